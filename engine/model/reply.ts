@@ -1,0 +1,131 @@
+import type { Block, FinishReason, MessageStop, ModelEvent } from './event.ts';
+import type { Fault } from './fault.ts';
+import type { JsonObject } from './json.ts';
+import type { Citation } from './request.ts';
+import type { Signature } from './signature.ts';
+import { mergeUsage, type Usage } from './usage.ts';
+
+/** A whole answer: what its events add up to. */
+export interface Reply {
+  readonly id: string;
+  readonly model: string;
+  readonly blocks: readonly ReplyBlock[];
+  readonly finish: FinishReason;
+  readonly stopSequence?: string | undefined;
+  readonly usage: Usage;
+  readonly extra?: MessageStop['extra'];
+}
+
+/** A block with all its deltas put together. */
+export type ReplyBlock =
+  | { readonly type: 'text'; readonly text: string; readonly citations: readonly Citation[] }
+  | { readonly type: 'refusal'; readonly text: string }
+  | { readonly type: 'thinking'; readonly text: string; readonly signature?: Signature | undefined }
+  | { readonly type: 'redacted-thinking'; readonly signature: Signature }
+  | {
+      readonly type: 'tool-call';
+      readonly id: string;
+      readonly name: string;
+      /** JSON text as the model wrote it; empty when it wrote nothing. */
+      readonly json: string;
+      readonly signature?: Signature | undefined;
+    }
+  | {
+      readonly type: 'opaque';
+      readonly block: Extract<Block, { type: 'opaque' }>;
+      readonly deltas: readonly JsonObject[];
+      /** Input deltas, where the wire's block takes them. */
+      readonly json: string;
+    };
+
+/** Events → what they add up to, or the fault that ended them. An answer that doesn't stop was cut off. */
+export const foldReply = (events: Iterable<ModelEvent>): Reply | Fault => {
+  let id = '';
+  let model = '';
+  let usage: Usage = {};
+  const blocks: Draft[] = [];
+  for (const event of events) {
+    switch (event.type) {
+      case 'message-start':
+        id = event.id;
+        model = event.model;
+        usage = event.usage ?? {};
+        break;
+      case 'block-start':
+        blocks.push({ block: event.block, text: [], json: [], raw: [], citations: [], signature: undefined });
+        break;
+      case 'text-delta':
+      case 'thinking-delta':
+        blocks.at(-1)?.text.push(event.text);
+        break;
+      case 'input-delta':
+        blocks.at(-1)?.json.push(event.json);
+        break;
+      case 'opaque-delta':
+        blocks.at(-1)?.raw.push(event.raw);
+        break;
+      case 'citation-delta':
+        blocks.at(-1)?.citations.push(event.citation);
+        break;
+      case 'signature-delta': {
+        const last = blocks.at(-1);
+        if (last) last.signature = event.signature;
+        break;
+      }
+      case 'block-stop':
+        break;
+      case 'message-stop':
+        return {
+          id,
+          model,
+          blocks: blocks.map(finishBlock),
+          finish: event.finish,
+          stopSequence: event.stopSequence,
+          usage: mergeUsage(usage, event.usage),
+          extra: event.extra,
+        };
+      case 'error':
+        return event.fault;
+      default:
+        return event satisfies never;
+    }
+  }
+  return cutOff;
+};
+
+/** Tells a fault from a whole answer. */
+export const isFault = (reply: Reply | Fault): reply is Fault => 'kind' in reply;
+
+/** The fault of an answer that ended before it was complete. */
+export const cutOff: Fault = {
+  kind: 'upstream-cut',
+  message: 'The upstream ended its answer before it was complete.',
+};
+
+interface Draft {
+  readonly block: Block;
+  readonly text: string[];
+  readonly json: string[];
+  readonly raw: JsonObject[];
+  readonly citations: Citation[];
+  signature: Signature | undefined;
+}
+
+const finishBlock = ({ block, text, json, raw, citations, signature }: Draft): ReplyBlock => {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: text.join(''), citations };
+    case 'refusal':
+      return { type: 'refusal', text: text.join('') };
+    case 'thinking':
+      return { type: 'thinking', text: text.join(''), signature };
+    case 'redacted-thinking':
+      return block;
+    case 'tool-call':
+      return { ...block, json: json.join('') };
+    case 'opaque':
+      return { type: 'opaque', block, deltas: raw, json: json.join('') };
+    default:
+      return block satisfies never;
+  }
+};

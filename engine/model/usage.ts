@@ -1,0 +1,30 @@
+/**
+ * Token counts of one answer. The three input counts are disjoint; their sum is the whole prompt.
+ * A count that the upstream didn't give is `undefined`, never a made-up 0.
+ */
+export interface Usage {
+  /** Input tokens neither read from nor written to a cache. */
+  readonly input?: number | undefined;
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+  /** The part of `cacheWrite` that is kept for an hour. */
+  readonly cacheWrite1h?: number | undefined;
+  /** All output tokens, reasoning included. */
+  readonly output?: number | undefined;
+  /** The part of `output` spent on reasoning. */
+  readonly reasoning?: number | undefined;
+  /** Searches that the upstream ran by itself. */
+  readonly webSearches?: number | undefined;
+  /** The service tier that the upstream says it used. */
+  readonly serviceTier?: string | undefined;
+}
+
+/** `later` over `earlier`: each count that `later` gives wins. */
+export const mergeUsage = (earlier: Usage, later: Usage): Usage => {
+  const given = Object.entries(later).filter(([, value]) => value !== undefined);
+  return { ...earlier, ...Object.fromEntries(given) };
+};
+
+/** All prompt tokens, cached or not. */
+export const promptTokens = (usage: Usage): number =>
+  (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0);

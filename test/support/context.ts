@@ -1,0 +1,20 @@
+import { Losses } from '../../engine/model/loss.ts';
+import type { ReplyContext } from '../../engine/model/protocol.ts';
+import type { ModelRequest } from '../../engine/model/request.ts';
+import { ToolNames } from '../../engine/model/tool-names.ts';
+
+/** The smallest request there is. */
+export const plainRequest: ModelRequest = { model: 'm', system: [], turns: [], tools: [], stream: true };
+
+/** A reply context with fixed ids and times. */
+export const replyContext = (over: Partial<ReplyContext> = {}): ReplyContext => ({
+  id: '0123456789abcdef01234567',
+  startedAtMs: 1_700_000_000_000,
+  request: plainRequest,
+  asked: {},
+  model: 'm',
+  names: new ToolNames(),
+  losses: new Losses('test'),
+  inputEstimate: 0,
+  ...over,
+});
