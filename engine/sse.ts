@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util';
 import { machine } from './model/machine.ts';
 import type { SseRecord } from './model/protocol.ts';
 
