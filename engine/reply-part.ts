@@ -8,7 +8,7 @@ export interface WholeReply {
   readonly body: string | Uint8Array;
 }
 
-/** Opens a streamed answer; it reaches the client with the first data. */
+/** Opens a streamed answer; it reaches the client with the first data. Until then a whole answer may take its place. */
 export interface ReplyHead {
   readonly type: 'head';
   readonly status: number;

@@ -37,6 +37,8 @@ export interface ReplyContext {
 export interface RequestContext {
   readonly names: ToolNames;
   readonly losses: Losses;
+  /** The reply will reach the client as it comes: ask for it in the form that the client asked for. */
+  readonly relaysReply: boolean;
 }
 
 /** A wire language as clients speak it to the gateway. */
@@ -44,6 +46,10 @@ export interface ClientProtocol {
   readonly wire: WireFormat;
   /** The client's parsed body → request. Throws a `FaultError` that names the field at fault. */
   readonly decodeRequest: (body: JsonObject) => ModelRequest;
+  /** The decoder mends something in this body, so that it mustn't be forwarded as it came. */
+  readonly mends?: (body: JsonObject) => boolean;
+  /** The path of a field that only an upstream of the same wire format can honour (state that it keeps, say). */
+  readonly ownWireField?: (body: JsonObject) => string | undefined;
   /** Events → SSE text. An `error` event becomes the protocol's own error; nothing comes after it. */
   readonly encodeStream: Machine<ModelEvent, string>;
   /** A whole answer → reply body. */
@@ -69,6 +75,8 @@ export interface WireFault {
 /** A wire language as the gateway speaks it to an upstream. */
 export interface UpstreamProtocol {
   readonly wire: WireFormat;
+  /** `false`: the vendor's dialect differs so much that nothing is passed on as a client of the same format wrote it. */
+  readonly relays?: boolean;
   /** Request → body. Records what can't be carried. Throws a `FaultError` for what the client must not lose unnoticed. */
   readonly encodeRequest: (request: ModelRequest, context: RequestContext) => JsonObject;
   /** SSE records → events. */

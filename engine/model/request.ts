@@ -29,6 +29,8 @@ export interface ModelRequest {
   readonly output?: OutputFormat | undefined;
   readonly verbosity?: 'low' | 'medium' | 'high' | undefined;
   readonly stream: boolean;
+  /** Whether the client wants a stream's token counts, where its wire format leaves that to it. */
+  readonly streamUsage?: boolean | undefined;
   /** A stable name of the end user, for the vendor's abuse checks. */
   readonly user?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -118,6 +120,8 @@ export interface UrlSource {
 export interface FileSource {
   readonly kind: 'file';
   readonly id: string;
+  /** Whose file it is; absent when nobody said. */
+  readonly wire?: WireFormat | undefined;
 }
 
 export interface DocumentPart extends Node {
@@ -249,8 +253,8 @@ export interface FunctionTool extends Node {
   readonly parameters?: JsonObject | undefined;
   readonly strict?: boolean | undefined;
   readonly cache?: CacheMark | undefined;
-  /** The group that the client keeps it in; its name on the wire is then `local`. */
-  readonly namespace?: { readonly name: string; readonly local: string } | undefined;
+  /** The group that the client keeps it in. */
+  readonly namespace?: Namespace | undefined;
 }
 
 /** A tool that the client runs, called with free text, maybe held to a grammar. */
@@ -259,7 +263,16 @@ export interface CustomTool extends Node {
   readonly name: string;
   readonly description?: string | undefined;
   readonly format?: JsonObject | undefined;
-  readonly namespace?: { readonly name: string; readonly local: string } | undefined;
+  readonly namespace?: Namespace | undefined;
+}
+
+/** A named group of tools. */
+export interface Namespace {
+  readonly name: string;
+  /** The tool's name inside the group. */
+  readonly local: string;
+  /** What the group is for. */
+  readonly description?: string | undefined;
 }
 
 /** A web search that the vendor runs by itself. */
@@ -310,6 +323,8 @@ export interface Reasoning {
   readonly budget?: number | undefined;
   /** Whether, and at what length, the client wants to see the reasoning. Absent: the vendor's default. */
   readonly show?: 'hidden' | 'auto' | 'concise' | 'detailed' | undefined;
+  /** The wire format in whose words the client said it: its encoder writes them back instead of translating an effort. */
+  readonly wire?: WireFormat | undefined;
 }
 
 export type OutputFormat =

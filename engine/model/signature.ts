@@ -9,6 +9,8 @@ export interface Signature {
   readonly format: string;
   /** The payload, byte for byte. Empty when the upstream gave reasoning without any. */
   readonly data: string;
+  /** The reasoning that it seals, where the way through a client may lose it: vendors refuse a seal on another text. */
+  readonly text?: string | undefined;
 }
 
 const prefix = 'sy1.';
@@ -17,15 +19,16 @@ const prefix = 'sy1.';
  * A signature as one string that travels through a client of another protocol and back: the gateway keeps no state, and a
  * vendor that gets one by mistake can't take it for its own.
  */
-export const packSignature = ({ format, data }: Signature): string =>
-  prefix + Buffer.from(JSON.stringify({ format, data })).toString('base64');
+export const packSignature = ({ format, data, text }: Signature): string =>
+  prefix + Buffer.from(JSON.stringify({ format, data, text })).toString('base64');
 
 /** The signature inside a packed one; `undefined` when the text is no packed signature. */
-export const unpackSignature = (text: string): Signature | undefined => {
-  if (!text.startsWith(prefix)) return undefined;
-  const value = parseJson(Buffer.from(text.slice(prefix.length), 'base64').toString());
+export const unpackSignature = (packed: string): Signature | undefined => {
+  if (!packed.startsWith(prefix)) return undefined;
+  const value = parseJson(Buffer.from(packed.slice(prefix.length), 'base64').toString());
   if (!isJsonObject(value) || typeof value.format !== 'string' || typeof value.data !== 'string') return undefined;
-  return { format: value.format, data: value.data };
+  const { format, data, text } = value;
+  return typeof text === 'string' ? { format, data, text } : { format, data };
 };
 
 /** The signature that a client sent back: a packed one, or else one that `native`, the client's own wire format, minted. */

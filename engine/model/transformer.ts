@@ -54,6 +54,14 @@ export interface Format {
   readonly name: string;
   /** Hosts by which a provider without a format entry is recognised; a host also stands for those below it. */
   readonly hosts: readonly string[];
+  /** How a provider of this vendor is set up when its key is in the environment and there is no configuration yet. */
+  readonly firstStart?: {
+    /** The environment variable that holds the key. */
+    readonly variable: string;
+    readonly baseUrl: string;
+    /** The first one becomes the default. */
+    readonly models: readonly string[];
+  };
   /** The path that it calls, below the base URL's version segment; `{model}` stands for the model's name. */
   readonly path: string;
   /** The path for streamed answers, where that is another. */

@@ -1,0 +1,110 @@
+/** The five rules that can choose a destination for a bare model name, in the order in which they are tried. */
+export const scenarios = ['longContext', 'image', 'webSearch', 'background', 'think'] as const;
+export type Scenario = (typeof scenarios)[number];
+
+/** Levels of the service's logs. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** The configuration as the engine uses it: checked, complete, environment variables filled in. Holds secrets. */
+export interface Config {
+  /** Listen address; loopback whenever there is no `apiKey`. */
+  readonly host: string;
+  /** Listen port; 0 lets the system choose one. */
+  readonly port: number;
+  /** The key that clients must send; none: nobody needs one. */
+  readonly apiKey: string | undefined;
+  /** Whether logs are written at all. */
+  readonly log: boolean;
+  readonly logLevel: LogLevel;
+  /** Names besides loopback and `host` that a request's `Host` may carry. */
+  readonly allowedHosts: readonly string[];
+  readonly limits: Limits;
+  readonly timeouts: Timeouts;
+  readonly providers: readonly Provider[];
+  readonly router: RouterConfig;
+  /** In the user's order; rows that claude-code-router's provider fields stand for come after them. */
+  readonly transformers: readonly TransformerEntry[];
+}
+
+/** What a request may measure at most. */
+export interface Limits {
+  /** Bytes of a request body as sent. */
+  readonly bodyBytes: number;
+  /** Bytes of a request body once decompressed. */
+  readonly decompressedBytes: number;
+  /** Decompressed bytes per compressed byte. */
+  readonly ratio: number;
+  /** Nesting of a request's JSON. */
+  readonly jsonDepth: number;
+  /** Open connections per client address. */
+  readonly connectionsPerClient: number;
+}
+
+/** How long the service waits, in milliseconds. */
+export interface Timeouts {
+  /** For a connection to the provider, TLS included. */
+  readonly connectMs: number;
+  /** For the first byte of the provider's answer. */
+  readonly firstByteMs: number;
+  /** Between two pieces of the provider's answer. */
+  readonly idleMs: number;
+  /** For streams in flight when the service stops. */
+  readonly drainMs: number;
+}
+
+/** An upstream. */
+export interface Provider {
+  /** Unique; holds no comma. */
+  readonly name: string;
+  /** The `.invalid` address below when a variable in the user's own isn't set. */
+  readonly baseUrl: URL;
+  /** Empty when the upstream needs none. */
+  readonly apiKey: string;
+  readonly models: readonly string[];
+  /** Environment variables that this provider's fields name and that aren't set: it can't be used. */
+  readonly unset: readonly string[];
+}
+
+/** One row of the transformer list. */
+export interface TransformerEntry {
+  /** Path of the entry in the configuration, for faults that only the tables of transformers can show. */
+  readonly at: string;
+  /** Name in the tables; for a module, a name for messages until it has loaded. */
+  readonly name: string;
+  /** The provider it is for, as that one is named in `Config.providers`; absent: all. */
+  readonly provider?: string;
+  /** The models it is for; absent: all. */
+  readonly models?: readonly string[];
+  /** A module to load, as written: absolute, or relative to the configuration's folder. */
+  readonly path?: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Where requests with a bare model name go. Each destination is `provider,model`, or a model that some provider lists. */
+export interface RouterConfig {
+  readonly default: string | undefined;
+  /** Tokens above which a request counts as long. */
+  readonly longContextThreshold: number;
+  readonly routes: Readonly<Partial<Record<Scenario, string>>>;
+}
+
+/** Stands for a base URL that can't be known; never resolves. Source: RFC 2606, section 2. */
+export const unknownBaseUrl = 'http://unset.invalid/';
+
+/** What holds where the configuration says nothing. */
+export const defaults = {
+  host: '127.0.0.1',
+  port: 3456,
+  log: true,
+  logLevel: 'info',
+  longContextThreshold: 60_000,
+  limits: {
+    bodyBytes: 32 * 1024 * 1024,
+    /** Decompressed bytes allowed per byte of `bodyBytes`, so that one setting scales both. */
+    decompressedPerBodyByte: 2,
+    ratio: 200,
+    jsonDepth: 256,
+    connectionsPerClient: 1024,
+  },
+  timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, drainMs: 30_000 },
+} as const;

@@ -1,0 +1,42 @@
+import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Finding } from './findings.ts';
+
+/** A configuration's text as a value, or what is wrong with the text. */
+export type ParsedConfig = { readonly written: JsonObject } | { readonly faults: readonly Finding[] };
+
+/**
+ * JSON text with comments and trailing commas → the configuration as written. Faults name line and column, counted from 1;
+ * the parser goes on after one, so that all are found.
+ */
+export const parseConfig = (source: string): ParsedConfig => {
+  const text = source.replace(/^\uFEFF/, '');
+  if (text.trim() === '') return { faults: [{ path: '', message: 'is empty; at the least it must be {}' }] };
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const faults = errors.map(({ error, offset }) => ({
+    path: '',
+    message: `is not valid JSON: ${wordError(printParseErrorCode(error))} at ${place(text, offset)}`,
+  }));
+  if (faults.length > 0) return { faults };
+  const value = tree && jsonOf(tree);
+  return isJsonObject(value) ? { written: value } : { faults: [{ path: '', message: 'must be a JSON object' }] };
+};
+
+/** The parser's own `getNodeValue` would take a member `__proto__` for the object's prototype. */
+const jsonOf = (node: Node): Json => {
+  const children = node.children ?? [];
+  if (node.type === 'array') return children.map(jsonOf);
+  if (node.type !== 'object') return node.value;
+  return Object.fromEntries(
+    children.map(({ children: [name, value] = [] }) => [String(name?.value), value ? jsonOf(value) : null]),
+  );
+};
+
+/** `CommaExpected` → `comma expected`. */
+const wordError = (code: string): string => code.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+
+const place = (text: string, offset: number): string => {
+  const before = text.slice(0, offset).split(/\r\n|\n|\r/);
+  return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+};

@@ -1,0 +1,69 @@
+import { closeNames } from '../routing/close-names.ts';
+import { findDestination, findProvider, parseDestination, providersOf } from '../routing/destination.ts';
+import { defaults, type RouterConfig, type Scenario, scenarios } from './config.ts';
+import type { Findings } from './findings.ts';
+import type { UnsetReference } from './interpolate.ts';
+import type { ProviderList } from './providers.ts';
+import type { RouterFile } from './schema.ts';
+
+/** `Router` as written → as used. A blank destination counts as absent. */
+export const readRouter = (
+  written: RouterFile,
+  list: ProviderList,
+  unset: readonly UnsetReference[],
+  findings: Findings,
+): RouterConfig => {
+  const unsetAt = new Set(unset.map(({ path }) => path));
+  const destination = (path: string, text: string | undefined): string | undefined => {
+    if (unsetAt.has(path) || text === undefined || text.trim() === '') return undefined;
+    checkDestination(path, text, list, findings);
+    return text.trim();
+  };
+  const route = (scenario: Scenario): string | undefined => {
+    const listed = destination(`Router.routes.${scenario}`, written.routes?.[scenario]);
+    const direct = destination(`Router.${scenario}`, written[scenario]);
+    if (listed !== undefined && direct !== undefined && listed !== direct) {
+      findings.warn(`Router.${scenario}`, `has no effect: Router.routes.${scenario} is given too`);
+    }
+    return listed ?? direct;
+  };
+  const routes: Partial<Record<Scenario, string>> = {};
+  for (const scenario of scenarios) {
+    const text = route(scenario);
+    if (text !== undefined) routes[scenario] = text;
+  }
+  return {
+    default: destination('Router.default', written.default),
+    longContextThreshold: written.longContextThreshold ?? defaults.longContextThreshold,
+    routes,
+  };
+};
+
+const checkDestination = (path: string, text: string, list: ProviderList, findings: Findings): void => {
+  const { providers, names, complete } = list;
+  const named = parseDestination(text);
+  const shown = JSON.stringify(text.trim());
+  if (named) {
+    const provider = findProvider(providers, named.provider);
+    if (named.model === '') findings.fault(path, `is ${shown}, which names no model`);
+    else if (provider && !provider.models.includes(named.model) && provider.unset.length === 0) {
+      findings.warn(path, `is ${shown}, but ${provider.name} doesn't list that model`);
+    } else if (!provider && !names.some((name) => name.toLowerCase() === named.provider.toLowerCase())) {
+      findings.fault(path, `is ${shown}, but there is no provider ${JSON.stringify(named.provider)}${known(names)}`);
+    }
+    return;
+  }
+  const found = findDestination(providers, text);
+  if (!found && complete) {
+    const close = closeNames(text.trim(), [...names.map((name) => `${name},`), ...providers.flatMap((p) => p.models)]);
+    const hint = close.length > 0 ? `; did you mean ${close.map((name) => JSON.stringify(name)).join(' or ')}?` : '';
+    findings.fault(path, `is ${shown}, which is neither \`provider,model\` nor a model that a provider lists${hint}`);
+  }
+  const listing = found ? providersOf(providers, found.model) : [];
+  if (found && listing.length > 1) {
+    findings.warn(path, `is ${shown}, which ${listing.length} providers list; ${found.provider.name} is taken`);
+  }
+};
+
+const known = (names: readonly string[]): string =>
+  names.length > 0 ? `; there are ${names.map((name) => JSON.stringify(name)).join(', ')}` : '';

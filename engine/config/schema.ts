@@ -1,0 +1,129 @@
+import Type, { type Static } from 'typebox';
+import { defaults } from './config.ts';
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const flag = (description: string, value: boolean) => Type.Optional(Type.Boolean({ description, default: value }));
+const whole = (description: string, value: number, minimum = 1) =>
+  Type.Optional(Type.Integer({ description, default: value, minimum }));
+
+const StageUse = Type.Union(
+  [
+    Type.String({ description: "The transformer's name." }),
+    Type.Array(Type.Unknown(), { minItems: 1, maxItems: 2, description: 'The name and the options.' }),
+  ],
+  { description: 'A transformer in the older spelling.' },
+);
+export type StageUse = Static<typeof StageUse>;
+
+const StageUses = Type.Array(StageUse);
+
+/** One element of `Providers` as users write it. The older spellings are those of claude-code-router. */
+export const ProviderFile = Type.Object({
+  name: Type.String({ description: 'Stands before the comma in `provider,model`.', minLength: 1 }),
+  baseUrl: text("Base URL of the provider's API."),
+  apiKey: text('The credential, best as a reference such as `$PROVIDER_KEY`. Empty when none is needed.'),
+  models: Type.Array(Type.String(), { description: 'The models that the provider supports.' }),
+  api_base_url: text('Older spelling of `baseUrl`.'),
+  api_key: text('Older spelling of `apiKey`.'),
+  transformer: Type.Optional(
+    Type.Record(Type.String(), Type.Union([StageUses, Type.Object({ use: StageUses })]), {
+      description: 'Older spelling of `transformers`: `use` for all models, or a model name with its own `use`.',
+    }),
+  ),
+});
+export type ProviderFile = Static<typeof ProviderFile>;
+
+const destination = 'as `provider,model`, or as a model that some provider lists';
+
+const routes = {
+  longContext: text(`Where requests longer than \`longContextThreshold\` go, ${destination}.`),
+  image: text(`Where requests with an image in the newest user turn go, ${destination}.`),
+  webSearch: text(`Where requests for a web search go, ${destination}.`),
+  background: text(`Where an agent's small tasks go, ${destination}.`),
+  think: text(`Where requests for deep thinking go, ${destination}.`),
+};
+
+/** `Router` as users write it. Scenarios directly on it are claude-code-router's spelling. */
+export const RouterFile = Type.Object({
+  default: text(`Where a bare model name goes when no scenario fits, ${destination}.`),
+  longContextThreshold: whole('Tokens above which a request counts as long.', defaults.longContextThreshold, 0),
+  routes: Type.Optional(Type.Object(routes, { description: 'Destinations by scenario.' })),
+  ...routes,
+});
+export type RouterFile = Static<typeof RouterFile>;
+
+/** An element of `transformers` that is an object. */
+export const TransformerFile = Type.Object({
+  name: text("The transformer's name; may be left out when `path` is given."),
+  provider: text('The provider it applies to; absent: all.'),
+  models: Type.Optional(Type.Array(Type.String(), { description: 'The models it applies to; absent: all.' })),
+  path: text("A module to load, absolute or relative to the configuration's folder."),
+  options: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "The transformer's options." })),
+});
+export type TransformerFile = Static<typeof TransformerFile>;
+
+/** An element of `transformers`. */
+export const TransformerEntryFile = Type.Union([
+  Type.String({ description: 'The name of a transformer, for every provider.' }),
+  TransformerFile,
+]);
+
+/** Limits on requests, as users write them. */
+export const LimitsFile = Type.Object({
+  bodyBytes: whole('Bytes of a request body as sent.', defaults.limits.bodyBytes),
+  decompressedBytes: Type.Optional(
+    Type.Integer({ description: 'Bytes of a request body once decompressed; default: twice `bodyBytes`.', minimum: 1 }),
+  ),
+  ratio: whole('Decompressed bytes per compressed byte.', defaults.limits.ratio),
+  jsonDepth: whole("Nesting of a request's JSON.", defaults.limits.jsonDepth),
+  connectionsPerClient: whole('Open connections per client address.', defaults.limits.connectionsPerClient),
+});
+
+/** Waiting times as users write them. */
+export const TimeoutsFile = Type.Object({
+  connectMs: whole('Milliseconds for a connection to a provider.', defaults.timeouts.connectMs),
+  firstByteMs: whole("Milliseconds for the first byte of a provider's answer.", defaults.timeouts.firstByteMs),
+  idleMs: whole("Milliseconds between two pieces of a provider's answer.", defaults.timeouts.idleMs),
+  drainMs: whole('Milliseconds for streams in flight when the service stops.', defaults.timeouts.drainMs, 0),
+});
+
+/** `trace` and `fatal` are claude-code-router's; they stand for `debug` and `error`. */
+const LogLevelFile = Type.Union(
+  [
+    Type.Literal('debug'),
+    Type.Literal('info'),
+    Type.Literal('warn'),
+    Type.Literal('error'),
+    Type.Literal('trace'),
+    Type.Literal('fatal'),
+  ],
+  { description: 'The least important records to log.', default: defaults.logLevel },
+);
+
+/** Of `config.json`, the fields that stand for themselves. */
+export const HeadFile = Type.Object({
+  HOST: Type.Optional(Type.String({ description: 'Listen address.', default: defaults.host })),
+  PORT: Type.Optional(
+    Type.Integer({ description: 'Listen port.', default: defaults.port, minimum: 0, maximum: 65535 }),
+  ),
+  APIKEY: text('The key that clients must send. Needed when HOST is not a loopback address.'),
+  LOG: flag('Whether to write logs.', defaults.log),
+  LOG_LEVEL: Type.Optional(LogLevelFile),
+  ALLOWED_HOSTS: Type.Optional(
+    Type.Array(Type.String(), { description: "Further names that a request's `Host` header may carry." }),
+  ),
+  LIMITS: Type.Optional(LimitsFile),
+  TIMEOUTS: Type.Optional(TimeoutsFile),
+});
+export type HeadFile = Static<typeof HeadFile>;
+
+/** `config.json` as users write it, once references to the environment are filled in. Unknown fields pass. */
+export const ConfigFile = Type.Object({
+  ...HeadFile.properties,
+  Providers: Type.Optional(Type.Array(ProviderFile, { description: 'Upstream providers.' })),
+  Router: Type.Optional(RouterFile),
+  transformers: Type.Optional(
+    Type.Array(TransformerEntryFile, { description: 'Outermost first on the way to the provider.' }),
+  ),
+});
+export type ConfigFile = Static<typeof ConfigFile>;

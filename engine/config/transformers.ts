@@ -1,0 +1,121 @@
+import { basename } from 'node:path';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { memberPath } from '../model/schema.ts';
+import { findProvider } from '../routing/destination.ts';
+import type { TransformerEntry } from './config.ts';
+import type { Findings } from './findings.ts';
+import type { ProviderList } from './providers.ts';
+import type { ProviderFile, StageUse, TransformerFile } from './schema.ts';
+
+/** An entry before the two lists are put together. */
+interface Row extends TransformerEntry {
+  /** The entry has a name of its own. */
+  readonly named: boolean;
+}
+
+/** A member of a list as written, with its path. */
+export interface Written<T> {
+  readonly at: string;
+  readonly row: T;
+}
+
+/**
+ * `transformers`, then the rows that `transformer` fields of providers stand for. An entry of `transformers` with a path but
+ * neither name nor provider, which a provider's `use` calls by its file's name, is claude-code-router's way to register a
+ * module: it lends its path and options to that row and isn't applied by itself.
+ */
+export const readTransformers = (
+  written: readonly Written<string | TransformerFile>[],
+  writtenProviders: readonly Written<ProviderFile>[],
+  list: ProviderList,
+  findings: Findings,
+): readonly TransformerEntry[] => {
+  const listed = written.flatMap(({ at, row }) => readEntry(row, at, list, findings));
+  const modules = listed.filter((row) => row.path !== undefined);
+  const used = writtenProviders.flatMap(({ at, row }) => readUses(at, row, modules, findings));
+  const called = new Set(used.map((row) => row.name));
+  const applied = listed.filter((row) => row.named || row.provider !== undefined || !called.has(row.name));
+  return [...applied.map(({ named: _, ...entry }) => entry), ...used];
+};
+
+const readEntry = (
+  entry: string | TransformerFile,
+  at: string,
+  list: ProviderList,
+  findings: Findings,
+): readonly Row[] => {
+  const { name, provider, models, path, options = {} } = typeof entry === 'string' ? { name: entry } : entry;
+  const ownName = name?.trim() ?? '';
+  const module = path?.trim() ?? '';
+  const only = provider?.trim() || undefined;
+  if (ownName === '' && module === '') {
+    findings.fault(
+      name === undefined ? memberPath(at, 'name') : at,
+      name === undefined ? 'is required' : 'names nothing',
+    );
+    return [];
+  }
+  return [
+    {
+      at,
+      name: ownName || moduleName(module),
+      named: ownName !== '',
+      options,
+      ...(only && { provider: providerName(only, memberPath(at, 'provider'), list, findings) }),
+      ...(models && { models }),
+      ...(module !== '' && { path: module }),
+    },
+  ];
+};
+
+const providerName = (name: string, path: string, { providers, names }: ProviderList, findings: Findings): string => {
+  const found = findProvider(providers, name);
+  if (!found && !names.includes(name)) {
+    findings.warn(path, `is ${JSON.stringify(name)}, but there is no such provider: the entry has no effect`);
+  }
+  return found?.name ?? name;
+};
+
+const readUses = (
+  at: string,
+  { name, transformer = {} }: ProviderFile,
+  modules: readonly Row[],
+  findings: Findings,
+): readonly TransformerEntry[] =>
+  Object.entries(transformer).flatMap(([key, value]) => {
+    const path = memberPath(memberPath(at, 'transformer'), key);
+    const forAll = Array.isArray(value);
+    if (forAll !== (key === 'use')) {
+      findings.fault(path, forAll ? 'must be an object with `use`' : 'must be an array');
+      return [];
+    }
+    const uses = forAll ? value : value.use;
+    const usesAt = forAll ? path : memberPath(path, 'use');
+    return uses.flatMap((use, index) => {
+      const read = readUse(use, memberPath(usesAt, index), modules, findings);
+      return read ? [{ ...read, provider: name.trim(), ...(!forAll && { models: [key] }) }] : [];
+    });
+  });
+
+const readUse = (
+  use: StageUse,
+  at: string,
+  modules: readonly Row[],
+  findings: Findings,
+): TransformerEntry | undefined => {
+  const [name, given = {}] = typeof use === 'string' ? [use] : use;
+  if (typeof name !== 'string' || name.trim() === '') findings.fault(at, 'must begin with the name of a transformer');
+  else if (!isJsonObject(given)) findings.fault(at, 'must have an object of options as its second member');
+  else return withModule(name.trim(), given, at, modules);
+  return undefined;
+};
+
+/** Built-in transformers have lower-case names; claude-code-router also writes them with a capital. */
+const withModule = (name: string, options: JsonObject, at: string, modules: readonly Row[]): TransformerEntry => {
+  const module = modules.find((row) => row.name === name);
+  return module?.path === undefined
+    ? { at, name: name.toLowerCase(), options }
+    : { at, name, path: module.path, options: { ...module.options, ...options } };
+};
+
+const moduleName = (path: string): string => basename(path).replace(/\.[cm]?[jt]s$/, '');

@@ -1,0 +1,179 @@
+import { keyCheck } from './api-key.ts';
+import { type GuardSettings, guard } from './guard.ts';
+import { readHead } from './head.ts';
+import { defaultLimits, type HttpLimits } from './limits.ts';
+import { listenFailure } from './listen-failure.ts';
+import { loadUws, type Uws, type UwsApp, type UwsListenSocket, type UwsRequest, type UwsResponse } from './load-uws.ts';
+import { Patience } from './patience.ts';
+import type { Refusal } from './refusal.ts';
+import { serveRequest } from './serve-request.ts';
+import type { RequestHooks, ServeSettings } from './settings.ts';
+import type { Site } from './site.ts';
+
+/** What can be changed while a listener runs. */
+export interface ServeOptions {
+  readonly site: Site;
+  readonly guard: GuardSettings;
+  /** The key that clients must send; none is asked for when it is absent or empty. */
+  readonly apiKey?: string | undefined;
+  /** What is left out has its default. */
+  readonly limits?: Partial<HttpLimits> | undefined;
+}
+
+/** Where to listen, and what to serve there at first. */
+export interface ListenOptions extends ServeOptions {
+  /** Address or name; `127.0.0.1` and `localhost` open `::1` too where the machine has it. */
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly hooks?: RequestHooks;
+}
+
+/** An open port. */
+export interface Listener {
+  readonly port: number;
+  /** The addresses listened on: `127.0.0.1`, `::1`. */
+  readonly addresses: readonly string[];
+  readonly activeRequests: number;
+  /** Applies to requests that come from now on. */
+  readonly update: (options: ServeOptions) => void;
+  /**
+   * Stops accepting connections; on those that are open, only open endpoints still answer. Resolves when no request is at
+   * work any more.
+   */
+  readonly drain: () => Promise<void>;
+  /** Cuts all connections. */
+  readonly close: () => void;
+}
+
+/** Opens the port. Rejects with an error of one line when it can't be opened or no build of uWebSockets.js runs here. */
+export const listen = async (options: ListenOptions): Promise<Listener> => {
+  const uws = loadUws();
+  const listener = new HttpListener(uws, options);
+  await listener.open(options);
+  return listener;
+};
+
+class HttpListener implements Listener {
+  readonly #uws: Uws;
+  readonly #app: UwsApp;
+  readonly #hooks: RequestHooks;
+  readonly #sockets: UwsListenSocket[] = [];
+  readonly #activeByAddress = new Map<string, number>();
+  readonly #idle: (() => void)[] = [];
+  readonly #patience: Patience;
+  #settings: ServeSettings;
+  #addresses: readonly string[] = [];
+  #port = 0;
+  #active = 0;
+  #draining = false;
+
+  constructor(uws: Uws, options: ListenOptions) {
+    this.#uws = uws;
+    this.#hooks = options.hooks ?? {};
+    this.#settings = settingsOf(options);
+    // The native timer runs for 8 to 12 seconds.
+    this.#patience = new Patience(Math.min(4000, this.#settings.limits.bodyWindowMs / 2));
+    this.#app = uws.App().any('/*', (res, req) => this.#serve(res, req));
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get addresses(): readonly string[] {
+    return this.#addresses;
+  }
+
+  get activeRequests(): number {
+    return this.#active;
+  }
+
+  async open({ host, port }: Pick<ListenOptions, 'host' | 'port'>): Promise<void> {
+    const [first, second] = listenAddresses(host);
+    const opened = this.#listen(first, port);
+    if (!opened) throw new Error(await listenFailure(first, port));
+    this.#port = this.#uws.us_socket_local_port(opened);
+    const isDouble = second !== undefined && this.#listen(second, this.#port) !== undefined;
+    this.#addresses = isDouble ? [first, second] : [first];
+  }
+
+  update(options: ServeOptions): void {
+    this.#settings = settingsOf(options);
+  }
+
+  drain(): Promise<void> {
+    this.#draining = true;
+    for (const socket of this.#sockets.splice(0)) this.#uws.us_listen_socket_close(socket);
+    if (this.#active === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+    });
+  }
+
+  close(): void {
+    this.#sockets.length = 0;
+    this.#app.close();
+  }
+
+  #listen(host: string, port: number): UwsListenSocket | undefined {
+    let opened: UwsListenSocket | undefined;
+    // Calls back before it returns.
+    this.#app.listen(host, port, this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket) opened = socket;
+    });
+    if (opened) this.#sockets.push(opened);
+    return opened;
+  }
+
+  #serve(res: UwsResponse, req: UwsRequest): void {
+    const head = readHead(res, req);
+    const { remoteAddress } = head;
+    this.#active += 1;
+    this.#activeByAddress.set(remoteAddress, (this.#activeByAddress.get(remoteAddress) ?? 0) + 1);
+    serveRequest(res, head, {
+      settings: this.#settings,
+      hooks: this.#hooks,
+      patience: this.#patience,
+      refusal: (address, open) => this.#refusal(address, open),
+      release: () => this.#release(remoteAddress),
+    });
+  }
+
+  #refusal(remoteAddress: string, open: boolean): Refusal | undefined {
+    if (this.#draining && !open) return draining;
+    const active = this.#activeByAddress.get(remoteAddress) ?? 0;
+    return active > this.#settings.limits.activePerAddress ? crowded : undefined;
+  }
+
+  #release(remoteAddress: string): void {
+    this.#active -= 1;
+    const left = (this.#activeByAddress.get(remoteAddress) ?? 1) - 1;
+    if (left > 0) this.#activeByAddress.set(remoteAddress, left);
+    else this.#activeByAddress.delete(remoteAddress);
+    if (this.#active === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+const retrySoon = { 'retry-after': '1' };
+
+const draining: Refusal = {
+  fault: { kind: 'unavailable', message: 'The gateway is shutting down.', headers: retrySoon },
+  close: true,
+};
+
+const crowded: Refusal = {
+  fault: { kind: 'unavailable', message: 'Too many requests of this client are at work.', headers: retrySoon },
+  close: false,
+};
+
+const settingsOf = (options: ServeOptions): ServeSettings => ({
+  site: options.site,
+  guard: guard(options.guard),
+  hasKey: keyCheck(options.apiKey),
+  limits: { ...defaultLimits, ...options.limits },
+});
+
+/** Clients that say `localhost` may try either loopback address first. */
+const listenAddresses = (host: string): readonly [string, string?] =>
+  host === '127.0.0.1' || host === 'localhost' ? ['127.0.0.1', '::1'] : [host.replace(/^\[(.*)\]$/, '$1')];

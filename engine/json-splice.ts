@@ -1,0 +1,77 @@
+/**
+ * Replaces the value of every top-level member `name` of a JSON object's text, and leaves each other byte as it is. The text
+ * must be valid JSON. A repeated member is replaced each time, since readers differ in which one they take.
+ */
+export const replaceMember = (text: string, name: string, value: string): string => {
+  const pieces: string[] = [];
+  let kept = 0;
+  for (const [from, to] of membersNamed(text, name)) {
+    pieces.push(text.slice(kept, from), value);
+    kept = to;
+  }
+  pieces.push(text.slice(kept));
+  return pieces.join('');
+};
+
+const structure = /["{}[\],]/g;
+
+/** Where the values of the top-level members of that name begin and end. */
+const membersNamed = (text: string, name: string): [from: number, to: number][] => {
+  const found: [number, number][] = [];
+  let depth = 0;
+  let atKey = false;
+  let open: number | undefined;
+  structure.lastIndex = 0;
+  for (let hit = structure.exec(text); hit; hit = structure.exec(text)) {
+    const at = hit.index;
+    switch (hit[0]) {
+      case '"': {
+        const end = stringEnd(text, at);
+        structure.lastIndex = end;
+        if (depth === 1 && atKey) {
+          atKey = false;
+          if (JSON.parse(text.slice(at, end)) === name) open = afterColon(text, end);
+        }
+        break;
+      }
+      case '{':
+      case '[':
+        depth += 1;
+        atKey = depth === 1;
+        break;
+      case ',':
+        if (depth !== 1) break;
+        if (open !== undefined) found.push([open, trimmedEnd(text, at)]);
+        open = undefined;
+        atKey = true;
+        break;
+      default:
+        if (depth === 1 && open !== undefined) found.push([open, trimmedEnd(text, at)]);
+        depth -= 1;
+    }
+  }
+  return found;
+};
+
+/** Just behind the closing quote of the string that begins at `from`. */
+const stringEnd = (text: string, from: number): number => {
+  for (let at = text.indexOf('"', from + 1); ; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 92) slashes += 1;
+    if (slashes % 2 === 0) return at + 1;
+  }
+};
+
+const afterColon = (text: string, from: number): number => {
+  let at = text.indexOf(':', from) + 1;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+};
+
+const trimmedEnd = (text: string, end: number): number => {
+  let at = end;
+  while (isSpace(text.charCodeAt(at - 1))) at -= 1;
+  return at;
+};
+
+const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;

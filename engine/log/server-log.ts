@@ -1,0 +1,32 @@
+import type { ServerLog } from './logs.ts';
+import { maskLongText } from './mask-fields.ts';
+import { maskUrl } from './mask-url.ts';
+import type { RecordWriter } from './record-writer.ts';
+
+const maxUrlChars = 2048;
+
+/**
+ * The server log's records. `req` (id, method, url, remoteAddress) opens a request and `res` (statusCode, responseTime in whole
+ * milliseconds) completes it; `reqId` ties the two together. Source: interface specification, "Log line".
+ */
+export const serverLog = (writer: RecordWriter, maskText: (text: string) => string): ServerLog => ({
+  request({ reqId, method, url, remoteAddress }) {
+    if (!writer.takes('info')) return;
+    const clean = maskUrl(url, maskText);
+    writer.writeClean('info', 'incoming request', {
+      req: {
+        id: reqId,
+        method: maskLongText(method, maskText),
+        url: clean.length > maxUrlChars ? `${clean.slice(0, maxUrlChars)}…` : clean,
+        remoteAddress,
+      },
+    });
+  },
+  completed({ reqId, statusCode, responseTimeMs, aborted }) {
+    writer.writeClean('info', aborted ? 'request aborted' : 'request completed', {
+      reqId,
+      res: { statusCode, responseTime: Math.max(0, Math.round(responseTimeMs)) },
+    });
+  },
+  event: writer.write,
+});

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { newDelivery } from './exchange.ts';
+import type { Endpoint } from './http/endpoint.ts';
+import type { ClientProtocol } from './model/protocol.ts';
+import { serve } from './pipeline.ts';
+import type { Yard } from './yard/yard.ts';
+
+/** Serves one client protocol: each request gets the yard as it is at that moment. */
+export const modelEndpoint = (client: ClientProtocol, currentYard: () => Yard): Endpoint => ({
+  open: false,
+  wordFault: client.encodeFault,
+  handle: ({ id, startedAtMs, body, headers, flow }) =>
+    serve(
+      {
+        id,
+        seed: randomBytes(12).toString('hex'),
+        startedAtMs,
+        client,
+        body,
+        clientHeader: (name) => headers[name],
+        flow,
+        delivery: newDelivery(),
+      },
+      currentYard(),
+    ),
+});

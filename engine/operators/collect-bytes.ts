@@ -1,0 +1,19 @@
+import { defer, map, type OperatorFunction, takeWhile, toArray } from 'rxjs';
+
+/** All of a body as one array, once it has ended. What lies past `maxBytes` isn't read. */
+export const collectBytes =
+  (maxBytes = Number.POSITIVE_INFINITY): OperatorFunction<Uint8Array, Uint8Array> =>
+  (source) =>
+    defer(() => {
+      let bytes = 0;
+      const fits = (chunk: Uint8Array): boolean => {
+        bytes += chunk.length;
+        return bytes < maxBytes;
+      };
+      return source.pipe(takeWhile(fits, true), toArray(), map(joinBytes));
+    });
+
+const joinBytes = (chunks: readonly Uint8Array[]): Uint8Array => {
+  const only = chunks.length === 1 ? chunks[0] : undefined;
+  return only ?? Buffer.concat(chunks);
+};

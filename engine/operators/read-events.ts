@@ -1,0 +1,47 @@
+import { catchError, map, type Observable, type OperatorFunction, of, pipe } from 'rxjs';
+import type { Answered } from '../exchange.ts';
+import type { ModelEvent } from '../model/event.ts';
+import { type Fault, FaultError } from '../model/fault.ts';
+import { isJsonObject, parseJson } from '../model/json.ts';
+import { readSseRecords } from '../sse.ts';
+import { collectBytes } from './collect-bytes.ts';
+import { run } from './run.ts';
+
+/** One batch of events per network chunk. */
+export type Batch = readonly ModelEvent[];
+
+/** The upstream's bytes → events. Where they break off comes an `error` event, behind the good ones. */
+export const readEvents = (answered: Answered): OperatorFunction<Uint8Array, Batch> =>
+  pipe(answered.answer.streamed ? readStream(answered) : readWhole(answered), catchError(toErrorEvent));
+
+const readStream = ({ line, context }: Answered): OperatorFunction<Uint8Array, Batch> =>
+  pipe(
+    map((chunk: Uint8Array) => [chunk]),
+    run(readSseRecords, context),
+    run(line.upstream.decodeStream, context),
+  );
+
+/** A reply that isn't streamed is the same events in one batch. */
+const readWhole = ({ line, context, answer }: Answered): OperatorFunction<Uint8Array, Batch> =>
+  pipe(
+    collectBytes(),
+    map((bytes) => {
+      const body = parseJson(new TextDecoder().decode(bytes));
+      return isJsonObject(body)
+        ? line.upstream.decodeReply(body, context)
+        : [errorEvent(notJson(bytes, answer.status))];
+    }),
+  );
+
+/** The fault of a reply that can't be read at all. */
+export const notJson = (body: Uint8Array, status: number): Fault => {
+  const what = body.length === 0 ? 'an empty body' : 'a body that is no JSON object';
+  return { kind: 'upstream-garbled', message: `The upstream answered with ${what} (status ${status}).` };
+};
+
+const toErrorEvent = (error: unknown): Observable<Batch> => {
+  if (error instanceof FaultError) return of([errorEvent(error.fault)]);
+  throw error;
+};
+
+const errorEvent = (fault: Fault): ModelEvent => ({ type: 'error', fault });

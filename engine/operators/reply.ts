@@ -1,0 +1,32 @@
+import { finalize, mergeMap, type Observable, type OperatorFunction, startWith, tap } from 'rxjs';
+import type { Answered } from '../exchange.ts';
+import type { ReplyPart } from '../reply-part.ts';
+import type { Yard } from '../yard/yard.ts';
+import { limitHeaders, routeHeaders, streamHeaders } from './headers.ts';
+
+/** The upstream's body → what the client gets, the way that `choose` picks for this answer. */
+export const reply = (
+  yard: Yard,
+  choose: (answered: Answered) => OperatorFunction<Uint8Array, ReplyPart>,
+): OperatorFunction<Answered, ReplyPart> =>
+  mergeMap((answered): Observable<ReplyPart> => {
+    const { delivery, context } = answered;
+    const known = context.losses.size;
+    const parts = answered.answer.body.pipe(
+      choose(answered),
+      tap((part) => {
+        if (part.type === 'data') delivery.opened = delivery.begun = true;
+      }),
+      finalize(() => {
+        const losses = context.losses.list.slice(known);
+        if (losses.length > 0) yard.log.info('losses in the answer', { requestId: answered.id, losses });
+      }),
+    );
+    return delivery.streaming ? parts.pipe(startWith(streamHead(answered))) : parts;
+  });
+
+const streamHead = (answered: Answered): ReplyPart => ({
+  type: 'head',
+  status: 200,
+  headers: { ...streamHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) },
+});

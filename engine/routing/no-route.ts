@@ -1,0 +1,49 @@
+import type { Provider } from '../config/config.ts';
+import { fail } from '../model/fault.ts';
+import { closeNames } from './close-names.ts';
+import { type NamedDestination, providersOf } from './destination.ts';
+
+/** Throws the `no-route` fault for a destination whose provider isn't there. `at` is the path of the text that names it. */
+export const unknownProvider = (named: NamedDestination, providers: readonly Provider[], at: string): never => {
+  const names = providers.map(({ name }) => name);
+  const close = closeNames(named.provider, names).map((name) => `${name},${named.model}`);
+  return fail('no-route', sentences(`There is no provider ${quote(named.provider)}.`, known(names), hint(close)), {
+    param: at,
+  });
+};
+
+/** Throws the `no-route` fault for a bare model that nothing leads on from. */
+export const unknownModel = (model: string, providers: readonly Provider[], at: string): never => {
+  const listing = providersOf(providers, model);
+  const count = listing.length > 1 ? `${listing.length} providers list` : 'No provider lists';
+  const advice = at === 'model' ? 'Ask for `provider,model`, or set Router.default.' : 'Name it as `provider,model`.';
+  const names = providers.map(({ name }) => name);
+  const close =
+    listing.length > 0 ? listing.map(({ name }) => `${name},${model}`) : closeDestinations(model, providers);
+  return fail('no-route', sentences(`${count} the model ${quote(model)}.`, advice, known(names), hint(close)), {
+    param: at,
+  });
+};
+
+const closeDestinations = (model: string, providers: readonly Provider[]): readonly string[] =>
+  closeNames(
+    model,
+    providers.flatMap(({ models }) => models),
+  ).flatMap((name) => providersOf(providers, name).map((provider) => `${provider.name},${name}`));
+
+const known = (names: readonly string[]): string => {
+  if (names.length === 0) return 'No providers are configured.';
+  const shown = names.slice(0, maxShown).join(', ');
+  return `Known providers: ${shown}${names.length > maxShown ? ` and ${names.length - maxShown} more` : ''}.`;
+};
+
+const hint = (names: readonly string[]): string =>
+  names.length > 0 ? `Did you mean ${names.slice(0, 3).map(quote).join(' or ')}?` : '';
+
+const sentences = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
+
+/** A client's text may be of any length and hold anything. */
+const quote = (text: string): string => JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
+
+const maxShown = 12;
+const maxQuoted = 100;

@@ -1,0 +1,146 @@
+import { type Config, type Provider, type RouterConfig, type Scenario, scenarios } from '../config/config.ts';
+import { fail } from '../model/fault.ts';
+import type { ModelRequest } from '../model/request.ts';
+import { tokenBound } from '../tokens/prompt.ts';
+import { type Destination, findDestination, findProvider, parseDestination, providersOf } from './destination.ts';
+import { unknownModel, unknownProvider } from './no-route.ts';
+import { type Facts, rules } from './scenarios.ts';
+import { takeTag, type Untagged } from './tag.ts';
+
+/** Where a request goes, and why. */
+export interface Resolution {
+  readonly provider: Provider;
+  /** The upstream's name of the model. */
+  readonly model: string;
+  /** The rule that decided: the model's own `provider,model`, a tag, a scenario, the default, or the only list with it. */
+  readonly scenario: 'explicit' | 'tag' | 'default' | 'model' | Scenario;
+  /** The rule and its reason, for users: `longContext: 81,230 tokens > 60,000`. */
+  readonly reason: string;
+  /** Tokens of the request, where a rule needed them. */
+  readonly tokens: number | undefined;
+  /** The request for that model, without a tag. */
+  readonly request: ModelRequest;
+  /** A tag was taken out: the client's bytes can't be forwarded as they came. */
+  readonly tagged: boolean;
+  readonly warnings: readonly string[];
+}
+
+/** A rule that fits. */
+interface Choice extends Destination {
+  readonly scenario: Resolution['scenario'];
+  readonly reason: string;
+}
+
+/** The request's tokens, counted when first asked for. */
+type LazyCount = () => number;
+
+/**
+ * Finds out who answers a request: an explicit `provider,model`, else a tag, else the first scenario that fits and has a
+ * route, else the default, else the only provider that lists the model. `countTokens` is called at most once, and only when
+ * the size could decide. Throws an `invalid-request` fault for a model that names nothing and `no-route` when nobody is found.
+ */
+export const resolveRoute = (
+  asked: ModelRequest,
+  config: Config,
+  countTokens: (request: ModelRequest) => number,
+): Resolution => {
+  const untagged = takeTag(asked);
+  const { request } = untagged;
+  const warnings: string[] = [];
+  let tokens: number | undefined;
+  const count = (): number => {
+    tokens ??= countTokens(request);
+    return tokens;
+  };
+  const { provider, model, scenario, reason } =
+    explicitly(request.model, config, untagged, warnings) ??
+    byTag(untagged, config) ??
+    byScenario(request, config, count, warnings) ??
+    byDefault(config, warnings) ??
+    byModel(request.model, config);
+  if (!provider.models.includes(model)) warnings.push(`provider ${provider.name} doesn't list the model ${model}`);
+  return {
+    provider,
+    model,
+    scenario,
+    reason,
+    tokens,
+    request: { ...request, model },
+    tagged: request !== asked,
+    warnings,
+  };
+};
+
+const explicitly = (
+  text: string,
+  config: Config,
+  { destination }: Untagged,
+  warnings: string[],
+): Choice | undefined => {
+  if (text.trim() === '') return fail('invalid-request', 'model must not be blank.', { param: 'model' });
+  const named = namedDestination(text, config, 'model');
+  if (!named) return undefined;
+  if (destination !== undefined) warnings.push(`the tag for ${destination} has no effect: the model names a provider`);
+  return {
+    ...named,
+    scenario: 'explicit',
+    reason: `explicit: the model asked for is ${named.provider.name},${named.model}`,
+  };
+};
+
+const byTag = ({ destination, at }: Untagged, config: Config): Choice | undefined => {
+  if (destination === undefined) return undefined;
+  const found = namedDestination(destination, config, at) ?? findDestination(config.providers, destination);
+  if (!found) return unknownModel(destination, config.providers, at);
+  return { ...found, scenario: 'tag', reason: `tag: the system prompt names ${found.provider.name},${found.model}` };
+};
+
+/** `provider,model` looked up; `undefined` for a bare model. */
+const namedDestination = (text: string, { providers }: Config, at: string): Destination | undefined => {
+  const named = parseDestination(text);
+  if (!named) return undefined;
+  if (named.provider === '' || named.model === '') {
+    return fail('invalid-request', `${at} must name a provider and a model, as in \`provider,model\`.`, { param: at });
+  }
+  const provider = findProvider(providers, named.provider);
+  return provider ? { provider, model: named.model } : unknownProvider(named, providers, at);
+};
+
+const byScenario = (
+  request: ModelRequest,
+  { router, providers }: Config,
+  count: LazyCount,
+  warnings: string[],
+): Choice | undefined => {
+  for (const scenario of scenarios) {
+    const route = router.routes[scenario];
+    const why = route === undefined ? undefined : rules[scenario](request, factsFor(scenario, request, router, count));
+    if (route === undefined || why === undefined) continue;
+    const found = findDestination(providers, route);
+    if (found) return { ...found, scenario, reason: `${scenario}: ${why}` };
+    warnings.push(`the route ${scenario} leads nowhere: ${route}`);
+  }
+  return undefined;
+};
+
+/** Counting costs far more than all other rules: it is left out where it can't change the answer. */
+const factsFor = (scenario: Scenario, request: ModelRequest, router: RouterConfig, count: LazyCount): Facts => {
+  const { longContextThreshold } = router;
+  const bound = scenario === 'longContext' ? tokenBound(request) : 0;
+  return { longContextThreshold, tokens: bound > longContextThreshold ? count() : bound };
+};
+
+const byDefault = ({ router, providers }: Config, warnings: string[]): Choice | undefined => {
+  if (router.default === undefined) return undefined;
+  const found = findDestination(providers, router.default);
+  if (found) return { ...found, scenario: 'default', reason: 'default: no scenario with a route fits' };
+  warnings.push(`Router.default leads nowhere: ${router.default}`);
+  return undefined;
+};
+
+const byModel = (text: string, { providers }: Config): Choice => {
+  const model = text.trim();
+  const [provider, ...others] = providersOf(providers, model);
+  if (!provider || others.length > 0) return unknownModel(model, providers, 'model');
+  return { provider, model, scenario: 'model', reason: `model: only ${provider.name} lists ${model}` };
+};

@@ -1,0 +1,126 @@
+import { Buffer } from 'node:buffer';
+import type { DocumentPart, ModelRequest, OutputFormat, Part, Tool } from '../model/request.ts';
+import { inputText } from '../model/tool-input.ts';
+import { audioTokens, fileTokens, imageTokens, unseenFileTokens } from './media.ts';
+
+/** What a prompt is made of, for counting. */
+export interface Prompt {
+  /** All texts that a model reads, in order. */
+  readonly texts: readonly string[];
+  /** Tokens of all that isn't text, and of what holds the texts together. */
+  readonly others: number;
+}
+
+/** Tokens around each turn. Source: OpenAI cookbook, "How to count tokens": 3 a message, and 1 more for a name. */
+const perTurn = 4;
+/** Tokens that begin the answer. Source: as above. */
+const perPrompt = 3;
+/** Tokens around each tool's or call's text. Source: as above, "function init". */
+const perTool = 7;
+/** Base64 characters of unreadable reasoning per token: four characters carry three bytes, a token has about four. */
+const redactedPerToken = 5;
+
+/** Takes a request apart for counting. */
+export const promptOf = (request: ModelRequest): Prompt => {
+  const texts: string[] = [];
+  let others = perPrompt;
+  for (const { text } of request.system) texts.push(text);
+  if (request.system.length > 0) others += perTurn;
+  for (const { parts, name } of request.turns) {
+    others += perTurn + addParts(parts, texts);
+    if (name !== undefined) texts.push(name);
+  }
+  for (const tool of request.tools) others += addTool(tool, texts);
+  addOutput(request.output, texts);
+  return { texts, others };
+};
+
+/**
+ * A number of tokens that the request doesn't exceed, found without counting: a token stands for at least one byte of text.
+ */
+export const tokenBound = (request: ModelRequest): number => {
+  const { texts, others } = promptOf(request);
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), others);
+};
+
+/** Adds the parts' texts to `texts`; gives the tokens of all else. */
+const addParts = (parts: readonly Part[], texts: string[]): number => {
+  let others = 0;
+  for (const part of parts) others += addPart(part, texts);
+  return others;
+};
+
+const addPart = (part: Part, texts: string[]): number => {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+    case 'thinking':
+      texts.push(part.text);
+      return 0;
+    case 'tool-call':
+      texts.push(part.name, inputText(part.input));
+      return perTool;
+    case 'tool-result':
+      return perTool + addParts(part.content, texts);
+    case 'image':
+      return imageTokens(part);
+    case 'audio':
+      return audioTokens(part);
+    case 'document':
+      return addDocument(part, texts);
+    case 'search-result':
+      texts.push(part.title, part.source);
+      return addParts(part.content, texts);
+    case 'redacted-thinking':
+      return Math.ceil(part.signature.data.length / redactedPerToken);
+    case 'opaque':
+      texts.push(JSON.stringify(part.raw));
+      return 0;
+    default:
+      return part satisfies never;
+  }
+};
+
+const addDocument = ({ source, title, context }: DocumentPart, texts: string[]): number => {
+  if (title !== undefined) texts.push(title);
+  if (context !== undefined) texts.push(context);
+  switch (source.kind) {
+    case 'text':
+      texts.push(source.text);
+      return 0;
+    case 'content':
+      return addParts(source.parts, texts);
+    case 'base64':
+      return fileTokens(source);
+    case 'url':
+    case 'file':
+      return unseenFileTokens;
+    default:
+      return source satisfies never;
+  }
+};
+
+const addTool = (tool: Tool, texts: string[]): number => {
+  switch (tool.type) {
+    case 'function':
+      texts.push(tool.name, tool.description ?? '', JSON.stringify(tool.parameters ?? {}));
+      break;
+    case 'custom':
+      texts.push(tool.name, tool.description ?? '', JSON.stringify(tool.format ?? {}));
+      break;
+    case 'web-search':
+      texts.push(JSON.stringify(tool.raw.value));
+      break;
+    case 'hosted':
+      texts.push(JSON.stringify(tool.raw));
+      break;
+    default:
+      tool satisfies never;
+  }
+  return perTool;
+};
+
+const addOutput = (output: OutputFormat | undefined, texts: string[]): void => {
+  if (output?.type === 'json-schema')
+    texts.push(output.name ?? '', output.description ?? '', JSON.stringify(output.schema));
+};

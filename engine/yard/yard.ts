@@ -1,0 +1,45 @@
+import type { Config, Provider } from '../config/config.ts';
+import type { Logs } from '../log/logs.ts';
+import type { ModelRequest } from '../model/request.ts';
+import type { Upstreams } from '../upstream/call.ts';
+import { buildLine, type Line, type Tables } from './line.ts';
+
+/** All that a request needs beside itself: the configuration, compiled, and the edges it acts through. */
+export interface Yard {
+  readonly config: Config;
+  readonly lineTo: (provider: Provider, model: string) => Line;
+  readonly upstreams: Upstreams;
+  readonly countTokens: (request: ModelRequest) => number;
+  readonly log: Logs['app'];
+  /** How long a client that streams may hear nothing before a keep-alive is sent, in milliseconds. */
+  readonly keepAliveMs: number;
+}
+
+/** What a yard acts through; it outlives a change of the configuration. */
+export interface Edges {
+  readonly upstreams: Upstreams;
+  readonly countTokens: (request: ModelRequest) => number;
+  readonly log: Logs['app'];
+  readonly keepAliveMs: number;
+}
+
+/** How many lines are remembered. Model names come from clients, so their number has no bound of its own. */
+const mostLines = 1_000;
+
+/** Compiles a configuration. Lines are built when first asked for. */
+export const buildYard = (config: Config, tables: Tables, edges: Edges): Yard => {
+  const lines = new Map<string, Line>();
+  return {
+    ...edges,
+    config,
+    lineTo(provider, model) {
+      const key = `${provider.name},${model}`;
+      const known = lines.get(key);
+      if (known) return known;
+      const line = buildLine(config, tables, provider, model);
+      if (lines.size >= mostLines) lines.clear();
+      lines.set(key, line);
+      return line;
+    },
+  };
+};

@@ -1,0 +1,112 @@
+import type { Fault, FaultKind } from '../../engine/model/fault.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import type { Headers } from '../../engine/model/protocol.ts';
+
+/** What an error body tells, in whatever form it came. */
+interface Report {
+  readonly message: string;
+  readonly words: readonly string[];
+  readonly code: string | undefined;
+  readonly param: string | undefined;
+  readonly status: number | undefined;
+}
+
+/**
+ * An answer with a failure status → fault. The status, and the headers that tell when to try again, are kept. Bodies that
+ * aren't JSON aren't shown. Source: OpenAI API reference, "Error codes", and recordings of look-alikes.
+ */
+export const decodeFault = (status: number, headers: Headers, body: string): Fault => {
+  const parsed = parseJson(body.trim());
+  const first = Array.isArray(parsed) ? parsed[0] : parsed;
+  const report = readReport(isJsonObject(first) ? (first.error ?? first) : undefined);
+  const kept = Object.entries(headers).filter(([name]) => retryHeader.test(name));
+  return { ...faultOfReport(report, status), status, ...(kept.length > 0 && { headers: Object.fromEntries(kept) }) };
+};
+
+/** The error inside a chunk, or inside a reply with a good status; `undefined` when there is none. */
+export const reportedError = (body: JsonObject): Json | undefined => {
+  const { error } = body;
+  if (error !== undefined && error !== null && error !== false) return error;
+  return body.object === 'error' || body.type === 'error' ? body : undefined;
+};
+
+/** An error that an upstream reports inside its answer → fault. Its own status is used where it gives one. */
+export const decodeReported = (error: unknown): Fault => {
+  const report = readReport(error);
+  return { ...faultOfReport(report, report.status), status: report.status };
+};
+
+const retryHeader = /^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/;
+
+const readReport = (error: unknown): Report => {
+  if (typeof error === 'string')
+    return { message: error, words: [], code: undefined, param: undefined, status: undefined };
+  const body: JsonObject = isJsonObject(error) ? error : {};
+  const metadata = isJsonObject(body.metadata) ? body.metadata : {};
+  const words = [body.code, body.type, body.status, metadata.error_type].filter((word) => typeof word === 'string');
+  const status = [body.status_code, body.code, body.status].find((value) => typeof value === 'number');
+  const text = [body.message, body.detail, metadata.raw].filter((value) => typeof value === 'string' && value !== '');
+  return {
+    message: text.join(': '),
+    words,
+    code: typeof body.code === 'string' ? body.code : words[0],
+    param: typeof body.param === 'string' && body.param !== '' ? body.param : undefined,
+    status: status !== undefined && status >= 400 && status <= 599 ? status : undefined,
+  };
+};
+
+const faultOfReport = (report: Report, status: number | undefined): Fault => {
+  const kind = kindOf(report, status);
+  const { code, param } = report;
+  // Vendors repeat parts of the key there.
+  if (kind === 'upstream-auth')
+    return { kind, message: 'The upstream refused the credentials of this provider.', code };
+  const plain =
+    status === undefined ? 'The upstream reported an error.' : `The upstream answered with status ${status}.`;
+  return { kind, message: shown(report.message) || plain, code, param };
+};
+
+/** The upstream's words, without anything that looks like a key, and not without end. */
+const shown = (message: string): string =>
+  message
+    .replace(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g, '***')
+    .slice(0, 2000)
+    .trim();
+
+const contextTexts =
+  /context_length_exceeded|maximum context length|exceeds? the (?:model's |maximum )?context|context window|prompt is too long|input token count .*exceeds/i;
+
+const kindOf = ({ message, words }: Report, status: number | undefined): FaultKind => {
+  const says = (...candidates: readonly string[]) => words.some((word) => candidates.includes(word));
+  const refused = status === undefined || (status >= 400 && status < 500);
+  if (says('insufficient_quota', 'payment_required', 'billing_error') || status === 402) return 'upstream-billing';
+  if (refused && status !== 401 && status !== 429 && (says('context_length_exceeded') || contextTexts.test(message))) {
+    return 'upstream-context';
+  }
+  if (status === 401 || says('invalid_api_key', 'authentication_error', 'authentication', 'API_KEY_INVALID')) {
+    return 'upstream-auth';
+  }
+  if (status === 429 || says('rate_limit_exceeded', 'rate_limit_error')) return 'upstream-rate-limit';
+  if (status === undefined) return kindOfWords(says);
+  return kindByStatus[status] ?? (status < 500 ? 'upstream-invalid' : 'upstream-error');
+};
+
+const kindByStatus: Readonly<Record<number, FaultKind>> = {
+  403: 'upstream-forbidden',
+  404: 'upstream-not-found',
+  408: 'upstream-timeout',
+  413: 'upstream-too-large',
+  498: 'upstream-overloaded',
+  503: 'upstream-overloaded',
+  504: 'upstream-timeout',
+  524: 'upstream-timeout',
+  529: 'upstream-overloaded',
+};
+
+const kindOfWords = (says: (...candidates: readonly string[]) => boolean): FaultKind => {
+  if (says('overloaded_error', 'provider_overloaded', 'service_unavailable', 'engine_overloaded')) {
+    return 'upstream-overloaded';
+  }
+  if (says('model_not_found', 'not_found')) return 'upstream-not-found';
+  return says('invalid_request_error', 'invalid_request', 'invalid_prompt') ? 'upstream-invalid' : 'upstream-error';
+};

@@ -1,0 +1,135 @@
+import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { Losses } from '../../engine/model/loss.ts';
+import type { DocumentPart, ImagePart, Part, SearchResultPart, TextPart } from '../../engine/model/request.ts';
+import type { ChatDialect } from './dialect.ts';
+import { writeExtra } from './extra.ts';
+import { unsupported } from './refuse-unsupported.ts';
+import { cacheMember } from './takes.ts';
+
+/** What encoding the content of messages needs to know. */
+export interface ContentContext {
+  readonly model: string;
+  readonly dialect: ChatDialect;
+  readonly losses: Losses;
+}
+
+/** A user's parts → content parts. Throws an `unsupported` fault for media that the vendor or the model can't be given. */
+export const encodeParts = (parts: readonly Part[], context: ContentContext): JsonObject[] =>
+  parts.flatMap((part) => encodePart(part, context));
+
+/** Content parts as `content`: one plain text as a string, anything else as it is. */
+export const asContent = (parts: readonly JsonObject[]): string | readonly JsonObject[] => {
+  const [only] = parts;
+  const plain = parts.length === 1 && only?.type === 'text' && Object.keys(only).length === 2;
+  return plain && typeof only.text === 'string' ? only.text : parts;
+};
+
+/** A text block; nothing for an empty one, which the wire refuses. */
+export const encodeText = (part: TextPart, { model, dialect, losses }: ContentContext): JsonObject[] => {
+  if (part.text === '') return [];
+  if (part.citations?.length) losses.drop(`${part.at ?? 'messages'}.citations`);
+  const wire: JsonDraft = { type: 'text', text: part.text };
+  Object.assign(wire, cacheMember(part.cache, dialect, model, part.at, losses));
+  // What came from the message around it has no place on the part.
+  if (part.extra && part.extra.at !== part.at)
+    for (const name of Object.keys(part.extra.fields)) losses.drop(`${part.extra.at}.${name}`);
+  else writeExtra(wire, part.extra, losses);
+  return [wire];
+};
+
+const encodePart = (part: Part, context: ContentContext): JsonObject[] => {
+  const { losses, dialect } = context;
+  const at = part.at ?? 'messages';
+  switch (part.type) {
+    case 'text':
+      return encodeText(part, context);
+    case 'image':
+      return [encodeImage(part, context)];
+    case 'document':
+      return encodeDocument(part, context);
+    case 'audio':
+      if (!dialect.audio) return unsupported(at, `${at}: this provider takes no audio.`);
+      return [{ type: 'input_audio', input_audio: { data: part.data, format: part.format } }];
+    case 'search-result':
+      return [encodeSearchResult(part, context)];
+    case 'refusal':
+      return [{ type: 'text', text: part.text }];
+    case 'tool-result':
+    case 'tool-call':
+    case 'thinking':
+    case 'redacted-thinking':
+    case 'opaque':
+      losses.drop(at);
+      return [];
+    default:
+      return part satisfies never;
+  }
+};
+
+const encodeImage = (part: ImagePart, { model, dialect, losses }: ContentContext): JsonObject => {
+  const at = part.at ?? 'messages';
+  const { source } = part;
+  if (!dialect.images?.test(model)) return unsupported(at, `${at}: the model ${model} takes no images.`);
+  if (source.kind === 'file') return unsupported(at, `${at}: a file of another vendor can't be sent on.`);
+  if (part.detail === 'original') losses.approximate(`${at}.detail`, 'auto');
+  const url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
+  const detail = part.detail === 'original' ? 'auto' : part.detail;
+  const wire: JsonDraft = { type: 'image_url', image_url: { url, ...(detail && { detail }) } };
+  Object.assign(wire, cacheMember(part.cache, dialect, model, part.at, losses));
+  writeExtra(wire, part.extra, losses);
+  return wire;
+};
+
+const encodeDocument = (part: DocumentPart, context: ContentContext): JsonObject[] => {
+  const { model, dialect, losses } = context;
+  const at = part.at ?? 'messages';
+  const { source } = part;
+  if (part.cite) losses.drop(`${at}.citations`);
+  const mark = cacheMember(part.cache, dialect, model, part.at, losses);
+  switch (source.kind) {
+    case 'base64': {
+      if (!dialect.files || source.mediaType !== 'application/pdf') {
+        return unsupported(at, `${at}: this provider takes no ${source.mediaType} documents.`);
+      }
+      if (part.context !== undefined) losses.drop(`${at}.context`);
+      const file = { filename: part.title ?? 'document.pdf', file_data: `data:application/pdf;base64,${source.data}` };
+      const wire: JsonDraft = { type: 'file', file, ...mark };
+      writeExtra(wire, part.extra, losses);
+      return [wire];
+    }
+    case 'text':
+      losses.approximate(at, 'text');
+      dropExtra(part, losses);
+      return [{ type: 'text', text: headed(part, source.text), ...mark }];
+    case 'content': {
+      losses.approximate(at, 'its content');
+      dropExtra(part, losses);
+      const head = headed(part, '').trim();
+      const parts = [...(head === '' ? [] : [{ type: 'text', text: head }]), ...encodeParts(source.parts, context)];
+      return parts.map((wire, index) => (index === parts.length - 1 ? { ...wire, ...mark } : wire));
+    }
+    case 'url':
+    case 'file':
+      return unsupported(
+        at,
+        `${at}: this provider takes no documents by ${source.kind === 'url' ? 'URL' : 'file id'}.`,
+      );
+    default:
+      return source satisfies never;
+  }
+};
+
+const headed = ({ title, context }: DocumentPart, text: string): string =>
+  [title, context, text].filter((piece) => piece !== undefined && piece !== '').join('\n\n');
+
+const encodeSearchResult = (part: SearchResultPart, { model, dialect, losses }: ContentContext): JsonObject => {
+  const at = part.at ?? 'messages';
+  losses.approximate(at, 'text');
+  dropExtra(part, losses);
+  const text = [`${part.title} (${part.source})`, ...part.content.map((piece) => piece.text)].join('\n\n');
+  return { type: 'text', text, ...cacheMember(part.cache, dialect, model, part.at, losses) };
+};
+
+const dropExtra = ({ extra }: Part, losses: Losses): void => {
+  for (const name of Object.keys(extra?.fields ?? {})) losses.drop(`${extra?.at}.${name}`);
+};

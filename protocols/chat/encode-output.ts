@@ -1,0 +1,38 @@
+import type { JsonObject } from '../../engine/model/json.ts';
+import type { Losses } from '../../engine/model/loss.ts';
+import type { OutputFormat } from '../../engine/model/request.ts';
+import type { ChatDialect } from './dialect.ts';
+
+/** The output format as `response_format`, and what the model must be told in words where the vendor has no field for it. */
+export interface EncodedOutput {
+  readonly format?: JsonObject;
+  readonly note?: string;
+}
+
+/** Output format → `response_format`. A schema goes into the instructions where the vendor takes none. */
+export const encodeOutput = (
+  output: OutputFormat | undefined,
+  model: string,
+  dialect: ChatDialect,
+  losses: Losses,
+): EncodedOutput => {
+  if (!output || output.type === 'text') return {};
+  if (output.type === 'json') {
+    if (dialect.jsonMode) return { format: { type: 'json_object' } };
+    losses.approximate('response_format', 'an instruction');
+    return { note: 'Answer with one JSON object and nothing else.' };
+  }
+  const { schema, name, description, strict } = output;
+  if (dialect.jsonSchema?.test(model)) {
+    const named = { name: safeName(name), ...(description !== undefined && { description }) };
+    const json_schema = { ...named, schema, ...(strict !== undefined && { strict }) };
+    return { format: { type: 'json_schema', json_schema } };
+  }
+  losses.approximate('response_format', 'the schema became an instruction');
+  const note = `Answer with one JSON object and nothing else. It must fit this JSON Schema:\n${JSON.stringify(schema)}`;
+  return dialect.jsonMode ? { format: { type: 'json_object' }, note } : { note };
+};
+
+/** The wire wants a name of at most 64 safe characters. Source: OpenAI API reference, "Create chat completion". */
+const safeName = (name: string | undefined): string =>
+  (name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'answer';

@@ -1,0 +1,102 @@
+import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { ReplyContext } from '../../engine/model/protocol.ts';
+import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
+import { encodeAnnotation } from './annotation.ts';
+import { encodeUsage } from './encode-usage.ts';
+import { encodeFinish, finishIsLost } from './finish.ts';
+import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
+import { replyHead } from './reply-head.ts';
+
+/** A whole answer → a `chat.completion`. Source: OpenAI API reference, "The chat completion object". */
+export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => {
+  const { id, created, model } = replyHead(reply.id, reply.model, context);
+  const refused = reply.blocks.some((block) => block.type === 'refusal');
+  if (finishIsLost(reply.finish)) context.losses.approximate('reply.finish_reason', `stop for ${reply.finish}`);
+  for (const name of Object.keys(reply.extra?.fields ?? {})) context.losses.drop(`reply.${name}`);
+  const usage = encodeUsage(reply.usage);
+  const { serviceTier } = reply.usage;
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: [
+      {
+        index: 0,
+        message: encodeMessage(reply.blocks, context),
+        logprobs: null,
+        finish_reason: encodeFinish(reply.finish, refused),
+      },
+    ],
+    ...(usage && { usage }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier }),
+  };
+};
+
+/** What the message's members are gathered in. */
+interface Gathered {
+  readonly text: string[];
+  readonly refusal: string[];
+  readonly reasoning: string[];
+  readonly details: JsonObject[];
+  readonly calls: JsonObject[];
+  readonly annotations: JsonObject[];
+}
+
+const encodeMessage = (blocks: readonly ReplyBlock[], context: ReplyContext): JsonObject => {
+  const gathered: Gathered = { text: [], refusal: [], reasoning: [], details: [], calls: [], annotations: [] };
+  for (const block of blocks) gather(gathered, block, context);
+  const { text, refusal, reasoning, details, calls, annotations } = gathered;
+  const message: JsonDraft = {
+    role: 'assistant',
+    content: text.length > 0 || (refusal.length === 0 && calls.length === 0) ? text.join('') : null,
+    refusal: refusal.length > 0 ? refusal.join('') : null,
+  };
+  if (reasoning.length > 0) message.reasoning_content = reasoning.join('');
+  if (details.length > 0) message.reasoning_details = details;
+  if (calls.length > 0) message.tool_calls = calls;
+  if (annotations.length > 0) message.annotations = annotations;
+  return message;
+};
+
+const gather = (
+  { text, refusal, reasoning, details, calls, annotations }: Gathered,
+  block: ReplyBlock,
+  context: ReplyContext,
+): void => {
+  switch (block.type) {
+    case 'text': {
+      const start = text.reduce((length, piece) => length + piece.length, 0);
+      text.push(block.text);
+      for (const citation of block.citations) {
+        const annotation = encodeAnnotation(citation, start, start + block.text.length);
+        if (annotation) annotations.push(annotation);
+        else context.losses.drop('reply.citations');
+      }
+      return;
+    }
+    case 'refusal':
+      refusal.push(block.text);
+      return;
+    case 'thinking': {
+      if (block.text !== '') reasoning.push(block.text);
+      const entry = block.signature && thinkingEntry(block.signature, block.text, block.text, details.length);
+      if (entry) details.push(entry);
+      return;
+    }
+    case 'redacted-thinking':
+      details.push(redactedEntry(block.signature, details.length));
+      return;
+    case 'tool-call': {
+      const { id, name, json, signature } = block;
+      if (signature && signature.data !== '') details.push(redactedEntry(signature, details.length, id));
+      calls.push({ id, type: 'function', function: { name, arguments: json === '' ? '{}' : json } });
+      return;
+    }
+    case 'opaque':
+      context.losses.drop(`reply.${typeof block.block.raw.type === 'string' ? block.block.raw.type : 'block'}`);
+      return;
+    default:
+      block satisfies never;
+  }
+};

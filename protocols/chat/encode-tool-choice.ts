@@ -1,0 +1,62 @@
+import type { Json, JsonObject } from '../../engine/model/json.ts';
+import type { RequestContext } from '../../engine/model/protocol.ts';
+import type { CustomTool, FunctionTool, ModelRequest, ToolChoice } from '../../engine/model/request.ts';
+import type { ToolNames } from '../../engine/model/tool-names.ts';
+import type { ChatDialect } from './dialect.ts';
+import { unsupported } from './refuse-unsupported.ts';
+import { takes } from './takes.ts';
+import { wireName } from './wire-name.ts';
+
+/**
+ * The request's choice → `tool_choice`. `left` names the hosted tools that are no entry of `tools`: a choice that forces one
+ * of them throws an `unsupported` fault.
+ */
+export const encodeChoice = (
+  request: ModelRequest,
+  dialect: ChatDialect,
+  { names, losses }: RequestContext,
+  left: ReadonlySet<string>,
+): Json | undefined => {
+  const choice = request.toolChoice;
+  if (!choice) return undefined;
+  const callable = request.tools.filter((tool) => tool.type === 'function' || tool.type === 'custom');
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+      return choice.type;
+    case 'required':
+      if (callable.length === 0 && left.size > 0) unsupported('tool_choice', hostedForced);
+      return 'required';
+    case 'tool': {
+      const tool = callable.find(({ name }) => name === choice.name);
+      if (!tool && left.size > 0) unsupported('tool_choice', hostedForced);
+      const kind = tool?.type === 'custom' && takes(dialect, request.model, 'custom_tools') ? 'custom' : 'function';
+      return { type: kind, [kind]: { name: wireName(names, choice.name) } };
+    }
+    case 'allowed':
+      if (takes(dialect, request.model, 'allowed_tools')) return allowedChoice(choice, callable, names);
+      losses.approximate('tool_choice', 'the other tools were left out');
+      return choice.required ? 'required' : 'auto';
+    case 'opaque':
+      return unsupported('tool_choice', hostedForced);
+    default:
+      return choice satisfies never;
+  }
+};
+
+const hostedForced = 'tool_choice names a hosted tool that this provider does not have.';
+
+const allowedChoice = (
+  { required, names: allowed }: Extract<ToolChoice, { type: 'allowed' }>,
+  callable: readonly (FunctionTool | CustomTool)[],
+  names: ToolNames,
+): JsonObject => ({
+  type: 'allowed_tools',
+  allowed_tools: {
+    mode: required ? 'required' : 'auto',
+    tools: allowed.map((name) => {
+      const kind = callable.find((tool) => tool.name === name)?.type ?? 'function';
+      return { type: kind, [kind]: { name: wireName(names, name) } };
+    }),
+  },
+});

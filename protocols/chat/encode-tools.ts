@@ -1,0 +1,127 @@
+import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json.ts';
+import type { RequestContext } from '../../engine/model/protocol.ts';
+import type { CustomTool, FunctionTool, ModelRequest } from '../../engine/model/request.ts';
+import type { ChatDialect } from './dialect.ts';
+import { encodeChoice } from './encode-tool-choice.ts';
+import { encodeWebSearch } from './encode-web-search.ts';
+import { writeExtra } from './extra.ts';
+import { cacheMember, takes } from './takes.ts';
+import { wireName } from './wire-name.ts';
+
+/**
+ * Tools and what goes with them → `tools`, `tool_choice`, `parallel_tool_calls` and the members of a web search. Without tools
+ * the other two are refused upstream, so they are left out.
+ */
+export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context: RequestContext): JsonObject => {
+  const { losses } = context;
+  const body: JsonDraft = {};
+  const tools: JsonObject[] = [];
+  const left = new Set<string>();
+  for (const tool of request.tools) {
+    const at = tool.at ?? 'tools';
+    switch (tool.type) {
+      case 'function':
+        tools.push(encodeFunction(tool, request.model, dialect, context));
+        break;
+      case 'custom':
+        tools.push(encodeCustom(tool, request.model, dialect, context));
+        break;
+      case 'web-search':
+        if (!encodeWebSearch(tool, request.model, dialect, losses, body)) losses.drop(at);
+        left.add('web_search');
+        break;
+      case 'hosted':
+        losses.drop(at, tool.kind);
+        left.add(tool.name ?? tool.kind);
+        break;
+      default:
+        tool satisfies never;
+    }
+  }
+  if (tools.length > 0) body.tools = tools;
+  const choice = encodeChoice(request, dialect, context, left);
+  const wanted = request.toolChoice?.type;
+  if (choice !== undefined && tools.length > 0) body.tool_choice = choice;
+  else if (wanted !== undefined && wanted !== 'auto' && wanted !== 'none') losses.drop('tool_choice');
+  if (request.parallelToolCalls !== undefined) {
+    if (tools.length > 0 && takes(dialect, request.model, 'parallel_tool_calls')) {
+      body.parallel_tool_calls = request.parallelToolCalls;
+    } else losses.drop('parallel_tool_calls');
+  }
+  if (body.tools && request.toolChoice?.type === 'allowed' && !takes(dialect, request.model, 'allowed_tools')) {
+    const names = new Set(request.toolChoice.names.map((name) => wireName(context.names, name)));
+    body.tools = tools.filter((tool) => names.has(toolName(tool)));
+  }
+  return body;
+};
+
+const toolName = (tool: JsonObject): string => {
+  const inner = tool.function ?? tool.custom;
+  return isJsonObject(inner) && typeof inner.name === 'string' ? inner.name : '';
+};
+
+const encodeFunction = (
+  tool: FunctionTool,
+  model: string,
+  dialect: ChatDialect,
+  { names, losses }: RequestContext,
+): JsonObject => {
+  const body: JsonDraft = { name: wireName(names, tool.name) };
+  if (tool.description !== undefined) body.description = tool.description;
+  if (tool.parameters !== undefined) body.parameters = tool.parameters;
+  if (tool.strict !== undefined) {
+    if (takes(dialect, model, 'strict')) body.strict = tool.strict;
+    else losses.drop(`${tool.at ?? 'tools'}.strict`);
+  }
+  const marked =
+    dialect.cacheMarks?.form === 'prompt_cache_breakpoint' ? { ...dialect, cacheMarks: undefined } : dialect;
+  const wire: JsonDraft = {
+    type: 'function',
+    function: body,
+    ...cacheMember(tool.cache, marked, model, tool.at ?? 'tools', losses),
+  };
+  writeExtra(wire, tool.extra, losses);
+  return wire;
+};
+
+const encodeCustom = (
+  tool: CustomTool,
+  model: string,
+  dialect: ChatDialect,
+  { names, losses }: RequestContext,
+): JsonObject => {
+  const name = wireName(names, tool.name);
+  if (takes(dialect, model, 'custom_tools')) {
+    const custom: JsonDraft = { name };
+    if (tool.description !== undefined) custom.description = tool.description;
+    if (tool.format) custom.format = nestedFormat(tool.format);
+    const wire: JsonDraft = { type: 'custom', custom };
+    writeExtra(wire, tool.extra, losses);
+    return wire;
+  }
+  losses.approximate(tool.at ?? 'tools', 'a function with one string `input`');
+  const description = [tool.description, formatNote(tool.format)].filter((text) => text).join('\n\n');
+  return {
+    type: 'function',
+    function: { name, ...(description !== '' && { description }), parameters: inputSchema },
+  };
+};
+
+const inputSchema = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+} as const satisfies JsonObject;
+
+/** A grammar's members stand in an object of their own on this wire. */
+const nestedFormat = (format: JsonObject): JsonObject => {
+  if (format.type !== 'grammar' || isJsonObject(format.grammar)) return format;
+  const { type, ...grammar } = format;
+  return { type, grammar };
+};
+
+const formatNote = (format: JsonObject | undefined): string =>
+  typeof format?.definition === 'string'
+    ? `\`input\` must follow this ${typeof format.syntax === 'string' ? format.syntax : ''} grammar:\n${format.definition}`
+    : '';

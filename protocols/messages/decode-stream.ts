@@ -1,0 +1,70 @@
+import type { ModelEvent } from '../../engine/model/event.ts';
+import type { Fault } from '../../engine/model/fault.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import { machine } from '../../engine/model/machine.ts';
+import type { SseRecord } from '../../engine/model/protocol.ts';
+import { cutOff } from '../../engine/model/reply.ts';
+import { decodeError } from './decode-fault.ts';
+import {
+  continueBlock,
+  finish,
+  noteEnd,
+  type ReplyState,
+  replyState,
+  startBlock,
+  startMessage,
+  stopBlock,
+} from './read-reply.ts';
+
+/**
+ * Records of a streamed answer → events. Lenient: unknown events and deltas are skipped, missing stops are made up for.
+ * Source: Anthropic API reference, "Streaming Messages".
+ */
+export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
+  initial: replyState,
+  step(state, { data }, out) {
+    if (state.done) return;
+    const record = parseJson(data);
+    if (!isJsonObject(record)) fault(state, garbled, out);
+    else if (record.type === 'error' || isJsonObject(record.error)) fault(state, decodeError(record.error), out);
+    else readRecord(state, record, out);
+  },
+  end(state, out) {
+    if (!state.done) fault(state, cutOff, out);
+  },
+});
+
+const garbled: Fault = { kind: 'upstream-garbled', message: "The upstream's stream can't be read: it isn't JSON." };
+
+const mixed: Fault = { kind: 'upstream-garbled', message: "The upstream's stream mixes the blocks of its answer." };
+
+const readRecord = (state: ReplyState, record: JsonObject, out: ModelEvent[]): void => {
+  switch (record.type) {
+    case 'message_start':
+      if (isJsonObject(record.message)) startMessage(state, record.message, out);
+      return;
+    case 'content_block_start':
+      if (isJsonObject(record.content_block)) startBlock(state, record.content_block, out);
+      state.wireIndex = record.index;
+      return;
+    case 'content_block_delta':
+      if (!isJsonObject(record.delta)) return;
+      // Put into the wrong call, arguments would be wrong without anyone noticing.
+      if (record.delta.type === 'input_json_delta' && record.index !== state.wireIndex) fault(state, mixed, out);
+      else continueBlock(state, record.delta, out);
+      return;
+    case 'content_block_stop':
+      stopBlock(state, out);
+      return;
+    case 'message_delta':
+      noteEnd(state, record);
+      return;
+    case 'message_stop':
+      finish(state, out);
+  }
+};
+
+const fault = (state: ReplyState, what: Fault, out: ModelEvent[]): void => {
+  state.done = true;
+  out.push({ type: 'error', fault: what });
+};

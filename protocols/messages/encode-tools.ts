@@ -1,0 +1,143 @@
+import { fail } from '../../engine/model/fault.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
+import type { RequestContext } from '../../engine/model/protocol.ts';
+import type {
+  CustomTool,
+  FunctionTool,
+  ModelRequest,
+  Tool,
+  ToolChoice,
+  Turn,
+  WebSearchTool,
+} from '../../engine/model/request.ts';
+import { cacheControl, ownExtra } from './extra.ts';
+import { inputSchema } from './input-schema.ts';
+import { wireName } from './tool-name.ts';
+
+/** `tools` and `tool_choice` as they go out; both absent when there is no tool. */
+export interface WireTools {
+  readonly tools?: readonly JsonObject[];
+  readonly tool_choice?: JsonObject;
+}
+
+/** Tools and the choice among them → wire. `turns` are those of the history that goes out. */
+export const encodeTools = (request: ModelRequest, turns: readonly Turn[], context: RequestContext): WireTools => {
+  const { toolChoice } = request;
+  const wanted = toolChoice?.type === 'allowed' ? allowed(request.tools, toolChoice, context) : request.tools;
+  const tools = wanted
+    .map((tool, index) => encodeTool(tool, tool.at ?? `tools[${index}]`, context))
+    .filter((tool) => tool !== undefined);
+  if (tools.length > 0) return withChoice(tools, encodeChoice(request, context));
+  if (toolChoice?.type === 'required' || toolChoice?.type === 'tool') context.losses.drop('tool_choice', 'no tools');
+  const past = pastTools(turns, context);
+  return past.length > 0 ? { tools: past, tool_choice: { type: 'none' } } : {};
+};
+
+const withChoice = (tools: readonly JsonObject[], choice: JsonObject | undefined): WireTools =>
+  choice ? { tools, tool_choice: choice } : { tools };
+
+const allowed = (
+  tools: readonly Tool[],
+  choice: Extract<ToolChoice, { type: 'allowed' }>,
+  { losses }: RequestContext,
+): readonly Tool[] => {
+  losses.approximate('tool_choice', 'the other tools are left out');
+  return tools.filter((tool) => 'name' in tool && tool.name !== undefined && choice.names.includes(tool.name));
+};
+
+const encodeTool = (tool: Tool, at: string, context: RequestContext): JsonObject | undefined => {
+  const extra = ownExtra(tool.extra, context.losses);
+  switch (tool.type) {
+    case 'function':
+      return { ...encodeFunction(tool, context), ...extra };
+    case 'custom':
+      return { ...encodeCustom(tool, at, context), ...extra };
+    case 'web-search':
+      return encodeWebSearch(tool, at, context);
+    case 'hosted':
+      if (tool.wire === 'messages') return tool.raw;
+      context.losses.drop(at);
+      return undefined;
+    default:
+      return tool satisfies never;
+  }
+};
+
+const encodeFunction = (tool: FunctionTool, { names }: RequestContext): JsonObject => ({
+  name: wireName(names, tool.name),
+  description: tool.description,
+  input_schema: inputSchema(tool.parameters),
+  strict: tool.strict,
+  cache_control: cacheControl(tool.cache),
+});
+
+const encodeCustom = (tool: CustomTool, at: string, { names, losses }: RequestContext): JsonObject => {
+  losses.approximate(at, 'a function with one text `input`');
+  const grammar = typeof tool.format?.definition === 'string' ? tool.format.definition : undefined;
+  const description = [tool.description, grammar && `The input must follow this grammar:\n${grammar}`];
+  return {
+    name: wireName(names, tool.name),
+    description: description.filter(Boolean).join('\n\n') || undefined,
+    input_schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+  };
+};
+
+const encodeWebSearch = (tool: WebSearchTool, at: string, { losses }: RequestContext): JsonObject => {
+  if (tool.raw.wire === 'messages') return tool.raw.value;
+  if (tool.contextSize) losses.drop(`${at}.search_context_size`);
+  const both = tool.allowedDomains && tool.blockedDomains;
+  if (both) losses.drop(`${at}.blocked_domains`, 'only one of the two lists may be given');
+  return {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    max_uses: tool.maxUses,
+    allowed_domains: tool.allowedDomains,
+    blocked_domains: both ? undefined : tool.blockedDomains,
+    user_location: tool.userLocation,
+  };
+};
+
+/** A history with tool calls needs tools: those that it names, not to be called again. */
+const pastTools = (turns: readonly Turn[], { names, losses }: RequestContext): readonly JsonObject[] => {
+  const called = new Set<string>();
+  for (const { parts } of turns) for (const part of parts) if (part.type === 'tool-call') called.add(part.name);
+  if (called.size > 0) losses.approximate('tools', 'declared from the history');
+  return [...called].map((name) => ({ name: wireName(names, name), input_schema: { type: 'object', properties: {} } }));
+};
+
+const encodeChoice = (request: ModelRequest, context: RequestContext): JsonObject | undefined => {
+  const single = request.parallelToolCalls === false ? { disable_parallel_tool_use: true } : undefined;
+  const choice = request.toolChoice;
+  switch (choice?.type) {
+    case undefined:
+      return single && { type: 'auto', ...single };
+    case 'none':
+      return { type: 'none' };
+    case 'auto':
+      return { type: 'auto', ...single };
+    case 'required':
+      return { type: 'any', ...single };
+    case 'tool':
+      return { type: 'tool', name: choiceName(request.tools, choice.name, context), ...single };
+    case 'allowed':
+      return { type: choice.required ? 'any' : 'auto', ...single };
+    case 'opaque':
+      return opaqueChoice(choice, single);
+    default:
+      return choice satisfies never;
+  }
+};
+
+/** A tool of the vendor's own keeps its name, whatever a function may be called. */
+const choiceName = (tools: readonly Tool[], name: string, { names }: RequestContext): string =>
+  tools.some((tool) => (tool.type === 'function' || tool.type === 'custom') && tool.name === name)
+    ? wireName(names, name)
+    : name;
+
+const opaqueChoice = (
+  { wire, value }: Extract<ToolChoice, { type: 'opaque' }>,
+  single: JsonObject | undefined,
+): JsonObject =>
+  wire === 'messages' && isJsonObject(value)
+    ? { ...value, ...single }
+    : fail('unsupported', "tool_choice names a tool that this provider doesn't have.", { param: 'tool_choice' });

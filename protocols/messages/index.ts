@@ -1,0 +1,33 @@
+import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { decodeFault } from './decode-fault.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeRequest, mends } from './decode-request.ts';
+import { decodeStream } from './decode-stream.ts';
+import { encodeReply } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
+import { encodeStream } from './encode-stream.ts';
+import { encodeFault, errorEvent } from './faults.ts';
+
+export { decodeCountRequest } from './decode-request.ts';
+
+/** Anthropic Messages, as clients speak it to the gateway. */
+export const messagesClient: ClientProtocol = {
+  wire: 'messages',
+  decodeRequest,
+  mends,
+  encodeStream,
+  encodeReply,
+  encodeFault,
+  encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
+  keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  terminators: ['event: message_stop', 'event:message_stop', 'event: error', 'event:error'],
+};
+
+/** Anthropic Messages, as the gateway speaks it to an upstream. */
+export const messagesUpstream: UpstreamProtocol = {
+  wire: 'messages',
+  encodeRequest,
+  decodeStream,
+  decodeReply,
+  decodeFault,
+};

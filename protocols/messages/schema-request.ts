@@ -1,0 +1,154 @@
+import { type TSchema, Type } from 'typebox';
+import type { JsonObject } from '../../engine/model/json.ts';
+
+/** A member that may be left out or null: the vendor's SDKs write both. */
+const optional = <const S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}));
+const Texts = Type.Union([Type.String(), Type.Array(Type.Unknown())]);
+const Items = Type.Array(Type.Unknown());
+const Name = Type.String({ minLength: 1 });
+
+const shared = {
+  model: Name,
+  messages: Type.Array(Type.Unknown(), { minItems: 1 }),
+  system: optional(Texts),
+  stream: optional(Type.Boolean()),
+  temperature: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_k: optional(Type.Integer({ minimum: 0 })),
+  stop_sequences: optional(Type.Array(Type.String())),
+  tools: optional(Items),
+  tool_choice: optional(AnyObject),
+  thinking: optional(AnyObject),
+  output_config: optional(AnyObject),
+  output_format: optional(AnyObject),
+  metadata: optional(AnyObject),
+  service_tier: optional(Type.String()),
+  cache_control: optional(AnyObject),
+};
+
+/** The body of `POST /v1/messages`. Source: Anthropic API reference, "Create a Message". */
+export const MessagesBody = Type.Object({ ...shared, max_tokens: Type.Integer({ minimum: 0 }) });
+
+/** The body of `POST /v1/messages/count_tokens`. Source: Anthropic API reference, "Count tokens in a Message". */
+export const CountBody = Type.Object({ ...shared, max_tokens: optional(Type.Integer({ minimum: 0 })) });
+
+/** One entry of `messages`. `system` in the middle of a conversation is newer than the other two roles. */
+export const Message = Type.Object({
+  role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system')]),
+  content: Texts,
+});
+
+/** What every content block and source has. */
+export const Typed = Type.Unsafe<JsonObject & { readonly type: string }>(Type.Object({ type: Type.String() }));
+
+// Content blocks by type; all others are carried as they are. Source: Anthropic API reference, "Create a Message".
+const cacheable = { type: Type.String(), cache_control: optional(AnyObject) };
+
+/** Text, with the sources of an earlier answer where there are any. */
+export const TextBlock = Type.Object({ ...cacheable, text: Type.String(), citations: optional(Type.Array(AnyObject)) });
+/** An image; its source has kinds of its own. */
+export const ImageBlock = Type.Object({ ...cacheable, source: Typed });
+const Citing = optional(Type.Object({ enabled: optional(Type.Boolean()) }));
+/** A document; its source has kinds of its own. */
+export const DocumentBlock = Type.Object({
+  ...cacheable,
+  source: Typed,
+  title: optional(Type.String()),
+  context: optional(Type.String()),
+  citations: Citing,
+});
+/** A search result that the client found itself. */
+export const SearchResultBlock = Type.Object({
+  ...cacheable,
+  source: Type.String(),
+  title: Type.String(),
+  content: Items,
+  citations: Citing,
+});
+/** Readable reasoning of an earlier answer. */
+export const ThinkingBlock = Type.Object({
+  type: Type.String(),
+  thinking: Type.String(),
+  /** The vendor wants one; clients that replay another vendor's reasoning have none. */
+  signature: optional(Type.String()),
+});
+/** Encrypted reasoning of an earlier answer. */
+export const RedactedThinkingBlock = Type.Object({ type: Type.String(), data: Type.String() });
+/** The model's call of a tool that the client runs. */
+export const ToolUseBlock = Type.Object({ ...cacheable, id: Name, name: Name, input: AnyObject });
+/** What such a call gave. */
+export const ToolResultBlock = Type.Object({
+  ...cacheable,
+  tool_use_id: Name,
+  content: optional(Texts),
+  is_error: optional(Type.Boolean()),
+});
+
+/** Source: the bytes themselves. */
+export const Base64Data = Type.Object({ type: Type.String(), media_type: Type.String(), data: Type.String() });
+/** Source: where they are. */
+export const UrlData = Type.Object({ type: Type.String(), url: Type.String() });
+/** Source: a file that was uploaded to the vendor. */
+export const FileData = Type.Object({ type: Type.String(), file_id: Type.String() });
+/** A document's source: plain text. */
+export const TextData = Type.Object({ type: Type.String(), media_type: optional(Type.String()), data: Type.String() });
+/** A document's source: content blocks. */
+export const ContentData = Type.Object({ type: Type.String(), content: Texts });
+
+/** A citation that names a web page; the other kinds are carried as they are. */
+export const WebCitation = Type.Object({
+  type: Type.Literal('web_search_result_location'),
+  url: Type.String(),
+  title: optional(Type.String()),
+  cited_text: optional(Type.String()),
+});
+
+/** What all tools may have. */
+export const AnyTool = Type.Unsafe<JsonObject>(
+  Type.Object({ type: optional(Type.String()), name: optional(Type.String()) }),
+);
+
+/** A tool that the client runs. Source: Anthropic API reference, "Create a Message", `tools`. */
+export const ClientTool = Type.Object({
+  type: optional(Type.String()),
+  name: Name,
+  description: optional(Type.String()),
+  input_schema: AnyObject,
+  strict: optional(Type.Boolean()),
+  cache_control: optional(AnyObject),
+});
+
+/** A web search by the vendor; only what other vendors can be told. */
+export const WebSearch = Type.Object({
+  max_uses: optional(Type.Integer()),
+  allowed_domains: optional(Type.Array(Type.String())),
+  blocked_domains: optional(Type.Array(Type.String())),
+  user_location: optional(AnyObject),
+});
+
+/** `tool_choice` of any kind. */
+export const ToolChoiceBody = Type.Object({
+  type: Type.String(),
+  name: optional(Type.String()),
+  disable_parallel_tool_use: optional(Type.Boolean()),
+});
+/** A `tool_choice` that names its tool. */
+export const NamedChoice = Type.Object({ type: Type.Literal('tool'), name: Name });
+
+/** `thinking` of any kind. */
+export const ThinkingBody = Type.Object({ type: Type.String(), display: optional(Type.String()) });
+/** `thinking` with a budget. Source: Anthropic documentation, "Extended thinking". */
+export const ManualThinking = Type.Object({
+  type: Type.Literal('enabled'),
+  budget_tokens: Type.Integer({ minimum: 0 }),
+  display: optional(Type.String()),
+});
+
+/** `output_config`: effort and form of the answer. */
+export const OutputConfig = Type.Object({ effort: optional(Type.String()), format: optional(AnyObject) });
+/** The one form of answer that there is beside plain text. */
+export const SchemaFormat = Type.Object({ type: Type.Literal('json_schema'), schema: AnyObject });
+/** `metadata`. */
+export const Metadata = Type.Object({ user_id: optional(Type.String()) });

@@ -1,0 +1,114 @@
+import { fail } from '../../engine/model/fault.ts';
+import type { Part } from '../../engine/model/request.ts';
+import { memberPath, reader } from '../../engine/model/schema.ts';
+import { readAnnotations } from './annotations.ts';
+import { AudioContent, FileContent, ImageContent, RefusalContent, TextContent } from './schema.ts';
+import { unread } from './unread.ts';
+
+interface Content {
+  readonly type: string;
+}
+
+const textReader = reader(TextContent);
+const refusalReader = reader(RefusalContent);
+const imageReader = reader(ImageContent);
+const fileReader = reader(FileContent);
+const audioReader = reader(AudioContent);
+
+/**
+ * A message's or tool output's content → parts. Empty texts say nothing and are left out. Throws an `invalid-request` fault
+ * that names the member at fault. Source: OpenAI API reference, "Create a model response", input content.
+ */
+export const decodeContent = (content: string | readonly Content[], at: string): readonly Part[] =>
+  typeof content === 'string'
+    ? content === ''
+      ? []
+      : [{ type: 'text', text: content, at }]
+    : content.map((part, index) => decodePart(part, memberPath(at, index))).filter((part) => !isEmptyText(part));
+
+const isEmptyText = (part: Part): boolean => part.type === 'text' && part.text === '' && part.cache === undefined;
+
+const decodePart = (part: Content, at: string): Part => {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return decodeText(part, at);
+    case 'refusal':
+      return {
+        type: 'refusal',
+        text: refusalReader.read(part, at).refusal,
+        ...node(part, ['type', 'refusal'], at),
+      };
+    case 'input_image':
+      return decodeImage(part, at);
+    case 'input_file':
+      return decodeFile(part, at);
+    case 'input_audio': {
+      const { data, format } = audioReader.read(part, at).input_audio;
+      return { type: 'audio', data, format, ...node(part, ['type', 'input_audio'], at) };
+    }
+    default:
+      return fail('invalid-request', `${at}.type: content of type '${part.type}' is not known.`, {
+        param: memberPath(at, 'type'),
+      });
+  }
+};
+
+const decodeText = (part: Content, at: string): Part => {
+  const { text, annotations } = textReader.read(part, at);
+  const citations = readAnnotations(annotations);
+  return {
+    type: 'text',
+    text,
+    ...(citations.length > 0 && { citations }),
+    // The log probabilities of an earlier reply are of no use to the next.
+    ...node(part, ['type', 'text', 'annotations', 'logprobs'], at),
+  };
+};
+
+const decodeImage = (part: Content, at: string): Part => {
+  const { image_url: url, file_id: id, detail } = imageReader.read(part, at);
+  return {
+    type: 'image',
+    source: url ? (readDataUrl(url) ?? { kind: 'url', url }) : { kind: 'file', id: id ?? needOne(at, 'image_url') },
+    ...(detail && { detail }),
+    ...node(part, ['type', 'image_url', 'file_id', 'detail'], at),
+  };
+};
+
+const decodeFile = (part: Content, at: string): Part => {
+  const { file_data: data, file_url: url, file_id: id, filename } = fileReader.read(part, at);
+  const source = data
+    ? (readDataUrl(data) ?? { kind: 'base64' as const, mediaType: 'application/pdf', data })
+    : url
+      ? { kind: 'url' as const, url }
+      : { kind: 'file' as const, id: id ?? needOne(at, 'file_data') };
+  return {
+    type: 'document',
+    source,
+    ...(filename && { title: filename }),
+    ...node(part, ['type', 'file_data', 'file_url', 'file_id', 'filename'], at),
+  };
+};
+
+const needOne = (at: string, member: string): never =>
+  fail('invalid-request', `${memberPath(at, member)} is required.`, { param: memberPath(at, member) });
+
+/** `data:image/png;base64,…` → its type and data; `undefined` for any other URL. */
+const readDataUrl = (url: string) => {
+  const comma = url.indexOf(',');
+  const head = url.slice(0, comma);
+  if (!/^data:/i.test(head) || !/;base64$/i.test(head)) return undefined;
+  const mediaType = head.slice(5).split(';')[0] || 'text/plain';
+  return { kind: 'base64' as const, mediaType, data: url.slice(comma + 1) };
+};
+
+const node = (part: object, read: readonly string[], at: string) => {
+  const extra = unread(part, [...read, 'prompt_cache_breakpoint'], at);
+  return {
+    at,
+    ...('prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint ? { cache: {} } : {}),
+    ...(extra && { extra }),
+  };
+};

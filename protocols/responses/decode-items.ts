@@ -1,0 +1,120 @@
+import { fail } from '../../engine/model/fault.ts';
+import type { JsonObject } from '../../engine/model/json.ts';
+import type { Part, TextPart, Turn } from '../../engine/model/request.ts';
+import { memberPath, reader } from '../../engine/model/schema.ts';
+import { append, type Conversation, type DraftTurn } from './conversation.ts';
+import { decodeCustomCall, decodeFunctionCall, decodeOutput } from './decode-calls.ts';
+import { decodeContent } from './decode-content.ts';
+import { decodeReasoning } from './decode-reasoning.ts';
+import type { DecodedTools } from './decode-tools.ts';
+import { MessageItem, ReferenceItem } from './schema.ts';
+import { asJsonObject, unread } from './unread.ts';
+
+const messageReader = reader(MessageItem);
+const referenceReader = reader(ReferenceItem);
+
+/** The conversation that an `input` list holds. */
+export interface DecodedItems {
+  /** The instructions at the front. */
+  readonly system: readonly TextPart[];
+  readonly turns: readonly Turn[];
+}
+
+/**
+ * The `input` list → turns. Items that the model wrote in a row become one turn, and so do outputs of calls in a row; each
+ * message is a turn of its own. Throws an `invalid-request` fault that names the item at fault.
+ * Source: OpenAI API reference, "Create a model response", `input`.
+ */
+export const decodeItems = (
+  input: readonly object[],
+  nameOf: DecodedTools['nameOf'],
+  stateful: boolean,
+): DecodedItems => {
+  const items = input.map(asJsonObject);
+  const ids = new Set(items.flatMap((item) => (typeof item.id === 'string' && !isReference(item) ? [item.id] : [])));
+  const state: Conversation = {
+    nameOf,
+    system: [],
+    turns: [],
+    ids,
+    calls: new Set(),
+    stateful,
+    callSignatures: new Map(),
+  };
+  items.forEach((item, index) => {
+    decodeItem(state, item, memberPath('input', index));
+  });
+  return { system: state.system, turns: state.turns.filter(({ parts }) => parts.length > 0).map(toTurn) };
+};
+
+const toTurn = ({ role, parts, at, extra }: DraftTurn): Turn => ({ role, parts, at, ...(extra && { extra }) });
+
+const isReference = (item: JsonObject): boolean =>
+  item.type === 'item_reference' || ((item.type ?? null) === null && !('role' in item) && 'id' in item);
+
+const decodeItem = (state: Conversation, item: JsonObject, at: string): void => {
+  switch (isReference(item) ? 'item_reference' : (item.type ?? 'message')) {
+    case 'item_reference':
+      checkReference(state, item, at);
+      break;
+    case 'message':
+      decodeMessage(state, item, at);
+      break;
+    case 'reasoning':
+      decodeReasoning(state, item, at);
+      break;
+    case 'function_call':
+      decodeFunctionCall(state, item, at);
+      break;
+    case 'custom_tool_call':
+      decodeCustomCall(state, item, at);
+      break;
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      decodeOutput(state, item, at);
+      break;
+    default:
+      decodeOpaque(state, item, at);
+  }
+};
+
+/** An item that is in the input anyway is not repeated. */
+const checkReference = (state: Conversation, item: JsonObject, at: string): void => {
+  const { id } = referenceReader.read(item, at);
+  if (state.ids.has(id)) return;
+  const param = memberPath(at, 'id');
+  fail('invalid-request', `${param}: item '${id}' is not in the input, and no items are kept here.`, { param });
+};
+
+const decodeMessage = (state: Conversation, item: JsonObject, at: string): void => {
+  const { role, content } = messageReader.read(item, at);
+  const parts = decodeContent(content, memberPath(at, 'content'));
+  const extra = unread(item, ['type', 'role', 'content', 'id', 'status'], at);
+  if (role === 'user') {
+    state.turns.push({ role, parts: [...parts], at, extra, open: false });
+  } else if (role === 'assistant') {
+    const [first, ...rest] = parts;
+    if (first === undefined) return;
+    // The turn holds several items; what this message alone says stays with its first part.
+    const fields = { ...extra?.fields, ...first.extra?.fields };
+    append(state, 'assistant', at, extra ? { ...first, extra: { ...extra, fields } } : first, ...rest);
+  } else {
+    const texts = parts.map((part, index) => asText(part, `${at}.content[${index}]`));
+    if (state.turns.length === 0) state.system.push(...texts);
+    else state.turns.push({ role: 'system', parts: texts, at, extra, open: false });
+  }
+};
+
+const asText = (part: Part, at: string): TextPart =>
+  part.type === 'text' ? part : fail('invalid-request', `${at}: instructions hold text only.`, { param: at });
+
+/** A hosted tool's call or what belongs to it. Outputs and approvals come from the client's side. */
+const decodeOpaque = (state: Conversation, item: JsonObject, at: string): void => {
+  if (typeof item.type !== 'string') {
+    fail('invalid-request', `${at}.type must be string.`, { param: memberPath(at, 'type') });
+    return;
+  }
+  const answers = /_(output|response)$/.test(item.type);
+  if (typeof item.call_id === 'string' && !answers) state.calls.add(item.call_id);
+  append(state, answers ? 'user' : 'assistant', at, { type: 'opaque', wire: 'responses', raw: item, at });
+};

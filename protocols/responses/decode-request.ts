@@ -1,0 +1,149 @@
+import { fail } from '../../engine/model/fault.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { ModelRequest, OutputFormat, Reasoning, TextPart } from '../../engine/model/request.ts';
+import { reader } from '../../engine/model/schema.ts';
+import { decodeItems } from './decode-items.ts';
+import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { Body, SchemaFormat } from './schema.ts';
+import { serverState } from './server-state.ts';
+import { asJsonObject, unread } from './unread.ts';
+
+const bodyReader = reader(Body);
+const schemaFormatReader = reader(SchemaFormat);
+
+/**
+ * A client's body → request. State that only the vendor's server keeps stays in `extra`; see `serverState`. Throws an
+ * `invalid-request` fault that names the field at fault. Source: OpenAI API reference, "Create a model response".
+ */
+export const decodeRequest = (body: JsonObject): ModelRequest => {
+  const read = bodyReader.read(body);
+  const stateful = serverState(body) !== undefined;
+  if (!stateful && (read.input === undefined || read.input === null || read.input.length === 0)) {
+    fail('invalid-request', 'input is required.', { param: 'input' });
+  }
+  const decodedTools = decodeTools(read.tools ?? []);
+  const { system, turns } = decodeInput(read.input, decodedTools.nameOf, stateful);
+  const user = read.user ?? read.safety_identifier;
+  const extra = extraFields(body, read);
+  return {
+    model: read.model,
+    system: [...instructions(read.instructions), ...system],
+    turns,
+    tools: decodedTools.tools,
+    ...(read.tool_choice && { toolChoice: decodeToolChoice(read.tool_choice, decodedTools) }),
+    ...given('parallelToolCalls', read.parallel_tool_calls),
+    ...given('maxTokens', read.max_output_tokens),
+    ...given('temperature', read.temperature),
+    ...given('topP', read.top_p),
+    ...given('reasoning', decodeReasoning(read.reasoning)),
+    ...given('output', decodeFormat(read)),
+    ...given('verbosity', read.text?.verbosity),
+    stream: read.stream ?? false,
+    ...given('user', user),
+    ...given('metadata', read.metadata),
+    ...given('serviceTier', read.service_tier),
+    ...given('promptCacheKey', read.prompt_cache_key),
+    ...(extra && { extra: { wire: 'responses', at: '', fields: extra } }),
+  };
+};
+
+/** The member under its own name, or nothing when it is absent or null. */
+const given = <const N extends string, V>(name: N, value: V | null | undefined): { readonly [K in N]?: V } =>
+  value === null || value === undefined ? {} : ({ [name]: value } as { readonly [K in N]?: V });
+
+const instructions = (text: string | null | undefined): readonly TextPart[] =>
+  text ? [{ type: 'text', text, at: 'instructions' }] : [];
+
+const decodeInput = (
+  input: Body['input'],
+  nameOf: Parameters<typeof decodeItems>[1],
+  stateful: boolean,
+): ReturnType<typeof decodeItems> =>
+  typeof input === 'string'
+    ? decodeItems([{ role: 'user', content: input }], nameOf, stateful)
+    : decodeItems(input ?? [], nameOf, stateful);
+
+const decodeReasoning = (reasoning: Body['reasoning']): Reasoning | undefined => {
+  const effort = reasoning?.effort ?? undefined;
+  const asked = reasoning?.summary ?? reasoning?.generate_summary ?? undefined;
+  if (effort === undefined && asked === undefined) return undefined;
+  return {
+    ...(effort === 'none' && { mode: 'off' }),
+    ...(effort && { effort }),
+    ...(asked && { show: asked === 'none' ? 'hidden' : asked }),
+  };
+};
+
+const decodeFormat = ({ text }: Body): OutputFormat | undefined => {
+  const format = text?.format;
+  switch (format?.type) {
+    case undefined:
+      return undefined;
+    case 'text':
+      return { type: 'text' };
+    case 'json_object':
+      return { type: 'json' };
+    case 'json_schema': {
+      const { name, schema, description, strict } = schemaFormatReader.read(format, 'text.format');
+      return {
+        type: 'json-schema',
+        schema: asJsonObject(schema),
+        name,
+        ...(description && { description }),
+        ...(typeof strict === 'boolean' && { strict }),
+      };
+    }
+    default:
+      return fail('invalid-request', `text.format.type '${format?.type}' is not known.`, { param: 'text.format.type' });
+  }
+};
+
+const readMembers = [
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'stream',
+  'user',
+  'metadata',
+  'prompt_cache_key',
+  'service_tier',
+  'include',
+  'text',
+  'reasoning',
+  'safety_identifier',
+];
+
+/** What a member says that is the same as not naming it, or that the gateway does anyway. */
+const defaults: Readonly<Record<string, unknown>> = {
+  background: false,
+  store: false,
+  top_logprobs: 0,
+  truncation: 'disabled',
+};
+
+/** What is granted without being asked for. */
+const alwaysIncluded = 'reasoning.encrypted_content';
+
+const extraFields = (body: JsonObject, read: Body): JsonObject | undefined => {
+  const fields: JsonDraft = { ...unread(body, readMembers, '')?.fields };
+  for (const [name, value] of Object.entries(defaults)) if (fields[name] === value) delete fields[name];
+  if (read.stream_options?.include_obfuscation === false && Object.keys(read.stream_options).length === 1) {
+    delete fields.stream_options;
+  }
+  const include = (read.include ?? []).filter((name) => name !== alwaysIncluded);
+  if (include.length > 0) fields.include = include;
+  if (read.user && read.safety_identifier && read.safety_identifier !== read.user) {
+    fields.safety_identifier = read.safety_identifier;
+  }
+  const text = unread(read.text ?? {}, ['format', 'verbosity'], 'text');
+  if (text) fields.text = text.fields;
+  const reasoning = unread(read.reasoning ?? {}, ['effort', 'summary', 'generate_summary'], 'reasoning');
+  if (reasoning) fields.reasoning = reasoning.fields;
+  return Object.keys(fields).length > 0 ? fields : undefined;
+};

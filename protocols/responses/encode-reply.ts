@@ -1,0 +1,118 @@
+import type { JsonObject } from '../../engine/model/json.ts';
+import type { ReplyContext } from '../../engine/model/protocol.ts';
+import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
+import { isPlaced, writeAnnotation } from './annotations.ts';
+import { packCallSignature } from './call-signature.ts';
+import { calledTool } from './called-tool.ts';
+import { CustomInput } from './custom-input.ts';
+import { wholeItem } from './hosted-writer.ts';
+import {
+  callIdOf,
+  callItem,
+  type ItemStatus,
+  itemId,
+  messageItem,
+  reasoningItem,
+  refusalPart,
+  sealOf,
+  textPart,
+} from './output-item.ts';
+import { outcomeOf, responseEcho, responseHead } from './response-object.ts';
+
+/** A whole answer → the response object that a stream of it would end with. */
+export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => {
+  const refused = reply.blocks.some(({ type }) => type === 'refusal');
+  const outcome = outcomeOf(reply.finish, refused, reply.usage);
+  if (reply.finish === 'pause' || reply.finish === 'compaction') {
+    context.losses.approximate('status', `completed for ${reply.finish}`);
+  }
+  const output = encodeBlocks(reply.blocks, context, outcome.status === 'incomplete' ? 'incomplete' : 'completed');
+  return { ...responseHead(context, reply, outcome), output, ...responseEcho(context) };
+};
+
+/** Neighbouring texts and refusals share one message. Only the last item can be incomplete. */
+const encodeBlocks = (blocks: readonly ReplyBlock[], context: ReplyContext, last: ItemStatus): JsonObject[] => {
+  const items: JsonObject[] = [];
+  let message: JsonObject[] | undefined;
+  blocks.forEach((block, index) => {
+    if (block.type !== 'text' && block.type !== 'refusal') {
+      message = undefined;
+      const status = index === blocks.length - 1 ? last : 'completed';
+      for (const item of encodeBlock(block, context, items.length, status)) items.push(item);
+      return;
+    }
+    const part = encodePart(block, context);
+    if (part === undefined) return;
+    if (message === undefined) {
+      message = [];
+      const status = blocks.slice(index).every(isText) ? last : 'completed';
+      items.push(messageItem(itemId('msg', context.id, items.length), status, message));
+    }
+    message.push(part);
+  });
+  return items;
+};
+
+const isText = ({ type }: ReplyBlock): boolean => type === 'text' || type === 'refusal';
+
+const encodePart = (block: Extract<ReplyBlock, { type: 'text' | 'refusal' }>, context: ReplyContext) => {
+  if (block.type === 'refusal') return block.text === '' ? undefined : refusalPart(block.text);
+  if (block.text === '' && block.citations.length === 0) return undefined;
+  const { citations, text } = block;
+  const inOrder = [...citations.filter(isPlaced), ...citations.filter((citation) => !isPlaced(citation))];
+  const annotations = inOrder
+    .map((citation) => writeAnnotation(citation, text.length))
+    .filter((annotation) => annotation !== undefined);
+  if (annotations.length < citations.length) {
+    context.losses.drop('output.content.annotations', 'a citation that only another protocol knows');
+  }
+  return textPart(text, annotations);
+};
+
+const encodeBlock = (
+  block: Exclude<ReplyBlock, { type: 'text' | 'refusal' }>,
+  context: ReplyContext,
+  index: number,
+  status: ItemStatus,
+): readonly JsonObject[] => {
+  switch (block.type) {
+    case 'thinking': {
+      const { text, signature } = block;
+      if (text === '' && signature === undefined) return [];
+      return [reasoningItem(itemId('rs', context.id, index), [text], signature && sealOf(signature))];
+    }
+    case 'redacted-thinking':
+      return [reasoningItem(itemId('rs', context.id, index), [], sealOf(block.signature))];
+    case 'tool-call':
+      return encodeCall(block, context, index, status);
+    case 'opaque': {
+      const { wire, raw } = block.block;
+      if (wire === 'responses') return [block.deltas.map(wholeItem).findLast((item) => item !== undefined) ?? raw];
+      context.losses.drop(`output.${raw.type ?? wire}`, 'a block that only another protocol knows');
+      return [];
+    }
+    default:
+      return block satisfies never;
+  }
+};
+
+const encodeCall = (
+  { id, name, json, signature }: Extract<ReplyBlock, { type: 'tool-call' }>,
+  context: ReplyContext,
+  index: number,
+  status: ItemStatus,
+): readonly JsonObject[] => {
+  const callId = callIdOf(id, context.id, index);
+  const tool = calledTool(context.request.tools, name);
+  const seal = signature
+    ? [reasoningItem(itemId('rs', context.id, index), [], packCallSignature({ callId, signature }))]
+    : [];
+  const prefix = tool.kind === 'custom' ? 'ctc' : 'fc';
+  const input = tool.kind === 'custom' ? unwrapped(json) : json || '{}';
+  return [...seal, callItem(itemId(prefix, context.id, index + seal.length), status, callId, tool, input)];
+};
+
+const unwrapped = (json: string): string => {
+  const input = new CustomInput();
+  return input.push(json) + input.end();
+};

@@ -1,0 +1,162 @@
+import test from 'ava';
+import { runWhole } from '../engine/model/machine.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../engine/model/protocol.ts';
+import { foldReply, isFault } from '../engine/model/reply.ts';
+import { chatClient, chatUpstream, plainDialect } from '../protocols/chat/index.ts';
+import { messagesClient, messagesUpstream } from '../protocols/messages/index.ts';
+import { responsesClient, responsesUpstream } from '../protocols/responses/index.ts';
+import { plainRequest, replyContext } from './support/context.ts';
+import type { Facts, FactUsage } from './support/facts.ts';
+import { readChatReply, readChatStream } from './support/grammar/chat.ts';
+import { readMessagesReply, readMessagesStream } from './support/grammar/messages.ts';
+import { readResponsesReply, readResponsesStream } from './support/grammar/responses.ts';
+import { decodeRecording, type Recording, recordingsOf, usageOf } from './support/recordings.ts';
+
+/** Every recorded answer, in each client protocol: a well-formed stream, and a whole reply, that tell the recorded facts. */
+interface Client {
+  readonly protocol: ClientProtocol;
+  readonly readStream: (text: string) => Facts;
+  readonly readReply: (body: unknown) => Facts;
+  /** The protocol's words for why an answer ends. */
+  readonly stops: Readonly<Record<Stop, string>>;
+  /** What stands for token counts that the upstream didn't give: some protocols can't leave them out. */
+  readonly noUsage: FactUsage | undefined;
+}
+
+const zeros: FactUsage = { prompt: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+
+type Stop = 'declined' | 'end' | 'sequence' | 'length' | 'tools' | 'filtered' | 'pause' | 'compaction';
+
+const clients: Readonly<Record<string, Client>> = {
+  messages: {
+    protocol: messagesClient,
+    readStream: readMessagesStream,
+    readReply: readMessagesReply,
+    noUsage: zeros,
+    stops: {
+      end: 'end_turn',
+      sequence: 'stop_sequence',
+      length: 'max_tokens',
+      tools: 'tool_use',
+      declined: 'refusal',
+      filtered: 'refusal',
+      pause: 'pause_turn',
+      compaction: 'compaction',
+    },
+  },
+  chat: {
+    protocol: chatClient,
+    readStream: readChatStream,
+    readReply: readChatReply,
+    noUsage: undefined,
+    stops: {
+      end: 'stop',
+      sequence: 'stop',
+      length: 'length',
+      tools: 'tool_calls',
+      declined: 'stop',
+      filtered: 'content_filter',
+      pause: 'stop',
+      compaction: 'stop',
+    },
+  },
+  responses: {
+    protocol: responsesClient,
+    readStream: readResponsesStream,
+    readReply: readResponsesReply,
+    noUsage: zeros,
+    stops: {
+      end: 'completed',
+      sequence: 'completed',
+      length: 'max_output_tokens',
+      tools: 'completed',
+      declined: 'completed',
+      filtered: 'content_filter',
+      pause: 'completed',
+      compaction: 'completed',
+    },
+  },
+};
+
+const stopWords: Readonly<Record<string, Stop>> = {
+  end_turn: 'end',
+  stop: 'end',
+  completed: 'end',
+  stop_sequence: 'sequence',
+  max_tokens: 'length',
+  length: 'length',
+  incomplete: 'length',
+  tool_use: 'tools',
+  tool_calls: 'tools',
+  function_call: 'tools',
+  content_filter: 'filtered',
+  refusal: 'filtered',
+  pause_turn: 'pause',
+  compaction: 'compaction',
+};
+
+/** A call is a call, whatever the vendor's word. */
+const stopOf = ({ expected }: Recording): Stop => {
+  const word = stopWords[expected.stop_reason ?? ''] ?? 'end';
+  if (expected.refusal) return 'declined';
+  return word === 'end' && expected.tool_calls.length > 0 ? 'tools' : word;
+};
+
+const upstreams: Readonly<Record<string, UpstreamProtocol>> = {
+  anthropic: messagesUpstream,
+  'openai-chat': chatUpstream(plainDialect),
+  'openai-responses': responsesUpstream,
+};
+
+/** The parts of one summary are set apart by an empty line, which recordings leave out. */
+const tight = (text: string): string => text.replaceAll('\n\n', '');
+
+const learnt = ({ text, reasoning, refusal, toolCalls, stop, usage, model, error }: Facts) => ({
+  // A protocol without refusals shows one as text.
+  words: refusal + text,
+  reasoning: tight(reasoning),
+  calls: toolCalls.map(({ name, input }) => ({ name, input })),
+  stop,
+  usage,
+  model,
+  error,
+});
+
+const recorded = (recording: Recording, client: Client) => {
+  const { expected } = recording;
+  const calls = expected.function_call ? [expected.function_call] : expected.tool_calls;
+  return {
+    words: (expected.refusal ?? '') + expected.text,
+    reasoning: tight((expected.reasoning_summary ?? '') + expected.reasoning),
+    calls: calls.map((call) => ({ name: call.name, input: call.arguments })),
+    stop: client.stops[stopOf(recording)],
+    usage: usageOf(recording) ?? client.noUsage,
+    model: expected.model,
+    error: undefined,
+  };
+};
+
+for (const [format, upstream] of Object.entries(upstreams)) {
+  for (const recording of recordingsOf(format).filter(({ status }) => status === 200)) {
+    for (const [name, client] of Object.entries(clients)) {
+      test(`${format}/${recording.name} → ${name}: the recorded facts, streamed and whole`, (t) => {
+        const request = { ...plainRequest, streamUsage: true };
+        const context = replyContext({ request, asked: { stream_options: { include_usage: true } } });
+        const events = decodeRecording(recording, upstream, context);
+        const streamed = client.readStream(runWhole(client.protocol.encodeStream, context, events).join(''));
+        const reply = foldReply(events);
+        if (isFault(reply)) {
+          t.is(streamed.error, reply.message);
+          t.truthy(recording.expected.error ?? recording.expected.error_event, 'the recording is of an error');
+          return;
+        }
+        const expected: unknown = recorded(recording, client);
+        t.deepEqual(learnt(streamed) as unknown, expected);
+        t.deepEqual(learnt(client.readReply(client.protocol.encodeReply(reply, context))) as unknown, expected);
+        const ids = recording.expected.tool_calls.map(({ id }) => id);
+        if (!recording.expected.function_call)
+          t.deepEqual(streamed.toolCalls.map(({ id }) => id) as unknown, ids as unknown);
+      });
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import test from 'ava';
+import { parseConfig } from '../../../engine/config/parse.ts';
+
+const good = [
+  ['plain JSON', '{"PORT": 1, "a": [null, true, "x"]}', { PORT: 1, a: [null, true, 'x'] }],
+  ['comments', '// first\n{ /* in */ "PORT": 1 // last\n}', { PORT: 1 }],
+  ['trailing commas', '{"a": [1, 2,], "b": 2,}', { a: [1, 2], b: 2 }],
+  ['a byte order mark', '\uFEFF{"a": 1}', { a: 1 }],
+  ['what looks like a comment inside a string', '{"u": "http://h/*x*/"}', { u: 'http://h/*x*/' }],
+  ['a name given twice: the last one holds', '{"a": 1, "a": 2}', { a: 2 }],
+] as const;
+
+for (const [title, text, written] of good) test(title, (t) => t.deepEqual(parseConfig(text), { written }));
+
+const bad = [
+  ['nothing', ' \n', [/is empty/]],
+  ['no object', '[1]', [/must be a JSON object/]],
+  ['a missing comma', '{\n  "a": 1\n  "b": 2\n}', [/comma expected at line 3, column 3/]],
+  ['line ends of another system', '{\r\n"a": 1\r\n"b": 2}', [/line 3, column 1/]],
+  ['a missing end', '{"a": 1', [/close brace expected at line 1, column 8/]],
+  ['two slips', '{\n"a": tru,\n"b": 1 "c": 2}', [/line 2, column 6/, /line 3, column 8/]],
+] as const;
+
+for (const [title, text, patterns] of bad) {
+  test(`a fault: ${title}`, (t) => {
+    const parsed = parseConfig(text);
+    const messages = 'faults' in parsed ? parsed.faults.map(({ message }) => message).join('\n') : '';
+    for (const pattern of patterns) t.regex(messages, pattern);
+  });
+}
+
+test('a member named __proto__ changes no prototype', (t) => {
+  const parsed = parseConfig('{"__proto__": {"APIKEY": "x"}}');
+  const written = 'written' in parsed ? parsed.written : undefined;
+  t.is(written?.APIKEY, undefined);
+  t.is(JSON.stringify(written), '{"__proto__":{"APIKEY":"x"}}');
+});

@@ -1,0 +1,63 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { configFile, configHome, readConfig } from '../../../engine/config/read.ts';
+
+const withFolder = async (use: (home: string) => Promise<void>): Promise<void> => {
+  const home = await mkdtemp(join(tmpdir(), 'switchyard-read-'));
+  await use(home).finally(() => rm(home, { recursive: true }));
+};
+
+test('the folder is named by the environment, or lies in the home folder', (t) => {
+  t.is(configHome({ SWITCHYARD_HOME: '/a/b' }), '/a/b');
+  t.is(configHome({ SWITCHYARD_HOME: 'b' }), join(process.cwd(), 'b'));
+  t.is(configHome({ SWITCHYARD_HOME: '' }), join(homedir(), '.switchyard'));
+  t.is(configHome({}), join(homedir(), '.switchyard'));
+});
+
+test('no file', (t) =>
+  withFolder(async (home) => {
+    t.deepEqual(await readConfig(home, {}), { type: 'missing' });
+  }));
+
+test('no folder', async (t) => {
+  t.deepEqual(await readConfig(join(tmpdir(), 'switchyard-none'), {}), { type: 'missing' });
+});
+
+test('a file gives the written and the filled-in form', (t) =>
+  withFolder(async (home) => {
+    const provider = '{ "name": "p", "api_base_url": "http://h.example", "apiKey": "$K", "models": ["m"], "note": 1 }';
+    await writeFile(configFile(home), `{ // mine\n "Providers": [${provider},], "Router": { "default": "p,m" } }`);
+    const read = await readConfig(home, { K: 'v' });
+    t.is(read.type, 'valid');
+    if (read.type !== 'valid') return;
+    t.deepEqual(read.written, { Providers: [JSON.parse(provider)], Router: { default: 'p,m' } });
+    t.is(read.config.providers[0]?.apiKey, 'v');
+    t.deepEqual(read.warnings, [{ path: 'Providers[0].note', message: 'is unknown and has no effect' }]);
+  }));
+
+test('a file with a slip', (t) =>
+  withFolder(async (home) => {
+    await writeFile(configFile(home), '{ "PORT": 1');
+    t.deepEqual(await readConfig(home, {}), {
+      type: 'invalid',
+      faults: [{ path: '', message: 'is not valid JSON: close brace expected at line 1, column 12' }],
+      warnings: [],
+    });
+  }));
+
+test('a file that says something wrong', (t) =>
+  withFolder(async (home) => {
+    await writeFile(configFile(home), '{ "PORT": "x" }');
+    const read = await readConfig(home, {});
+    t.deepEqual(read, { type: 'invalid', faults: [{ path: 'PORT', message: 'must be integer' }], warnings: [] });
+  }));
+
+test('what is no file is invalid, not missing', (t) =>
+  withFolder(async (home) => {
+    const inside = join(home, 'x');
+    await writeFile(inside, '');
+    const read = await readConfig(inside, {});
+    t.deepEqual(read, { type: 'invalid', faults: [{ path: '', message: "can't be read (ENOTDIR)" }], warnings: [] });
+  }));

@@ -1,0 +1,347 @@
+import test from 'ava';
+import type { Config } from '../../../engine/config/config.ts';
+import { wordFinding } from '../../../engine/config/findings.ts';
+import { validateConfig } from '../../../engine/config/validate.ts';
+import type { JsonObject } from '../../../engine/model/json.ts';
+
+const env = { KEY: 's3cret', HOST_NAME: '127.0.0.2', PORT_NUMBER: '4000', BLANK: '  ' };
+const p = { name: 'p', baseUrl: 'https://h.example/v1', apiKey: '$KEY', models: ['m', 'n'] };
+const q = { name: 'Q', baseUrl: 'http://127.0.0.1:9/', apiKey: '', models: ['m', 'a/b:c'] };
+
+/** All that is said of a configuration, a line each. */
+const findings = (written: JsonObject): { readonly faults: string[]; readonly warnings: string[] } => {
+  const result = validateConfig(written, env);
+  return {
+    faults: 'faults' in result ? result.faults.map(wordFinding) : [],
+    warnings: result.warnings.map(wordFinding),
+  };
+};
+
+const configOf = (written: JsonObject): Config => {
+  const result = validateConfig(written, env);
+  if ('faults' in result) throw new Error(result.faults.map(wordFinding).join('\n'));
+  return result.config;
+};
+
+test('an empty configuration is complete', (t) => {
+  t.deepEqual(configOf({}), {
+    host: '127.0.0.1',
+    port: 3456,
+    apiKey: undefined,
+    log: true,
+    logLevel: 'info',
+    allowedHosts: [],
+    limits: {
+      bodyBytes: 33_554_432,
+      decompressedBytes: 67_108_864,
+      ratio: 200,
+      jsonDepth: 256,
+      connectionsPerClient: 1024,
+    },
+    timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, drainMs: 30_000 },
+    providers: [],
+    router: { default: undefined, longContextThreshold: 60_000, routes: {} },
+    transformers: [],
+  });
+});
+
+test('every field is read', (t) => {
+  const config = configOf({
+    HOST: '0.0.0.0',
+    PORT: 0,
+    APIKEY: '$KEY',
+    LOG: false,
+    LOG_LEVEL: 'warn',
+    ALLOWED_HOSTS: ['gw.example', ' ', '$NONE'],
+    LIMITS: { bodyBytes: 1000, ratio: 3 },
+    TIMEOUTS: { idleMs: 5, drainMs: 0 },
+    Providers: [p, q],
+    Router: { default: 'p,m', longContextThreshold: 10, routes: { think: 'q,a/b:c', image: 'n' } },
+    transformers: [
+      'tooluse',
+      { name: 'maxtoken', provider: 'q', models: ['m'], options: { max_tokens: 5, k: '$KEY' } },
+    ],
+  });
+  t.deepEqual(
+    { ...config, providers: config.providers.map((provider) => ({ ...provider, baseUrl: provider.baseUrl.href })) },
+    {
+      host: '0.0.0.0',
+      port: 0,
+      apiKey: 's3cret',
+      log: false,
+      logLevel: 'warn',
+      allowedHosts: ['gw.example'],
+      limits: { bodyBytes: 1000, decompressedBytes: 2000, ratio: 3, jsonDepth: 256, connectionsPerClient: 1024 },
+      timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, drainMs: 0 },
+      providers: [
+        { name: 'p', baseUrl: 'https://h.example/v1', apiKey: 's3cret', models: ['m', 'n'], unset: [] },
+        { name: 'Q', baseUrl: 'http://127.0.0.1:9/', apiKey: '', models: ['m', 'a/b:c'], unset: [] },
+      ],
+      router: { default: 'p,m', longContextThreshold: 10, routes: { think: 'q,a/b:c', image: 'n' } },
+      transformers: [
+        { at: 'transformers[0]', name: 'tooluse', options: {} },
+        {
+          at: 'transformers[1]',
+          name: 'maxtoken',
+          provider: 'Q',
+          models: ['m'],
+          options: { max_tokens: 5, k: 's3cret' },
+        },
+      ],
+    },
+  );
+});
+
+test('text from the environment may stand for a port, a flag or a level', (t) => {
+  const config = configOf({ HOST: '$HOST_NAME', PORT: '$PORT_NUMBER', LOG: 'false', LOG_LEVEL: 'WARN' });
+  t.deepEqual([config.host, config.port, config.log, config.logLevel], ['127.0.0.2', 4000, false, 'warn']);
+});
+
+const levels = [
+  ['trace', 'debug'],
+  ['debug', 'debug'],
+  ['info', 'info'],
+  ['error', 'error'],
+  ['fatal', 'error'],
+] as const;
+for (const [written, level] of levels) {
+  test(`LOG_LEVEL ${written} is ${level}`, (t) => t.is(configOf({ LOG_LEVEL: written }).logLevel, level));
+}
+
+test('blank fields count as absent', (t) => {
+  const { transformers } = configOf({ constructor: 'x', transformers: [{ name: 'tooluse', provider: ' ' }] });
+  t.deepEqual(transformers, [{ at: 'transformers[0]', name: 'tooluse', options: {} }]);
+  const config = configOf({ HOST: '', APIKEY: '', LOG_LEVEL: '', Router: { default: '', background: ' ' } });
+  t.deepEqual([config.host, config.apiKey, config.logLevel], ['127.0.0.1', undefined, 'info']);
+  t.deepEqual([config.router.default, config.router.routes], [undefined, {}]);
+});
+
+test("claude-code-router's spellings", (t) => {
+  const config = configOf({
+    Providers: [
+      {
+        name: 'P',
+        api_base_url: 'https://h.example/api/v1/chat/completions',
+        api_key: `\${KEY}`,
+        models: ['m', 'x'],
+        transformer: { use: ['Anthropic', ['maxtoken', { max_tokens: 7 }], 'mine'], x: { use: ['tooluse'] } },
+      },
+    ],
+    Router: { default: 'p,m', background: 'p,x', longContext: 'm', longContextThreshold: 9, think: '', webSearch: 'x' },
+    transformers: [{ path: '/plugins/mine.js', options: { project: 'z' } }, { path: './all.ts' }],
+  });
+  t.is(config.providers[0]?.baseUrl.href, 'https://h.example/api/v1/chat/completions');
+  t.is(config.providers[0]?.apiKey, 's3cret');
+  t.deepEqual(config.router, {
+    default: 'p,m',
+    longContextThreshold: 9,
+    routes: { longContext: 'm', webSearch: 'x', background: 'p,x' },
+  });
+  const at = 'Providers[0].transformer';
+  t.deepEqual(config.transformers, [
+    { at: 'transformers[1]', name: 'all', path: './all.ts', options: {} },
+    { at: `${at}.use[0]`, name: 'anthropic', provider: 'P', options: {} },
+    { at: `${at}.use[1]`, name: 'maxtoken', provider: 'P', options: { max_tokens: 7 } },
+    { at: `${at}.use[2]`, name: 'mine', provider: 'P', path: '/plugins/mine.js', options: { project: 'z' } },
+    { at: `${at}.x.use[0]`, name: 'tooluse', provider: 'P', models: ['x'], options: {} },
+  ]);
+});
+
+test('a provider with an unset variable stays, and says so', (t) => {
+  const written = {
+    Providers: [{ ...p, apiKey: '$NO_KEY', baseUrl: 'https://$NO_HOST/v1' }],
+    Router: { default: 'p,m' },
+  };
+  const { providers } = configOf(written);
+  t.deepEqual(providers[0]?.unset, ['NO_HOST', 'NO_KEY']);
+  t.is(providers[0]?.baseUrl.hostname, 'unset.invalid');
+  t.deepEqual(findings(written).warnings, [
+    "Providers[0] can't be used: the environment variable NO_HOST is not set",
+    "Providers[0] can't be used: the environment variable NO_KEY is not set",
+  ]);
+});
+
+const withRouter = (Router: JsonObject): JsonObject => ({ Providers: [p, q], Router });
+
+const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+  ['a port that is too high', { PORT: 65536 }, ['PORT must be <= 65535']],
+  ['a port that is no number', { PORT: 'x' }, ['PORT must be integer']],
+  [
+    'an unknown level',
+    { LOG_LEVEL: 'loud' },
+    ['LOG_LEVEL must be "debug", "info", "warn", "error", "trace" or "fatal"'],
+  ],
+  ['a limit of nothing', { LIMITS: { bodyBytes: 0 } }, ['LIMITS.bodyBytes must be >= 1']],
+  [
+    'an open address without a key',
+    { HOST: '0.0.0.0' },
+    [
+      'HOST is not a loopback address: "0.0.0.0" can be reached from other machines, so APIKEY must be set, or HOST be 127.0.0.1',
+    ],
+  ],
+  [
+    'a key whose variable is not set',
+    { APIKEY: '$NO_KEY' },
+    ['APIKEY names the environment variable NO_KEY, which is not set'],
+  ],
+  ['a key that is blank', { APIKEY: '$BLANK' }, ['APIKEY must not be blank']],
+  ['providers that are no list', { Providers: {} }, ['Providers must be array']],
+  [
+    'a provider with nothing in it',
+    { Providers: [{}] },
+    ['Providers[0].name is required', 'Providers[0].models is required'],
+  ],
+  [
+    'a provider without address and key',
+    { Providers: [{ name: 'p', models: [] }] },
+    ['Providers[0].baseUrl is required', 'Providers[0].apiKey is required'],
+  ],
+  ['no URL', { Providers: [{ ...p, baseUrl: 'h.example' }] }, ['Providers[0].baseUrl must be a URL (http or https)']],
+  [
+    'no web URL',
+    { Providers: [{ ...p, baseUrl: 'file:///x' }] },
+    ['Providers[0].baseUrl must be a URL (http or https)'],
+  ],
+  [
+    'no URL in the older spelling',
+    { Providers: [{ name: 'p', api_base_url: 'localhost:1/v1', api_key: '', models: [] }] },
+    ['Providers[0].api_base_url must be a URL (http or https)'],
+  ],
+  ['a name given twice', { Providers: [p, p] }, ['Providers[1].name is "p" a second time; names must be unique']],
+  [
+    'a name with a comma',
+    { Providers: [{ ...p, name: 'a,b' }] },
+    ['Providers[0].name must not hold a comma: it ends where `provider,model` has its comma'],
+  ],
+  ['a blank name', { Providers: [{ ...p, name: ' ' }] }, ['Providers[0].name must not be blank']],
+  [
+    'a default with an unknown provider',
+    withRouter({ default: 'r,m' }),
+    ['Router.default is "r,m", but there is no provider "r"; there are "p", "Q"'],
+  ],
+  [
+    'a route without a model',
+    withRouter({ routes: { think: 'p,' } }),
+    ['Router.routes.think is "p,", which names no model'],
+  ],
+  [
+    'a route to a model that nobody lists',
+    withRouter({ image: 'a/b' }),
+    [
+      'Router.image is "a/b", which is neither `provider,model` nor a model that a provider lists; did you mean "a/b:c"?',
+    ],
+  ],
+  ['a default that is no text', { Router: { default: 1 } }, ['Router.default must be string']],
+  ['an entry without a name', { transformers: [{ options: {} }] }, ['transformers[0].name is required']],
+  ['an entry that is blank', { transformers: [''] }, ['transformers[0] names nothing']],
+  ['an entry of a wrong kind', { transformers: ['x', 5] }, ['transformers[1] must be string or object']],
+  [
+    'a use with options of a wrong kind',
+    { Providers: [{ ...p, transformer: { use: [['maxtoken', 5]] } }] },
+    ['Providers[0].transformer.use[0] must have an object of options as its second member'],
+  ],
+  [
+    'a use of a model without `use`',
+    { Providers: [{ ...p, transformer: { m: ['tooluse'] } }] },
+    ['Providers[0].transformer.m must be an object with `use`'],
+  ],
+  [
+    'one fault brings about no others',
+    {
+      Providers: [{ ...p, baseUrl: 'x' }],
+      Router: { default: 'p,m', think: 'm' },
+      transformers: [{ name: 'a', provider: 'p' }],
+    },
+    ['Providers[0].baseUrl must be a URL (http or https)'],
+  ],
+  [
+    'all faults are told at once',
+    {
+      PORT: -1,
+      Providers: [
+        { ...p, models: 5 },
+        { ...q, baseUrl: '' },
+      ],
+      Router: { default: 'z,m' },
+    },
+    [
+      'PORT must be >= 0',
+      'Providers[0].models must be array',
+      'Providers[1].baseUrl must be a URL (http or https)',
+      'Router.default is "z,m", but there is no provider "z"; there are "p", "Q"',
+    ],
+  ],
+];
+
+for (const [title, written, expected] of faults) {
+  test(`a fault: ${title}`, (t) => t.deepEqual(findings(written).faults, [...expected]));
+}
+
+const warnings: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+  ['nothing to say', { ...withRouter({ default: 'p,m', routes: { think: 'q,m' } }), transformers: ['x'] }, []],
+  ['an unknown field', { Provider: [] }, ['Provider is unknown and has no effect; did you mean Providers?']],
+  [
+    'unknown fields further in',
+    { Providers: [{ ...p, timeout: 1 }], LIMITS: { body: 1 }, Router: { routes: { thinking: 'p,m' } } },
+    [
+      'LIMITS.body is unknown and has no effect; did you mean bodyBytes?',
+      'Router.routes.thinking is unknown and has no effect; did you mean think?',
+      'Providers[0].timeout is unknown and has no effect',
+    ],
+  ],
+  [
+    'a model that its provider does not list',
+    withRouter({ default: 'p,z' }),
+    ['Router.default is "p,z", but p doesn\'t list that model'],
+  ],
+  [
+    'a model that two list',
+    withRouter({ default: 'm' }),
+    ['Router.default is "m", which 2 providers list; p is taken'],
+  ],
+  [
+    'a route in both spellings',
+    withRouter({ think: 'p,m', routes: { think: 'p,n' } }),
+    ['Router.think has no effect: Router.routes.think is given too'],
+  ],
+  [
+    'a field in both spellings',
+    { Providers: [{ ...p, api_key: 'other' }] },
+    ['Providers[0].api_key has no effect: apiKey is given too'],
+  ],
+  [
+    'names that differ in case alone',
+    { Providers: [p, { ...q, name: 'P' }] },
+    ['Providers[1].name differs from "p" in case alone'],
+  ],
+  [
+    'an entry for an unknown provider',
+    { Providers: [p], transformers: [{ name: 'x', provider: 'z' }] },
+    ['transformers[0].provider is "z", but there is no such provider: the entry has no effect'],
+  ],
+  [
+    'variables that are not set',
+    { HOST: '$H', Router: { default: '$D' }, transformers: [{ name: 'x', options: { k: '$K' } }] },
+    [
+      'HOST counts as absent: the environment variable H is not set',
+      'Router.default counts as absent: the environment variable D is not set',
+      'transformers[0].options.k names the environment variable K, which is not set',
+    ],
+  ],
+];
+
+for (const [title, written, expected] of warnings) {
+  test(`a warning: ${title}`, (t) => t.deepEqual(findings(written), { faults: [], warnings: [...expected] }));
+}
+
+test('no message holds a value from the environment', (t) => {
+  const secret = '$KEY';
+  const said = findings({
+    HOST: '0.0.0.0',
+    APIKEY: [secret],
+    Providers: [{ name: 'p', baseUrl: secret, apiKey: secret, api_key: 'x', models: [5, secret] }],
+    transformers: [{ name: 'x', options: secret }],
+  });
+  t.notDeepEqual(said.faults, []);
+  t.false(JSON.stringify(said).includes(env.KEY));
+});

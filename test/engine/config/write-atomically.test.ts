@@ -1,0 +1,57 @@
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { writeAtomically } from '../../../engine/config/write-atomically.ts';
+
+const withFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-write-'));
+  await use(folder).finally(() => rm(folder, { recursive: true }));
+};
+
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+
+test('file and folder are for the owner alone', (t) =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'a', 'b', 'config.json');
+    await writeAtomically(file, 'text');
+    t.is(await readFile(file, 'utf8'), 'text');
+    t.is(await modeOf(file), 0o600);
+    t.is(await modeOf(join(folder, 'a', 'b')), 0o700);
+    t.deepEqual(await readdir(join(folder, 'a', 'b')), ['config.json']);
+  }));
+
+test('an older file is replaced, and loses its mode', (t) =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'config.json');
+    await writeFile(file, 'a much longer text', { mode: 0o644 });
+    await writeAtomically(file, 'new');
+    t.is(await readFile(file, 'utf8'), 'new');
+    t.is(await modeOf(file), 0o600);
+  }));
+
+test('a symbolic link stays one', (t) =>
+  withFolder(async (folder) => {
+    await mkdir(join(folder, 'real'));
+    await writeFile(join(folder, 'real', 'c.json'), 'old');
+    await symlink(join(folder, 'real', 'c.json'), join(folder, 'config.json'));
+    await writeAtomically(join(folder, 'config.json'), 'new');
+    t.true((await lstat(join(folder, 'config.json'))).isSymbolicLink());
+    t.is(await readFile(join(folder, 'real', 'c.json'), 'utf8'), 'new');
+  }));
+
+test('when it fails, what was there still is, and no draft', (t) =>
+  withFolder(async (folder) => {
+    await mkdir(join(folder, 'config.json', 'in'), { recursive: true });
+    await t.throwsAsync(writeAtomically(join(folder, 'config.json'), 'new'));
+    t.deepEqual(await readdir(folder), ['config.json']);
+  }));
+
+test('several at once leave one of their texts, whole', (t) =>
+  withFolder(async (folder) => {
+    const file = join(folder, 'config.json');
+    const texts = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(100_000));
+    await Promise.allSettled(texts.map((text) => writeAtomically(file, text)));
+    t.true(texts.includes(await readFile(file, 'utf8')));
+    t.deepEqual(await readdir(folder), ['config.json']);
+  }));

@@ -1,0 +1,26 @@
+import test from 'ava';
+import { addressText, joinHeaders } from '../../../engine/http/head.ts';
+
+const addresses = [
+  [[127, 0, 0, 1], '127.0.0.1'],
+  [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], '::1'],
+  [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 255], '10.0.0.255'],
+  [[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2], '2001:db8::1:2'],
+  [[], ''],
+] as const;
+
+for (const [bytes, expected] of addresses) {
+  test(`address ${expected}`, (t) => t.is(addressText(Uint8Array.from(bytes)), expected));
+}
+
+test('repeated headers are joined, and no name is special', (t) => {
+  const headers = joinHeaders([
+    ['a', '1'],
+    ['__proto__', 'x'],
+    ['a', '2'],
+    ['constructor', 'y'],
+  ]);
+  t.is(headers.a, '1, 2');
+  t.deepEqual(Object.keys(headers), ['a', '__proto__', 'constructor']);
+  t.is(Object.getPrototypeOf(headers), null);
+});

@@ -1,0 +1,327 @@
+import { createServer } from 'node:net';
+import test from 'ava';
+import { NEVER, Observable, of, throwError } from 'rxjs';
+import { listen } from '../../../engine/http/listener.ts';
+import type { RequestInfo, RequestOutcome } from '../../../engine/http/settings.ts';
+import { site } from '../../../engine/http/site.ts';
+import { FaultError } from '../../../engine/model/fault.ts';
+import type { ReplyPart } from '../../../engine/reply-part.ts';
+import { echo, endpoint, headerOf, plainWording, raw, serve, statusesOf, text, until, wording } from './rig.ts';
+
+const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+const post = (path: string, body: string, headers = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n${headers}\r\n${body}`;
+
+const hello = endpoint(() => of(text('hello')));
+const openHello = endpoint(() => of(text('open')), { open: true });
+
+test('a request reaches its endpoint with all that was sent', async (t) => {
+  const seen: unknown[] = [];
+  const keep = endpoint((incoming, params) => {
+    seen.push({ ...incoming, headers: { ...incoming.headers }, body: Buffer.from(incoming.body).toString(), params });
+    return of(text('ok'));
+  });
+  const { port } = await serve(t, [{ method: 'POST', path: '/preset/:preset/v1', endpoint: keep }]);
+  const before = Date.now();
+  await raw(port, post('/preset/a%2Cb/v1?beta=true&x=%20', '{"a":1}', 'X-Request-Id: r1\r\nX-A: 1\r\nX-A: 2\r\n'));
+  t.is(seen.length, 1);
+  const [{ startedAtMs, flow, ...rest }] = seen as [Record<string, unknown>];
+  t.true(Number(startedAtMs) >= before && Number(startedAtMs) <= Date.now());
+  t.truthy(flow);
+  t.deepEqual(rest, {
+    id: 'r1',
+    method: 'POST',
+    path: '/preset/a%2Cb/v1',
+    query: 'beta=true&x=%20',
+    headers: { host: 'localhost', 'content-length': '7', 'x-request-id': 'r1', 'x-a': '1, 2' },
+    remoteAddress: '127.0.0.1',
+    body: '{"a":1}',
+    params: { preset: 'a,b' },
+  });
+});
+
+test('checks come in order: framing, host, key, path and method, body', async (t) => {
+  const rows = [
+    { method: 'POST', path: '/v1/messages', endpoint: { ...echo, wordFault: wording('messages') } },
+    { method: 'GET', path: '/health', endpoint: openHello },
+  ];
+  const { port } = await serve(t, rows, { apiKey: 'k', limits: { bodyBytes: 10 } });
+  const key = 'x-api-key: k\r\n';
+  const evil = (request: string) => request.replace('Host: localhost', 'Host: evil.com');
+  const long = 'a'.repeat(11);
+  const cases: readonly (readonly [string, string, number, string])[] = [
+    ['framing before host', evil(post('/v1/messages', 'abc', 'Content-Length: 4\r\n')), 400, ''],
+    ['host before key', evil(post('/v1/messages', 'a')), 403, 'messages'],
+    ['host for open paths too', evil(get('/health')), 403, 'default'],
+    ['origin', post('/v1/messages', 'a', `${key}Origin: https://evil.com\r\n`), 403, 'messages'],
+    [
+      'a form post',
+      post('/v1/messages', 'a', 'Content-Type: text/plain\r\nSec-Fetch-Site: cross-site\r\n'),
+      403,
+      'messages',
+    ],
+    ['no key', post('/v1/messages', 'a'), 401, 'messages'],
+    ['wrong key before body', post('/v1/messages', long, 'Authorization: Bearer x\r\n'), 401, 'messages'],
+    ['no key, unknown path', get('/nothing'), 401, 'default'],
+    ['no key, other method', get('/v1/messages'), 401, 'messages'],
+    ['no key, open path, other method', post('/health', ''), 401, 'default'],
+    ['key, unknown path', get('/nothing', key), 404, 'default'],
+    ['key, near a path', get('/v1/messages/x', key), 404, 'messages'],
+    ['key, other method before body', `PUT${post('/v1/messages', long, key).slice(4)}`, 405, 'messages'],
+    ['key, long body', post('/v1/messages', long, key), 413, 'messages'],
+    ['all well', post('/v1/messages', 'a', 'Authorization: Bearer k\r\n'), 200, ''],
+    ['open', get('/health'), 200, ''],
+    ['a key is no harm', get('/health', 'x-api-key: wrong\r\n'), 200, ''],
+  ];
+  for (const [title, request, status, by] of cases) {
+    const { text } = await raw(port, request);
+    t.deepEqual(statusesOf(text), [status], title);
+    if (by) t.true(text.includes(`"by":"${by}"`), title);
+  }
+});
+
+test('a refusal in the wording of its path names the request and how to go on', async (t) => {
+  const { port } = await serve(t, [{ method: 'POST', path: '/v1', endpoint: hello }], { apiKey: 'k' });
+  const unauthorized = await raw(port, get('/v1', 'X-Request-Id: r7\r\n'));
+  t.is(headerOf(unauthorized.text, 'www-authenticate'), 'Bearer');
+  t.is(headerOf(unauthorized.text, 'x-request-id'), 'r7');
+  t.is(headerOf(unauthorized.text, 'request-id'), 'r7');
+  t.is(headerOf(unauthorized.text, 'content-type'), 'application/json; charset=utf-8');
+  t.true(unauthorized.text.includes('"requestId":"r7"'));
+  const wrongMethod = await raw(port, get('/v1', 'x-api-key: k\r\nX-Request-Id: a b\r\n'));
+  t.is(headerOf(wrongMethod.text, 'allow'), 'POST');
+  t.regex(headerOf(wrongMethod.text, 'x-request-id') ?? '', /^req_[0-9a-f]{24}$/);
+  t.is(headerOf(wrongMethod.text, 'access-control-allow-origin'), undefined);
+});
+
+test('a web socket is refused fast', async (t) => {
+  const { port } = await serve(t, [{ method: 'POST', path: '/v1/responses', endpoint: hello }]);
+  const upgrade =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+  t.deepEqual(statusesOf((await raw(port, get('/v1/responses', upgrade))).text), [405]);
+  t.deepEqual(statusesOf((await raw(port, get('/other', upgrade))).text), [404]);
+});
+
+test('HEAD gets the head of a GET, and the connection goes on', async (t) => {
+  const streamed = endpoint(() =>
+    of<ReplyPart[]>({ type: 'head', status: 200, headers: {} }, { type: 'data', data: 'x' }),
+  );
+  const { port } = await serve(t, [
+    { method: 'GET', path: '/', endpoint: hello },
+    { method: 'GET', path: '/stream', endpoint: streamed },
+    { method: 'POST', path: '/post', endpoint: hello },
+  ]);
+  const head = (path: string) => get(path).replace('GET', 'HEAD');
+  const { text: answer, closed } = await raw(port, head('/') + head('/stream') + head('/post') + get('/'));
+  t.deepEqual(statusesOf(answer), [200, 200, 405, 200]);
+  t.is(headerOf(answer, 'content-length'), '5');
+  t.is(answer.match(/hello/g)?.length, 1);
+  t.false(answer.includes('"kind"'));
+  t.false(closed);
+});
+
+test('connections are kept, and requests that are answered at once may be pipelined', async (t) => {
+  const { port } = await serve(t, [{ method: 'POST', path: '/echo', endpoint: echo }]);
+  const { text: answer, closed } = await raw(port, post('/echo', 'one') + post('/echo', 'two') + post('/echo', ''));
+  t.deepEqual(statusesOf(answer), [200, 200, 200]);
+  t.true(answer.includes('one') && answer.includes('two'));
+  t.false(closed);
+});
+
+test('a request that is pipelined behind one at work ends the connection, and both are let go', async (t) => {
+  let unsubscribed = 0;
+  const slow = endpoint(() => new Observable(() => () => (unsubscribed += 1)));
+  const listener = await serve(t, [{ method: 'GET', path: '/slow', endpoint: slow }]);
+  const { text: answer, closed } = await raw(listener.port, get('/slow') + get('/slow'));
+  t.is(answer, '');
+  t.true(closed);
+  t.is(unsubscribed, 1);
+  t.is(listener.activeRequests, 0);
+});
+
+test('heads of 60 KiB pass, larger ones get 431', async (t) => {
+  const { port } = await serve(t, [{ method: 'GET', path: '/', endpoint: hello }]);
+  t.deepEqual(statusesOf((await raw(port, get('/', `X: ${'a'.repeat(60 * 1024)}\r\n`))).text), [200]);
+  t.deepEqual(statusesOf((await raw(port, get('/', `X: ${'a'.repeat(70 * 1024)}\r\n`))).text), [431]);
+});
+
+test('IPv6 loopback is served beside IPv4', async (t) => {
+  const listener = await serve(t, [{ method: 'GET', path: '/', endpoint: hello }]);
+  if (!listener.addresses.includes('::1')) {
+    t.deepEqual(listener.addresses, ['127.0.0.1']);
+    return;
+  }
+  const answer = await raw(listener.port, get('/').replace('localhost', `[::1]:${listener.port}`), 150, '::1');
+  t.deepEqual(statusesOf(answer.text), [200]);
+});
+
+test('a host without a loopback twin opens one address', async (t) => {
+  const listener = await serve(t, [], { host: '127.0.0.2' });
+  t.deepEqual(listener.addresses, ['127.0.0.2']);
+});
+
+test('a busy port is an error of one line, whoever has it', async (t) => {
+  const base = { host: '127.0.0.1', site: site([], plainWording), guard: { host: '127.0.0.1', allowedHosts: [] } };
+  const first = await serve(t, []);
+  const message = /^Can't listen: port \d+ on 127\.0\.0\.1 is in use\..*$/;
+  await t.throwsAsync(listen({ ...base, port: first.port }), { message });
+  const other = createServer();
+  const port = await new Promise<number>((resolve) => {
+    other.listen(0, '127.0.0.1', () => {
+      const address = other.address();
+      resolve(typeof address === 'object' && address ? address.port : 0);
+    });
+  });
+  await t.throwsAsync(listen({ ...base, port }), { message });
+  other.close();
+  await t.throwsAsync(listen({ ...base, host: '192.0.2.1', port: 0 }), { message: /no address of this machine/ });
+});
+
+test('what is served, to whom and with which limits changes while it runs', async (t) => {
+  const listener = await serve(t, [{ method: 'POST', path: '/', endpoint: echo }]);
+  const asked = post('/', 'abc');
+  t.deepEqual(statusesOf((await raw(listener.port, asked)).text), [200]);
+  const next = site([{ method: 'POST', path: '/', endpoint: { ...echo, wordFault: wording('next') } }], plainWording);
+  listener.update({
+    site: next,
+    guard: { host: '127.0.0.1', allowedHosts: ['new.lan'] },
+    apiKey: 'k',
+    limits: { bodyBytes: 2 },
+  });
+  const without = await raw(listener.port, asked);
+  t.deepEqual(statusesOf(without.text), [401]);
+  t.true(without.text.includes('"by":"next"'));
+  const withKey = post('/', 'abc', 'x-api-key: k\r\n').replace('localhost', 'new.lan');
+  t.deepEqual(statusesOf((await raw(listener.port, withKey)).text), [413]);
+});
+
+test('draining lets requests end, refuses new ones but for open endpoints, and accepts no connection', async (t) => {
+  let release = () => {};
+  const slow = endpoint(
+    () =>
+      new Observable((subscriber) => {
+        release = () => {
+          subscriber.next(text('done'));
+          subscriber.complete();
+        };
+      }),
+  );
+  const listener = await serve(t, [
+    { method: 'GET', path: '/slow', endpoint: slow },
+    { method: 'GET', path: '/quick', endpoint: hello },
+    { method: 'GET', path: '/health', endpoint: openHello },
+  ]);
+  const slowAnswer = raw(listener.port, get('/slow'), 1000);
+  await until(() => listener.activeRequests === 1, 1000);
+  const { connect } = await import('node:net');
+  const open = connect(listener.port, '127.0.0.1');
+  await new Promise((resolve) => open.once('connect', resolve));
+  let received = '';
+  open.on('data', (data) => {
+    received += data;
+  });
+  // Answered once, so that the connection is sure to be accepted before draining.
+  open.write(get('/health'));
+  await until(() => received.includes('open'), 1000);
+  let drained = false;
+  const draining = listener.drain().then(() => {
+    drained = true;
+  });
+  t.is((await raw(listener.port, get('/quick'))).text, '');
+  open.write(get('/health'));
+  await until(() => statusesOf(received).length === 2, 1000);
+  open.write(get('/quick'));
+  await until(() => open.closed || open.destroyed || open.readableEnded, 1000);
+  t.deepEqual(statusesOf(received), [200, 200, 503]);
+  t.false(drained);
+  release();
+  await draining;
+  t.true((await slowAnswer).text.endsWith('done'));
+  t.is(listener.activeRequests, 0);
+});
+
+test('draining an idle listener is done at once', async (t) => {
+  const listener = await serve(t, []);
+  await t.notThrowsAsync(listener.drain());
+});
+
+test('one address has only so many requests at work', async (t) => {
+  const slow = endpoint(() => NEVER);
+  const listener = await serve(
+    t,
+    [
+      { method: 'GET', path: '/slow', endpoint: slow },
+      { method: 'GET', path: '/', endpoint: hello },
+    ],
+    { limits: { activePerAddress: 2 } },
+  );
+  const held = [raw(listener.port, get('/slow'), 300), raw(listener.port, get('/slow'), 300)];
+  await until(() => listener.activeRequests === 2, 1000);
+  const refused = await raw(listener.port, get('/'), 50);
+  t.deepEqual(statusesOf(refused.text), [503]);
+  t.is(headerOf(refused.text, 'retry-after'), '1');
+  await Promise.all(held);
+  await until(() => listener.activeRequests === 0, 1000);
+  t.deepEqual(statusesOf((await raw(listener.port, get('/'))).text), [200]);
+});
+
+test('each request is reported once, with its status', async (t) => {
+  const started: RequestInfo[] = [];
+  const records: (RequestInfo & RequestOutcome)[] = [];
+  const bugs: unknown[] = [];
+  const bug = new Error('secret inside');
+  const listener = await serve(
+    t,
+    [
+      { method: 'GET', path: '/', endpoint: hello },
+      { method: 'GET', path: '/never', endpoint: endpoint(() => NEVER) },
+      {
+        method: 'GET',
+        path: '/throws',
+        endpoint: endpoint(() => {
+          throw bug;
+        }),
+      },
+      {
+        method: 'GET',
+        path: '/fails',
+        endpoint: endpoint(() =>
+          throwError(() => new FaultError({ kind: 'unavailable', message: 'm', headers: { 'retry-after': '9' } })),
+        ),
+      },
+    ],
+    {
+      hooks: {
+        started: (request) => started.push(request),
+        finished: (request, outcome) => records.push({ ...request, ...outcome }),
+        failed: (error) => bugs.push(error),
+      },
+    },
+  );
+  const throwing = await raw(listener.port, get('/throws'));
+  const failing = await raw(listener.port, get('/fails'));
+  await raw(listener.port, get('/?q=1', 'X-Request-Id: r1\r\n'));
+  await raw(listener.port, get('/nothing'));
+  await raw(listener.port, get('/never'), 50);
+  await until(() => records.length === 5, 1000);
+  t.deepEqual(
+    records.map(({ method, path, status, aborted, remoteAddress }) => [method, path, status, aborted, remoteAddress]),
+    [
+      ['GET', '/throws', 500, false, '127.0.0.1'],
+      ['GET', '/fails', 503, false, '127.0.0.1'],
+      ['GET', '/', 200, false, '127.0.0.1'],
+      ['GET', '/nothing', 404, false, '127.0.0.1'],
+      ['GET', '/never', 499, true, '127.0.0.1'],
+    ],
+  );
+  t.is(records[2]?.id, 'r1');
+  t.is(started[2]?.query, 'q=1');
+  t.deepEqual(
+    started.map(({ id }) => id),
+    records.map(({ id }) => id),
+  );
+  t.true((records[4]?.durationMs ?? 0) >= 30);
+  t.deepEqual(bugs, [bug]);
+  t.false(throwing.text.includes('secret'));
+  t.is(headerOf(failing.text, 'retry-after'), '9');
+});

@@ -1,0 +1,157 @@
+import { connect } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import test from 'ava';
+import { Client } from 'undici';
+import { echo, raw, serve, statusesOf, until } from './rig.ts';
+
+const rows = [{ method: 'POST', path: '/', endpoint: echo }];
+const words = Buffer.from(JSON.stringify({ messages: Array.from({ length: 2000 }, (_, index) => `número ${index}`) }));
+
+const post = async (port: number, body: Uint8Array, headers: Record<string, string> = {}) => {
+  const client = new Client(`http://127.0.0.1:${port}`);
+  const answer = await client.request({ method: 'POST', path: '/', headers, body });
+  const bytes = Buffer.from(await answer.body.arrayBuffer());
+  await client.close();
+  return { status: answer.statusCode, bytes };
+};
+
+const codings: readonly (readonly [string, (data: Uint8Array) => Uint8Array])[] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['identity', (data) => data],
+  ['', (data) => data],
+  ['gzip, br', (data) => brotliCompressSync(gzipSync(data))],
+  ['deflate, identity, gzip', (data) => gzipSync(deflateSync(data))],
+];
+
+for (const [index, [coding, compress]] of codings.entries()) {
+  test(`a body in "${coding}" (${index}) arrives decompressed`, async (t) => {
+    const { port } = await serve(t, rows);
+    const { status, bytes } = await post(port, compress(words), { 'content-encoding': coding });
+    t.is(status, 200);
+    t.true(bytes.equals(words));
+  });
+}
+
+const zeros = Buffer.alloc(8 * 1024 * 1024);
+const faults = [
+  ['an unknown coding', Buffer.from('x'), 'compress', 415],
+  ['an unknown coding among known ones', gzipSync('x'), 'gzip, compress', 415],
+  ['too many codings', gzipSync('x'), 'gzip, gzip, gzip, gzip, gzip', 415],
+  ['broken gzip', Buffer.from('no gzip'), 'gzip', 400],
+  ['cut gzip', gzipSync(words).subarray(0, 100), 'gzip', 400],
+  ['broken br', Buffer.from('no brotli'), 'br', 400],
+  ['broken deflate', Buffer.from('no deflate'), 'deflate', 400],
+  ['broken zstd', Buffer.from('no zstd'), 'zstd', 400],
+  ['a gzip bomb', gzipSync(zeros), 'gzip', 413],
+  ['a br bomb', brotliCompressSync(zeros), 'br', 413],
+  ['a bomb in a bomb', gzipSync(gzipSync(zeros)), 'gzip, gzip', 413],
+] as const;
+
+for (const [title, body, coding, expected] of faults) {
+  test(`${title} gets ${expected}`, async (t) => {
+    const { port } = await serve(t, rows);
+    t.is((await post(port, body, { 'content-encoding': coding })).status, expected);
+  });
+}
+
+test('what compresses well but stays small is no bomb', async (t) => {
+  const { port } = await serve(t, rows);
+  const body = Buffer.alloc(1024 * 1024);
+  t.true(gzipSync(body).length * 200 < body.length);
+  t.is((await post(port, gzipSync(body), { 'content-encoding': 'gzip' })).status, 200);
+});
+
+test('the limit on decompressed bytes holds below the ratio', async (t) => {
+  const { port } = await serve(t, rows, { limits: { inflatedBytes: words.length - 1 } });
+  t.is((await post(port, gzipSync(words), { 'content-encoding': 'gzip' })).status, 413);
+});
+
+test('a body of exactly the limit passes, in any number of packets', async (t) => {
+  const { port } = await serve(t, rows, { limits: { bodyBytes: 5_000_000 } });
+  const body = Buffer.alloc(5_000_000, 'abcdefg');
+  const { status, bytes } = await post(port, body);
+  t.is(status, 200);
+  t.true(bytes.equals(body));
+});
+
+test('a declared length over the limit gets 413, and the connection survives when the rest is bearable', async (t) => {
+  const { port } = await serve(t, rows, { limits: { bodyBytes: 1000 } });
+  const request = (length: number, body: string) =>
+    `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n${body}`;
+  const early = await raw(port, request(8000, 'only the beginning'));
+  t.deepEqual(statusesOf(early.text), [413]);
+  t.false(early.closed);
+  const whole = await raw(port, request(8000, 'x'.repeat(8000)) + request(2, 'ok'));
+  t.deepEqual(statusesOf(whole.text), [413, 200]);
+  const far = await raw(port, request(8001, 'only the beginning'), 400);
+  t.deepEqual(statusesOf(far.text), [413]);
+  t.true(far.closed);
+});
+
+test('a chunked body gets 413 as soon as it is over the limit, and the connection ends', async (t) => {
+  const { port } = await serve(t, rows, { limits: { bodyBytes: 1000 } });
+  const chunk = `3e8\r\n${'x'.repeat(1000)}\r\n`;
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+  t.deepEqual(statusesOf((await raw(port, `${head}${chunk}0\r\n\r\n`)).text), [200]);
+  const { text, closed } = await raw(port, `${head}${chunk}1\r\nx\r\n`, 400);
+  t.deepEqual(statusesOf(text), [413]);
+  t.true(closed);
+});
+
+test('a refused request leaves its unread body behind', async (t) => {
+  const { port } = await serve(t, rows, { apiKey: 'k' });
+  const refused = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n';
+  const { text } = await raw(port, refused + refused);
+  t.deepEqual(statusesOf(text), [401, 401]);
+});
+
+test('a client that waits for 100 Continue gets it', async (t) => {
+  const { port } = await serve(t, rows);
+  const socket = connect(port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  let received = '';
+  socket.on('data', (data) => {
+    received += data;
+  });
+  socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n');
+  await until(() => received.includes('100 Continue\r\n\r\n'), 1000);
+  socket.write('abc');
+  await until(() => received.endsWith('abc'), 1000);
+  t.deepEqual(statusesOf(received), [100, 200]);
+});
+
+test('a body that comes too slowly gets 408, one that keeps up is waited for', async (t) => {
+  const { port } = await serve(t, rows, { limits: { bodyWindowMs: 200, bodyBytesPerSecond: 1000 } });
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n';
+  const send = (bytesEach: number): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(head));
+      let received = '';
+      const timer = setInterval(() => socket.write('x'.repeat(bytesEach)), 20);
+      socket.on('data', (data) => {
+        received += data;
+        if (received.includes('200 OK')) socket.end();
+      });
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        clearInterval(timer);
+        resolve(received);
+      });
+    });
+  const [slow, stopped, steady] = await Promise.all([send(1), send(0), send(50)]);
+  t.deepEqual(statusesOf(slow), [408]);
+  t.deepEqual(statusesOf(stopped), [408]);
+  t.deepEqual(statusesOf(steady), [200]);
+});
+
+test('a client that goes while its body is read is let go', async (t) => {
+  const listener = await serve(t, rows);
+  await raw(listener.port, 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc', 50);
+  await until(() => listener.activeRequests === 0, 1000);
+  t.pass();
+});

@@ -1,0 +1,105 @@
+import { connect } from 'node:net';
+import type { ExecutionContext } from 'ava';
+import { type Observable, of } from 'rxjs';
+import type { Endpoint, WordFault } from '../../../engine/http/endpoint.ts';
+import type { Incoming } from '../../../engine/http/incoming.ts';
+import { type Listener, type ListenOptions, listen } from '../../../engine/http/listener.ts';
+import { type Row, site } from '../../../engine/http/site.ts';
+import type { FaultKind } from '../../../engine/model/fault.ts';
+import type { ReplyPart, WholeReply } from '../../../engine/reply-part.ts';
+
+const statuses: Partial<Record<FaultKind, number>> = {
+  'invalid-request': 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'request-timeout': 408,
+  'too-large': 413,
+  'unsupported-encoding': 415,
+  unavailable: 503,
+};
+
+/** Words a fault so that a test sees its kind and who worded it. */
+export const wording =
+  (by: string): WordFault =>
+  (fault, requestId) => ({
+    status: statuses[fault.kind] ?? 500,
+    body: { by, kind: fault.kind, message: fault.message, requestId },
+  });
+
+export const plainWording = wording('default');
+
+export const text = (body: string): WholeReply => ({
+  type: 'whole',
+  status: 200,
+  headers: { 'content-type': 'text/plain' },
+  body,
+});
+
+export const endpoint = (
+  handle: (incoming: Incoming, params: Readonly<Record<string, string>>) => Observable<ReplyPart>,
+  over: Partial<Endpoint> = {},
+): Endpoint => ({ open: false, wordFault: plainWording, handle, ...over });
+
+/** Answers with the request's body. */
+export const echo: Endpoint = endpoint(({ body }) => of({ ...text(''), body }));
+
+/** A listener on a free port that is closed when the test ends. */
+export const serve = async (
+  t: ExecutionContext,
+  rows: readonly Row[],
+  over: Partial<ListenOptions> = {},
+): Promise<Listener> => {
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    site: site(rows, plainWording),
+    guard: { host: '127.0.0.1', allowedHosts: [] },
+    ...over,
+  });
+  t.teardown(() => listener.close());
+  return listener;
+};
+
+export interface RawAnswer {
+  readonly text: string;
+  /** The service closed the connection. */
+  readonly closed: boolean;
+}
+
+/** Sends bytes and collects what comes back until the service closes or `quietMs` passed without data. */
+export const raw = (port: number, bytes: string | Uint8Array, quietMs = 150, host = '127.0.0.1'): Promise<RawAnswer> =>
+  new Promise((resolve) => {
+    const socket = connect(port, host, () => socket.write(bytes));
+    let text = '';
+    const end = (closed: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve({ text, closed });
+    };
+    const timer = setTimeout(() => end(false), quietMs);
+    socket.on('data', (data) => {
+      text += data.toString('latin1');
+      timer.refresh();
+    });
+    socket.on('error', () => end(true));
+    socket.on('close', () => end(true));
+  });
+
+/** Statuses of the answers in a connection's text, in order. */
+export const statusesOf = (text: string): readonly number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
+
+/** A header of the first answer. */
+export const headerOf = (text: string, name: string): string | undefined =>
+  new RegExp(`^${name}: (.*?)\r?$`, 'im').exec(text.split('\r\n\r\n')[0] ?? '')?.[1];
+
+/** Resolves once `condition` holds; rejects after `withinMs`. */
+export const until = async (condition: () => boolean, withinMs: number): Promise<void> => {
+  const deadline = Date.now() + withinMs;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+};

@@ -1,0 +1,63 @@
+import test from 'ava';
+import { textMask } from '../../../engine/log/mask-text.ts';
+
+const none: readonly string[] = [];
+const mask = textMask(() => none);
+
+const cases = [
+  ['sent Authorization: Bearer abc.DEF-123_x', 'sent Authorization: ***'],
+  ['Bearer short', 'Bearer ***'],
+  ['{"authorization":"Basic dXNlcjpwdw=="}', '{"authorization":"***"}'],
+  ['{\\"authorization\\":\\"Basic dXNlcjpwdw==\\"}', '{\\"authorization\\":\\"***\\"}'],
+  ['Incorrect API key provided: sk-proj-abcdef123456.', 'Incorrect API key provided: ***.'],
+  ['key sk-ant-api03-abc_DEF-123 refused', 'key *** refused'],
+  ['gsk_0123456789abcdef and AIzaSyA0123456789abcdefgh', '*** and ***'],
+  ['a eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc_def b', 'a *** b'],
+  ['x-api-key: k1, next', 'x-api-key: ***, next'],
+  ["apiKey='k1'", "apiKey='***'"],
+  ['cookie: a=b; c=d\r\nhost: h', 'cookie: ***\r\nhost: h'],
+  ['access_token=abc&x=1', 'access_token=***&x=1'],
+  ['GET /v1beta/models?key=abc&alt=sse', 'GET /v1beta/models?key=***&alt=sse'],
+  ['http://user:pw@proxy:8080/', 'http://***@proxy:8080/'],
+] as const;
+for (const [text, clean] of cases) {
+  test(`masks: ${text}`, (t) => {
+    t.is(mask(text), clean);
+    t.is(mask(clean), clean);
+  });
+}
+
+const harmless = [
+  'max_tokens: 100 is over the cap',
+  'maxtoken: 5',
+  'Providers[0].apiKey: must be string',
+  'the risk-averse task-manager-of-today',
+  'an api key is required',
+  'http://127.0.0.1:3456/v1/messages?beta=true',
+  'see a@b.example',
+];
+for (const text of harmless) test(`leaves: ${text}`, (t) => t.is(mask(text), text));
+
+test('masks configured secrets of any shape, however they are encoded, and follows a new list', (t) => {
+  let secrets: readonly string[] = ['canary', 'canary-longer', 'a"b/c d\\e', 'short'];
+  const maskListed = textMask(() => secrets);
+  t.is(maskListed('xcanaryx canary-longer short'), 'x***x *** short');
+  t.is(maskListed(JSON.stringify('a"b/c d\\e')), '"***"');
+  t.is(maskListed(encodeURIComponent('a"b/c d\\e')), '***');
+  secrets = ['\ud800broken', 'other-one'];
+  t.is(maskListed('canary other-one'), 'canary ***');
+});
+
+test('takes linear time for hostile texts', (t) => {
+  const hostile = ['key'.repeat(50_000), 'token '.repeat(30_000), `://${'a'.repeat(200_000)}`, 'sk-'.repeat(60_000)];
+  hostile.push(
+    `bearer${' '.repeat(200_000)}`,
+    `token${' '.repeat(200_000)}`,
+    '://'.repeat(60_000),
+    'eyJ-'.repeat(50_000),
+  );
+  const startedAt = performance.now();
+  for (const text of hostile) mask(text);
+  const tookMs = performance.now() - startedAt;
+  t.true(tookMs < 2000, `${tookMs} ms`);
+});

@@ -1,0 +1,135 @@
+import test from 'ava';
+import { request } from 'undici';
+import { startGateway } from '../support/gateway.ts';
+import { recordingsOf } from '../support/recordings.ts';
+import { jsonAnswer, recordedAnswer, type Script, sseAnswer, startUpstream } from '../support/upstream.ts';
+
+/** Same format on both sides: what the client sends and gets are the vendor's own bytes. */
+const wires = [
+  { path: '/v1/messages', format: 'anthropic', recordings: 'anthropic' },
+  { path: '/v1/chat/completions', format: 'openai', recordings: 'openai-chat' },
+] as const;
+
+const withUpstream = async (
+  format: string,
+  script: Script,
+  use: (post: (path: string, body: string) => Promise<Got>, seen: () => string) => Promise<void>,
+  more: object = {},
+): Promise<void> => {
+  const upstream = await startUpstream(script);
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
+    transformers: [{ name: format, provider: 'p' }],
+    ...more,
+  });
+  const post = async (path: string, body: string): Promise<Got> => {
+    const answer = await request(`${gateway.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    return { status: answer.statusCode, headers: answer.headers, bytes };
+  };
+  try {
+    await use(post, () => upstream.requests.at(-1)?.text ?? '');
+  } finally {
+    await gateway.stop();
+    await upstream.close();
+  }
+};
+
+interface Got {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
+}
+
+const asking = (stream: boolean): string =>
+  `{ "model":"p,m" , "stream" : ${stream}, "max_tokens":16, "messages": [ {"role":"user","content":"h\\u00e9 \\ud83d\\udc22"} ],\n "unknown_field":{"big":12345678901234567890, "e":1e3} }`;
+
+for (const { path, format, recordings } of wires) {
+  test(`${path} → ${format}: each recorded answer, byte for byte; the request but for its model`, async (t) => {
+    const all = recordingsOf(recordings).filter(({ status, expected }) => status === 200 && !expected.error);
+    let current = all[0];
+    const script: Script = () => {
+      const { name, streamed } = current ?? { name: '', streamed: false };
+      return recordedAnswer(`${recordings}/${name}.${streamed ? 'sse' : 'json'}`, 701);
+    };
+    await withUpstream(format, script, async (post, seen) => {
+      for (current of all) {
+        const got = await post(path, asking(current.streamed));
+        t.is(got.status, 200, current.name);
+        t.true(got.bytes.equals(current.bytes), current.name);
+        t.is(got.headers['x-switchyard-route'], 'p,m;explicit');
+        t.is(seen(), asking(current.streamed).replace('"p,m"', '"m"'));
+      }
+    });
+  });
+
+  test(`${path} → ${format}: a stage that touches the request alone leaves the answer alone`, async (t) => {
+    const [recording] = recordingsOf(recordings).filter(({ streamed }) => streamed);
+    const stage = [
+      { name: format, provider: 'p' },
+      { name: 'maxtoken', options: { max_tokens: 7 } },
+    ];
+    const script: Script = () => recordedAnswer(`${recordings}/${recording?.name}.sse`, 97);
+    await withUpstream(
+      format,
+      script,
+      async (post, seen) => {
+        const got = await post(path, asking(true));
+        t.true(recording && got.bytes.equals(recording.bytes));
+        const sent: unknown = JSON.parse(seen());
+        t.like(sent, { model: 'm', max_tokens: 7, stream: true, unknown_field: { e: 1000 } });
+        t.is(got.headers['x-switchyard-loss'], 'approximated: max_tokens');
+      },
+      { transformers: stage },
+    );
+  });
+}
+
+const ends: readonly (readonly [path: string, format: string, begun: string, broken: RegExp])[] = [
+  [
+    '/v1/messages',
+    'anthropic',
+    'event: message_start\ndata: {"type":"message_start","message":{}}\n\nevent: ping\nda',
+    /da\n\nevent: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\}.*\}\n\n$/,
+  ],
+  [
+    '/v1/chat/completions',
+    'openai',
+    'data: {"id":"c","choices":[]}\n\ndata: {"id":',
+    /"id":\n\ndata: \{"error":\{"message":"[^"]+".*\}\}\n\n$/,
+  ],
+];
+
+for (const [path, format, begun, broken] of ends) {
+  for (const then of ['end', 'reset'] as const) {
+    test(`${path} → ${format}: a relayed stream that breaks off (${then}) ends in one error`, async (t) => {
+      await withUpstream(
+        format,
+        () => sseAnswer([begun], then),
+        async (post) => {
+          const text = (await post(path, asking(true))).bytes.toString();
+          t.true(text.startsWith(begun));
+          t.regex(text, broken);
+          t.is(text.match(/"error":\{/g)?.length, 1);
+        },
+      );
+    });
+  }
+
+  test(`${path} → ${format}: an error with a status of success is an error`, async (t) => {
+    await withUpstream(
+      format,
+      () => jsonAnswer({ error: { message: 'out of luck', code: 500 } }),
+      async (post) => {
+        const got = await post(path, asking(false));
+        t.true(got.status >= 500, String(got.status));
+        t.regex(got.bytes.toString(), /out of luck/);
+      },
+    );
+  });
+}

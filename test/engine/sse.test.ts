@@ -1,0 +1,70 @@
+import test from 'ava';
+import { createParser } from 'eventsource-parser';
+import fc from 'fast-check';
+import { runWhole } from '../../engine/model/machine.ts';
+import type { SseRecord } from '../../engine/model/protocol.ts';
+import { readSseRecords } from '../../engine/sse.ts';
+import { replyContext } from '../support/context.ts';
+import { recordsOf } from '../support/events.ts';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const cases: readonly (readonly [title: string, text: string, records: readonly SseRecord[]])[] = [
+  ['data alone', 'data: a\n\n', [{ event: '', data: 'a' }]],
+  ['event and data', 'event: e\ndata: a\n\n', [{ event: 'e', data: 'a' }]],
+  [
+    'only one blank is taken off',
+    'data:  a\n\ndata:b\n\n',
+    [
+      { event: '', data: ' a' },
+      { event: '', data: 'b' },
+    ],
+  ],
+  ['CRLF', 'event: e\r\ndata: a\r\n\r\n', [{ event: 'e', data: 'a' }]],
+  ['CR alone', 'event: e\rdata: a\r\r', [{ event: 'e', data: 'a' }]],
+  ['comments and unknown fields', ': hi\nid: 1\nretry: 5\ndata: a\nfoo: x\n\n', [{ event: '', data: 'a' }]],
+  ['several data lines', 'data: a\ndata\ndata: b\n\n', [{ event: '', data: 'a\n\nb' }]],
+  ['a byte order mark', '\ufeffdata: a\n\n', [{ event: '', data: 'a' }]],
+  ['no empty line at the end', 'data: a', [{ event: '', data: 'a' }]],
+  ['an event without data is none', 'event: e\n\ndata: a\n\n', [{ event: '', data: 'a' }]],
+  ['letters of several bytes', 'data: żółw 🐢 日本\n\n', [{ event: '', data: 'żółw 🐢 日本' }]],
+];
+
+for (const [title, text, records] of cases) {
+  test(title, (t) => {
+    const all = bytes(text);
+    t.deepEqual(recordsOf(all), records);
+    t.deepEqual(recordsOf(...[...all].map((byte) => Uint8Array.of(byte))), records, 'byte by byte');
+    for (let at = 0; at <= all.length; at += 1) {
+      t.deepEqual(recordsOf(all.subarray(0, at), all.subarray(at)), records, `cut at ${at}`);
+    }
+  });
+}
+
+const line = fc.oneof(
+  fc.constantFrom('', 'data', 'data:', 'data: a', 'event: e', ': c', 'id: 7', 'data: 🐢é', 'x: y'),
+  fc.string().map((text) => `data: ${text.replace(/[\r\n\ufeff\0]/g, '')}`),
+);
+
+test('any lines at any split read as an independent parser reads them', (t) => {
+  fc.assert(
+    fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(400)), (lines, end, cuts) => {
+      const text = `${lines.join(end)}${end}${end}`;
+      const expected: SseRecord[] = [];
+      const parser = createParser({ onEvent: ({ event, data }) => expected.push({ event: event ?? '', data }) });
+      parser.feed(text);
+      const all = bytes(text);
+      const places = [0, ...cuts.map((cut) => Math.min(cut, all.length)).sort((a, b) => a - b), all.length];
+      const chunks = places.slice(1).map((to, index) => all.subarray(places[index], to));
+      t.deepEqual(recordsOf(...chunks), expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a long line in tiny pieces costs linear time', (t) => {
+  const piece = bytes('x'.repeat(10));
+  const chunks = [bytes('data: '), ...Array.from({ length: 200_000 }, () => piece), bytes('\n\n')];
+  const [record] = runWhole(readSseRecords, replyContext(), chunks);
+  t.is(record?.data.length, 2_000_000);
+});

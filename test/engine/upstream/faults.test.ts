@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import test from 'ava';
+import type { FaultKind } from '../../../engine/model/fault.ts';
+import { startUpstream, type UpstreamAnswer } from '../../support/upstream.ts';
+import { callOf, read, testUpstreams } from './harness.ts';
+
+/** A TCP server that takes connections and says nothing. */
+const silentServer = async (): Promise<{
+  readonly server: Server;
+  readonly port: number;
+  readonly sockets: Socket[];
+}> => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket.on('error', () => {}).resume()));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A TCP server's address is always of this kind; `string` is for pipes.
+  return { server, port: (server.address() as AddressInfo).port, sockets };
+};
+
+test('a refused connection is unreachable, at once, and names host and cause but no secret', async (t) => {
+  const upstream = await startUpstream(() => 'never');
+  await upstream.close();
+  const tookMs: number[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    const from = performance.now();
+    await read(testUpstreams(), callOf(upstream.url));
+    tookMs.push(performance.now() - from);
+  }
+  t.true(Math.min(...tookMs) < 50, `${tookMs} ms`);
+  const { fault, answer } = await read(testUpstreams(), callOf(upstream.url));
+  t.is(answer, undefined);
+  t.is(fault?.kind, 'upstream-unreachable');
+  t.is(fault?.message, `The upstream 127.0.0.1:${upstream.port} can't be reached: it refused the connection.`);
+});
+
+test('a name that nobody has is unreachable', async (t) => {
+  const { fault } = await read(testUpstreams(), callOf('http://nobody.invalid'));
+  t.is(fault?.kind, 'upstream-unreachable');
+  t.regex(fault?.message ?? '', /^The upstream nobody\.invalid can't be reached: its name/);
+});
+
+test('a server that speaks no TLS is unreachable', async (t) => {
+  const upstream = await startUpstream(() => 'never');
+  const { fault } = await read(testUpstreams(), callOf(upstream.url.replace('http:', 'https:')));
+  t.is(fault?.kind, 'upstream-unreachable');
+  t.regex(fault?.message ?? '', /TLS handshake failed \(E/);
+  await upstream.close();
+});
+
+test('a TLS handshake without an answer is a timeout', async (t) => {
+  const { server, port, sockets } = await silentServer();
+  const from = performance.now();
+  const { fault } = await read(testUpstreams({ connectMs: 300 }), callOf(`https://127.0.0.1:${port}`));
+  const tookMs = performance.now() - from;
+  t.true(tookMs >= 295 && tookMs < 600, `${tookMs} ms`);
+  t.is(fault?.kind, 'upstream-timeout');
+  t.is(fault?.message, `The upstream 127.0.0.1:${port} can't be reached: no connection within 0.3 s.`);
+  await Promise.all(sockets.map((socket) => socket.closed || once(socket, 'close')));
+  server.close();
+});
+
+test('a TCP connection that nobody takes is a timeout', async (t) => {
+  // Blocked for good, the child takes no connection; its queue holds two, and later ones get no answer at all.
+  const script =
+    "require('net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},function(){" +
+    "require('fs').writeSync(1,String(this.address().port));Atomics.wait(new Int32Array(new SharedArrayBuffer(4)),0,0)})";
+  const child = spawn(process.execPath, ['-e', script]);
+  const [text] = await once(child.stdout, 'data');
+  const port = Number(text);
+  const fillers = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await Promise.all(fillers.slice(0, 2).map((socket) => once(socket, 'connect')));
+  const { fault } = await read(testUpstreams({ connectMs: 300 }), callOf(`http://127.0.0.1:${port}`));
+  t.is(fault?.kind, 'upstream-timeout');
+  for (const socket of fillers) socket.destroy();
+  child.kill('SIGKILL');
+});
+
+test('no head in time is a timeout', async (t) => {
+  const upstream = await startUpstream(() => 'never');
+  const from = performance.now();
+  const { fault, answer } = await read(testUpstreams({ firstByteMs: 1000 }), callOf(upstream.url));
+  const tookMs = performance.now() - from;
+  t.true(tookMs >= 990 && tookMs < 2500, `${tookMs} ms`);
+  t.is(answer, undefined);
+  t.is(fault?.kind, 'upstream-timeout');
+  t.is(fault?.message, `The upstream 127.0.0.1:${upstream.port} gave no answer within 1 s.`);
+  await upstream.requests[0]?.closed;
+  await upstream.close();
+});
+
+test('a body that falls silent is a timeout, after what came before', async (t) => {
+  const upstream = await startUpstream(() => ({ pieces: ['a', 300, 'b'], finish: 'stall' }));
+  const { fault, answer, bytes } = await read(testUpstreams({ idleMs: 1000 }), callOf(upstream.url));
+  t.is(answer?.status, 200);
+  t.is(bytes.toString(), 'ab');
+  t.is(fault?.kind, 'upstream-timeout');
+  t.regex(fault?.message ?? '', /sent nothing for 1 s in the middle of its answer/);
+  await upstream.requests[0]?.closed;
+  await upstream.close();
+});
+
+const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n';
+const broken: readonly (readonly [string, UpstreamAnswer | 'reset' | 'close', FaultKind, string | undefined])[] = [
+  ['closed before the head', 'close', 'upstream-cut', undefined],
+  ['reset before the head', 'reset', 'upstream-cut', undefined],
+  ['closed within the head', { raw: `${head}x-a: `, finish: 'end' }, 'upstream-cut', undefined],
+  ['chunks without their end', { pieces: ['abc'], finish: 'close' }, 'upstream-cut', 'abc'],
+  ['reset within the body', { pieces: ['abc'], finish: 'reset' }, 'upstream-cut', 'abc'],
+  ['shorter than its length', { raw: `${head}content-length: 9\r\n\r\nabc` }, 'upstream-cut', 'abc'],
+  [
+    'shorter, and to be closed',
+    { raw: `${head}connection: close\r\ncontent-length: 9\r\n\r\nabc` },
+    'upstream-cut',
+    'abc',
+  ],
+  [
+    'chunks without their end, to be closed',
+    { raw: `${head}connection: close\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n` },
+    'upstream-cut',
+    'abc',
+  ],
+  ['reset, with a body as long as its connection', { raw: `${head}\r\nabc`, finish: 'reset' }, 'upstream-cut', 'abc'],
+  ['no HTTP', { raw: 'SSH-2.0-OpenSSH_9.6\r\n' }, 'upstream-garbled', undefined],
+  ['a bad status line', { raw: 'HTTP/1.1 2x0 OK\r\n\r\n' }, 'upstream-garbled', undefined],
+  ['a bad chunk size', { raw: `${head}transfer-encoding: chunked\r\n\r\nzz\r\n` }, 'upstream-garbled', ''],
+  [
+    'another protocol, unasked',
+    { raw: 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n' },
+    'upstream-garbled',
+    undefined,
+  ],
+  ['too long a head', { raw: `${head}x-long: ${'x'.repeat(70_000)}\r\n\r\n` }, 'upstream-garbled', undefined],
+];
+
+for (const [title, answer, kind, body] of broken) {
+  test(`${title}: ${kind}`, async (t) => {
+    const upstream = await startUpstream(() => answer);
+    const outcome = await read(testUpstreams(), callOf(upstream.url));
+    t.is(outcome.fault?.kind, kind, String(outcome.error));
+    t.is(outcome.answer && outcome.bytes.toString(), body);
+    t.is(upstream.requests.length, 1, 'sent once');
+    t.notRegex(outcome.fault?.message ?? '', /canary|UND_|HPE_|\n/);
+    await upstream.close();
+  });
+}
+
+test('a body that ends with its connection is complete', async (t) => {
+  const upstream = await startUpstream(() => ({ raw: 'HTTP/1.0 200 OK\r\n\r\nabc' }));
+  const { error, bytes } = await read(testUpstreams(), callOf(upstream.url));
+  t.is(error, undefined);
+  t.is(bytes.toString(), 'abc');
+  await upstream.close();
+});
+
+test("a header that can't be sent is the configuration's fault and isn't repeated", async (t) => {
+  const upstream = await startUpstream(() => ({}));
+  const upstreams = testUpstreams();
+  const { fault } = await read(upstreams, callOf(upstream.url, { headers: { authorization: 'Bearer canary\n' } }));
+  t.is(fault?.kind, 'misconfigured');
+  t.regex(fault?.message ?? '', /invalid authorization header/);
+  t.notRegex(fault?.message ?? '', /canary/);
+  t.is((await read(upstreams, callOf(upstream.url))).error, undefined, 'later calls go on');
+  await upstream.close();
+});
+
+test("a scheme that is none of HTTP is the configuration's fault", async (t) => {
+  t.is((await read(testUpstreams(), callOf('ftp://h'))).fault?.kind, 'misconfigured');
+});

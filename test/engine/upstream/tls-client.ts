@@ -1,0 +1,36 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Upstreams } from '../../../engine/upstream/call.ts';
+import { callOf, read, testUpstreams } from './harness.ts';
+
+/** Run by `tls.test.ts` in a process that trusts its certificate: calls the server on the port given, prints what came. */
+const port = Number(process.argv[2]);
+
+const connects: string[] = [];
+const proxy = createServer();
+proxy.on('connect', (incoming: IncomingMessage, socket: Socket) => {
+  connects.push(incoming.url ?? '');
+  const onward = connect(port, '127.0.0.1', () => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    socket.pipe(onward).pipe(socket);
+  });
+});
+await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+// A TCP server's address is always of this kind; `string` is for pipes.
+const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+
+const twice = async (upstreams: Upstreams, url: string): Promise<string[]> => {
+  const results: string[] = [];
+  for (let count = 0; count < 2; count += 1) {
+    const { answer, bytes, error } = await read(upstreams, callOf(url));
+    results.push(error === undefined ? `${answer?.status} ${bytes}` : String(error));
+  }
+  return results;
+};
+
+const direct = await twice(testUpstreams(), `https://127.0.0.1:${port}`);
+const wrong = await read(testUpstreams(), callOf(`https://localhost:${port}`));
+const wrongName = wrong.fault?.message.replace(/.*reached: |\.$/g, '');
+const proxied = await twice(testUpstreams({ environment: { HTTPS_PROXY: proxyUrl } }), 'https://upstream.test');
+process.stdout.write(JSON.stringify({ direct, wrongName, proxied, connects }));
+process.exit();

@@ -1,0 +1,230 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+
+/** What a test asks of a model through an SDK. */
+export interface Question {
+  readonly text: string;
+  readonly stream: boolean;
+  readonly tools?: readonly string[];
+  readonly image?: boolean;
+  readonly think?: boolean;
+}
+
+/** What the SDK made of the answer. */
+export interface Learnt {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly input: unknown }[];
+  readonly stop: string | null | undefined;
+  readonly model: string;
+  readonly usage: {
+    readonly prompt: number;
+    readonly cached: number;
+    readonly output: number;
+    readonly reasoning: number;
+  };
+}
+
+/** A conversation held through one SDK: each question, or the results of the calls, goes with the whole history. */
+export interface Conversation {
+  readonly ask: (question: Question) => Promise<Learnt>;
+  /** Sends these results for the calls of the last answer. */
+  readonly give: (results: readonly string[], question: Question) => Promise<Learnt>;
+}
+
+export type SdkClient = (baseUrl: string, model: string) => Conversation;
+
+/** The smallest PNG there is. */
+export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+const schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
+
+export const messagesSdk: SdkClient = (baseUrl, model) => {
+  const client = new Anthropic({ baseURL: baseUrl, apiKey: 'client-key', maxRetries: 0 });
+  const messages: Anthropic.MessageParam[] = [];
+  const send = async ({ stream, tools = [], think }: Question): Promise<Learnt> => {
+    const body = {
+      model,
+      max_tokens: 4_000,
+      messages,
+      ...(tools.length > 0 && { tools: tools.map((name) => ({ name, input_schema: schema })) }),
+      ...(think && { thinking: { type: 'enabled' as const, budget_tokens: 2_000 } }),
+    };
+    const message = stream ? await client.messages.stream(body).finalMessage() : await client.messages.create(body);
+    messages.push({ role: 'assistant', content: message.content });
+    const { usage } = message;
+    const cached = usage.cache_read_input_tokens ?? 0;
+    return {
+      text: message.content.flatMap((block) => (block.type === 'text' ? block.text : [])).join(''),
+      reasoning: message.content.flatMap((block) => (block.type === 'thinking' ? block.thinking : [])).join(''),
+      calls: message.content
+        .flatMap((block) => (block.type === 'tool_use' ? [block] : []))
+        .map(({ id, name, input }) => ({ id, name, input })),
+      stop: message.stop_reason,
+      model: message.model,
+      usage: {
+        prompt: usage.input_tokens + cached + (usage.cache_creation_input_tokens ?? 0),
+        cached,
+        output: usage.output_tokens,
+        reasoning: usage.output_tokens_details?.thinking_tokens ?? 0,
+      },
+    };
+  };
+  return {
+    ask(question) {
+      const image = {
+        type: 'image' as const,
+        source: { type: 'base64' as const, media_type: 'image/png' as const, data: png },
+      };
+      messages.push({
+        role: 'user',
+        content: [...(question.image ? [image] : []), { type: 'text', text: question.text }],
+      });
+      return send(question);
+    },
+    give(results, question) {
+      const last = messages.at(-1)?.content;
+      const calls = (Array.isArray(last) ? last : []).flatMap((block) => (block.type === 'tool_use' ? [block] : []));
+      const content = calls.map(({ id }, index) => ({
+        type: 'tool_result' as const,
+        tool_use_id: id,
+        content: results[index] ?? '',
+      }));
+      messages.push({ role: 'user', content });
+      return send(question);
+    },
+  };
+};
+
+export const chatSdk: SdkClient = (baseUrl, model) => {
+  const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
+  const messages: OpenAI.ChatCompletionMessageParam[] = [];
+  const send = async ({ stream, tools = [], think }: Question): Promise<Learnt> => {
+    const body = {
+      model,
+      max_completion_tokens: 4_000,
+      messages,
+      ...(tools.length > 0 && {
+        tools: tools.map((name) => ({ type: 'function' as const, function: { name, parameters: schema } })),
+      }),
+      ...(think && { reasoning_effort: 'medium' as const }),
+    };
+    let streamedReasoning = '';
+    const completion = stream
+      ? await client.chat.completions
+          .stream({ ...body, stream_options: { include_usage: true } })
+          .on('chunk', (chunk) => {
+            const delta = chunk.choices[0]?.delta;
+            if (delta && 'reasoning_content' in delta) streamedReasoning += String(delta.reasoning_content);
+          })
+          .finalChatCompletion()
+      : await client.chat.completions.create(body);
+    const [choice] = completion.choices;
+    if (!choice) throw new Error('no choice');
+    const { message } = choice;
+    messages.push(message);
+    const { usage } = completion;
+    const whole = 'reasoning_content' in message ? String(message.reasoning_content) : '';
+    return {
+      text: message.content ?? '',
+      reasoning: stream ? streamedReasoning : whole,
+      calls: (message.tool_calls ?? []).flatMap((call) =>
+        call.type === 'function'
+          ? [{ id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) }]
+          : [],
+      ),
+      stop: choice.finish_reason,
+      model: completion.model,
+      usage: {
+        prompt: usage?.prompt_tokens ?? -1,
+        cached: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+        output: usage?.completion_tokens ?? -1,
+        reasoning: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
+      },
+    };
+  };
+  return {
+    ask(question) {
+      const image = { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${png}` } };
+      messages.push({
+        role: 'user',
+        content: [...(question.image ? [image] : []), { type: 'text', text: question.text }],
+      });
+      return send(question);
+    },
+    give(results, question) {
+      const last = messages.at(-1);
+      const calls = (last?.role === 'assistant' && last.tool_calls) || [];
+      for (const [index, { id }] of calls.entries()) {
+        messages.push({ role: 'tool', tool_call_id: id, content: results[index] ?? '' });
+      }
+      return send(question);
+    },
+  };
+};
+
+export const responsesSdk: SdkClient = (baseUrl, model) => {
+  const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
+  const input: OpenAI.Responses.ResponseInputItem[] = [];
+  const send = async ({ stream, tools = [], think }: Question): Promise<Learnt> => {
+    const body = {
+      model,
+      max_output_tokens: 4_000,
+      input,
+      store: false,
+      include: ['reasoning.encrypted_content' as const],
+      ...(tools.length > 0 && {
+        tools: tools.map((name) => ({ type: 'function' as const, name, parameters: schema, strict: false })),
+      }),
+      ...(think && { reasoning: { effort: 'medium' as const, summary: 'auto' as const } }),
+    };
+    const response = stream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
+    input.push(...response.output.map(({ ...item }) => item as OpenAI.Responses.ResponseInputItem));
+    const { usage } = response;
+    return {
+      text: response.output
+        .flatMap((item) => (item.type === 'message' ? item.content : []))
+        .map((part) => (part.type === 'output_text' ? part.text : ''))
+        .join(''),
+      reasoning: response.output
+        .flatMap((item) => (item.type === 'reasoning' ? [...item.summary, ...(item.content ?? [])] : []))
+        .map(({ text }) => text)
+        .join(''),
+      calls: response.output.flatMap((item) =>
+        item.type === 'function_call' ? [{ id: item.call_id, name: item.name, input: JSON.parse(item.arguments) }] : [],
+      ),
+      stop: response.status,
+      model: response.model,
+      usage: {
+        prompt: usage?.input_tokens ?? -1,
+        cached: usage?.input_tokens_details.cached_tokens ?? 0,
+        output: usage?.output_tokens ?? -1,
+        reasoning: usage?.output_tokens_details.reasoning_tokens ?? 0,
+      },
+    };
+  };
+  return {
+    ask(question) {
+      const image = {
+        type: 'input_image' as const,
+        detail: 'auto' as const,
+        image_url: `data:image/png;base64,${png}`,
+      };
+      input.push({
+        role: 'user',
+        content: [...(question.image ? [image] : []), { type: 'input_text', text: question.text }],
+      });
+      return send(question);
+    },
+    give(results, question) {
+      const answered = new Set(input.flatMap((item) => (item.type === 'function_call_output' ? [item.call_id] : [])));
+      const open = input.flatMap((item) =>
+        item.type === 'function_call' && !answered.has(item.call_id) ? [item] : [],
+      );
+      for (const [index, { call_id }] of open.entries()) {
+        input.push({ type: 'function_call_output', call_id, output: results[index] ?? '' });
+      }
+      return send(question);
+    },
+  };
+};

@@ -1,0 +1,190 @@
+import { counts, pieces, type Scripted, scripted, sse, thought } from './script.ts';
+import type { Vendor } from './vendor.ts';
+
+interface MessagesBody {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly messages: readonly { readonly role: string; readonly content: string | readonly MessagesBlock[] }[];
+  readonly system?: unknown;
+  readonly stream?: boolean;
+  readonly thinking?: { readonly type: string; readonly budget_tokens?: number };
+  readonly tools?: readonly { readonly name: string; readonly input_schema?: { readonly type: string } }[];
+  readonly tool_choice?: { readonly type: string };
+  readonly temperature?: number;
+  readonly top_k?: number;
+}
+
+interface MessagesBlock {
+  readonly type: string;
+  readonly text?: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly input?: unknown;
+  readonly tool_use_id?: string;
+  readonly content?: string | readonly MessagesBlock[];
+  readonly source?: { readonly type: string; readonly media_type?: string };
+  readonly signature?: string;
+  readonly thinking?: string;
+}
+
+/** The only signature that this vendor minted. */
+export const vendorSignature = 'EqQBCgIYAhIM+vendor/signature==';
+
+/** A vendor of Messages that is as strict as the original. */
+export const messagesVendor: Vendor<MessagesBody> = {
+  path: '/v1/messages',
+  complaint: findComplaint,
+  error: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_vendor' }),
+  answer(body) {
+    const answer = scripted(understand(body));
+    const shown = body.thinking && body.thinking.type !== 'disabled' ? answer : { ...answer, thinking: undefined };
+    const { thinking, ...rest } = shown;
+    const given: Scripted = thinking === undefined ? rest : { ...rest, thinking };
+    return body.stream
+      ? { type: 'stream', pieces: streamOf(given, body) }
+      : { type: 'json', body: replyOf(given, body) };
+  },
+};
+
+const blocksOf = (content: MessagesBlock['content']): readonly MessagesBlock[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+
+const textOf = (content: MessagesBlock['content']): string =>
+  blocksOf(content)
+    .map(({ text = '' }) => text)
+    .join('');
+
+const understand = ({ messages, tools = [] }: MessagesBody) => {
+  const turns = messages.filter(({ role }) => role === 'user').map(({ content }) => blocksOf(content));
+  const newest = turns.at(-1) ?? [];
+  const spoken = turns.findLast((blocks) => blocks.some(({ type }) => type === 'text')) ?? [];
+  return {
+    text: textOf(spoken),
+    results: newest.filter(({ type }) => type === 'tool_result').map(({ content }) => textOf(content)),
+    tools: tools.map(({ name }) => name),
+    images: newest.flatMap(({ type, source }) => (type === 'image' ? (source?.media_type ?? 'url') : [])),
+  };
+};
+
+/** What the original would refuse. Source: Anthropic API reference, "Messages"; guides "Tool use" and "Extended thinking". */
+function findComplaint(body: MessagesBody): string | undefined {
+  const { messages, max_tokens, thinking, tools, tool_choice, temperature, top_k } = body;
+  if (!Number.isInteger(max_tokens) || max_tokens < 1) return 'max_tokens is required';
+  if (!tools && tool_choice) return 'tool_choice without tools';
+  if (tools?.some(({ name }) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name))) return 'tool name';
+  if (tools?.some(({ input_schema }) => input_schema?.type !== 'object')) return 'input_schema.type must be object';
+  if (temperature !== undefined && (temperature < 0 || temperature > 1)) return 'temperature out of range';
+  const thinks = thinking?.type === 'enabled';
+  if (thinks) {
+    const budget = thinking.budget_tokens ?? 0;
+    if (budget < 1_024 || budget >= max_tokens) return `budget_tokens ${budget} of max_tokens ${max_tokens}`;
+    if (tool_choice?.type === 'any' || tool_choice?.type === 'tool') return 'thinking with a forced tool';
+    if (temperature !== undefined && temperature !== 1) return 'thinking with a temperature';
+    if (top_k !== undefined) return 'thinking with top_k';
+  }
+  let due: string[] = [];
+  let last = '';
+  for (const { role, content } of messages) {
+    const blocks = blocksOf(content);
+    if (blocks.length === 0) return `an empty ${role} message`;
+    if (blocks.some(({ type, text }) => type === 'text' && !text)) return 'text content blocks must be non-empty';
+    const results = blocks.filter(({ type }) => type === 'tool_result');
+    const answered = results.map(({ tool_use_id = '' }) => tool_use_id);
+    if (due.some((id) => !answered.includes(id))) return `tool_use ids without tool_result: ${due.join(', ')}`;
+    if (answered.some((id) => !due.includes(id))) return `unexpected tool_use_id: ${answered.join(', ')}`;
+    if (results.length > 0 && blocks.slice(0, results.length).some(({ type }) => type !== 'tool_result')) {
+      return 'tool_result blocks must come first';
+    }
+    const calls = blocks.filter(({ type }) => type === 'tool_use');
+    due = calls.map(({ id = '' }) => id);
+    if (due.some((id) => !/^[a-zA-Z0-9_-]+$/.test(id))) return 'tool_use id';
+    if (calls.some(({ input }) => typeof input !== 'object' || input === null)) return 'tool_use input';
+    if (calls.length > 0 && !tools) return 'tool blocks without tools';
+    const thoughts = blocks.filter(({ type }) => type === 'thinking');
+    if (thoughts.some(({ signature }) => signature !== vendorSignature))
+      return 'Invalid `signature` in `thinking` block';
+    if (thoughts.some(({ thinking }) => thinking !== thought)) return '`thinking` blocks cannot be modified';
+    last = role;
+    const isNewest = messages.filter((message) => message.role === 'assistant').at(-1)?.content === content;
+    if (thinks && isNewest && calls.length > 0 && blocks[0]?.type !== 'thinking')
+      return 'Expected `thinking`, found `tool_use`';
+  }
+  if (due.length > 0) return `tool_use ids without tool_result: ${due.join(', ')}`;
+  return last === 'assistant' ? 'This model does not support prefill' : undefined;
+}
+
+const startUsage = {
+  input_tokens: counts.prompt - counts.cached,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: counts.cached,
+  output_tokens: 1,
+};
+
+const endUsage = {
+  ...startUsage,
+  output_tokens: counts.output,
+  output_tokens_details: { thinking_tokens: counts.reasoning },
+};
+
+const head = ({ model }: MessagesBody) => ({
+  id: 'msg_vendor',
+  type: 'message',
+  role: 'assistant',
+  model: `${model}-0001`,
+});
+
+const replyOf = ({ thinking, text, calls = [] }: Scripted, body: MessagesBody) => ({
+  ...head(body),
+  content: [
+    ...(thinking === undefined ? [] : [{ type: 'thinking', thinking, signature: vendorSignature }]),
+    ...(text === undefined ? [] : [{ type: 'text', text }]),
+    ...calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input })),
+  ],
+  stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn',
+  stop_sequence: null,
+  usage: endUsage,
+});
+
+const streamOf = ({ thinking, text, calls = [] }: Scripted, body: MessagesBody): string[] => {
+  const out: string[] = [];
+  const emit = (data: { readonly type: string }) => out.push(sse(data, data.type));
+  const block = (index: number, content_block: object, deltas: readonly object[]): void => {
+    emit({ type: 'content_block_start', ...{ index, content_block } });
+    for (const delta of deltas) emit({ type: 'content_block_delta', ...{ index, delta } });
+    emit({ type: 'content_block_stop', ...{ index } });
+  };
+  let index = 0;
+  emit({
+    type: 'message_start',
+    ...{ message: { ...head(body), content: [], stop_reason: null, stop_sequence: null, usage: startUsage } },
+  });
+  emit({ type: 'ping' });
+  if (thinking !== undefined) {
+    const deltas = pieces(thinking).map((piece) => ({ type: 'thinking_delta', thinking: piece }));
+    block(index++, { type: 'thinking', thinking: '', signature: '' }, [
+      ...deltas,
+      { type: 'signature_delta', signature: vendorSignature },
+    ]);
+  }
+  if (text !== undefined) {
+    block(
+      index++,
+      { type: 'text', text: '' },
+      pieces(text).map((piece) => ({ type: 'text_delta', text: piece })),
+    );
+  }
+  for (const { id, name, input } of calls) {
+    const deltas = ['', ...pieces(JSON.stringify(input))];
+    block(
+      index++,
+      { type: 'tool_use', id, name, input: {} },
+      deltas.map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
+    );
+  }
+  emit({
+    type: 'message_delta',
+    ...{ delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: endUsage },
+  });
+  emit({ type: 'message_stop' });
+  return out;
+};

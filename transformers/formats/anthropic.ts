@@ -1,0 +1,29 @@
+import type { Format } from '../../engine/model/transformer.ts';
+import { messagesUpstream } from '../../protocols/messages/index.ts';
+
+/** The version that still knows the sampling fields. Source: Anthropic API reference, "Versions". */
+const versionWithSampling = '2023-06-01';
+
+/** Anthropic: the Messages protocol as it is. */
+export const anthropic: Format = {
+  name: 'anthropic',
+  hosts: ['api.anthropic.com'],
+  firstStart: {
+    variable: 'ANTHROPIC_API_KEY',
+    baseUrl: 'https://api.anthropic.com',
+    models: ['claude-sonnet-4-5', 'claude-opus-4-5', 'claude-haiku-4-5'],
+  },
+  path: '/v1/messages',
+  protocol: () => messagesUpstream,
+  headers({ apiKey, clientHeader, request }) {
+    const { temperature, topP, topK } = request;
+    const samples = temperature !== undefined || topP !== undefined || topK !== undefined;
+    const version = samples ? undefined : clientHeader('anthropic-version');
+    const beta = clientHeader('anthropic-beta');
+    return {
+      'x-api-key': apiKey,
+      'anthropic-version': version ?? versionWithSampling,
+      ...(beta !== undefined && { 'anthropic-beta': beta }),
+    };
+  },
+};

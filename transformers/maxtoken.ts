@@ -1,0 +1,18 @@
+import Type from 'typebox';
+import { transformer } from '../engine/model/transformer.ts';
+
+/** Caps the length of the answer, for providers that refuse to be asked for more than they can give. */
+export const maxtoken = transformer({
+  name: 'maxtoken',
+  options: Type.Object({
+    max_tokens: Type.Integer({
+      minimum: 1,
+      description: 'The highest output limit that the provider takes, in tokens.',
+    }),
+  }),
+  request(request, { max_tokens: cap }, losses) {
+    if (request.maxTokens !== undefined && request.maxTokens > cap)
+      losses.approximate('max_tokens', `capped at ${cap}`);
+    return { ...request, maxTokens: Math.min(request.maxTokens ?? cap, cap) };
+  },
+});
