@@ -5,6 +5,7 @@ import type { FaultKind } from '../engine/model/fault.ts';
 const statuses: Partial<Record<FaultKind, number>> = {
   'invalid-request': 400,
   unsupported: 400,
+  'no-route': 400,
   unauthorized: 401,
   forbidden: 403,
   'not-found': 404,

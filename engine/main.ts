@@ -1,10 +1,12 @@
 import { banner } from './banner.ts';
+import { readCommandLine } from './command-line.ts';
 import { configHome } from './config/read.ts';
 import { type Service, start } from './start.ts';
 
 /** Runs the service in the foreground until a signal ends it: the first one lets requests finish, a second one doesn't. */
 const main = async (): Promise<void> => {
-  const service = await start({ env: process.env, home: configHome(process.env), report: warn });
+  const { transformerFolders } = readCommandLine(process.argv.slice(2));
+  const service = await start({ env: process.env, home: configHome(process.env), transformerFolders, report: warn });
   process.stdout.write(banner(service));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => onSignal(service));
 };

@@ -48,6 +48,8 @@ export interface Timeouts {
   readonly firstByteMs: number;
   /** Between two pieces of the provider's answer. */
   readonly idleMs: number;
+  /** For a transformer's word on what it was given. */
+  readonly stageMs: number;
   /** For streams in flight when the service stops. */
   readonly drainMs: number;
 }
@@ -106,5 +108,5 @@ export const defaults = {
     jsonDepth: 256,
     connectionsPerClient: 1024,
   },
-  timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, drainMs: 30_000 },
+  timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, stageMs: 30_000, drainMs: 30_000 },
 } as const;

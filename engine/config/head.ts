@@ -83,5 +83,6 @@ const readTimeouts = (written: HeadFile['TIMEOUTS'] = {}): Timeouts => ({
   connectMs: written.connectMs ?? defaults.timeouts.connectMs,
   firstByteMs: written.firstByteMs ?? defaults.timeouts.firstByteMs,
   idleMs: written.idleMs ?? defaults.timeouts.idleMs,
+  stageMs: written.stageMs ?? defaults.timeouts.stageMs,
   drainMs: written.drainMs ?? defaults.timeouts.drainMs,
 });

@@ -84,6 +84,10 @@ export const TimeoutsFile = Type.Object({
   connectMs: whole('Milliseconds for a connection to a provider.', defaults.timeouts.connectMs),
   firstByteMs: whole("Milliseconds for the first byte of a provider's answer.", defaults.timeouts.firstByteMs),
   idleMs: whole("Milliseconds between two pieces of a provider's answer.", defaults.timeouts.idleMs),
+  stageMs: whole(
+    'Milliseconds that a custom transformer may take over a request, or over a batch of an answer.',
+    defaults.timeouts.stageMs,
+  ),
   drainMs: whole('Milliseconds for streams in flight when the service stops.', defaults.timeouts.drainMs, 0),
 });
 

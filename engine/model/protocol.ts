@@ -1,3 +1,4 @@
+import type { FieldNames } from './client-spelling.ts';
 import type { ModelEvent } from './event.ts';
 import type { Fault } from './fault.ts';
 import type { JsonObject } from './json.ts';
@@ -39,6 +40,8 @@ export interface RequestContext {
   readonly losses: Losses;
   /** The reply will reach the client as it comes: ask for it in the form that the client asked for. */
   readonly relaysReply: boolean;
+  /** What the client speaks: a field that it left out keeps the meaning that leaving it out has there. */
+  readonly client?: WireFormat | undefined;
 }
 
 /** A wire language as clients speak it to the gateway. */
@@ -50,6 +53,8 @@ export interface ClientProtocol {
   readonly mends?: (body: JsonObject) => boolean;
   /** The path of a field that only an upstream of the same wire format can honour (state that it keeps, say). */
   readonly ownWireField?: (body: JsonObject) => string | undefined;
+  /** Its own words for fields that losses name; absent: the gateway's. */
+  readonly fieldNames?: FieldNames;
   /** Events → SSE text. An `error` event becomes the protocol's own error; nothing comes after it. */
   readonly encodeStream: Machine<ModelEvent, string>;
   /** A whole answer → reply body. */
@@ -75,14 +80,24 @@ export interface WireFault {
 /** A wire language as the gateway speaks it to an upstream. */
 export interface UpstreamProtocol {
   readonly wire: WireFormat;
-  /** `false`: the vendor's dialect differs so much that nothing is passed on as a client of the same format wrote it. */
-  readonly relays?: boolean;
+  /**
+   * Whether this request may go out as a client of the same wire format wrote it; absent: any may. Where not, it is written
+   * anew as the vendor wants it. The answer may pass as it comes in either case.
+   */
+  readonly takesAsItCame?: (request: ModelRequest) => boolean;
   /** Request → body. Records what can't be carried. Throws a `FaultError` for what the client must not lose unnoticed. */
   readonly encodeRequest: (request: ModelRequest, context: RequestContext) => JsonObject;
   /** SSE records → events. */
   readonly decodeStream: Machine<SseRecord, ModelEvent>;
   /** A whole reply body → the same events in one batch. */
   readonly decodeReply: (body: JsonObject, context: ReplyContext) => ModelEvent[];
+  /**
+   * Whether the answer to this body, written in the same wire format, may hold reasoning that the vendor wants back: then an
+   * answer that passes through untouched is read along. Absent: it never does.
+   */
+  readonly mayReason?: (body: JsonObject) => boolean;
+  /** A text that a stream with reasoning shows before anything else of its answer. Absent: all streams are read. */
+  readonly reasoningSign?: string;
   /** An answer with a failure status → fault. The body may be anything: JSON, HTML, nothing. */
   readonly decodeFault: (status: number, headers: Headers, body: string) => Fault;
 }

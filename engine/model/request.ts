@@ -36,6 +36,8 @@ export interface ModelRequest {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly serviceTier?: string | undefined;
   readonly promptCacheKey?: string | undefined;
+  /** Whether the vendor is to keep the answer on its server. Absent: the vendor's default. */
+  readonly store?: boolean | undefined;
   /** Marks the last cacheable block by itself. */
   readonly cache?: CacheMark | undefined;
   /** What only the client's own wire format knows. */
@@ -54,6 +56,8 @@ export interface Extra {
   /** Path of the object that held them, in the client's spelling; empty for the request itself. */
   readonly at: string;
   readonly fields: JsonObject;
+  /** What the object around it held, where that one has no node of its own. */
+  readonly outer?: Extra | undefined;
 }
 
 /** Members that every node of a request may have. */
@@ -325,6 +329,11 @@ export interface Reasoning {
   readonly show?: 'hidden' | 'auto' | 'concise' | 'detailed' | undefined;
   /** The wire format in whose words the client said it: its encoder writes them back instead of translating an effort. */
   readonly wire?: WireFormat | undefined;
+  /**
+   * The same in the words of one provider, as members of a Chat Completions body. They are written in place of the guess that
+   * the encoder makes for a vendor of which nothing is known; every other encoder knows better.
+   */
+  readonly providerWords?: JsonObject | undefined;
 }
 
 export type OutputFormat =

@@ -29,6 +29,8 @@ export const reader = <const S extends TSchema>(schema: S): Reader<Static<S>> =>
   const faults = (value: unknown, at = ''): readonly SchemaFault[] => {
     const byPath = new Map<string, string[]>();
     for (const error of validator().Errors(value)) {
+      // Each of the members has a fault of its own.
+      if (error.keyword === 'additionalProperties') continue;
       const missing = error.keyword === 'required' ? error.params.requiredProperties : undefined;
       const places = missing?.map((name) => `${error.instancePath}/${escapePointer(name)}`) ?? [error.instancePath];
       for (const place of places) {
@@ -62,10 +64,12 @@ const joinPath = (at: string, pointer: string): string =>
 
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-const wordError = (error: { keyword: string; message: string; params: object }): string =>
-  error.keyword === 'const' && 'allowedValue' in error.params
+const wordError = (error: { keyword: string; message: string; params: object }): string => {
+  if (error.keyword === 'boolean') return 'is unknown';
+  return error.keyword === 'const' && 'allowedValue' in error.params
     ? `must be ${JSON.stringify(error.params.allowedValue)}`
     : error.message;
+};
 
 /** `must be string`, `must be null` → `must be string or null`. */
 const alternatives = (messages: readonly string[]): string => {

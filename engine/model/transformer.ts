@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { ModelEvent } from './event.ts';
 import type { Losses } from './loss.ts';
 import type { Machine } from './machine.ts';
@@ -28,7 +28,8 @@ export interface TransformerSpec<S extends TSchema> {
   readonly name: string;
   readonly options: S;
   readonly request?: (request: ModelRequest, options: Static<S>, losses: Losses) => ModelRequest;
-  readonly events?: (options: Static<S>) => Machine<ModelEvent, ModelEvent>;
+  /** `undefined` where these options leave the answer alone, so that it may pass untouched. */
+  readonly events?: (options: Static<S>) => Machine<ModelEvent, ModelEvent> | undefined;
 }
 
 export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): Transformer => {
@@ -39,11 +40,12 @@ export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): 
     optionsReader,
     configure(given) {
       const options = optionsReader.read(given ?? {}, 'options');
-      const { request, events } = spec;
+      const { request } = spec;
+      const events = spec.events?.(options);
       return {
         name: spec.name,
         ...(request && { request: (asked: ModelRequest, losses: Losses) => request(asked, options, losses) }),
-        ...(events && { events: events(options) }),
+        ...(events && { events }),
       };
     },
   };
@@ -62,21 +64,50 @@ export interface Format {
     /** The first one becomes the default. */
     readonly models: readonly string[];
   };
+  /** Schema of the options that an entry may give it; also feeds the docs and the web interface. */
+  readonly options: TSchema;
+  readonly optionsReader: Reader<unknown>;
   /** The path that it calls, below the base URL's version segment; `{model}` stands for the model's name. */
   readonly path: string;
-  /** The path for streamed answers, where that is another. */
-  readonly streamPath?: string;
-  /** The protocol as this provider speaks it. */
+  /** The path of this very call, where that isn't `path` with the model's name in its place. */
+  readonly pathFor?: (target: Target, request: ModelRequest) => string;
+  /** The protocol as this provider speaks it. Throws an `invalid-request` fault for options that don't fit the schema. */
   readonly protocol: (target: Target) => UpstreamProtocol;
   /** Credentials and what else the vendor wants in the head. */
   readonly headers: (call: Call) => Readonly<Record<string, string>>;
 }
 
 /** The provider a format is used for. */
-export interface Target {
+export interface Target<Options = Readonly<Record<string, unknown>>> {
   readonly baseUrl: URL;
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: Options;
 }
+
+/** How a vendor's row is declared: its own part gets the options checked. */
+export interface FormatSpec<S extends TSchema>
+  extends Omit<Format, 'options' | 'optionsReader' | 'pathFor' | 'protocol'> {
+  readonly options: S;
+  readonly pathFor?: (target: Target<Static<S>>, request: ModelRequest) => string;
+  readonly protocol: (target: Target<Static<S>>) => UpstreamProtocol;
+}
+
+/** A row that takes no options says so by this schema. */
+export const noOptions = Type.Object({}, { additionalProperties: false });
+
+export const format = <const S extends TSchema>(spec: FormatSpec<S>): Format => {
+  const optionsReader = reader(spec.options);
+  const { pathFor, protocol, ...row } = spec;
+  const checked = ({ baseUrl, options }: Target): Target<Static<S>> => ({
+    baseUrl,
+    options: optionsReader.read(options, 'options'),
+  });
+  return {
+    ...row,
+    optionsReader,
+    protocol: (target) => protocol(checked(target)),
+    ...(pathFor && { pathFor: (target: Target, request: ModelRequest) => pathFor(checked(target), request) }),
+  };
+};
 
 /** One call of a provider. */
 export interface Call {

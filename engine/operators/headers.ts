@@ -1,4 +1,5 @@
 import type { Routed } from '../exchange.ts';
+import { fieldPattern, plainPath } from '../field-pattern.ts';
 import type { Loss } from '../model/loss.ts';
 import type { Headers } from '../model/protocol.ts';
 
@@ -31,18 +32,44 @@ export const routeHeaders = ({ resolution, context }: Routed): Headers => {
 };
 
 const maxLossHeader = 1_024;
+const maxLossPath = 128;
 
-/** Losses in at most 1 KiB: `dropped: top_k, seed; approximated: temperature; +12`, where the number counts what had no room. */
+/**
+ * Losses in at most 1 KiB of plain characters: `dropped: top_k, tools[].cache_control*3; approximated: temperature; +12`. Fields
+ * that differ in their indices alone are told once, with their number; the last number counts what had no room.
+ */
 export const lossHeader = (losses: readonly Loss[]): string => {
-  const kept: Record<Loss['outcome'], string[]> = { dropped: [], approximated: [] };
   let room = maxLossHeader - 'dropped: ; approximated: ; +999999'.length;
   let left = 0;
-  for (const { outcome, path } of losses) {
-    room -= path.length + 2;
-    if (room < 0) left += 1;
-    else kept[outcome].push(path);
-  }
-  const lists = Object.entries(kept).filter(([, paths]) => paths.length > 0);
-  const texts = lists.map(([outcome, paths]) => `${outcome}: ${paths.join(', ')}`);
+  const texts = (['dropped', 'approximated'] as const).flatMap((outcome) => {
+    const kept: string[] = [];
+    for (const paths of alike(losses.filter((loss) => loss.outcome === outcome))) {
+      const text = lossText(paths);
+      room -= text.length + 2;
+      if (room < 0) left += paths.size;
+      else kept.push(text);
+    }
+    return kept.length > 0 ? [`${outcome}: ${kept.join(', ')}`] : [];
+  });
   return [...texts, ...(left > 0 ? [`+${left}`] : [])].join('; ');
+};
+
+/** The paths, those of one pattern together. */
+const alike = (losses: readonly Loss[]): Iterable<ReadonlySet<string>> => {
+  const byPattern = new Map<string, Set<string>>();
+  for (const { path } of losses) {
+    const pattern = fieldPattern(path);
+    const paths = byPattern.get(pattern);
+    if (paths) paths.add(path);
+    else byPattern.set(pattern, new Set([path]));
+  }
+  return byPattern.values();
+};
+
+/** Clients choose the names of fields: what isn't plain, or would read as the list's own punctuation, is replaced. */
+const lossText = (paths: ReadonlySet<string>): string => {
+  const [first = ''] = paths;
+  const text = plainPath(paths.size > 1 ? fieldPattern(first) : first);
+  const short = text.length > maxLossPath ? `${text.slice(0, maxLossPath - 2)}..` : text;
+  return paths.size > 1 ? `${short}*${paths.size}` : short;
 };

@@ -17,5 +17,6 @@ export const note = (yard: Yard): MonoTypeOperatorFunction<Ready> =>
       relays,
       losses: context.losses.size > 0 ? context.losses.list : undefined,
     });
+    yard.losses.count(context.losses.list);
     for (const warning of warnings) yard.log.warn(warning, { requestId: id });
   });

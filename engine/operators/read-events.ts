@@ -3,7 +3,6 @@ import type { Answered } from '../exchange.ts';
 import type { ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
-import { readSseRecords } from '../sse.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { run } from './run.ts';
 
@@ -17,8 +16,8 @@ export const readEvents = (answered: Answered): OperatorFunction<Uint8Array, Bat
 const readStream = ({ line, context }: Answered): OperatorFunction<Uint8Array, Batch> =>
   pipe(
     map((chunk: Uint8Array) => [chunk]),
-    run(readSseRecords, context),
-    run(line.upstream.decodeStream, context),
+    run(line.graph.readRecords.work, context),
+    run(line.graph.decodeStream.work, context),
   );
 
 /** A reply that isn't streamed is the same events in one batch. */
@@ -28,7 +27,7 @@ const readWhole = ({ line, context, answer }: Answered): OperatorFunction<Uint8A
     map((bytes) => {
       const body = parseJson(new TextDecoder().decode(bytes));
       return isJsonObject(body)
-        ? line.upstream.decodeReply(body, context)
+        ? line.graph.decodeReply.work(body, context)
         : [errorEvent(notJson(bytes, answer.status))];
     }),
   );

@@ -20,6 +20,7 @@ export const reply = (
       finalize(() => {
         const losses = context.losses.list.slice(known);
         if (losses.length > 0) yard.log.info('losses in the answer', { requestId: answered.id, losses });
+        yard.losses.count(losses);
       }),
     );
     return delivery.streaming ? parts.pipe(startWith(streamHead(answered))) : parts;

@@ -1,8 +1,8 @@
 import { map, type OperatorFunction } from 'rxjs';
 import type { Decoded, Relays, Routed } from '../exchange.ts';
+import { clientSpelling } from '../model/client-spelling.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
-import type { ModelRequest, Part, WireFormat } from '../model/request.ts';
 import { ToolNames } from '../model/tool-names.ts';
 import { roughTokens } from '../rough-tokens.ts';
 import { resolveRoute } from '../routing/resolve.ts';
@@ -14,7 +14,7 @@ export const route = (yard: Yard): OperatorFunction<Decoded, Routed> =>
   map((decoded) => {
     const { client, request, asked, delivery, seed, startedAtMs } = decoded;
     const resolution = resolveRoute(request, yard.config, yard.countTokens);
-    const line = yard.lineTo(resolution.provider, resolution.model);
+    const line = yard.lineTo({ client, provider: resolution.provider, model: resolution.model });
     if (line.fault) throw new FaultError(line.fault);
     if (line.upstream.wire !== client.wire) refuseOwnWireFields(decoded);
     const context = {
@@ -24,7 +24,7 @@ export const route = (yard: Yard): OperatorFunction<Decoded, Routed> =>
       asked,
       model: resolution.model,
       names: new ToolNames(),
-      losses: new Losses(client.wire),
+      losses: new Losses(client.wire, clientSpelling(client.fieldNames, asked)),
       inputEstimate: resolution.tokens ?? roughTokens(request, decoded.text.length),
     };
     delivery.context = context;
@@ -52,20 +52,10 @@ const refuseOwnWireFields = ({ client, asked }: Decoded): void => {
   );
 };
 
-const relaysOf = ({ client, request, asked }: Decoded, { upstream, stages }: Line, tagged: boolean): Relays => {
-  const sameWire = client.wire === upstream.wire && upstream.relays !== false;
-  const asItCame = !tagged && !client.mends?.(asked) && !hasForeignPayload(request, client.wire);
+const relaysOf = ({ client, request, asked }: Decoded, { upstream, graph }: Line, tagged: boolean): Relays => {
+  const asItCame = !tagged && !client.mends?.(asked) && (upstream.takesAsItCame?.(request) ?? true);
   return {
-    request: sameWire && asItCame && stages.every((stage) => stage.request === undefined),
-    reply: sameWire && stages.every((stage) => stage.events === undefined),
+    request: graph.requestPassage.open && asItCame,
+    reply: graph.replyPassage.open,
   };
 };
-
-/** Reasoning that another vendor minted earlier in the conversation must not reach this one. */
-const hasForeignPayload = (request: ModelRequest, wire: WireFormat): boolean =>
-  request.turns.some((turn) => turn.parts.some((part) => isForeign(part, wire)));
-
-const isForeign = (part: Part, wire: WireFormat): boolean =>
-  (part.type === 'thinking' || part.type === 'redacted-thinking' || part.type === 'tool-call') &&
-  part.signature !== undefined &&
-  part.signature.format !== wire;

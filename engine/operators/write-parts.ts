@@ -11,8 +11,8 @@ import { run } from './run.ts';
 export const writeParts = (answered: Answered): OperatorFunction<Batch, ReplyPart> =>
   answered.delivery.streaming ? writeStream(answered) : writeWhole(answered);
 
-const writeStream = ({ client, context }: Answered): OperatorFunction<Batch, ReplyPart> =>
-  pipe(run(client.encodeStream, context), map(toData));
+const writeStream = ({ line, context }: Answered): OperatorFunction<Batch, ReplyPart> =>
+  pipe(run(line.graph.encodeStream.work, context), map(toData));
 
 /** One write per batch. */
 const toData = (texts: readonly string[]): ReplyPart => ({ type: 'data', data: texts.join('') });
@@ -23,7 +23,7 @@ const writeWhole = (answered: Answered): OperatorFunction<Batch, ReplyPart> =>
     map((batches): ReplyPart => {
       const folded = foldReply(batches.flat());
       if (isFault(folded)) throw new FaultError(folded);
-      const body = JSON.stringify(answered.client.encodeReply(folded, answered.context));
+      const body = JSON.stringify(answered.line.graph.encodeReply.work(folded, answered.context));
       return {
         type: 'whole',
         status: 200,

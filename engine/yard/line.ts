@@ -1,82 +1,64 @@
 import type { Config, Provider, TransformerEntry } from '../config/config.ts';
-import { type Fault, faultOf } from '../model/fault.ts';
-import type { UpstreamProtocol } from '../model/protocol.ts';
-import type { Format, Stage, Transformer } from '../model/transformer.ts';
+import type { Fault } from '../model/fault.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../model/protocol.ts';
+import type { SchemaFault } from '../model/schema.ts';
+import type { Format, Target } from '../model/transformer.ts';
+import { buildGraph, type Graph } from './build-graph.ts';
+import { buildStages } from './build-stages.ts';
+import { chooseFormat, type FormatChoice } from './choose-format.ts';
+import type { Tables } from './tables.ts';
 
-/** All the transformers there are, by name. */
-export interface Tables {
-  readonly formats: ReadonlyMap<string, Format>;
-  readonly stages: ReadonlyMap<string, Transformer>;
-  /** The name of the format that is spoken when nothing says otherwise. */
-  readonly plainFormat: string;
+/** The two ends of a line. */
+export interface Ends {
+  readonly client: ClientProtocol;
+  readonly provider: Provider;
+  /** The upstream's name of the model. */
+  readonly model: string;
 }
 
-/** The way to one provider's model: what it speaks, and the stages before and behind it. */
-export interface Line {
+/** The way from clients of one protocol to one provider's model and back, compiled from the configuration. */
+export interface Line extends Ends {
+  readonly choice: FormatChoice;
   readonly format: Format;
+  /** The provider, and what the configuration says of its format. */
+  readonly target: Target;
   readonly upstream: UpstreamProtocol;
-  /** In the order of the request; the answer meets them in reverse. */
-  readonly stages: readonly Stage[];
+  /** Each step with what does its work. */
+  readonly graph: Graph;
   /** Why nothing can go this way, where that is so. */
   readonly fault: Fault | undefined;
 }
 
-/** The line of a model, from the configuration's transformer entries. */
-export const buildLine = (config: Config, tables: Tables, provider: Provider, model: string): Line => {
-  const entries = config.transformers.filter((entry) => applies(entry, provider, model));
-  const formatEntry = mostSpecific(
-    entries.filter((entry) => entry.path === undefined && tables.formats.has(entry.name)),
-  );
-  const format = formatByName(tables, formatEntry?.name) ?? inferFormat(tables, provider.baseUrl);
-  const stages: Stage[] = [];
-  let fault: Fault | undefined;
-  for (const entry of entries) {
-    if (tables.formats.has(entry.name)) continue;
-    try {
-      stages.push(buildStage(entry, tables));
-    } catch (error) {
-      fault ??= {
-        kind: 'stage-failed',
-        message: `Transformer "${entry.name}" can't be used: ${faultOf(error).message}`,
-      };
-    }
-  }
-  const upstream = format.protocol({ baseUrl: provider.baseUrl, options: formatEntry?.options ?? {} });
-  return { format, upstream, stages, fault: fault ?? unsetFault(provider) };
+/** Compiles the line between two ends from the configuration's transformer entries. */
+export const buildLine = (config: Config, tables: Tables, ends: Ends): Line => {
+  const { provider } = ends;
+  const entries = config.transformers.filter((entry) => applies(entry, ends));
+  const choice = chooseFormat(entries, tables, provider);
+  const { format } = choice;
+  const given = { baseUrl: provider.baseUrl, options: choice.options };
+  const misfit = format.optionsReader.faults(given.options, 'options')[0];
+  const target = misfit ? { ...given, options: {} } : given;
+  const upstream = format.protocol(target);
+  const { stages, fault } = buildStages(entries, tables);
+  return {
+    ...ends,
+    choice,
+    format,
+    target,
+    upstream,
+    graph: buildGraph({ ...ends, provider: provider.name, choice, target, upstream, stages }),
+    fault: fault ?? unsetFault(provider) ?? (misfit && misfitFault(format, misfit)),
+  };
 };
 
-const buildStage = (entry: TransformerEntry, tables: Tables): Stage => {
-  const transformer = entry.path === undefined ? tables.stages.get(entry.name) : undefined;
-  if (!transformer) throw new Error(`no transformer of the name "${entry.name}" is loaded`);
-  return transformer.configure(entry.options);
-};
-
-const applies = (entry: TransformerEntry, provider: Provider, model: string): boolean =>
+const applies = (entry: TransformerEntry, { provider, model }: Ends): boolean =>
   (entry.provider === undefined || entry.provider === provider.name) &&
   (entry.models === undefined || entry.models.includes(model));
 
-/** Provider and models before provider before global; the last of equals. */
-const mostSpecific = (entries: readonly TransformerEntry[]): TransformerEntry | undefined =>
-  entries.reduce<TransformerEntry | undefined>(
-    (best, entry) => (best === undefined || rank(entry) >= rank(best) ? entry : best),
-    undefined,
-  );
-
-const rank = (entry: TransformerEntry): number =>
-  (entry.provider === undefined ? 0 : 1) + (entry.models === undefined ? 0 : 2);
-
-const formatByName = (tables: Tables, name: string | undefined): Format | undefined =>
-  name === undefined ? undefined : tables.formats.get(name);
-
-const inferFormat = (tables: Tables, baseUrl: URL): Format => {
-  const host = baseUrl.hostname;
-  for (const format of tables.formats.values()) {
-    if (format.hosts.some((known) => host === known || host.endsWith(`.${known}`))) return format;
-  }
-  const plain = tables.formats.get(tables.plainFormat);
-  if (!plain) throw new Error(`the plain format "${tables.plainFormat}" is missing`);
-  return plain;
-};
+const misfitFault = ({ name }: Format, { path, message }: SchemaFault): Fault => ({
+  kind: 'misconfigured',
+  message: `The format "${name}" can't be used: ${path} ${message}.`,
+});
 
 const unsetFault = (provider: Provider): Fault | undefined =>
   provider.unset.length === 0

@@ -1,16 +1,23 @@
-import type { Config, Provider } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Logs } from '../log/logs.ts';
+import type { LossCounter } from '../loss-counter.ts';
 import type { ModelRequest } from '../model/request.ts';
+import type { SignatureMemory } from '../signatures/memory.ts';
 import type { Upstreams } from '../upstream/call.ts';
-import { buildLine, type Line, type Tables } from './line.ts';
+import { buildLine, type Ends, type Line } from './line.ts';
+import type { Tables } from './tables.ts';
 
 /** All that a request needs beside itself: the configuration, compiled, and the edges it acts through. */
 export interface Yard {
   readonly config: Config;
-  readonly lineTo: (provider: Provider, model: string) => Line;
+  readonly lineTo: (ends: Ends) => Line;
   readonly upstreams: Upstreams;
   readonly countTokens: (request: ModelRequest) => number;
   readonly log: Logs['app'];
+  /** What is known of reasoning that clients lose on its way back. */
+  readonly signatures: SignatureMemory;
+  /** How often each field was lost. */
+  readonly losses: LossCounter;
   /** How long a client that streams may hear nothing before a keep-alive is sent, in milliseconds. */
   readonly keepAliveMs: number;
 }
@@ -20,6 +27,8 @@ export interface Edges {
   readonly upstreams: Upstreams;
   readonly countTokens: (request: ModelRequest) => number;
   readonly log: Logs['app'];
+  readonly signatures: SignatureMemory;
+  readonly losses: LossCounter;
   readonly keepAliveMs: number;
 }
 
@@ -32,11 +41,11 @@ export const buildYard = (config: Config, tables: Tables, edges: Edges): Yard =>
   return {
     ...edges,
     config,
-    lineTo(provider, model) {
-      const key = `${provider.name},${model}`;
+    lineTo(ends) {
+      const key = `${ends.client.wire} ${ends.provider.name},${ends.model}`;
       const known = lines.get(key);
       if (known) return known;
-      const line = buildLine(config, tables, provider, model);
+      const line = buildLine(config, tables, ends);
       if (lines.size >= mostLines) lines.clear();
       lines.set(key, line);
       return line;

@@ -1,5 +1,5 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { Json, JsonObject } from '../../engine/model/json.ts';
 import type { Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { decodeContent, decodeTexts } from './decode-content.ts';
@@ -20,8 +20,9 @@ const assistantMembers = new Set([
   'reasoning_content',
   'reasoning',
   'reasoning_details',
-  'annotations',
 ]);
+/** Replies have an empty list of annotations even where there is none. */
+const bareMembers = new Set([...assistantMembers, 'annotations']);
 const toolMembers = new Set(['role', 'content', 'tool_call_id']);
 const functionCallMembers = new Set(['id', 'type', 'function', 'index']);
 
@@ -85,9 +86,12 @@ const decodePlain = (message: JsonObject, at: string, role: 'user' | 'system'): 
 const decodeInstructions = (message: JsonObject, at: string): TextPart[] => {
   const [first, ...rest] = decodeTexts(plainMessage.read(message, at).content, `${at}.content`);
   if (!first) return [];
-  const extra = first.extra ?? extraOf(message, new Set(['role', 'content']), at);
-  return [{ ...first, extra }, ...rest];
+  const outer = extraOf(message, instructionMembers, at);
+  if (!outer) return [first, ...rest];
+  return [{ ...first, extra: { wire: 'chat', at: first.at ?? at, fields: {}, ...first.extra, outer } }, ...rest];
 };
+
+const instructionMembers = new Set(['role', 'content']);
 
 const decodeAssistant = (raw: JsonObject, at: string): Turn => {
   for (const field of ['function_call', 'audio']) {
@@ -106,9 +110,11 @@ const decodeAssistant = (raw: JsonObject, at: string): Turn => {
     parts,
     name: message.name ?? undefined,
     at,
-    extra: extraOf(raw, assistantMembers, at),
+    extra: extraOf(raw, isEmpty(raw.annotations) ? bareMembers : assistantMembers, at),
   };
 };
+
+const isEmpty = (list: Json | undefined): boolean => Array.isArray(list) && list.length === 0;
 
 const decodeCall = (call: JsonObject, at: string, message: AssistantMessage): ToolCallPart => {
   if (call.type !== 'function' && call.type !== undefined && call.type !== null) {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../engine/model/json.ts';
 import type { Part, ThinkingPart } from '../../engine/model/request.ts';
 import { unpackSignature } from '../../engine/model/signature.ts';
+import { joinFragments } from './join-fragments.ts';
 import { entryText, signatureOfEntry, textMember } from './reasoning-details.ts';
 import type { AssistantMessage } from './schema.ts';
 
@@ -11,13 +12,14 @@ import type { AssistantMessage } from './schema.ts';
 export const decodeReasoning = (message: AssistantMessage, at: string): Part[] => {
   const plainAt = `${at}.${message.reasoning_content ? 'reasoning_content' : 'reasoning'}`;
   const plain = message.reasoning_content || message.reasoning || '';
-  const entries = message.reasoning_details ?? [];
+  const placed = joinFragments(message.reasoning_details ?? []);
+  const entries = placed.map(({ entry }) => entry);
   const own = entries.some((entry) => entryText(entry) !== '');
   const ranges = own ? undefined : rangesOf(entries, plain.length);
   const parts: Part[] = [];
   let used = 0;
-  entries.forEach((entry, index) => {
-    const entryAt = `${at}.reasoning_details[${index}]`;
+  placed.forEach(({ entry, place }, index) => {
+    const entryAt = `${at}.reasoning_details[${place}]`;
     if (textMember(entry) === undefined) {
       if (callOf(entry) === undefined) {
         parts.push({ type: 'redacted-thinking', signature: signatureOfEntry(entry), at: entryAt });

@@ -68,11 +68,13 @@ const requestExtra = (body: JsonObject, asked: ChatRequest): Extra | undefined =
   const unknown = unknownMembers(body, knownMembers);
   const streaming = asked.stream_options ? unknownMembers(asked.stream_options, streamMembers) : undefined;
   const secondUser = asked.safety_identifier && asked.user ? asked.user : undefined;
-  if (!unknown && !streaming && secondUser === undefined) return undefined;
+  const secondLimit = asked.max_completion_tokens && asked.max_tokens ? asked.max_tokens : undefined;
+  if (!unknown && !streaming && secondUser === undefined && secondLimit === undefined) return undefined;
   const fields = {
     ...unknown,
     ...(streaming && { stream_options: streaming }),
     ...(secondUser !== undefined && { user: secondUser }),
+    ...(secondLimit !== undefined && { max_tokens: secondLimit }),
   };
   return { wire: 'chat', at: '', fields };
 };

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
 import type { Extra, Tool, ToolChoice, WebSearchTool } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { cacheMark } from './decode-content.ts';
-import { unknownMembers } from './extra.ts';
+import { extraOf, unknownMembers } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
 import { AllowedChoice, FunctionToolBody, NamedChoice, WebSearchBody } from './schema.ts';
 
@@ -11,6 +11,7 @@ const functionTool = reader(FunctionToolBody);
 const webSearch = reader(WebSearchBody);
 const namedChoice = reader(NamedChoice);
 const allowedChoice = reader(AllowedChoice);
+const searchMembers = new Set(['type', ...Object.keys(WebSearchBody.properties)]);
 const functionMembers = new Set(['name', 'description', 'parameters', 'strict']);
 
 /** `tools` and `web_search_options` → tools. Throws for kinds that this route can't carry and for a name given twice. */
@@ -66,6 +67,7 @@ const decodeWebSearch = (raw: JsonObject, at: string): WebSearchTool => {
     contextSize: search_context_size ?? undefined,
     raw: { wire: 'chat', value: raw },
     at,
+    extra: extraOf(raw, searchMembers, at),
   };
 };
 

@@ -1,3 +1,4 @@
+import { dropExtra } from '../../engine/model/drop-extra.ts';
 import { isJsonObject, type JsonDraft, type JsonObject, parseJson } from '../../engine/model/json.ts';
 import type {
   ModelRequest,
@@ -13,7 +14,7 @@ import type { ToolNames } from '../../engine/model/tool-names.ts';
 import { type ContentContext, encodeText } from './encode-content.ts';
 import { writeExtra } from './extra.ts';
 import { redactedEntry, thinkingEntry, wireFormat } from './reasoning-details.ts';
-import { takes } from './takes.ts';
+import { refusesUnknown, takes } from './takes.ts';
 import { wireName } from './wire-name.ts';
 
 /** What an assistant's message needs to know beside its content. */
@@ -39,9 +40,13 @@ export const encodeAssistant = (turn: Turn, context: AssistantContext): JsonObje
     if (takes(dialect, model, 'name')) message.name = turn.name;
     else losses.drop(`${turn.at ?? 'messages'}.name`);
   }
-  writeExtra(message, turn.extra, losses);
+  const refuses = refusesUnknown(dialect);
+  writeExtra(message, turn.extra, losses, (name) => isAnnotations(name) || refuses());
   return message;
 };
+
+/** A reply's member, which requests have no place for. */
+const isAnnotations = (name: string): boolean => name === 'annotations';
 
 /** Text blocks run on from one to the next, as they did when the model wrote them. */
 const assistantContent = (
@@ -57,8 +62,12 @@ const assistantContent = (
         content.push(...encodeText(part, context));
         break;
       case 'refusal':
-        if (takes(dialect, model, 'refusal')) content.push({ type: 'refusal', refusal: part.text });
-        else {
+        if (takes(dialect, model, 'refusal')) {
+          const wire: JsonDraft = { type: 'refusal', refusal: part.text };
+          writeExtra(wire, part.extra, losses, refusesUnknown(dialect));
+          content.push(wire);
+        } else {
+          dropExtra(part.extra, losses);
           losses.approximate(at, 'text');
           content.push({ type: 'text', text: part.text });
         }
@@ -87,7 +96,7 @@ const encodeCall = (part: ToolCallPart, context: AssistantContext): JsonObject =
     custom && takes(dialect, model, 'custom_tools')
       ? { id: part.id, type: 'custom', custom: { name, input: customInput(part.input) } }
       : { id: part.id, type: 'function', function: { name, arguments: inputText(part.input) } };
-  writeExtra(call, part.extra, losses);
+  writeExtra(call, part.extra, losses, refusesUnknown(dialect));
   return call;
 };
 
@@ -102,16 +111,18 @@ export const customInput = (input: ToolInput): string => {
 const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): JsonObject => {
   const { losses, dialect, request } = context;
   const history = dialect.reasoningHistory;
+  const sealed = history?.sealed?.test(request.model) ?? false;
   const thinking = turn.parts.filter((part) => part.type === 'thinking' || part.type === 'redacted-thinking');
   const at = turn.at ?? 'messages';
   const kept = thinking.filter((part) => {
-    const keeps = history && (history.on === 'all' || calls) && canGoBack(part, history.field);
+    const keeps = history && (history.on === 'all' || calls) && canGoBack(part, history.field, sealed);
     if (!keeps) losses.drop(part.at ?? at);
+    dropExtra(part.extra, losses);
     return keeps;
   });
   if (history && kept.length > 0) {
     if (history.field === 'reasoning_details') return { reasoning_details: kept.map(historyEntry) };
-    for (const part of kept) if (part.signature?.data) losses.drop(`${part.at ?? at}.signature`);
+    for (const part of kept) if (part.signature?.data) losses.approximate(part.at ?? at, 'its text alone');
     return { [history.field]: kept.map((part) => (part.type === 'thinking' ? part.text : '')).join('') };
   }
   const off = request.reasoning?.mode === 'off' || request.reasoning?.effort === 'none';
@@ -121,8 +132,9 @@ const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): J
 };
 
 /** A plain text member has no place for payloads, but text whose own payload stays behind is still this vendor's. */
-const canGoBack = (part: ThinkingPart | RedactedThinkingPart, field: string): boolean => {
+const canGoBack = (part: ThinkingPart | RedactedThinkingPart, field: string, sealed: boolean): boolean => {
   if (part.type === 'redacted-thinking') return part.signature.format === wireFormat && field === 'reasoning_details';
+  if (sealed && !part.signature?.data) return false;
   return part.signature === undefined || part.signature.format === wireFormat;
 };
 

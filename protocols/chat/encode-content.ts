@@ -1,10 +1,11 @@
+import { dropExtra } from '../../engine/model/drop-extra.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { DocumentPart, ImagePart, Part, SearchResultPart, TextPart } from '../../engine/model/request.ts';
 import type { ChatDialect } from './dialect.ts';
 import { writeExtra } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
-import { cacheMember } from './takes.ts';
+import { cacheMember, refusesUnknown } from './takes.ts';
 
 /** What encoding the content of messages needs to know. */
 export interface ContentContext {
@@ -30,10 +31,7 @@ export const encodeText = (part: TextPart, { model, dialect, losses }: ContentCo
   if (part.citations?.length) losses.drop(`${part.at ?? 'messages'}.citations`);
   const wire: JsonDraft = { type: 'text', text: part.text };
   Object.assign(wire, cacheMember(part.cache, dialect, model, part.at, losses));
-  // What came from the message around it has no place on the part.
-  if (part.extra && part.extra.at !== part.at)
-    for (const name of Object.keys(part.extra.fields)) losses.drop(`${part.extra.at}.${name}`);
-  else writeExtra(wire, part.extra, losses);
+  writeExtra(wire, part.extra, losses, refusesUnknown(dialect));
   return [wire];
 };
 
@@ -53,6 +51,8 @@ const encodePart = (part: Part, context: ContentContext): JsonObject[] => {
     case 'search-result':
       return [encodeSearchResult(part, context)];
     case 'refusal':
+      losses.approximate(at, 'text');
+      dropExtra(part.extra, losses);
       return [{ type: 'text', text: part.text }];
     case 'tool-result':
     case 'tool-call':
@@ -60,6 +60,7 @@ const encodePart = (part: Part, context: ContentContext): JsonObject[] => {
     case 'redacted-thinking':
     case 'opaque':
       losses.drop(at);
+      dropExtra(part.extra, losses);
       return [];
     default:
       return part satisfies never;
@@ -76,7 +77,7 @@ const encodeImage = (part: ImagePart, { model, dialect, losses }: ContentContext
   const detail = part.detail === 'original' ? 'auto' : part.detail;
   const wire: JsonDraft = { type: 'image_url', image_url: { url, ...(detail && { detail }) } };
   Object.assign(wire, cacheMember(part.cache, dialect, model, part.at, losses));
-  writeExtra(wire, part.extra, losses);
+  writeExtra(wire, part.extra, losses, refusesUnknown(dialect));
   return wire;
 };
 
@@ -94,16 +95,16 @@ const encodeDocument = (part: DocumentPart, context: ContentContext): JsonObject
       if (part.context !== undefined) losses.drop(`${at}.context`);
       const file = { filename: part.title ?? 'document.pdf', file_data: `data:application/pdf;base64,${source.data}` };
       const wire: JsonDraft = { type: 'file', file, ...mark };
-      writeExtra(wire, part.extra, losses);
+      writeExtra(wire, part.extra, losses, refusesUnknown(dialect));
       return [wire];
     }
     case 'text':
       losses.approximate(at, 'text');
-      dropExtra(part, losses);
+      dropExtra(part.extra, losses);
       return [{ type: 'text', text: headed(part, source.text), ...mark }];
     case 'content': {
       losses.approximate(at, 'its content');
-      dropExtra(part, losses);
+      dropExtra(part.extra, losses);
       const head = headed(part, '').trim();
       const parts = [...(head === '' ? [] : [{ type: 'text', text: head }]), ...encodeParts(source.parts, context)];
       return parts.map((wire, index) => (index === parts.length - 1 ? { ...wire, ...mark } : wire));
@@ -125,11 +126,7 @@ const headed = ({ title, context }: DocumentPart, text: string): string =>
 const encodeSearchResult = (part: SearchResultPart, { model, dialect, losses }: ContentContext): JsonObject => {
   const at = part.at ?? 'messages';
   losses.approximate(at, 'text');
-  dropExtra(part, losses);
+  dropExtra(part.extra, losses);
   const text = [`${part.title} (${part.source})`, ...part.content.map((piece) => piece.text)].join('\n\n');
   return { type: 'text', text, ...cacheMember(part.cache, dialect, model, part.at, losses) };
-};
-
-const dropExtra = ({ extra }: Part, losses: Losses): void => {
-  for (const name of Object.keys(extra?.fields ?? {})) losses.drop(`${extra?.at}.${name}`);
 };

@@ -1,3 +1,4 @@
+import { dropExtra } from '../../engine/model/drop-extra.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
 import type { RequestContext } from '../../engine/model/protocol.ts';
 import type { ModelRequest, Part, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
@@ -6,7 +7,7 @@ import { type AssistantContext, encodeAssistant } from './encode-assistant.ts';
 import { asContent, type ContentContext, encodeParts, encodeText } from './encode-content.ts';
 import { encodeToolResult } from './encode-tool-result.ts';
 import { writeExtra } from './extra.ts';
-import { takes } from './takes.ts';
+import { refusesUnknown, takes } from './takes.ts';
 
 /**
  * Instructions and turns → `messages`. The wire wants each call answered by one tool message right after the assistant's, so
@@ -26,7 +27,8 @@ export const encodeMessages = (
     const following: Turn[] = [];
     if (turn?.role === 'assistant') {
       const message = encodeAssistant(turn, context);
-      if (message) messages.push(message);
+      const begins = index === turns.length - 1 && callsOf(turn).length === 0;
+      if (message) messages.push(begins ? asBeginning(message, turn, context) : message);
       index += 1;
     }
     for (let next = turns[index]; next && next.role !== 'assistant'; next = turns[index]) {
@@ -48,6 +50,13 @@ const joinCallers = (turns: readonly Turn[]): readonly Turn[] => {
     } else joined.push(turn);
   }
   return joined;
+};
+
+/** The assistant's message at the end: the client wants the answer to go on from there. */
+const asBeginning = (message: JsonObject, { at }: Turn, { dialect, losses }: ContentContext): JsonObject => {
+  if (dialect.prefix) return { ...message, prefix: true };
+  losses.approximate(at ?? 'messages', 'the model may answer anew instead of going on with this text');
+  return message;
 };
 
 const callsOf = (turn: Turn): readonly ToolCallPart[] => turn.parts.filter((part) => part.type === 'tool-call');
@@ -99,7 +108,10 @@ const strayResult = (part: ToolResultPart, { losses }: ContentContext): readonly
 const encodeTurn = (turn: Turn, parts: readonly Part[], context: ContentContext): JsonObject[] => {
   const { losses, dialect, model } = context;
   const content = encodeParts(parts, context);
-  if (content.length === 0) return [];
+  if (content.length === 0) {
+    dropExtra(turn.extra, losses);
+    return [];
+  }
   const system = turn.role === 'system';
   const plain = system && content.every((part) => Object.keys(part).length === 2);
   const message: JsonDraft = {
@@ -110,6 +122,6 @@ const encodeTurn = (turn: Turn, parts: readonly Part[], context: ContentContext)
     if (takes(dialect, model, 'name')) message.name = turn.name;
     else losses.drop(`${turn.at ?? 'messages'}.name`);
   }
-  writeExtra(message, turn.extra, losses);
+  writeExtra(message, turn.extra, losses, refusesUnknown(dialect));
   return [message];
 };

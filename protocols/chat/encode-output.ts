@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../engine/model/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type { OutputFormat } from '../../engine/model/request.ts';
+import type { ModelRequest, Part } from '../../engine/model/request.ts';
 import type { ChatDialect } from './dialect.ts';
 
 /** The output format as `response_format`, and what the model must be told in words where the vendor has no field for it. */
@@ -10,15 +10,16 @@ export interface EncodedOutput {
 }
 
 /** Output format → `response_format`. A schema goes into the instructions where the vendor takes none. */
-export const encodeOutput = (
-  output: OutputFormat | undefined,
-  model: string,
-  dialect: ChatDialect,
-  losses: Losses,
-): EncodedOutput => {
+export const encodeOutput = (request: ModelRequest, dialect: ChatDialect, losses: Losses): EncodedOutput => {
+  const { output, model } = request;
   if (!output || output.type === 'text') return {};
   if (output.type === 'json') {
-    if (dialect.jsonMode) return { format: { type: 'json_object' } };
+    if (dialect.jsonMode) {
+      const format = { type: 'json_object' };
+      if (!dialect.jsonWord || saysJson(request)) return { format };
+      losses.approximate('response_format', 'with an instruction: the prompt must say the word');
+      return { format, note: 'Answer in JSON.' };
+    }
     losses.approximate('response_format', 'an instruction');
     return { note: 'Answer with one JSON object and nothing else.' };
   }
@@ -36,3 +37,11 @@ export const encodeOutput = (
 /** The wire wants a name of at most 64 safe characters. Source: OpenAI API reference, "Create chat completion". */
 const safeName = (name: string | undefined): string =>
   (name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'answer';
+
+const saysJson = ({ system, turns }: ModelRequest): boolean =>
+  [...system, ...turns.flatMap(({ parts }) => parts)].some(partSaysJson);
+
+const partSaysJson = (part: Part): boolean => {
+  if (part.type === 'tool-result') return part.content.some(partSaysJson);
+  return part.type === 'text' && /json/i.test(part.text);
+};

@@ -1,23 +1,57 @@
+import { dropMoot, dropReasoning, isOff } from '../../engine/model/drop-reasoning.ts';
 import type { JsonObject } from '../../engine/model/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type { Effort, ModelRequest, Reasoning } from '../../engine/model/request.ts';
-import type { ChatDialect, ReasoningControl } from './dialect.ts';
+import type { Effort, Extra, ModelRequest, Reasoning } from '../../engine/model/request.ts';
+import { type ChatDialect, plainDialect, type ReasoningControl } from './dialect.ts';
+import { loopForbidsThinking } from './open-loop.ts';
 
 /** How much the model is to think → the dialect's members. What it has no word for becomes a loss. */
-export const encodeReasoning = (
-  { reasoning, model }: ModelRequest,
-  dialect: ChatDialect,
-  losses: Losses,
-): JsonObject => {
-  if (!reasoning) return {};
-  const control = dialect.reasoning;
-  if (!control?.models.test(model)) {
-    losses.drop('reasoning');
+export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, losses: Losses): JsonObject => {
+  const { reasoning, model, extra } = request;
+  if (loopForbidsThinking(request, dialect)) {
+    losses.approximate('reasoning', 'off: the last tool calls come without the reasoning that led to them');
     return {};
   }
+  const form = dialect.reasoningReply.find(({ models }) => models.test(model));
+  const hides = reasoning?.show === 'hidden';
+  return {
+    ...(form && !says(extra, dialect) && (hides ? form.hidden : form.shown)),
+    ...(reasoning && encodeControl(reasoning, model, dialect.reasoning, hides && !form, losses)),
+  };
+};
+
+/** Whether a chat client says by itself how it wants the reasoning, in any of the vendor's members: they exclude each other. */
+const says = (extra: Extra | undefined, { reasoningReply }: ChatDialect): boolean =>
+  extra?.wire === 'chat' &&
+  reasoningReply.some(({ shown, hidden }) => Object.keys({ ...shown, ...hidden }).some((name) => name in extra.fields));
+
+/** `cantHide`: the client doesn't want to see the reasoning, and the dialect has no form for that. */
+const encodeControl = (
+  reasoning: Reasoning,
+  model: string,
+  given: ReasoningControl | undefined,
+  cantHide: boolean,
+  losses: Losses,
+): JsonObject => {
+  if (!given?.models.test(model)) {
+    if (isOff(reasoning)) dropMoot(reasoning, losses);
+    else dropReasoning(reasoning, losses);
+    return {};
+  }
+  const efforts = given.special?.find(({ models }) => models.test(model))?.efforts ?? given.efforts;
+  const control = { ...given, efforts };
   if (reasoning.mode === 'between-tools') losses.approximate('reasoning.mode', 'reasoning as a whole');
+  dropMoot(reasoning, losses);
+  if (reasoning.effort !== undefined && reasoning.budget !== undefined) {
+    losses.drop('reasoning.budget_tokens', 'the effort counts');
+  }
+  if (reasoning.show === 'concise' || reasoning.show === 'detailed') {
+    losses.approximate('reasoning.summary', 'reasoning as the vendor shows it');
+  }
   if (control.form === 'reasoning') return reasoningObject(reasoning, control, losses);
-  if (reasoning.show === 'hidden') losses.drop('reasoning.show');
+  if (cantHide) losses.drop('reasoning.summary');
+  // Nothing is known of this vendor, so that what the user configured says more than the reference's own words.
+  if (reasoning.providerWords && given === plainDialect.reasoning) return reasoning.providerWords;
   const word = effortWord(reasoning, control, losses);
   return control.form === 'thinking'
     ? thinkingSwitch(reasoning, word)

@@ -19,7 +19,7 @@ export const encodeRequest =
     const { losses } = context;
     // Declared names come first, so that a call in the history is written as its tool is.
     const tools = encodeTools(request, dialect, context);
-    const output = encodeOutput(request.output, request.model, dialect, losses);
+    const output = encodeOutput(request, dialect, losses);
     const body: JsonDraft = {
       model: request.model,
       messages: encodeMessages(request, dialect, context, output.note),
@@ -32,10 +32,12 @@ export const encodeRequest =
       // Models that take no temperature still have one: the default.
       else if (field !== 'temperature' || value !== 1) losses.drop(field);
     }
+    encodeTier(request, dialect, context, body);
     encodeStop(request, dialect, context, body);
     if (output.format) body.response_format = output.format;
     Object.assign(body, encodeReasoning(request, dialect, losses));
     encodeUser(request, dialect, context, body);
+    if (request.store) losses.drop('store');
     if (request.cache) {
       if (dialect.cacheMarks?.form === 'cache_control') {
         Object.assign(body, cacheMember(request.cache, dialect, request.model, '', losses));
@@ -46,7 +48,7 @@ export const encodeRequest =
       // Usage comes only when it is asked for; the client's half shows it or not, unless the reply is relayed as it comes.
       if (!context.relaysReply || request.streamUsage) body.stream_options = { include_usage: true };
     }
-    writeExtra(body, request.extra, losses, request.stream ? dialect.refusedExtra : withoutStream(dialect));
+    writeExtra(body, request.extra, losses, refusedExtra(dialect, request.stream));
     return body;
   };
 
@@ -60,13 +62,30 @@ const plainFields = (request: ModelRequest): readonly (readonly [ChatField, Json
   ['logit_bias', request.logitBias],
   ['verbosity', request.verbosity],
   ['metadata', request.metadata],
-  ['service_tier', request.serviceTier],
   ['prompt_cache_key', request.promptCacheKey],
 ];
 
-/** `stream_options` without `stream` is refused upstream. */
-const withoutStream = ({ refusedExtra }: ChatDialect): ReadonlySet<string> =>
-  new Set([...refusedExtra, 'stream_options']);
+const refusedExtra =
+  (dialect: ChatDialect, stream: boolean) =>
+  (name: string): boolean =>
+    dialect.refusedExtra.has(name) ||
+    (dialect.takenExtra !== undefined && !dialect.takenExtra.has(name)) ||
+    // One limit is enough, and the newer name's counts.
+    name === 'max_tokens' ||
+    // Refused upstream where nothing is streamed.
+    (name === 'stream_options' && !stream);
+
+const encodeTier = (
+  { serviceTier, model }: ModelRequest,
+  dialect: ChatDialect,
+  { losses }: RequestContext,
+  body: JsonDraft,
+): void => {
+  if (serviceTier === undefined) return;
+  const word = dialect.serviceTiers[serviceTier];
+  if (word === undefined || !takes(dialect, model, 'service_tier')) losses.drop('service_tier');
+  else body.service_tier = word;
+};
 
 const encodeStop = (
   { stop, model }: ModelRequest,

@@ -14,11 +14,22 @@ import { wireName } from './wire-name.ts';
 export const encodeChoice = (
   request: ModelRequest,
   dialect: ChatDialect,
-  { names, losses }: RequestContext,
+  context: RequestContext,
   left: ReadonlySet<string>,
 ): Json | undefined => {
-  const choice = request.toolChoice;
-  if (!choice) return undefined;
+  const wire = request.toolChoice && wordChoice(request.toolChoice, request, dialect, context, left);
+  if (wire === undefined || wire === 'auto' || wire === 'none' || !cannotForce(request, dialect)) return wire;
+  context.losses.approximate('tool_choice', 'auto: the model takes no other while it thinks');
+  return 'auto';
+};
+
+const wordChoice = (
+  choice: ToolChoice,
+  request: ModelRequest,
+  dialect: ChatDialect,
+  { names, losses }: RequestContext,
+  left: ReadonlySet<string>,
+): Json => {
   const callable = request.tools.filter((tool) => tool.type === 'function' || tool.type === 'custom');
   switch (choice.type) {
     case 'auto':
@@ -42,6 +53,14 @@ export const encodeChoice = (
     default:
       return choice satisfies never;
   }
+};
+
+const cannotForce = ({ model, reasoning = {} }: ModelRequest, { unforced }: ChatDialect): boolean => {
+  if (!unforced?.models.test(model)) return false;
+  const { mode, effort, budget = 0 } = reasoning;
+  if (mode === 'off' || effort === 'none') return false;
+  const asked = mode === 'on' || mode === 'between-tools' || effort !== undefined || budget > 0;
+  return asked || unforced.thinkers.test(model);
 };
 
 const hostedForced = 'tool_choice names a hosted tool that this provider does not have.';

@@ -2,7 +2,7 @@ import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
 import type { Part, ToolResultPart } from '../../engine/model/request.ts';
 import { asContent, type ContentContext, encodeParts } from './encode-content.ts';
 import { writeExtra } from './extra.ts';
-import { cacheMember } from './takes.ts';
+import { cacheMember, refusesUnknown } from './takes.ts';
 
 /**
  * A tool result → its tool message. Most vendors take only text there: media are put into `media`, and a note says so in
@@ -27,8 +27,13 @@ export const encodeToolResult = (part: ToolResultPart, context: ContentContext, 
   }
   const message: JsonDraft = { role: 'tool', tool_call_id: part.id, content: resultContent(parts) };
   const mark = cacheMember(part.cache, dialect, model, part.at, losses);
-  if (Object.keys(mark).length > 0) message.content = marked(parts, mark);
-  writeExtra(message, part.extra, losses);
+  if (Object.keys(mark).length > 0) {
+    const last = part.content.at(-1);
+    // Both end at the same place; the outer one counts.
+    if (last && 'cache' in last && last.cache) losses.drop(`${last.at ?? at}.cache_control`, 'one mark is enough');
+    message.content = marked(parts, mark);
+  }
+  writeExtra(message, part.extra, losses, refusesUnknown(dialect));
   return message;
 };
 

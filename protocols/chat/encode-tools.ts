@@ -1,11 +1,14 @@
+import { dropExtra } from '../../engine/model/drop-extra.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json.ts';
+import { leaveOut } from '../../engine/model/leave-out.ts';
 import type { RequestContext } from '../../engine/model/protocol.ts';
 import type { CustomTool, FunctionTool, ModelRequest } from '../../engine/model/request.ts';
 import type { ChatDialect } from './dialect.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
 import { encodeWebSearch } from './encode-web-search.ts';
 import { writeExtra } from './extra.ts';
-import { cacheMember, takes } from './takes.ts';
+import { unsupported } from './refuse-unsupported.ts';
+import { cacheMember, refusesUnknown, takes } from './takes.ts';
 import { wireName } from './wire-name.ts';
 
 /**
@@ -27,10 +30,11 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
         tools.push(encodeCustom(tool, request.model, dialect, context));
         break;
       case 'web-search':
-        if (!encodeWebSearch(tool, request.model, dialect, losses, body)) losses.drop(at);
+        if (left.has('web_search') || !encodeWebSearch(tool, request.model, dialect, losses, body)) losses.drop(at);
         left.add('web_search');
         break;
       case 'hosted':
+        if (clientRun.test(tool.kind)) unsupported(at, `${at}: this provider has no tool of the type ${tool.kind}.`);
         losses.drop(at, tool.kind);
         left.add(tool.name ?? tool.kind);
         break;
@@ -51,9 +55,21 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
   if (body.tools && request.toolChoice?.type === 'allowed' && !takes(dialect, request.model, 'allowed_tools')) {
     const names = new Set(request.toolChoice.names.map((name) => wireName(context.names, name)));
     body.tools = tools.filter((tool) => names.has(toolName(tool)));
+    const { names: allowed } = request.toolChoice;
+    for (const tool of request.tools) {
+      if ((tool.type === 'function' || tool.type === 'custom') && !allowed.includes(tool.name)) {
+        leaveOut(tool, 'not among the tools that may be called', losses);
+      }
+    }
   }
   return body;
 };
+
+/**
+ * Tools that the client itself runs, but that have no schema to declare them by: without them it would wait for calls that
+ * never come. Source: Anthropic API reference, "Tools".
+ */
+const clientRun = /^(?:bash|text_editor|computer|memory)_\d/;
 
 const toolName = (tool: JsonObject): string => {
   const inner = tool.function ?? tool.custom;
@@ -80,7 +96,7 @@ const encodeFunction = (
     function: body,
     ...cacheMember(tool.cache, marked, model, tool.at ?? 'tools', losses),
   };
-  writeExtra(wire, tool.extra, losses);
+  writeExtra(wire, tool.extra, losses, refusesUnknown(dialect));
   return wire;
 };
 
@@ -96,10 +112,11 @@ const encodeCustom = (
     if (tool.description !== undefined) custom.description = tool.description;
     if (tool.format) custom.format = nestedFormat(tool.format);
     const wire: JsonDraft = { type: 'custom', custom };
-    writeExtra(wire, tool.extra, losses);
+    writeExtra(wire, tool.extra, losses, refusesUnknown(dialect));
     return wire;
   }
   losses.approximate(tool.at ?? 'tools', 'a function with one string `input`');
+  dropExtra(tool.extra, losses);
   const description = [tool.description, formatNote(tool.format)].filter((text) => text).join('\n\n');
   return {
     type: 'function',

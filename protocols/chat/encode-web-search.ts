@@ -1,3 +1,4 @@
+import { dropExtra } from '../../engine/model/drop-extra.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { WebSearchTool } from '../../engine/model/request.ts';
@@ -16,12 +17,14 @@ export const encodeWebSearch = (
   const lost = (member: string, given: unknown): void => {
     if (given !== undefined) losses.drop(`${at}.${member}`);
   };
+  // A client's own `web_search_options` go out whole.
+  const own = webSearch.form === 'web_search_options' && at === 'web_search_options' ? tool.raw.value : undefined;
+  if (!own) dropExtra(tool.extra, losses);
   switch (webSearch.form) {
     case 'web_search_options': {
       lost('max_uses', tool.maxUses);
       lost('allowed_domains', tool.allowedDomains);
       lost('blocked_domains', tool.blockedDomains);
-      const own = at === 'web_search_options' ? tool.raw.value : undefined;
       body.web_search_options = own ?? {
         ...(tool.contextSize && { search_context_size: tool.contextSize }),
         ...(tool.userLocation && { user_location: nestedLocation(tool.userLocation) }),

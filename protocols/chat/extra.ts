@@ -1,3 +1,4 @@
+import { dropExtra, dropMember } from '../../engine/model/drop-extra.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
 import { isJsonObject } from '../../engine/model/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
@@ -23,23 +24,23 @@ export const extraOf = (value: JsonObject, known: ReadonlySet<string>, at: strin
 };
 
 /**
- * Writes what came in by this same wire back into `target`, objects into objects. Members of other wires, refused ones and
- * those whose place is taken become losses.
+ * Writes what came in by this same wire back into `target`: objects into objects, lists behind lists. Members of other wires,
+ * refused ones and those whose place is taken become losses.
  */
 export const writeExtra = (
   target: JsonDraft,
   extra: Extra | undefined,
   losses: Losses,
-  refused: ReadonlySet<string> = none,
+  refuses: (name: string) => boolean = () => false,
 ): void => {
   if (!extra) return;
   for (const [name, value] of Object.entries(extra.fields)) {
     const there = target[name];
-    if (extra.wire !== 'chat' || refused.has(name)) losses.drop(memberPath(extra.at, name));
+    if (extra.wire !== 'chat' || refuses(name)) dropMember(memberPath(extra.at, name), value, losses);
     else if (there === undefined) target[name] = value;
     else if (isJsonObject(there) && isJsonObject(value)) target[name] = { ...value, ...there };
-    else losses.drop(memberPath(extra.at, name));
+    else if (Array.isArray(there) && Array.isArray(value)) target[name] = [...value, ...there];
+    else dropMember(memberPath(extra.at, name), value, losses);
   }
+  dropExtra(extra.outer, losses);
 };
-
-const none: ReadonlySet<string> = new Set();

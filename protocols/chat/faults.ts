@@ -29,7 +29,8 @@ const wire = {
   'stage-failed': { status: 500, type: 'server_error', code: 'transformer_failed' },
   'upstream-invalid': { status: 400, type: 'invalid_request_error', code: null, keeps: true },
   'upstream-context': { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
-  'upstream-auth': { status: 502, type: 'invalid_request_error', code: 'invalid_api_key', keeps: true },
+  // Some vendors say 400.
+  'upstream-auth': { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
   'upstream-billing': { status: 402, type: 'insufficient_quota', code: 'insufficient_quota', keeps: true },
   'upstream-forbidden': { status: 403, type: 'invalid_request_error', code: 'permission_denied', keeps: true },
   'upstream-not-found': { status: 404, type: 'invalid_request_error', code: 'model_not_found', keeps: true },

@@ -1,4 +1,5 @@
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import type { ModelRequest } from '../../engine/model/request.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -8,6 +9,8 @@ import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { encodeBreak, encodeFault } from './faults.ts';
+import { fieldNames } from './field-names.ts';
+import { loopForbidsThinking } from './open-loop.ts';
 
 export { type ChatDialect, type ChatField, plainDialect, plainEfforts } from './dialect.ts';
 
@@ -15,6 +18,7 @@ export { type ChatDialect, type ChatField, plainDialect, plainEfforts } from './
 export const chatClient: ClientProtocol = {
   wire: 'chat',
   decodeRequest,
+  fieldNames,
   encodeStream,
   encodeReply,
   encodeFault,
@@ -24,11 +28,22 @@ export const chatClient: ClientProtocol = {
   terminators: ['data: [DONE]', 'data:[DONE]', '"error":{', '"error": {'],
 };
 
+const takesAsItCame =
+  (dialect: ChatDialect) =>
+  (request: ModelRequest): boolean => {
+    const searches = request.tools.some((tool) => tool.type === 'web-search');
+    const all = dialect.asItCame === 'all' || (dialect.asItCame === 'without-web-search' && !searches);
+    return all && !loopForbidsThinking(request, dialect);
+  };
+
 /** Chat Completions as one vendor speaks it. */
 export const chatUpstream = (dialect: ChatDialect): UpstreamProtocol => ({
   wire: 'chat',
+  takesAsItCame: takesAsItCame(dialect),
   encodeRequest: encodeRequest(dialect),
   decodeStream,
   decodeReply,
   decodeFault,
+  reasoningSign: '"reasoning',
+  mayReason: () => dialect.reasoningHistory !== undefined,
 });

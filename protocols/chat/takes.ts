@@ -28,3 +28,10 @@ export const cacheMember = (
   losses.approximate(path, 'prompt_cache_breakpoint');
   return { prompt_cache_breakpoint: { mode: 'explicit' } };
 };
+
+/** For parts of the conversation and tools: whether the vendor refuses members that it doesn't know. */
+export const refusesUnknown = ({ takenExtra }: ChatDialect): (() => boolean) =>
+  takenExtra === undefined ? takesAny : takesNone;
+
+const takesAny = (): boolean => false;
+const takesNone = (): boolean => true;

@@ -10,7 +10,7 @@ export const decodeTools = (tools: readonly unknown[]): readonly Tool[] =>
 
 const anyTool = reader(AnyTool);
 const readClientTool = nodeReader(ClientTool);
-const webSearch = reader(WebSearch);
+const readWebSearch = nodeReader(WebSearch);
 
 const decodeTool = (given: unknown, at: string): Tool => {
   const raw = anyTool.read(given, at);
@@ -35,7 +35,7 @@ const decodeClientTool = (raw: JsonObject, at: string): Tool => {
 };
 
 const decodeWebSearch = (raw: JsonObject, at: string): Tool => {
-  const value = webSearch.read(raw, at);
+  const { value, extra } = readWebSearch(raw, at);
   return {
     type: 'web-search',
     maxUses: value.max_uses ?? undefined,
@@ -44,6 +44,7 @@ const decodeWebSearch = (raw: JsonObject, at: string): Tool => {
     userLocation: value.user_location ?? undefined,
     raw: { wire: 'messages', value: raw },
     at,
+    extra,
   };
 };
 

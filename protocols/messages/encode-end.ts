@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
 import type { ReplyContext } from '../../engine/model/protocol.ts';
 import type { Usage } from '../../engine/model/usage.ts';
 import { encodeStopReason } from './stop-reason.ts';
-import { encodeUsage } from './usage.ts';
+import { encodeUsage, withOtherUsage } from './usage.ts';
 
 /** How an answer ended, in the places where a streamed one says it; a whole one says all of it at the top. */
 export interface WireEnd {
@@ -31,6 +31,6 @@ export const encodeEnd = (
       ...members,
     },
     beside: context_management === undefined ? {} : { context_management },
-    usage: { ...encodeUsage(usage, inputEstimate), ...(isJsonObject(otherUsage) && otherUsage) },
+    usage: withOtherUsage(encodeUsage(usage, inputEstimate), isJsonObject(otherUsage) ? otherUsage : {}),
   };
 };

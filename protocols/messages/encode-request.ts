@@ -1,3 +1,4 @@
+import { dropSchemaWords } from '../../engine/model/drop-schema-words.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { RequestContext } from '../../engine/model/protocol.ts';
@@ -115,7 +116,7 @@ const encodeStop = (stop: readonly string[] | undefined, losses: Losses): readon
 
 const encodeOutput = ({ output }: ModelRequest, { effort }: ThinkingPlan, losses: Losses): JsonObject | undefined => {
   const format = output?.type === 'json-schema' ? { type: 'json_schema', schema: output.schema } : undefined;
-  if (output?.type === 'json-schema' && output.description) losses.drop('response_format.description');
+  if (output?.type === 'json-schema') dropSchemaWords(output, losses);
   return effort || format ? { effort, format } : undefined;
 };
 
@@ -135,6 +136,8 @@ const dropUncarried = (request: ModelRequest, losses: Losses): void => {
     verbosity: request.verbosity,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
+    // What isn't kept at the vendor can't be asked for later; that nothing is kept, the vendor grants to all.
+    store: request.store || undefined,
   };
   for (const [name, value] of Object.entries(uncarried)) if (value !== undefined) losses.drop(name);
 };

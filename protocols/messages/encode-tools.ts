@@ -1,5 +1,6 @@
 import { fail } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
+import { leaveOut } from '../../engine/model/leave-out.ts';
 import type { RequestContext } from '../../engine/model/protocol.ts';
 import type {
   CustomTool,
@@ -23,12 +24,14 @@ export interface WireTools {
 /** Tools and the choice among them → wire. `turns` are those of the history that goes out. */
 export const encodeTools = (request: ModelRequest, turns: readonly Turn[], context: RequestContext): WireTools => {
   const { toolChoice } = request;
-  const wanted = toolChoice?.type === 'allowed' ? allowed(request.tools, toolChoice, context) : request.tools;
+  const chosen = toolChoice?.type === 'allowed' ? allowed(request.tools, toolChoice, context) : request.tools;
+  const wanted = oneSearch(chosen, context);
   const tools = wanted
     .map((tool, index) => encodeTool(tool, tool.at ?? `tools[${index}]`, context))
     .filter((tool) => tool !== undefined);
   if (tools.length > 0) return withChoice(tools, encodeChoice(request, context));
   if (toolChoice?.type === 'required' || toolChoice?.type === 'tool') context.losses.drop('tool_choice', 'no tools');
+  if (request.parallelToolCalls === false) context.losses.drop('parallel_tool_calls', 'no tools');
   const past = pastTools(turns, context);
   return past.length > 0 ? { tools: past, tool_choice: { type: 'none' } } : {};
 };
@@ -42,7 +45,21 @@ const allowed = (
   { losses }: RequestContext,
 ): readonly Tool[] => {
   losses.approximate('tool_choice', 'the other tools are left out');
-  return tools.filter((tool) => 'name' in tool && tool.name !== undefined && choice.names.includes(tool.name));
+  return tools.filter((tool) => {
+    const kept = 'name' in tool && tool.name !== undefined && choice.names.includes(tool.name);
+    if (!kept) leaveOut(tool, 'not among the tools that may be called', losses);
+    return kept;
+  });
+};
+
+/** A tool's name may come only once, and all searches have the same. */
+const oneSearch = (tools: readonly Tool[], { losses }: RequestContext): readonly Tool[] => {
+  const first = tools.find((tool) => tool.type === 'web-search');
+  return tools.filter((tool) => {
+    const kept = tool.type !== 'web-search' || tool === first;
+    if (!kept) leaveOut(tool, 'a second web search', losses);
+    return kept;
+  });
 };
 
 const encodeTool = (tool: Tool, at: string, context: RequestContext): JsonObject | undefined => {
@@ -100,8 +117,11 @@ const encodeWebSearch = (tool: WebSearchTool, at: string, { losses }: RequestCon
 /** A history with tool calls needs tools: those that it names, not to be called again. */
 const pastTools = (turns: readonly Turn[], { names, losses }: RequestContext): readonly JsonObject[] => {
   const called = new Set<string>();
-  for (const { parts } of turns) for (const part of parts) if (part.type === 'tool-call') called.add(part.name);
-  if (called.size > 0) losses.approximate('tools', 'declared from the history');
+  for (const part of turns.flatMap(({ parts }) => parts)) {
+    if (part.type !== 'tool-call' || called.has(part.name)) continue;
+    called.add(part.name);
+    losses.approximate(part.at ?? 'tools', 'its tool is declared from the history, without parameters');
+  }
   return [...called].map((name) => ({ name: wireName(names, name), input_schema: { type: 'object', properties: {} } }));
 };
 
@@ -112,6 +132,7 @@ const encodeChoice = (request: ModelRequest, context: RequestContext): JsonObjec
     case undefined:
       return single && { type: 'auto', ...single };
     case 'none':
+      if (single) context.losses.drop('parallel_tool_calls', 'no call is allowed');
       return { type: 'none' };
     case 'auto':
       return { type: 'auto', ...single };

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../engine/model/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -7,6 +8,8 @@ import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { encodeFault, errorEvent } from './faults.ts';
+import { fieldNames } from './field-names.ts';
+import { historyForbidsThinking } from './plan-thinking.ts';
 
 export { decodeCountRequest } from './decode-request.ts';
 
@@ -15,6 +18,7 @@ export const messagesClient: ClientProtocol = {
   wire: 'messages',
   decodeRequest,
   mends,
+  fieldNames,
   encodeStream,
   encodeReply,
   encodeFault,
@@ -30,4 +34,6 @@ export const messagesUpstream: UpstreamProtocol = {
   decodeStream,
   decodeReply,
   decodeFault,
+  takesAsItCame: (request) => !historyForbidsThinking(request),
+  mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 };

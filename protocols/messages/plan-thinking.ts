@@ -1,3 +1,4 @@
+import { dropMoot } from '../../engine/model/drop-reasoning.ts';
 import type { JsonObject } from '../../engine/model/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { Effort, ModelRequest, Reasoning, Turn } from '../../engine/model/request.ts';
@@ -46,6 +47,7 @@ export const planThinking = (
   const effort =
     wire === 'messages' || mode === 'adaptive' || mode === 'between-tools' ? effortWord(reasoning, losses) : undefined;
   if (mode === 'off' || (mode === undefined && reasoning.effort === 'none')) {
+    if (effort === undefined) dropMoot(reasoning, losses);
     return { ...plain, thinking: { type: 'disabled' }, effort };
   }
   if (mode === undefined && wire === 'messages') return { ...plain, effort };
@@ -54,7 +56,7 @@ export const planThinking = (
   if (mode === 'between-tools') return { ...plain, thinking: { type: 'between_tools', display }, effort };
   const obstacle = forced ? 'off: a tool must be called' : historyObstacle(turns);
   if (obstacle) {
-    losses.approximate('thinking', obstacle);
+    losses.approximate('reasoning', obstacle);
     return { ...plain, effort };
   }
   const { budget, limit } = manualBudget(reasoning, maxTokens, losses);
@@ -70,16 +72,20 @@ const manualBudget = (
   const share = Math.floor((maxTokens ?? defaultMaxTokens) * shares[effort ?? 'medium']);
   const wanted = asked ?? Math.min(share, greatestBudget);
   const budget = Math.max(wanted, leastBudget);
-  if (asked !== undefined && budget !== asked) losses.approximate('thinking.budget_tokens', `${leastBudget} at least`);
+  if (asked !== undefined && budget !== asked) losses.approximate('reasoning.budget_tokens', `${leastBudget} at least`);
   if (maxTokens === undefined) return { budget, limit: budget + defaultMaxTokens };
   if (budget < maxTokens) return { budget, limit: maxTokens };
   if (maxTokens > leastBudget) {
-    losses.approximate('thinking.budget_tokens', 'below max_tokens');
+    losses.approximate('reasoning.budget_tokens', 'below max_tokens');
     return { budget: maxTokens - 1, limit: maxTokens };
   }
   losses.approximate('max_tokens', 'raised by the thinking budget');
   return { budget: leastBudget, limit: maxTokens + leastBudget };
 };
+
+/** Whether the vendor would refuse a client's request as it is: it asks for thinking where the history doesn't allow it. */
+export const historyForbidsThinking = ({ reasoning, turns }: ModelRequest): boolean =>
+  reasoning?.mode === 'on' && historyObstacle(turns) !== undefined;
 
 /**
  * Why the vendor would refuse to think with a budget after this history: its last answer must begin with signed thinking when
@@ -97,7 +103,7 @@ const historyObstacle = (turns: readonly Turn[]): string | undefined => {
 const effortWord = ({ effort }: Reasoning, losses: Losses): string | undefined => {
   if (effort === undefined || effort === 'none') return undefined;
   if (effort !== 'minimal') return effort;
-  losses.approximate('output_config.effort', 'low');
+  losses.approximate('reasoning.effort', 'low');
   return 'low';
 };
 

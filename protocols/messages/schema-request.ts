@@ -122,6 +122,9 @@ export const ClientTool = Type.Object({
 
 /** A web search by the vendor; only what other vendors can be told. */
 export const WebSearch = Type.Object({
+  type: Type.String(),
+  /** The same for all searches. */
+  name: optional(Type.String()),
   max_uses: optional(Type.Integer()),
   allowed_domains: optional(Type.Array(Type.String())),
   blocked_domains: optional(Type.Array(Type.String())),

@@ -27,11 +27,25 @@ const modelled: ReadonlySet<string> = new Set([
   'service_tier',
 ]);
 
-/** Members of `usage` that the model has no place for. */
-export const otherUsage = (usage: Json | undefined): JsonObject =>
-  isJsonObject(usage)
-    ? Object.fromEntries(Object.entries(usage).filter(([name, value]) => !modelled.has(name) && value !== null))
-    : {};
+/** Members of `usage` that the model has no place for: of the vendor's own tools it counts searches alone. */
+export const otherUsage = (usage: Json | undefined): JsonObject => {
+  if (!isJsonObject(usage)) return {};
+  const others = Object.entries(usage).filter(([name, value]) => !modelled.has(name) && value !== null);
+  const runs = isJsonObject(usage.server_tool_use) ? Object.entries(usage.server_tool_use) : [];
+  const otherRuns = runs.filter(([name, value]) => name !== 'web_search_requests' && value !== null && value !== 0);
+  return {
+    ...Object.fromEntries(others),
+    ...(otherRuns.length > 0 && { server_tool_use: Object.fromEntries(otherRuns) }),
+  };
+};
+
+/** The counts with those that only this wire format knows. */
+export const withOtherUsage = (usage: JsonObject, others: JsonObject): JsonObject => {
+  const { server_tool_use: runs } = others;
+  if (!isJsonObject(runs)) return { ...usage, ...others };
+  const counted = isJsonObject(usage.server_tool_use) ? usage.server_tool_use : {};
+  return { ...usage, ...others, server_tool_use: { ...counted, ...runs } };
+};
 
 /**
  * Counts → `usage`. The wire demands the input and output counts; `inputEstimate` stands in for an input that the upstream

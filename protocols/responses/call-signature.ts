@@ -14,14 +14,14 @@ export interface CallSignature {
  * while clients return reasoning items as they got them.
  */
 export const packCallSignature = ({ callId, signature }: CallSignature): string =>
-  packSignature({ format, data: JSON.stringify({ callId, format: signature.format, data: signature.data }) });
+  packSignature({ format, data: JSON.stringify({ callId, ...signature }) });
 
 /** The call's signature inside a reasoning item's payload; `undefined` when it holds something else. */
 export const unpackCallSignature = (text: string): CallSignature | undefined => {
   const packed = unpackSignature(text);
   const value = packed?.format === format ? parseJson(packed.data) : undefined;
   if (!isJsonObject(value)) return undefined;
-  const { callId, format: minted, data } = value;
-  if (typeof callId !== 'string' || typeof minted !== 'string' || typeof data !== 'string') return undefined;
-  return { callId, signature: { format: minted, data } };
+  const { callId, format: wire, mint, data } = value;
+  if (typeof callId !== 'string' || typeof wire !== 'string' || typeof data !== 'string') return undefined;
+  return { callId, signature: { format: wire, data, ...(typeof mint === 'string' && { mint }) } };
 };

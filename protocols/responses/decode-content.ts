@@ -1,4 +1,5 @@
 import { fail } from '../../engine/model/fault.ts';
+import { isJsonObject } from '../../engine/model/json.ts';
 import type { Part } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { readAnnotations } from './annotations.ts';
@@ -104,11 +105,16 @@ const readDataUrl = (url: string) => {
   return { kind: 'base64' as const, mediaType, data: url.slice(comma + 1) };
 };
 
+/** A mark that says no more than that it is one. */
+const isPlainMark = (mark: unknown): boolean =>
+  isJsonObject(mark) && Object.entries(mark).every(([name, value]) => name === 'mode' && value === 'explicit');
+
 const node = (part: object, read: readonly string[], at: string) => {
-  const extra = unread(part, [...read, 'prompt_cache_breakpoint'], at);
+  const mark = 'prompt_cache_breakpoint' in part ? part.prompt_cache_breakpoint : undefined;
+  const extra = unread(part, isPlainMark(mark) ? [...read, 'prompt_cache_breakpoint'] : read, at);
   return {
     at,
-    ...('prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint ? { cache: {} } : {}),
+    ...(mark ? { cache: {} } : {}),
     ...(extra && { extra }),
   };
 };

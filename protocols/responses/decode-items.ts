@@ -1,6 +1,6 @@
 import { fail } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json.ts';
-import type { Part, TextPart, Turn } from '../../engine/model/request.ts';
+import type { Extra, Part, TextPart, Turn } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { append, type Conversation, type DraftTurn } from './conversation.ts';
 import { decodeCustomCall, decodeFunctionCall, decodeOutput } from './decode-calls.ts';
@@ -93,16 +93,24 @@ const decodeMessage = (state: Conversation, item: JsonObject, at: string): void 
   if (role === 'user') {
     state.turns.push({ role, parts: [...parts], at, extra, open: false });
   } else if (role === 'assistant') {
-    const [first, ...rest] = parts;
-    if (first === undefined) return;
     // The turn holds several items; what this message alone says stays with its first part.
-    const fields = { ...extra?.fields, ...first.extra?.fields };
-    append(state, 'assistant', at, extra ? { ...first, extra: { ...extra, fields } } : first, ...rest);
+    const [first, ...rest] = around(extra, parts);
+    if (first) append(state, 'assistant', at, first, ...rest);
   } else {
     const texts = parts.map((part, index) => asText(part, `${at}.content[${index}]`));
-    if (state.turns.length === 0) state.system.push(...texts);
+    if (state.turns.length === 0) state.system.push(...around(extra, texts));
     else state.turns.push({ role: 'system', parts: texts, at, extra, open: false });
   }
+};
+
+/** The parts of a message that has no node of its own: the first one carries what it holds beside them. */
+const around = <P extends Part>(outer: Extra | undefined, [first, ...rest]: readonly P[]): readonly P[] => {
+  if (!first) return [];
+  if (!outer) return [first, ...rest];
+  return [
+    { ...first, extra: { wire: 'responses', at: first.at ?? outer.at, fields: {}, ...first.extra, outer } },
+    ...rest,
+  ];
 };
 
 const asText = (part: Part, at: string): TextPart =>

@@ -42,6 +42,7 @@ export const decodeRequest = (body: JsonObject): ModelRequest => {
     ...given('user', user),
     ...given('metadata', read.metadata),
     ...given('serviceTier', read.service_tier),
+    ...given('store', read.store),
     ...given('promptCacheKey', read.prompt_cache_key),
     ...(extra && { extra: { wire: 'responses', at: '', fields: extra } }),
   };
@@ -113,6 +114,7 @@ const readMembers = [
   'metadata',
   'prompt_cache_key',
   'service_tier',
+  'store',
   'include',
   'text',
   'reasoning',
@@ -122,10 +124,11 @@ const readMembers = [
 /** What a member says that is the same as not naming it, or that the gateway does anyway. */
 const defaults: Readonly<Record<string, unknown>> = {
   background: false,
-  store: false,
   top_logprobs: 0,
   truncation: 'disabled',
 };
+
+const formatMembers = ['type', 'name', 'schema', 'description', 'strict'];
 
 /** What is granted without being asked for. */
 const alwaysIncluded = 'reasoning.encrypted_content';
@@ -142,8 +145,11 @@ const extraFields = (body: JsonObject, read: Body): JsonObject | undefined => {
     fields.safety_identifier = read.safety_identifier;
   }
   const text = unread(read.text ?? {}, ['format', 'verbosity'], 'text');
-  if (text) fields.text = text.fields;
-  const reasoning = unread(read.reasoning ?? {}, ['effort', 'summary', 'generate_summary'], 'reasoning');
+  const format = unread(read.text?.format ?? {}, formatMembers, 'text.format');
+  if (text || format) fields.text = { ...text?.fields, ...(format && { format: format.fields }) };
+  // Of the two names of one member the newer counts.
+  const known = ['effort', 'summary', ...(read.reasoning?.summary ? [] : ['generate_summary'])];
+  const reasoning = unread(read.reasoning ?? {}, known, 'reasoning');
   if (reasoning) fields.reasoning = reasoning.fields;
   return Object.keys(fields).length > 0 ? fields : undefined;
 };

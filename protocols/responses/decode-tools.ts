@@ -1,6 +1,6 @@
 import { fail } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
-import type { CustomTool, FunctionTool, Namespace, Tool, ToolChoice } from '../../engine/model/request.ts';
+import type { CustomTool, Extra, FunctionTool, Namespace, Tool, ToolChoice } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { FlatNames } from './flat-names.ts';
 import {
@@ -92,17 +92,23 @@ const decodeCustom = (tool: object, at: string): CustomTool => {
 
 const decodeNamespace = (group: object, at: string, flat: FlatNames): readonly Tool[] => {
   const { name: space, description, tools } = namespaceReader.read(group, at);
+  // The group has no node of its own; only its own wire format has a place for what it says.
+  const outer = unread(group, ['type', 'name', 'tools'], at);
   return tools.map((tool, index) => {
     const place = memberPath(memberPath(at, 'tools'), index);
     const decoded = decodeTool(tool, anyReader.read(tool, place).type, place);
     if (decoded.type !== 'function' && decoded.type !== 'custom') return decoded;
     const namespace: Namespace = { name: space, local: decoded.name, ...(description && { description }) };
-    return { ...decoded, name: flat.of(space, decoded.name), namespace };
+    const extra: Extra | undefined = outer
+      ? { wire: 'responses', at: place, fields: {}, ...decoded.extra, outer }
+      : decoded.extra;
+    return { ...decoded, name: flat.of(space, decoded.name), namespace, ...(extra && { extra }) };
   });
 };
 
 const decodeWebSearch = (tool: object, raw: JsonObject, at: string): Tool => {
   const { filters, search_context_size: contextSize, user_location: userLocation } = webSearchReader.read(tool, at);
+  const extra = unread(tool, searchMembers, at);
   return {
     type: 'web-search',
     ...(filters?.allowed_domains && { allowedDomains: filters.allowed_domains }),
@@ -111,8 +117,11 @@ const decodeWebSearch = (tool: object, raw: JsonObject, at: string): Tool => {
     ...(userLocation && { userLocation: asJsonObject(userLocation) }),
     raw: { wire: 'responses', value: raw },
     at,
+    ...(extra && { extra }),
   };
 };
+
+const searchMembers = ['type', 'filters', 'search_context_size', 'user_location'];
 
 /** `tool_choice` → choice. Throws an `invalid-request` fault for a choice of a tool that isn't there. */
 export const decodeToolChoice = (choice: string | object, { tools, nameOf }: DecodedTools): ToolChoice => {

@@ -1,6 +1,14 @@
 import { fail } from '../../engine/model/fault.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
-import type { CacheMark, DocumentPart, Extra, ImagePart, Part, TextPart } from '../../engine/model/request.ts';
+import type {
+  CacheMark,
+  Citation,
+  DocumentPart,
+  Extra,
+  ImagePart,
+  Part,
+  TextPart,
+} from '../../engine/model/request.ts';
 import { writeAnnotation } from './annotations.ts';
 import type { Encoding } from './encoding.ts';
 import { keepExtra } from './keep-extra.ts';
@@ -104,8 +112,13 @@ const encodeCitations = ({ citations = [], text, at }: TextPart, encoding: Encod
     .map((citation) => writeAnnotation(citation, text.length))
     .filter((annotation) => annotation !== undefined);
   if (annotations.length < citations.length) encoding.losses.drop(`${at ?? 'content'}.citations`);
+  else if (citations.some(saysMore))
+    encoding.losses.approximate(`${at ?? 'content'}.citations`, 'address and title alone');
   return annotations;
 };
+
+/** Of another wire's citation only the address, title and place can be told. */
+const saysMore = (citation: Citation): boolean => citation.type === 'url' && citation.raw?.wire !== 'responses';
 
 const node = (
   part: {
@@ -117,8 +130,7 @@ const node = (
 ): JsonObject => {
   const members: JsonDraft = {};
   if (markCache(part, encoding)) members.prompt_cache_breakpoint = { mode: 'explicit' };
-  const { phase: _, ...extra } = keepExtra(part.extra, encoding.losses);
-  return { ...members, ...extra };
+  return { ...members, ...keepExtra(part.extra, encoding.losses) };
 };
 
 /** Whether the node's cache mark can be written; records it when it can't. */

@@ -28,6 +28,7 @@ export const encodeTurns = (turns: readonly Turn[], encoding: Encoding): readonl
 export const encodeInstruction = (part: TextPart, encoding: Encoding): JsonObject => ({
   role: 'developer',
   content: encodeContent([part], encoding),
+  ...(part.extra?.wire === 'responses' && part.extra.outer?.fields),
 });
 
 const encodeTurn = (turn: Turn, encoding: Encoding): readonly JsonObject[] => {
@@ -93,16 +94,17 @@ const outputOf = (content: readonly JsonObject[], prefix: string): string | read
 
 const encodeAssistant = (parts: readonly Part[], encoding: Encoding): readonly JsonObject[] => {
   const items: JsonObject[] = [];
-  let answer: { readonly phase: unknown; readonly content: JsonObject[] } | undefined;
+  let answer: JsonObject[] | undefined;
   parts.forEach((part, index) => {
     if (part.type === 'text' || part.type === 'refusal') {
       if (part.text === '') return;
-      const { phase } = part.extra?.wire === 'responses' ? part.extra.fields : ({} as JsonObject);
-      if (answer === undefined || (phase !== undefined && phase !== answer.phase)) {
-        answer = { phase, content: [] };
-        items.push({ role: 'assistant', content: answer.content, ...(phase !== undefined && { phase }) });
+      const own = part.extra?.wire === 'responses' ? part.extra.outer?.fields : undefined;
+      // Only the first part of a message has what the message says beside its parts.
+      if (answer === undefined || own) {
+        answer = [];
+        items.push({ role: 'assistant', content: answer, ...own });
       }
-      answer.content.push(encodeAnswer(part, encoding));
+      answer.push(encodeAnswer(part, encoding));
       return;
     }
     answer = undefined;
@@ -164,6 +166,7 @@ const encodeReasoning = (
 };
 
 const encodeCall = (part: ToolCallPart, encoding: Encoding): JsonObject => {
+  if (part.signature?.data) encoding.losses.drop(`${part.at ?? part.type}.signature`, 'reasoning of another provider');
   const { kind, name, namespace } = encoding.tool(part.name);
   markCache(part, { ...encoding, cacheMarks: false });
   const call = { call_id: encoding.callId(part.id), name, ...(namespace !== undefined && { namespace }) };

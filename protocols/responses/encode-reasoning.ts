@@ -1,3 +1,4 @@
+import { dropMoot, dropReasoning } from '../../engine/model/drop-reasoning.ts';
 import type { JsonObject } from '../../engine/model/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { Effort, ModelRequest, Reasoning } from '../../engine/model/request.ts';
@@ -7,12 +8,17 @@ import { leastEffort, reasoningOf } from './model-traits.ts';
 export const encodeReasoning = ({ reasoning, model }: ModelRequest, losses: Losses): JsonObject => {
   if (!reasoning) return {};
   const off = reasoning.mode === 'off' || reasoning.effort === 'none';
+  dropMoot(reasoning, losses);
   if (reasoningOf(model) === 'never') {
-    if (!off) losses.drop('reasoning', 'the model has none');
+    if (!off) dropReasoning(reasoning, losses, 'the model has none');
     return {};
   }
   const effort = off ? leastOf(model, losses) : (reasoning.effort ?? effortOf(reasoning.budget));
-  if (!off && reasoning.effort === undefined && effort) losses.approximate('reasoning.budget', `effort ${effort}`);
+  if (!off && reasoning.effort === undefined && effort)
+    losses.approximate('reasoning.budget_tokens', `effort ${effort}`);
+  if (!off && reasoning.effort !== undefined && reasoning.budget !== undefined) {
+    losses.drop('reasoning.budget_tokens', 'the effort counts');
+  }
   if (reasoning.mode === 'between-tools') losses.approximate('reasoning.mode', "the model's default");
   const summary = off ? undefined : summaryOf(reasoning);
   return { ...(effort && { effort }), ...(summary && { summary }) };

@@ -10,14 +10,13 @@ import { encodeToolMembers } from './encode-tools.ts';
 import { newEncoding } from './encoding.ts';
 import { keepExtra } from './keep-extra.ts';
 import { reasoningOf } from './model-traits.ts';
-import { serverState } from './server-state.ts';
 
 /**
  * A request → body. Nothing is kept at the vendor unless the client asked for it; sealed reasoning is asked for, so that it
  * can come back with the next turn. Source: OpenAI API reference, "Create a model response".
  */
-export const encodeRequest = (request: ModelRequest, { names, losses }: RequestContext): JsonObject => {
-  const encoding = newEncoding(request, losses, (name) => names.wire(name, fits, maxName));
+export const encodeRequest = (request: ModelRequest, { names, losses, client }: RequestContext): JsonObject => {
+  const encoding = newEncoding(request, losses, client, (name) => names.wire(name, fits, maxName));
   const front = request.system.filter(({ at }) => !at?.startsWith('input'));
   const messages = request.system.filter((part) => !front.includes(part));
   for (const part of front) markCache(part, { ...encoding, cacheMarks: false });
@@ -39,13 +38,13 @@ export const encodeRequest = (request: ModelRequest, { names, losses }: RequestC
     ...text(request, extra),
     ...reasoning(request, losses, extra),
     ...(request.metadata && { metadata: request.metadata }),
-    ...user(request, losses),
+    ...user(request, extra, losses),
     ...(request.promptCacheKey !== undefined && { prompt_cache_key: request.promptCacheKey }),
     ...(request.serviceTier !== undefined && { service_tier: tiers[request.serviceTier] ?? request.serviceTier }),
     stream: request.stream,
   };
   const { text: _text, reasoning: _reasoning, include, ...rest } = extra;
-  return { ...body, ...stored(rest), ...included(request.model, include), ...rest };
+  return { ...body, ...stored(request, client), ...included(request.model, include), ...rest };
 };
 
 const fits = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -87,10 +86,11 @@ const limits = (request: ModelRequest, losses: Losses): JsonObject => {
 };
 
 const text = (request: ModelRequest, extra: JsonObject): JsonObject => {
+  const { format, ...more } = objectOf(extra.text);
   const members: JsonDraft = {
-    ...(request.output && { format: encodeFormat(request.output) }),
+    ...(request.output && { format: { ...encodeFormat(request.output), ...objectOf(format) } }),
     ...(request.verbosity && { verbosity: request.verbosity }),
-    ...objectOf(extra.text),
+    ...more,
   };
   return Object.keys(members).length > 0 ? { text: members } : {};
 };
@@ -126,8 +126,10 @@ const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ?
 /** Characters that the vendor takes. */
 const maxUser = 64;
 
-const user = ({ user: name }: ModelRequest, losses: Losses): JsonObject => {
+const user = ({ user: name }: ModelRequest, { safety_identifier: other }: JsonObject, losses: Losses): JsonObject => {
   if (name === undefined) return {};
+  // A client of this protocol may name the user twice.
+  if (other !== undefined) return { user: name };
   if (name.length > maxUser) losses.approximate('user', `cut to ${maxUser} characters`);
   return { safety_identifier: name.slice(0, maxUser) };
 };
@@ -135,8 +137,11 @@ const user = ({ user: name }: ModelRequest, losses: Losses): JsonObject => {
 /** Other protocols' words for a tier. */
 const tiers: Readonly<Record<string, string>> = { standard_only: 'default', standard: 'default' };
 
-/** A request that rests on the vendor's state leaves the vendor's default in place. */
-const stored = (extra: JsonObject): JsonObject => (serverState(extra) === undefined ? { store: false } : {});
+/** Clients of this protocol know that answers are kept unless they say otherwise; no others expect it. */
+const stored = ({ store }: ModelRequest, client: RequestContext['client']): JsonObject => {
+  if (store === undefined) return client === 'responses' ? {} : { store: false };
+  return { store };
+};
 
 const included = (model: string, include: Json | undefined): JsonObject => {
   const asked = Array.isArray(include) ? include : [];

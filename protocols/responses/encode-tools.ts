@@ -20,6 +20,7 @@ export const encodeToolMembers = (request: ModelRequest, encoding: Encoding): Js
   const tools = encodeTools(request, encoding);
   if (tools.length === 0) {
     if (request.toolChoice && request.toolChoice.type !== 'auto') encoding.losses.drop('tool_choice', 'no tools');
+    if (request.parallelToolCalls === false) encoding.losses.drop('parallel_tool_calls', 'no tools');
     return {};
   }
   const choice = request.toolChoice && encodeChoice(request.toolChoice, encoding);
@@ -44,7 +45,8 @@ const encodeTools = ({ tools }: ModelRequest, encoding: Encoding): readonly Json
         const members = [wire];
         const { name, description } = namespace;
         groups.set(name, members);
-        written.push({ type: 'namespace', name, ...(description && { description }), tools: members });
+        const more = tool.extra?.outer?.fields;
+        written.push({ type: 'namespace', name, ...(description && { description }), ...more, tools: members });
       }
     } else {
       const wire = tool.type === 'web-search' ? encodeWebSearch(tool, encoding) : encodeHosted(tool, encoding);
@@ -62,7 +64,7 @@ const encodeFunction = (tool: FunctionTool, encoding: Encoding): JsonObject => {
     name: encoding.tool(tool.name).name,
     ...(tool.description !== undefined && { description: tool.description }),
     parameters: tool.parameters ?? { type: 'object', properties: {} },
-    strict: tool.strict ?? false,
+    ...(tool.strict === undefined && encoding.ownClient ? {} : { strict: tool.strict ?? false }),
     ...keepExtra(tool.extra, encoding.losses),
   };
 };

@@ -1,5 +1,5 @@
 import type { Losses } from '../../engine/model/loss.ts';
-import type { ModelRequest } from '../../engine/model/request.ts';
+import type { ModelRequest, WireFormat } from '../../engine/model/request.ts';
 import { ToolNames } from '../../engine/model/tool-names.ts';
 import { type CalledTool, calledTool } from './called-tool.ts';
 import { takesCacheMarks } from './model-traits.ts';
@@ -11,6 +11,8 @@ export interface Encoding {
   readonly place: 'message' | 'tool output';
   /** The model takes marks for its prompt cache. */
   readonly cacheMarks: boolean;
+  /** The client speaks this protocol itself: what it left out means here what it meant there. */
+  readonly ownClient: boolean;
   /** The tool as this wire knows it. */
   readonly tool: (name: string) => CalledTool;
   /** A call's id in the length that the vendor takes. */
@@ -23,6 +25,7 @@ export interface Encoding {
 export const newEncoding = (
   { model, tools }: ModelRequest,
   losses: Losses,
+  client: WireFormat | undefined,
   wireName: (name: string) => string,
 ): Encoding => {
   const ids = new ToolNames();
@@ -30,6 +33,7 @@ export const newEncoding = (
     losses,
     place: 'message',
     cacheMarks: takesCacheMarks(model),
+    ownClient: client === 'responses',
     tool(name) {
       const tool = calledTool(tools, name);
       return tool.namespace === undefined ? { ...tool, name: wireName(name) } : tool;

@@ -7,6 +7,7 @@ import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { decodeFault, encodeFault } from './faults.ts';
+import { fieldNames } from './field-names.ts';
 import { holdsPacked } from './holds-packed.ts';
 import { serverState } from './server-state.ts';
 
@@ -18,6 +19,7 @@ export const responsesClient: ClientProtocol = {
   decodeRequest,
   mends: holdsPacked,
   ownWireField: serverState,
+  fieldNames,
   encodeStream,
   encodeReply,
   encodeFault,
@@ -44,4 +46,6 @@ export const responsesUpstream: UpstreamProtocol = {
   decodeStream,
   decodeReply,
   decodeFault,
+  // Payloads come only where they are asked for.
+  mayReason: ({ include }) => Array.isArray(include) && include.includes('reasoning.encrypted_content'),
 };

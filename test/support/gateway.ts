@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { start } from '../../engine/start.ts';
+import { dirname, join } from 'node:path';
+import { type StartOptions, start } from '../../engine/start.ts';
 
 /** A gateway of a test's own, on a free port, with a folder of its own. */
 export interface TestGateway {
@@ -12,15 +12,26 @@ export interface TestGateway {
   readonly stop: () => Promise<void>;
 }
 
+/** What a test may set beside the configuration. */
+export interface GatewayExtras extends Pick<StartOptions, 'transformerFolders' | 'vendors'> {
+  /** Further files in its folder, by relative path. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
 /** Starts a gateway with this `config.json`; without one, as on a first start. */
 export const startGateway = async (
   written?: object,
   env: Readonly<Record<string, string>> = {},
+  { files = {}, ...more }: GatewayExtras = {},
 ): Promise<TestGateway> => {
   const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
   if (written) await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, ...written }));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), text);
+  }
   const reports: string[] = [];
-  const service = await start({ env, home, report: (line) => reports.push(line) });
+  const service = await start({ ...more, env, home, report: (line) => reports.push(line) });
   return {
     baseUrl: service.baseUrl,
     home,

@@ -29,6 +29,8 @@ export interface RecordedFacts {
   readonly function_call?: { readonly name: string; readonly arguments: unknown };
   readonly stop_reason: string | null;
   readonly incomplete_details?: { readonly reason: string } | null;
+  /** Why a prompt got no answer at all. */
+  readonly prompt_feedback?: unknown;
   readonly usage: Readonly<Record<string, unknown>> | null;
   readonly error?: unknown;
   readonly error_event?: unknown;
@@ -93,6 +95,7 @@ export const usageOf = ({ expected: { usage } }: Recording): FactUsage | undefin
       reasoning: at('output_tokens_details', 'reasoning_tokens'),
     };
   }
+  if (!('input_tokens' in usage)) return undefined;
   return {
     prompt: at('input_tokens') + at('cache_read_input_tokens') + at('cache_creation_input_tokens'),
     cacheRead: at('cache_read_input_tokens'),

@@ -3,6 +3,8 @@ import OpenAI from 'openai';
 
 /** What a test asks of a model through an SDK. */
 export interface Question {
+  /** In place of the conversation's model. */
+  readonly model?: string;
   readonly text: string;
   readonly stream: boolean;
   readonly tools?: readonly string[];
@@ -32,17 +34,18 @@ export interface Conversation {
   readonly give: (results: readonly string[], question: Question) => Promise<Learnt>;
 }
 
-export type SdkClient = (baseUrl: string, model: string) => Conversation;
+/** `forgets`: the client sends no reasoning back, as many do. */
+export type SdkClient = (baseUrl: string, model: string, forgets?: boolean) => Conversation;
 
 /** The smallest PNG there is. */
 export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
 
-export const messagesSdk: SdkClient = (baseUrl, model) => {
+export const messagesSdk: SdkClient = (baseUrl, conversationModel, forgets) => {
   const client = new Anthropic({ baseURL: baseUrl, apiKey: 'client-key', maxRetries: 0 });
   const messages: Anthropic.MessageParam[] = [];
-  const send = async ({ stream, tools = [], think }: Question): Promise<Learnt> => {
+  const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
     const body = {
       model,
       max_tokens: 4_000,
@@ -51,7 +54,8 @@ export const messagesSdk: SdkClient = (baseUrl, model) => {
       ...(think && { thinking: { type: 'enabled' as const, budget_tokens: 2_000 } }),
     };
     const message = stream ? await client.messages.stream(body).finalMessage() : await client.messages.create(body);
-    messages.push({ role: 'assistant', content: message.content });
+    const kept = forgets ? message.content.filter(({ type }) => !type.endsWith('thinking')) : message.content;
+    messages.push({ role: 'assistant', content: kept });
     const { usage } = message;
     const cached = usage.cache_read_input_tokens ?? 0;
     return {
@@ -96,77 +100,111 @@ export const messagesSdk: SdkClient = (baseUrl, model) => {
   };
 };
 
-export const chatSdk: SdkClient = (baseUrl, model) => {
-  const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
-  const messages: OpenAI.ChatCompletionMessageParam[] = [];
-  const send = async ({ stream, tools = [], think }: Question): Promise<Learnt> => {
-    const body = {
-      model,
-      max_completion_tokens: 4_000,
-      messages,
-      ...(tools.length > 0 && {
-        tools: tools.map((name) => ({ type: 'function' as const, function: { name, parameters: schema } })),
-      }),
-      ...(think && { reasoning_effort: 'medium' as const }),
+/** What look-alikes of Chat Completions add to a message; a client that knows them sends them back. */
+interface Thoughts {
+  reasoning_content?: string;
+  reasoning?: string;
+  reasoning_details?: unknown[];
+}
+
+const gatherThoughts = (gathered: Thoughts, message: object): void => {
+  if ('reasoning_content' in message && typeof message.reasoning_content === 'string') {
+    gathered.reasoning_content = (gathered.reasoning_content ?? '') + message.reasoning_content;
+  }
+  if ('reasoning' in message && typeof message.reasoning === 'string') {
+    gathered.reasoning = (gathered.reasoning ?? '') + message.reasoning;
+  }
+  if ('reasoning_details' in message && Array.isArray(message.reasoning_details)) {
+    gathered.reasoning_details = [...(gathered.reasoning_details ?? []), ...message.reasoning_details];
+  }
+};
+
+const withoutThoughts = ({ role, content, tool_calls }: OpenAI.ChatCompletionMessage) => ({
+  role,
+  content,
+  ...(tool_calls && { tool_calls }),
+});
+
+/** `knows`: the client puts together what look-alikes add to the wire; the SDK by itself keeps the last piece alone. */
+const chatSdkThat =
+  (knows: boolean): SdkClient =>
+  (baseUrl, conversationModel, forgets) => {
+    const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
+    const messages: OpenAI.ChatCompletionMessageParam[] = [];
+    const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
+      const body = {
+        model,
+        max_completion_tokens: 4_000,
+        messages,
+        ...(tools.length > 0 && {
+          tools: tools.map((name) => ({ type: 'function' as const, function: { name, parameters: schema } })),
+        }),
+        ...(think && { reasoning_effort: 'medium' as const }),
+      };
+      const gathered: Thoughts = {};
+      const completion = stream
+        ? await client.chat.completions
+            .stream({ ...body, stream_options: { include_usage: true } })
+            .on('chunk', (chunk) => {
+              const delta = chunk.choices[0]?.delta;
+              if (delta) gatherThoughts(gathered, delta);
+            })
+            .finalChatCompletion()
+        : await client.chat.completions.create(body);
+      const [choice] = completion.choices;
+      if (!choice) throw new Error('no choice');
+      const { message } = choice;
+      if (!stream) gatherThoughts(gathered, message);
+      const kept = knows ? { ...message, ...gathered } : message;
+      messages.push(forgets ? withoutThoughts(message) : kept);
+      const { usage } = completion;
+      return {
+        text: message.content ?? '',
+        reasoning: gathered.reasoning_content ?? gathered.reasoning ?? '',
+        calls: (message.tool_calls ?? []).flatMap((call) =>
+          call.type === 'function'
+            ? [{ id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) }]
+            : [],
+        ),
+        stop: choice.finish_reason,
+        model: completion.model,
+        usage: {
+          prompt: usage?.prompt_tokens ?? -1,
+          cached: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+          output: usage?.completion_tokens ?? -1,
+          reasoning: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
+        },
+      };
     };
-    let streamedReasoning = '';
-    const completion = stream
-      ? await client.chat.completions
-          .stream({ ...body, stream_options: { include_usage: true } })
-          .on('chunk', (chunk) => {
-            const delta = chunk.choices[0]?.delta;
-            if (delta && 'reasoning_content' in delta) streamedReasoning += String(delta.reasoning_content);
-          })
-          .finalChatCompletion()
-      : await client.chat.completions.create(body);
-    const [choice] = completion.choices;
-    if (!choice) throw new Error('no choice');
-    const { message } = choice;
-    messages.push(message);
-    const { usage } = completion;
-    const whole = 'reasoning_content' in message ? String(message.reasoning_content) : '';
     return {
-      text: message.content ?? '',
-      reasoning: stream ? streamedReasoning : whole,
-      calls: (message.tool_calls ?? []).flatMap((call) =>
-        call.type === 'function'
-          ? [{ id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) }]
-          : [],
-      ),
-      stop: choice.finish_reason,
-      model: completion.model,
-      usage: {
-        prompt: usage?.prompt_tokens ?? -1,
-        cached: usage?.prompt_tokens_details?.cached_tokens ?? 0,
-        output: usage?.completion_tokens ?? -1,
-        reasoning: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
+      ask(question) {
+        const image = { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${png}` } };
+        messages.push({
+          role: 'user',
+          content: [...(question.image ? [image] : []), { type: 'text', text: question.text }],
+        });
+        return send(question);
+      },
+      give(results, question) {
+        const last = messages.at(-1);
+        const calls = (last?.role === 'assistant' && last.tool_calls) || [];
+        for (const [index, { id }] of calls.entries()) {
+          messages.push({ role: 'tool', tool_call_id: id, content: results[index] ?? '' });
+        }
+        return send(question);
       },
     };
   };
-  return {
-    ask(question) {
-      const image = { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${png}` } };
-      messages.push({
-        role: 'user',
-        content: [...(question.image ? [image] : []), { type: 'text', text: question.text }],
-      });
-      return send(question);
-    },
-    give(results, question) {
-      const last = messages.at(-1);
-      const calls = (last?.role === 'assistant' && last.tool_calls) || [];
-      for (const [index, { id }] of calls.entries()) {
-        messages.push({ role: 'tool', tool_call_id: id, content: results[index] ?? '' });
-      }
-      return send(question);
-    },
-  };
-};
 
-export const responsesSdk: SdkClient = (baseUrl, model) => {
+export const chatSdk = chatSdkThat(true);
+
+/** The SDK and nothing more. */
+export const bareChatSdk = chatSdkThat(false);
+
+export const responsesSdk: SdkClient = (baseUrl, conversationModel, forgets) => {
   const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: 'client-key', maxRetries: 0 });
   const input: OpenAI.Responses.ResponseInputItem[] = [];
-  const send = async ({ stream, tools = [], think }: Question): Promise<Learnt> => {
+  const send = async ({ stream, tools = [], think, model = conversationModel }: Question): Promise<Learnt> => {
     const body = {
       model,
       max_output_tokens: 4_000,
@@ -179,7 +217,8 @@ export const responsesSdk: SdkClient = (baseUrl, model) => {
       ...(think && { reasoning: { effort: 'medium' as const, summary: 'auto' as const } }),
     };
     const response = stream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
-    input.push(...response.output.map(({ ...item }) => item as OpenAI.Responses.ResponseInputItem));
+    const kept = response.output.filter(({ type }) => !forgets || type !== 'reasoning');
+    input.push(...kept.map(({ ...item }) => item as OpenAI.Responses.ResponseInputItem));
     const { usage } = response;
     return {
       text: response.output
@@ -217,10 +256,10 @@ export const responsesSdk: SdkClient = (baseUrl, model) => {
       return send(question);
     },
     give(results, question) {
-      const answered = new Set(input.flatMap((item) => (item.type === 'function_call_output' ? [item.call_id] : [])));
-      const open = input.flatMap((item) =>
-        item.type === 'function_call' && !answered.has(item.call_id) ? [item] : [],
+      const answered = input.findLastIndex(
+        (item) => item.type === 'function_call_output' || ('role' in item && item.role === 'user'),
       );
+      const open = input.slice(answered + 1).flatMap((item) => (item.type === 'function_call' ? [item] : []));
       for (const [index, { call_id }] of open.entries()) {
         input.push({ type: 'function_call_output', call_id, output: results[index] ?? '' });
       }

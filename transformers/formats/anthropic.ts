@@ -1,11 +1,11 @@
-import type { Format } from '../../engine/model/transformer.ts';
+import { format, noOptions } from '../../engine/model/transformer.ts';
 import { messagesUpstream } from '../../protocols/messages/index.ts';
 
 /** The version that still knows the sampling fields. Source: Anthropic API reference, "Versions". */
 const versionWithSampling = '2023-06-01';
 
 /** Anthropic: the Messages protocol as it is. */
-export const anthropic: Format = {
+export const anthropic = format({
   name: 'anthropic',
   hosts: ['api.anthropic.com'],
   firstStart: {
@@ -13,6 +13,7 @@ export const anthropic: Format = {
     baseUrl: 'https://api.anthropic.com',
     models: ['claude-sonnet-4-5', 'claude-opus-4-5', 'claude-haiku-4-5'],
   },
+  options: noOptions,
   path: '/v1/messages',
   protocol: () => messagesUpstream,
   headers({ apiKey, clientHeader, request }) {
@@ -26,4 +27,4 @@ export const anthropic: Format = {
       ...(beta !== undefined && { 'anthropic-beta': beta }),
     };
   },
-};
+});

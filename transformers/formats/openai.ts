@@ -1,5 +1,7 @@
-import type { Format, Target } from '../../engine/model/transformer.ts';
+import Type, { type Static } from 'typebox';
+import { format, type Target } from '../../engine/model/transformer.ts';
 import { type ChatDialect, chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import { responsesUpstream } from '../../protocols/responses/index.ts';
 import { bearer } from './bearer.ts';
 
 /** OpenAI itself. Source: OpenAI API reference, "Create chat completion"; guide "Reasoning". */
@@ -28,11 +30,25 @@ const lookAlike: ChatDialect = {
 
 const hosts = ['api.openai.com', 'openai.azure.com'];
 
-const isOwn = ({ baseUrl }: Target): boolean =>
+const isOwn = (baseUrl: URL): boolean =>
   hosts.some((host) => baseUrl.hostname === host || baseUrl.hostname.endsWith(`.${host}`));
 
-/** OpenAI, and every server that speaks Chat Completions like it. */
-export const openai: Format = {
+const Options = Type.Object(
+  {
+    api: Type.Optional(
+      Type.Union([Type.Literal('chat'), Type.Literal('responses')], {
+        description: 'Which of its two protocols the provider is spoken to in; by default the base URL tells.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const speaksResponses = ({ baseUrl, options: { api } }: Target<Static<typeof Options>>): boolean =>
+  api === undefined ? /\/responses\/?$/.test(baseUrl.pathname) : api === 'responses';
+
+/** OpenAI, and every server that speaks Chat Completions or Responses like it. */
+export const openai = format({
   name: 'openai',
   hosts,
   firstStart: {
@@ -40,7 +56,12 @@ export const openai: Format = {
     baseUrl: 'https://api.openai.com/v1',
     models: ['gpt-5.1', 'gpt-5-mini', 'gpt-4.1'],
   },
+  options: Options,
   path: '/v1/chat/completions',
-  protocol: (target) => chatUpstream(isOwn(target) ? openAi : lookAlike),
+  pathFor: (target) => (speaksResponses(target) ? '/v1/responses' : '/v1/chat/completions'),
+  protocol(target) {
+    if (speaksResponses(target)) return responsesUpstream;
+    return chatUpstream(isOwn(target.baseUrl) ? openAi : lookAlike);
+  },
   headers: bearer,
-};
+});

@@ -1,4 +1,4 @@
-import type { Format } from '../../engine/model/transformer.ts';
+import { type Call, format, noOptions } from '../../engine/model/transformer.ts';
 import {
   type ChatDialect,
   type ChatField,
@@ -11,15 +11,28 @@ import { bearer } from './bearer.ts';
 /** OpenRouter: takes what its many vendors take, and gives their reasoning as `reasoning_details`. Source: OpenRouter API reference. */
 const dialect: ChatDialect = {
   ...plainDialect,
+  // It drops what it doesn't know without a word, and a web search is a plugin here.
+  asItCame: 'without-web-search',
   fields: new Set<ChatField>([...plainDialect.fields, 'top_k']),
   cacheMarks: { form: 'cache_control', models: /./ },
   toolImages: true,
   reasoning: { form: 'reasoning', efforts: plainEfforts, models: /./ },
-  reasoningHistory: { field: 'reasoning_details', on: 'all', required: false },
+  reasoningHistory: { field: 'reasoning_details', on: 'all', required: false, sealed: /claude/i },
   webSearch: { form: 'plugins', models: /./ },
 };
 
-export const openrouter: Format = {
+/** Which application asks; the vendor ranks them. Source: OpenRouter documentation, "App attribution". */
+const appHeaders = ['http-referer', 'x-openrouter-title', 'x-title'] as const;
+
+const appOf = ({ clientHeader }: Call): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    appHeaders.flatMap((name) => {
+      const value = clientHeader(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+export const openrouter = format({
   name: 'openrouter',
   hosts: ['openrouter.ai'],
   firstStart: {
@@ -27,7 +40,8 @@ export const openrouter: Format = {
     baseUrl: 'https://openrouter.ai/api/v1',
     models: ['anthropic/claude-sonnet-4.5', 'openai/gpt-5.1', 'google/gemini-2.5-pro'],
   },
+  options: noOptions,
   path: '/v1/chat/completions',
   protocol: () => chatUpstream(dialect),
-  headers: bearer,
-};
+  headers: (call) => ({ ...bearer(call), ...appOf(call) }),
+});

@@ -38,7 +38,7 @@ test('an empty configuration is complete', (t) => {
       jsonDepth: 256,
       connectionsPerClient: 1024,
     },
-    timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, drainMs: 30_000 },
+    timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, stageMs: 30_000, drainMs: 30_000 },
     providers: [],
     router: { default: undefined, longContextThreshold: 60_000, routes: {} },
     transformers: [],
@@ -54,7 +54,7 @@ test('every field is read', (t) => {
     LOG_LEVEL: 'warn',
     ALLOWED_HOSTS: ['gw.example', ' ', '$NONE'],
     LIMITS: { bodyBytes: 1000, ratio: 3 },
-    TIMEOUTS: { idleMs: 5, drainMs: 0 },
+    TIMEOUTS: { idleMs: 5, stageMs: 7, drainMs: 0 },
     Providers: [p, q],
     Router: { default: 'p,m', longContextThreshold: 10, routes: { think: 'q,a/b:c', image: 'n' } },
     transformers: [
@@ -72,7 +72,7 @@ test('every field is read', (t) => {
       logLevel: 'warn',
       allowedHosts: ['gw.example'],
       limits: { bodyBytes: 1000, decompressedBytes: 2000, ratio: 3, jsonDepth: 256, connectionsPerClient: 1024 },
-      timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, drainMs: 0 },
+      timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, stageMs: 7, drainMs: 0 },
       providers: [
         { name: 'p', baseUrl: 'https://h.example/v1', apiKey: 's3cret', models: ['m', 'n'], unset: [] },
         { name: 'Q', baseUrl: 'http://127.0.0.1:9/', apiKey: '', models: ['m', 'a/b:c'], unset: [] },

@@ -167,7 +167,7 @@ test('sampling, limits and the rest', (t) => {
     extra: {
       wire: 'chat',
       at: '',
-      fields: { novelty: { a: 1 }, stream_options: { include_obfuscation: false }, user: 'old' },
+      fields: { novelty: { a: 1 }, stream_options: { include_obfuscation: false }, user: 'old', max_tokens: 5 },
     },
   });
 });

@@ -347,11 +347,26 @@ const conversations: readonly (readonly [
 
 for (const [title, turns, messages, losses = [], dialect = {}] of conversations) {
   test(`messages: ${title}`, (t) => {
-    const encoded = encode({ turns }, dialect);
-    t.deepEqual<unknown, unknown>(encoded.body.messages, messages);
+    // An answer begun by the client is a case of its own.
+    const encoded = encode({ turns: [...turns, user(text('Go on.'))] }, dialect);
+    t.deepEqual<unknown, unknown>(encoded.body.messages, [...messages, { role: 'user', content: 'Go on.' }]);
     t.deepEqual(encoded.losses, [...losses]);
   });
 }
+
+test('an answer begun by the client is marked where the vendor goes on with it, else a loss', (t) => {
+  const turns = [user(text('Say it.')), assistant(text('I say'))];
+  const begun = { role: 'assistant', content: 'I say' };
+  const { body, losses } = encode({ turns });
+  t.deepEqual<unknown, unknown>(body.messages, [{ role: 'user', content: 'Say it.' }, begun]);
+  t.deepEqual(losses, ['~a']);
+  const marked = encode({ turns }, { prefix: true });
+  t.deepEqual<unknown, unknown>(marked.body.messages, [
+    { role: 'user', content: 'Say it.' },
+    { ...begun, prefix: true },
+  ]);
+  t.deepEqual(marked.losses, []);
+});
 
 test('instructions are one message, with parts only where marks need them', (t) => {
   const system = [
@@ -535,7 +550,7 @@ const toolCases: readonly (readonly [
     'allowed tools by leaving out',
     { tools: [f, { ...f, name: 'h' }], toolChoice: { type: 'allowed', required: false, names: ['f'] } },
     { tools: [wireF], tool_choice: 'auto' },
-    ['~tool_choice'],
+    ['~tool_choice', '-tools[0]'],
     few,
   ],
 ];
@@ -644,7 +659,7 @@ const fieldCases: readonly (readonly [
       stop: ['x'],
     },
     {},
-    ['-temperature', '-top_k', '-verbosity', '-metadata', '-service_tier', '-prompt_cache_key', '-stop'],
+    ['-temperature', '-top_k', '-verbosity', '-metadata', '-prompt_cache_key', '-service_tier', '-stop'],
     few,
   ],
   [
@@ -742,7 +757,7 @@ const fieldCases: readonly (readonly [
     'they need a stream',
     { extra: { wire: 'chat', at: '', fields: { stream_options: { o: 1 } } } },
     {},
-    ['-stream_options'],
+    ['-stream_options.o'],
   ],
   ['foreign extra', { extra: { wire: 'messages', at: '', fields: { container: 'x' } } }, {}, ['-container']],
   [

@@ -288,6 +288,7 @@ const fields: readonly (readonly [
     'no tools',
     { tools: [], toolChoice: { type: 'auto' }, parallelToolCalls: false },
     { tools: undefined, tool_choice: undefined },
+    ['parallel_tool_calls'],
   ],
   [
     'a forced choice of no tools',
@@ -378,6 +379,7 @@ const fields: readonly (readonly [
     'choice none, one at a time',
     { toolChoice: { type: 'none' }, parallelToolCalls: false },
     { tool_choice: { type: 'none' } },
+    ['parallel_tool_calls'],
   ],
   ['choice required', { toolChoice: { type: 'required' } }, { tool_choice: { type: 'any' } }],
   [
@@ -391,7 +393,7 @@ const fields: readonly (readonly [
     'choice among some',
     { tools: [f, g], toolChoice: { type: 'allowed', required: true, names: ['g'] } },
     { tools: [{ name: 'g', input_schema: { type: 'object', properties: {} } }], tool_choice: { type: 'any' } },
-    ['~tool_choice'],
+    ['~tool_choice', 'tools[0]'],
   ],
   ['temperature above 1', { temperature: 1.7 }, { temperature: 1 }, ['~temperature']],
   [
@@ -411,8 +413,9 @@ const fields: readonly (readonly [
   ],
   [
     'a schema',
-    { output: { type: 'json-schema', schema: { type: 'object' }, name: 'n' } },
+    { output: { type: 'json-schema', schema: { type: 'object' }, name: 'n', strict: true } },
     { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
+    ['response_format.name', 'response_format.strict'],
   ],
   [
     'what this wire has no field for',
@@ -502,14 +505,14 @@ const plans: readonly (readonly [
     { mode: 'on', budget: 100 },
     { maxTokens: 5000 },
     { thinking: manual(1024) },
-    ['~thinking.budget_tokens'],
+    ['~reasoning.budget_tokens'],
   ],
   [
     'a budget above the limit',
     { mode: 'on', budget: 9000 },
     { maxTokens: 5000 },
     { thinking: manual(4999), max_tokens: 5000 },
-    ['~thinking.budget_tokens'],
+    ['~reasoning.budget_tokens'],
   ],
   ['a budget without a limit', { mode: 'on', budget: 9000 }, {}, { thinking: manual(9000), max_tokens: 13_096 }],
   [
@@ -524,7 +527,7 @@ const plans: readonly (readonly [
     { effort: 'high' },
     { toolChoice: { type: 'required' } },
     { thinking: undefined, tool_choice: { type: 'any' }, max_tokens: 4096 },
-    ['~thinking'],
+    ['~reasoning'],
   ],
   [
     'not with sampling',
@@ -545,14 +548,14 @@ const plans: readonly (readonly [
     { mode: 'on', budget: 2000 },
     { turns: looped(thinking('gemini')) },
     { thinking: undefined },
-    ['th', '~thinking'],
+    ['th', '~reasoning'],
   ],
   [
     'after calls without thinking',
     { effort: 'high' },
     { turns: looped(text('so')) },
     { thinking: undefined },
-    ['~thinking'],
+    ['~reasoning'],
   ],
   [
     'adaptive after calls without thinking',
@@ -571,7 +574,7 @@ const plans: readonly (readonly [
     { mode: 'on', budget: 2000 },
     { turns: [hi, says('assistant', text('so'))] },
     { thinking: undefined },
-    ['~thinking'],
+    ['~reasoning'],
   ],
 ];
 for (const [title, reasoning, over, body, losses = []] of plans) {

@@ -242,7 +242,11 @@ const members: readonly (readonly [string, JsonObject, Partial<ModelRequest>])[]
     { metadata: { a: 'b' }, prompt_cache_key: 'k', service_tier: 'flex', parallel_tool_calls: false },
     { metadata: { a: 'b' }, promptCacheKey: 'k', serviceTier: 'flex', parallelToolCalls: false },
   ],
-  ['what is the default anyway', { store: false, background: false, truncation: 'disabled', top_logprobs: 0 }, {}],
+  [
+    'what is the default anyway',
+    { store: false, background: false, truncation: 'disabled', top_logprobs: 0 },
+    { store: false },
+  ],
   [
     'what is granted anyway',
     { include: ['reasoning.encrypted_content'], stream_options: { include_obfuscation: false } },
@@ -260,11 +264,11 @@ const members: readonly (readonly [string, JsonObject, Partial<ModelRequest>])[]
       reasoning: { context: 'auto' },
     },
     {
+      store: true,
       extra: {
         wire: 'responses',
         at: '',
         fields: {
-          store: true,
           truncation: 'auto',
           max_tool_calls: 3,
           new_thing: { a: 1 },
@@ -460,7 +464,12 @@ test('parts know their place, their marks and what nobody read', (t) => {
           type: 'text',
           text: 'b',
           at: 'input[1].content[0]',
-          extra: { wire: 'responses', at: 'input[1]', fields: { phase: 'commentary' } },
+          extra: {
+            wire: 'responses',
+            at: 'input[1].content[0]',
+            fields: {},
+            outer: { wire: 'responses', at: 'input[1]', fields: { phase: 'commentary' } },
+          },
         },
       ],
     },

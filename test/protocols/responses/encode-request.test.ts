@@ -2,7 +2,7 @@ import test from 'ava';
 import { FaultError } from '../../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
-import type { ModelRequest, Part, Turn } from '../../../engine/model/request.ts';
+import type { ModelRequest, Part, Turn, WireFormat } from '../../../engine/model/request.ts';
 import { ToolNames } from '../../../engine/model/tool-names.ts';
 import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
 import { encodeRequest } from '../../../protocols/responses/encode-request.ts';
@@ -15,10 +15,10 @@ interface Encoded {
   readonly names: ToolNames;
 }
 
-const encode = (over: Partial<ModelRequest>): Encoded => {
+const encode = (over: Partial<ModelRequest>, client?: WireFormat): Encoded => {
   const losses = new Losses('test');
   const names = new ToolNames();
-  const body = encodeRequest({ ...plainRequest, ...over }, { losses, names, relaysReply: false });
+  const body = encodeRequest({ ...plainRequest, ...over }, { losses, names, relaysReply: false, client });
   const told = losses.list.map(({ path, outcome }) => `${outcome} ${path}`);
   return { body: JSON.parse(JSON.stringify(body)), losses: told, names };
 };
@@ -43,10 +43,10 @@ const placeless = (value: unknown): unknown => {
 for (const [name, body] of requests) {
   test(`${name}: decoded and written again, the request is the same, and nothing is lost`, (t) => {
     const request = decodeRequest(body);
-    const { body: again, losses } = encode(request);
+    const { body: again, losses } = encode(request, 'responses');
     t.deepEqual(placeless(decodeRequest(again)), placeless(request));
     t.deepEqual(losses, []);
-    t.is(again.store, false);
+    t.is(again.store, body.store);
     t.is(again.instructions ?? '', body.instructions ?? '');
   });
 }
@@ -200,7 +200,9 @@ for (const [title, turns, expected, losses] of inputs) {
   });
 }
 
-const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, readonly string[]])[] = [
+const plainTool = { type: 'function', name: 'f', parameters: { type: 'object' } } as const;
+
+const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, readonly string[], WireFormat?])[] = [
   ['nothing', {}, {}, []],
   [
     'system',
@@ -251,7 +253,7 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
     'a budget',
     { reasoning: { mode: 'on', budget: 8000 } },
     { reasoning: { effort: 'medium', summary: 'auto' } },
-    ['approximated reasoning.budget'],
+    ['approximated reasoning.budget_tokens'],
   ],
   ['adaptive', { reasoning: { mode: 'adaptive' } }, { reasoning: { summary: 'auto' } }, []],
   ['hidden', { reasoning: { mode: 'adaptive', effort: 'max', show: 'hidden' } }, { reasoning: { effort: 'max' } }, []],
@@ -304,6 +306,16 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
     { extra: { wire: 'responses', at: '', fields: { previous_response_id: 'r' } } },
     { previous_response_id: 'r', store: undefined },
     [],
+    'responses',
+  ],
+  ['what is to be kept', { store: true }, { store: true }, [], 'responses'],
+  ['a function of which nothing is said', { tools: [plainTool] }, { tools: [{ ...plainTool, strict: false }] }, []],
+  [
+    'a function of which its own client says nothing',
+    { tools: [plainTool] },
+    { tools: [plainTool], store: undefined },
+    [],
+    'responses',
   ],
   [
     "members of another wire's",
@@ -315,13 +327,13 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
     'a tool choice without tools',
     { toolChoice: { type: 'required' }, parallelToolCalls: false },
     {},
-    ['dropped tool_choice'],
+    ['dropped tool_choice', 'dropped parallel_tool_calls'],
   ],
 ];
 
-for (const [title, request, members, losses] of bodies) {
+for (const [title, request, members, losses, client] of bodies) {
   test(`body: ${title}`, (t) => {
-    const encoded = encode(request);
+    const encoded = encode(request, client);
     const base = { model: 'm', input: [], stream: true, store: false, include: ['reasoning.encrypted_content'] };
     t.deepEqual(encoded.body, JSON.parse(JSON.stringify({ ...base, ...members })));
     t.deepEqual(encoded.losses, losses);
@@ -491,7 +503,7 @@ test('a conversation with everything comes back the same over the same wire', (t
     max_tool_calls: 4,
   };
   const request = decodeRequest(body);
-  const { body: again, losses } = encode(request);
+  const { body: again, losses } = encode(request, 'responses');
   t.deepEqual(losses, []);
   t.deepEqual(placeless(decodeRequest(again)), placeless(request));
   const developer = (item: unknown) =>

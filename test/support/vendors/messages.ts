@@ -32,9 +32,14 @@ export const vendorSignature = 'EqQBCgIYAhIM+vendor/signature==';
 
 /** A vendor of Messages that is as strict as the original. */
 export const messagesVendor: Vendor<MessagesBody> = {
-  path: '/v1/messages',
+  paths: /^\/v1\/messages$/,
+  key: (headers) => headers['x-api-key']?.toString(),
+  understand,
   complaint: findComplaint,
-  error: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: 'req_vendor' }),
+  failure: (status, message) => ({
+    body: { type: 'error', error: { type: types[status] ?? 'api_error', message }, request_id: 'req_vendor' },
+    headers: status === 429 ? { 'retry-after': '7' } : {},
+  }),
   answer(body) {
     const answer = scripted(understand(body));
     const shown = body.thinking && body.thinking.type !== 'disabled' ? answer : { ...answer, thinking: undefined };
@@ -42,8 +47,15 @@ export const messagesVendor: Vendor<MessagesBody> = {
     const given: Scripted = thinking === undefined ? rest : { ...rest, thinking };
     return body.stream
       ? { type: 'stream', pieces: streamOf(given, body) }
-      : { type: 'json', body: replyOf(given, body) };
+      : { type: 'json', text: JSON.stringify(replyOf(given, body)) };
   },
+  payload: vendorSignature,
+};
+
+const types: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  429: 'rate_limit_error',
 };
 
 const blocksOf = (content: MessagesBlock['content']): readonly MessagesBlock[] =>
@@ -54,7 +66,7 @@ const textOf = (content: MessagesBlock['content']): string =>
     .map(({ text = '' }) => text)
     .join('');
 
-const understand = ({ messages, tools = [] }: MessagesBody) => {
+function understand({ messages, tools = [] }: MessagesBody) {
   const turns = messages.filter(({ role }) => role === 'user').map(({ content }) => blocksOf(content));
   const newest = turns.at(-1) ?? [];
   const spoken = turns.findLast((blocks) => blocks.some(({ type }) => type === 'text')) ?? [];
@@ -64,7 +76,7 @@ const understand = ({ messages, tools = [] }: MessagesBody) => {
     tools: tools.map(({ name }) => name),
     images: newest.flatMap(({ type, source }) => (type === 'image' ? (source?.media_type ?? 'url') : [])),
   };
-};
+}
 
 /** What the original would refuse. Source: Anthropic API reference, "Messages"; guides "Tool use" and "Extended thinking". */
 function findComplaint(body: MessagesBody): string | undefined {

@@ -1,19 +1,30 @@
-import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../upstream.ts';
+import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream, type UpstreamAnswer } from '../upstream.ts';
 import type { Vendor } from './vendor.ts';
 
-/** Puts a simulated vendor on a loopback port. */
-export const serveVendor = <Body>(vendor: Vendor<Body>): Promise<ScriptedUpstream> =>
-  startUpstream(({ url, body }) => {
-    if (!url.startsWith(vendor.path)) return jsonAnswer(vendor.error(`no such path: ${url}`), 404);
+/** Puts a simulated vendor, whose key is `key`, on a loopback port. */
+export const serveVendor = <Body>(vendor: Vendor<Body>, key: string): Promise<ScriptedUpstream> =>
+  startUpstream(({ url, headers, body }) => {
+    if (!vendor.paths.test(url)) return fail(vendor, 404, `no such path: ${url}`);
+    if (vendor.key(headers) !== key) return fail(vendor, 401, 'no valid key');
     // The vendor's own checks find out whether this is such a body.
     const asked = body as Body;
-    const complaint = vendor.complaint(asked);
-    if (complaint !== undefined) return jsonAnswer(vendor.error(complaint), 400);
-    const answer = vendor.answer(asked);
-    return answer.type === 'json' ? jsonAnswer(answer.body) : sseAnswer(inOddPieces(answer.pieces.join('')));
+    const complaint = vendor.complaint(asked, url);
+    if (complaint !== undefined) return fail(vendor, 400, complaint);
+    const wanted = /fail with (\d+)/.exec(vendor.understand(asked).text)?.[1];
+    if (wanted !== undefined) return fail(vendor, Number(wanted), `as you asked: ${wanted}`);
+    const answer = vendor.answer(asked, url);
+    return answer.type === 'json'
+      ? { headers: { 'content-type': 'application/json' }, pieces: inOddPieces(answer.text) }
+      : sseAnswer(inOddPieces(answer.pieces.join('')));
   });
 
-/** The stream in pieces that keep neither to records nor to characters. */
+const fail = <Body>(vendor: Vendor<Body>, status: number, message: string): UpstreamAnswer => {
+  const failure = vendor.failure(status, message);
+  const answer = jsonAnswer(failure.body, failure.status ?? status);
+  return { ...answer, headers: { ...answer.headers, ...failure.headers } };
+};
+
+/** The text in pieces that keep neither to records nor to characters. */
 const inOddPieces = (text: string): Uint8Array[] => {
   const bytes = new TextEncoder().encode(text);
   const out: Uint8Array[] = [];

@@ -1,12 +1,30 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Asked } from './script.ts';
+
 /** A simulated vendor: refuses what the original refuses, and answers what the user's words ask for. */
 export interface Vendor<Body> {
-  readonly path: string;
+  /** The paths that it serves, with their queries. */
+  readonly paths: RegExp;
+  /** The header that brings the key, as a client of the original writes it. */
+  readonly key: (headers: IncomingHttpHeaders) => string | undefined;
+  /** What the user asks for. */
+  readonly understand: (body: Body) => Asked;
   /** What the original would refuse in this request; nothing when it would take it. */
-  readonly complaint: (body: Body) => string | undefined;
-  readonly error: (message: string) => unknown;
-  readonly answer: (body: Body) => VendorAnswer;
+  readonly complaint: (body: Body, url: string) => string | undefined;
+  /** The original's error of this status. */
+  readonly failure: (status: number, message: string) => VendorFailure;
+  readonly answer: (body: Body, url: string) => VendorAnswer;
+  /** What it wants back unchanged in a conversation that it reasoned and called tools in. */
+  readonly payload: string;
+}
+
+export interface VendorFailure {
+  /** Where the original uses another one. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
 }
 
 export type VendorAnswer =
-  | { readonly type: 'json'; readonly body: unknown }
+  | { readonly type: 'json'; readonly text: string }
   | { readonly type: 'stream'; readonly pieces: readonly string[] };

@@ -1,0 +1,20 @@
+import type { FieldNames } from '../../engine/model/client-spelling.ts';
+
+/** How this protocol writes what losses name. */
+export const fieldNames: FieldNames = {
+  fields: {
+    max_tokens: ['max_completion_tokens', 'max_tokens'],
+    user: ['safety_identifier', 'user'],
+    'reasoning.effort': ['reasoning_effort'],
+    reasoning: ['reasoning_effort'],
+  },
+  members: {
+    strict: ['function.strict'],
+    parameters: ['function.parameters'],
+    input: ['function.arguments'],
+    detail: ['image_url.detail'],
+    allowed_domains: ['filters.allowed_domains'],
+    blocked_domains: ['filters.blocked_domains'],
+    citations: ['annotations'],
+  },
+};

@@ -1,0 +1,23 @@
+import type { FieldNames } from '../../engine/model/client-spelling.ts';
+
+/** How this protocol writes what losses name. */
+export const fieldNames: FieldNames = {
+  fields: {
+    max_tokens: ['max_output_tokens'],
+    user: ['user', 'safety_identifier'],
+    response_format: ['text.format'],
+    verbosity: ['text.verbosity'],
+    'reasoning.effort': ['reasoning.effort'],
+    'reasoning.summary': ['reasoning.summary', 'reasoning.generate_summary'],
+    reasoning: ['reasoning'],
+    messages: ['input'],
+  },
+  members: {
+    cache_control: ['prompt_cache_breakpoint'],
+    citations: ['annotations'],
+    input: ['arguments'],
+    title: ['filename'],
+    allowed_domains: ['filters.allowed_domains'],
+    blocked_domains: ['filters.blocked_domains'],
+  },
+};

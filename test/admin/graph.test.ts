@@ -1,0 +1,165 @@
+import test from 'ava';
+import { request } from 'undici';
+import { chatReply } from '../support/chat-stream.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+
+/** Two stages that leave their names in the request and in the answer, in the order in which they run. */
+const marking = (name: string): string => `
+  import { machine } from 'switchyard/transformer';
+  export default {
+    name: '${name}',
+    request: (request) => ({ ...request, system: [...request.system, { type: 'text', text: '${name}' }] }),
+    events: machine({
+      initial: () => ({}),
+      step(_, event, out) { out.push(event.type === 'text-delta' ? { ...event, text: event.text + ' ${name}' } : event); },
+    }),
+  };`;
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+
+test.before(async () => {
+  upstream = await startUpstream(() => jsonAnswer(chatReply('said')));
+  gateway = await startGateway(
+    {
+      LOG: false,
+      APIKEY: 'key',
+      Providers: [
+        { name: 'p', baseUrl: upstream.url, apiKey: 'canary-secret', models: ['m', 'n'] },
+        { name: 'q', baseUrl: 'https://api.anthropic.com', apiKey: 'canary-secret', models: ['o'] },
+      ],
+      Router: { default: 'p,m', routes: { think: 'q,o', background: 'p,m' } },
+      transformers: [
+        { path: 'one.js', provider: 'p', options: { token: 'canary-secret' } },
+        { path: 'two.js', provider: 'p' },
+        { name: 'gone', path: '../gone.js', models: ['n'] },
+      ],
+    },
+    {},
+    { files: { 'one.js': marking('one'), 'two.js': marking('two') } },
+  );
+});
+
+test.after.always(async () => {
+  await gateway?.stop();
+  await upstream?.close();
+});
+
+const get = async (path: string, headers: Readonly<Record<string, string>> = { 'x-api-key': 'key' }) => {
+  const answer = await request(`${gateway.baseUrl}${path}`, { headers });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, text, value: Object(JSON.parse(text)) };
+};
+
+interface Shown {
+  readonly client: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly routes: readonly string[];
+  readonly fault: string | null;
+  readonly nodes: readonly { readonly step: string; readonly name: string }[];
+}
+
+// The endpoint's own answer; `line.test.ts` holds its shape.
+const graphsOf = (value: { readonly graphs: unknown }): readonly Shown[] => value.graphs as readonly Shown[];
+
+test('a key is needed', async (t) => {
+  for (const path of ['/api/graph', '/api/transformers']) t.is((await get(path, {})).status, 401, path);
+});
+
+test('without a question: each configured route, for each client protocol', async (t) => {
+  const { status, value, text } = await get('/api/graph');
+  t.is(status, 200);
+  t.deepEqual(
+    graphsOf(value).map(({ client, provider, model, routes }) => `${client} ${provider},${model} ${routes.join('+')}`),
+    [
+      'messages p,m default+background',
+      'chat p,m default+background',
+      'responses p,m default+background',
+      'messages q,o think',
+      'chat q,o think',
+      'responses q,o think',
+    ],
+  );
+  t.notRegex(text, /canary-secret/);
+});
+
+const questions: readonly (readonly [query: string, answer: string])[] = [
+  ['model=anything&client=chat', 'chat p,m default'],
+  ['model=q,o&client=messages', 'messages q,o explicit'],
+  ['model=claude-haiku&client=chat', 'chat p,m background'],
+  ['provider=q&model=o&client=chat', 'chat q,o explicit'],
+  ['provider=Q&model=unlisted&client=chat', 'chat q,unlisted explicit'],
+];
+
+for (const [query, answer] of questions) {
+  test(`?${query}`, async (t) => {
+    const { value } = await get(`/api/graph?${query}`);
+    t.deepEqual(
+      graphsOf(value).map(
+        ({ client, provider, model, routes }) => `${client} ${provider},${model} ${routes.join('+')}`,
+      ),
+      [answer],
+    );
+  });
+}
+
+for (const query of ['client=x', 'provider=p', 'provider=x&model=m', 'model=x,m']) {
+  test(`?${query} is refused`, async (t) => {
+    const { status, value } = await get(`/api/graph?${query}`);
+    t.is(status, 400);
+    t.is(value.success, false);
+  });
+}
+
+test('what is shown is what runs, in that order', async (t) => {
+  const { value } = await get('/api/graph?model=p,m&client=messages');
+  const namesOf = (step: string): string =>
+    graphsOf(value)[0]
+      ?.nodes.flatMap((node) => (node.step === step ? [node.name] : []))
+      .join(' ') ?? '';
+  const answer = await request(`${gateway.baseUrl}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': 'key' },
+    body: JSON.stringify({ model: 'p,m', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  t.is(namesOf('stage-request'), 'one two');
+  t.is(namesOf('stage-events'), 'two one');
+  t.regex(await answer.body.text(), new RegExp(`said ${namesOf('stage-events')}`));
+  t.regex(JSON.stringify(upstream.requests.at(-1)?.body), /one.*two/);
+});
+
+test('a module that is not loaded: its routes alone are broken, and say so', async (t) => {
+  t.is(gateway.reports.length, 1, gateway.reports.join('\n'));
+  t.true(gateway.reports.some((line) => /transformers\[2\] can't be used: \.\.\/gone\.js: /.test(line)));
+  const { value } = await get('/api/graph?model=p,n&client=chat');
+  t.regex(graphsOf(value)[0]?.fault ?? '', /Transformer "gone" can't be used/);
+  const ask = (model: string) =>
+    request(`${gateway.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'key' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+    });
+  const broken = await ask('p,n');
+  t.is(broken.statusCode, 500);
+  t.regex(await broken.body.text(), /Transformer \\"gone\\" can't be used/);
+  t.is((await ask('p,m')).statusCode, 200);
+});
+
+test('/api/transformers lists formats with their paths, stages, and modules that are loaded', async (t) => {
+  const { value } = await get('/api/transformers');
+  const rows = new Map<string, unknown>(
+    value.transformers.map(({ name, endpoint }: { name: string; endpoint: unknown }) => [name, endpoint]),
+  );
+  t.is(rows.size, value.transformers.length, 'no name twice');
+  t.like(Object.fromEntries(rows), {
+    anthropic: '/v1/messages',
+    openai: '/v1/chat/completions',
+    deepseek: '/v1/chat/completions',
+    maxtoken: null,
+    one: null,
+    two: null,
+  });
+  t.false(rows.has('gone'));
+});

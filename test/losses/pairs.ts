@@ -1,0 +1,69 @@
+import { clientSpelling } from '../../engine/model/client-spelling.ts';
+import { FaultError } from '../../engine/model/fault.ts';
+import type { JsonObject } from '../../engine/model/json.ts';
+import { type Loss, Losses } from '../../engine/model/loss.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { ToolNames } from '../../engine/model/tool-names.ts';
+import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import { geminiUpstream } from '../../protocols/gemini/index.ts';
+import { clientProtocols } from '../../protocols/index.ts';
+import { responsesUpstream } from '../../protocols/responses/index.ts';
+import { formats } from '../../transformers/index.ts';
+
+/** An upstream as one model of it is spoken to. */
+export interface Target {
+  readonly name: string;
+  readonly model: string;
+  readonly protocol: UpstreamProtocol;
+}
+
+/** A model of each vendor whose restrictions differ from the others'. */
+const models: Readonly<Record<string, readonly string[]>> = {
+  anthropic: ['claude-sonnet-4-5'],
+  openai: ['gpt-5.1', 'gpt-5.6', 'gpt-4.1', 'gpt-4o-search-preview'],
+  deepseek: ['deepseek-chat'],
+  openrouter: ['z-ai/glm-5'],
+  groq: ['openai/gpt-oss-120b', 'groq/compound', 'llama-3.3-70b-versatile'],
+};
+
+/** Every upstream wire format, as every vendor speaks it. */
+export const targets: readonly Target[] = [
+  ...[...formats.values()].flatMap((format) =>
+    (models[format.name] ?? []).map((model) => ({
+      name: `${format.name} ${model}`,
+      model,
+      protocol: format.protocol({ baseUrl: new URL(`https://${format.hosts[0]}/`), options: {} }),
+    })),
+  ),
+  { name: 'look-alike', model: 'm', protocol: chatUpstream(plainDialect) },
+  ...['gemini-3-pro', 'gemini-2.5-flash', 'gemini-2.0-flash'].map((model) => ({
+    name: `gemini ${model}`,
+    model,
+    protocol: geminiUpstream(),
+  })),
+  ...['gpt-5.1', 'gpt-4.1'].map((model) => ({ name: `responses ${model}`, model, protocol: responsesUpstream })),
+];
+
+/** The client protocol of this wire format. */
+export const clientOf = (wire: string): ClientProtocol => {
+  const found = clientProtocols.find(({ protocol }) => protocol.wire === wire);
+  if (!found) throw new Error(`no client protocol speaks ${wire}`);
+  return found.protocol;
+};
+
+/** A client's body as it goes out to an upstream, and what it loses; or the fault that the client gets. */
+export type Conversion = { readonly body: JsonObject; readonly losses: readonly Loss[] } | { readonly refused: string };
+
+/** A client's body for an upstream. A body that the client's own protocol refuses throws. */
+export const convert = (client: ClientProtocol, asked: JsonObject, target: Target): Conversion => {
+  const request = { ...client.decodeRequest(asked), model: target.model };
+  const losses = new Losses(client.wire, clientSpelling(client.fieldNames, asked)).at(target.name);
+  try {
+    const context = { names: new ToolNames(), losses, relaysReply: false, client: client.wire };
+    const body: JsonObject = JSON.parse(JSON.stringify(target.protocol.encodeRequest(request, context)));
+    return { body, losses: losses.list };
+  } catch (error) {
+    if (error instanceof FaultError) return { refused: error.fault.param ?? error.message };
+    throw error;
+  }
+};

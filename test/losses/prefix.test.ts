@@ -1,0 +1,71 @@
+import test from 'ava';
+import fc, { type Arbitrary } from 'fast-check';
+import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
+import { chatHead, chatRounds } from '../support/arbitraries/chat.ts';
+import { messagesHead, messagesRounds } from '../support/arbitraries/messages.ts';
+import { responsesHead, responsesRounds } from '../support/arbitraries/responses.ts';
+import { clientOf, convert, targets } from './pairs.ts';
+
+/** A client's conversations: what surrounds one, the list it stands in, and how it goes on. */
+interface Talk {
+  readonly head: Arbitrary<JsonObject>;
+  readonly list: string;
+  readonly rounds: Arbitrary<readonly (readonly JsonObject[])[]>;
+}
+
+const talks: Readonly<Record<string, Talk>> = {
+  messages: { head: messagesHead, list: 'messages', rounds: messagesRounds },
+  chat: { head: chatHead, list: 'messages', rounds: chatRounds },
+  responses: { head: responsesHead, list: 'input', rounds: responsesRounds },
+};
+
+/** The conversation in an upstream's body. */
+const conversation = ({ messages, input, contents }: JsonObject): readonly unknown[] => {
+  const list = messages ?? input ?? contents;
+  return Array.isArray(list) ? list : [];
+};
+
+/** What stands before the conversation in the vendors' caches. */
+const front = ({ system, instructions, systemInstruction, tools }: JsonObject): string =>
+  JSON.stringify({ system, instructions, systemInstruction, tools });
+
+/** The beginnings of a conversation that were requests of their own: those after which the model spoke. */
+const beginnings = (items: readonly JsonObject[]): readonly (readonly JsonObject[])[] =>
+  items.flatMap((item, index) => {
+    const before = items[index - 1];
+    return index > 0 && speaks(item) && before && !speaks(before) ? [items.slice(0, index)] : [];
+  });
+
+const speaks = ({ role, type }: JsonObject): boolean =>
+  role === 'assistant' || (typeof type === 'string' && /^(?:reasoning|.*_call)$/.test(type));
+
+for (const [wire, { head, list, rounds }] of Object.entries(talks)) {
+  const client = clientOf(wire);
+  for (const target of targets) {
+    test(`${wire} → ${target.name}: a conversation that goes on keeps the bytes of its beginning`, (t) => {
+      let compared = 0;
+      fc.assert(
+        fc.property(head, rounds, (around, growing) => {
+          const whole = [...(growing.at(-1) ?? []), { role: 'user', content: 'and now?' }];
+          const later = convert(client, { ...around, [list]: whole }, target);
+          if ('refused' in later) return;
+          for (const items of beginnings(whole)) {
+            const earlier = convert(client, { ...around, [list]: items }, target);
+            if ('refused' in earlier) throw new Error(`refused at first: ${earlier.refused}`);
+            if (isJsonObject(around) && Array.isArray(around.tools) && front(earlier.body) !== front(later.body)) {
+              throw new Error(`instructions or tools: ${front(earlier.body)} became ${front(later.body)}`);
+            }
+            const kept = conversation(later.body);
+            for (const [index, message] of conversation(earlier.body).entries()) {
+              compared += 1;
+              if (JSON.stringify(message) === JSON.stringify(kept[index])) continue;
+              throw new Error(`${index}: ${JSON.stringify(message)} became ${JSON.stringify(kept[index])}`);
+            }
+          }
+        }),
+        { numRuns: 25, seed: 1 },
+      );
+      t.true(compared > 20);
+    });
+  }
+}

@@ -1,0 +1,341 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { ModelEvent } from '../../engine/model/event.ts';
+import type { JsonObject } from '../../engine/model/json.ts';
+import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import { enhancetool } from '../../transformers/enhancetool.ts';
+import { replyContext } from '../support/context.ts';
+import { decodeRecording, recordingsOf } from '../support/recordings.ts';
+import { answer, brief, type Call, notes, recut, requestWith, stageOf, through, tool } from './stage-rig.ts';
+
+const stage = stageOf(enhancetool);
+const parameters = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'integer' } },
+  required: ['city'],
+} as const;
+const contextWith = (schema: JsonObject = parameters) =>
+  replyContext({ request: requestWith({ tools: [tool('f', schema)] }) });
+
+test('a call goes out once and whole, with its arguments as they came', (t) => {
+  const json = '{"city" : "Łódź",\n"days":3}';
+  const events = through(stage, recut(answer([['call', 'f', json]], 'tool-call'), [2]), contextWith());
+  t.deepEqual(events, answer([['call', 'f', json]], 'tool-call'));
+});
+
+test('text and thinking stream on', (t) => {
+  const events = answer([
+    ['thinking', 'a', 'b'],
+    ['text', 'c', 'd'],
+    ['call', 'f', '{"city"', ':"x"}'],
+    ['text', 'e'],
+  ]);
+  const kept = (list: readonly ModelEvent[]) => list.filter(({ type }) => type !== 'input-delta');
+  t.deepEqual(kept(through(stage, events, contextWith())), kept(events));
+});
+
+test('a call goes out as soon as it is whole', (t) => {
+  const out: ModelEvent[] = [];
+  const running = stage.events?.start(contextWith());
+  for (const event of answer([['call', 'f', '{"city":', '"x"}']]).slice(0, -1)) running?.step(event, out);
+  t.is(out.length, 4);
+});
+
+const calls: readonly (readonly [string, string, string, string[]])[] = [
+  [
+    'no arguments',
+    '',
+    '',
+    ["reply.tool_calls[0].arguments: don't fit the tool's schema: must have required properties city"],
+  ],
+  [
+    'single quotes, a comma too many',
+    "{'city': 'x',}",
+    '{"city": "x"}',
+    ['reply.tool_calls[0].arguments: malformed JSON was repaired'],
+  ],
+  [
+    'a fence',
+    '```json\n{"city":"x"}\n```',
+    '{"city":"x"}',
+    ['reply.tool_calls[0].arguments: malformed JSON was repaired'],
+  ],
+  [
+    'an end that is missing',
+    '{"city":"x"',
+    '{"city":"x"}',
+    ['reply.tool_calls[0].arguments: malformed JSON was repaired'],
+  ],
+  [
+    'a path with bare backslashes',
+    '{"city":"C:\\dir",}',
+    '{"city":"C:\\\\dir"}',
+    ['reply.tool_calls[0].arguments: malformed JSON was repaired'],
+  ],
+  [
+    'another language’s words',
+    '{"city":"x","ok":True}',
+    '{"city":"x","ok":true}',
+    ['reply.tool_calls[0].arguments: malformed JSON was repaired'],
+  ],
+  [
+    'a number in a string',
+    '{"city":"x", "days":"5"}',
+    '{"city":"x", "days":5}',
+    ["reply.tool_calls[0].arguments: types were made to fit the tool's schema"],
+  ],
+  [
+    'a string that is a number',
+    '{"city":90210}',
+    '{"city":"90210"}',
+    ["reply.tool_calls[0].arguments: types were made to fit the tool's schema"],
+  ],
+  [
+    'the whole in a string',
+    '"{\\"city\\":\\"x\\"}"',
+    '{"city":"x"}',
+    ["reply.tool_calls[0].arguments: types were made to fit the tool's schema"],
+  ],
+  [
+    'both at once',
+    "{'city': 'x', 'days': '5'}",
+    '{"city": "x", "days": 5}',
+    ["reply.tool_calls[0].arguments: malformed JSON was repaired; types were made to fit the tool's schema"],
+  ],
+  [
+    'a number with digits that a float would lose',
+    '{"city":"x","id":12345678901234567890,"days":"98765432109876543210"}',
+    '{"city":"x","id":12345678901234567890,"days":98765432109876543210}',
+    ["reply.tool_calls[0].arguments: types were made to fit the tool's schema"],
+  ],
+  [
+    'what doesn’t fit stays',
+    '{"city":["x"], "days":"5"}',
+    '{"city":["x"], "days":"5"}',
+    ["reply.tool_calls[0].arguments: don't fit the tool's schema: /city must be string"],
+  ],
+  [
+    'repaired, but it doesn’t fit',
+    "{'days': 5}",
+    '{"days": 5}',
+    [
+      "reply.tool_calls[0].arguments: malformed JSON was repaired; don't fit the tool's schema: must have required properties city",
+    ],
+  ],
+  ['no object', 'hello', 'hello', ['reply.tool_calls[0].arguments: no JSON object: as they came']],
+  ['a list', '[1]', '[1]', ['reply.tool_calls[0].arguments: no JSON object: as they came']],
+  [
+    'two objects',
+    '{"city":"x"}{"city":"y"}',
+    '{"city":"x"}{"city":"y"}',
+    ['reply.tool_calls[0].arguments: no JSON object: as they came'],
+  ],
+];
+for (const [title, json, expected, lost] of calls) {
+  test(`arguments: ${title}`, (t) => {
+    for (const length of [10_000, 1, 3]) {
+      const context = contextWith();
+      const events = through(stage, recut(answer([['call', 'f', json]], 'tool-call'), [length]), context);
+      t.is(brief(events), `call f(${expected}) tool-call`);
+      t.deepEqual(notes(context.losses), lost);
+    }
+  });
+}
+
+const coercions: readonly (readonly [JsonObject, string, string | undefined])[] = [
+  [{ type: 'number' }, '"1.5e3"', '1.5e3'],
+  [{ type: 'number' }, '"1,5"', undefined],
+  [{ type: 'integer' }, '"5.5"', undefined],
+  [{ type: 'integer' }, '"05"', undefined],
+  [{ type: 'integer' }, '""', undefined],
+  [{ type: 'boolean' }, '"True"', 'true'],
+  [{ type: 'boolean' }, '"yes"', undefined],
+  [{ type: 'boolean' }, '1', undefined],
+  [{ type: 'string' }, 'true', '"true"'],
+  [{ type: 'string' }, 'null', undefined],
+  [{ type: 'string' }, '{"a":1}', undefined],
+  [{ type: ['integer', 'null'] }, '"null"', 'null'],
+  [{ anyOf: [{ type: 'integer' }, { type: 'null' }] }, '"7"', '7'],
+  [{ type: 'array', items: { type: 'integer' } }, '"[1, \\"2\\"]"', '[1, 2]'],
+  [{ type: 'array', items: { type: 'string' } }, '"one"', undefined],
+  [{ type: 'object', properties: { b: { type: 'boolean' } } }, '"{\\"b\\":\\"false\\"}"', '{"b":false}'],
+  [
+    { type: 'array', items: { type: 'object', properties: { n: { type: 'integer' } } } },
+    '[{"n":"1"},{"n":2},{"n":"3"}]',
+    '[{"n":1},{"n":2},{"n":3}]',
+  ],
+  [
+    { type: 'array', items: { type: 'integer' } },
+    `[${Array.from({ length: 30 }, () => '"1"').join()}]`,
+    `[${Array.from({ length: 30 }, () => '1').join()}]`,
+  ],
+  [{ type: 'integer', minimum: 3 }, '"2"', undefined],
+];
+for (const [schema, given, expected] of coercions) {
+  test(`where ${JSON.stringify(schema)} is due, ${given} becomes ${expected ?? 'nothing else'}`, (t) => {
+    const context = contextWith({ type: 'object', properties: { a: schema } });
+    const events = through(stage, answer([['call', 'f', `{"b":"]}","a": ${given} }`]], 'tool-call'), context);
+    t.is(brief(events), `call f({"b":"]}","a": ${expected ?? given} }) tool-call`);
+    t.is(context.losses.size, 1);
+  });
+}
+
+test('members with odd names and twins are found', (t) => {
+  const schema = { type: 'object', properties: { 'a/b~c': { type: 'integer' }, 'q"': { type: 'integer' } } };
+  const json = '{ "a/b~c" : "1" , "q\\"" : "2" , "a/b~c" : "3" }';
+  const events = through(stage, answer([['call', 'f', json]]), contextWith(schema));
+  t.is(brief(events), 'call f({ "a/b~c" : "1" , "q\\"" : 2 , "a/b~c" : 3 }) end');
+});
+
+const oddSchemas: readonly JsonObject[] = [
+  {},
+  { type: 'nonsense' },
+  { type: 5 },
+  { type: null },
+  { type: [] },
+  { properties: null },
+  { properties: { a: null, b: 'x', c: true } },
+  { $ref: '#' },
+  { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
+  { $ref: 'https://example.com/schema.json' },
+  { pattern: '(' },
+  { properties: { a: { type: 'string', pattern: '(' } } },
+  { patternProperties: { '(': {} }, additionalProperties: false },
+  { propertyNames: { pattern: '(' } },
+  { allOf: 'x', anyOf: 5, oneOf: null, not: null, if: 1 },
+  { required: 'a', enum: 'x', items: 'y', minimum: 'z', multipleOf: 0 },
+  { const: { pattern: '(' } },
+];
+for (const schema of oddSchemas) {
+  test(`an odd schema breaks nothing: ${JSON.stringify(schema)}`, (t) => {
+    const json = '{"a":"x","b":1}';
+    t.is(brief(through(stage, answer([['call', 'f', json]]), contextWith(schema))), `call f(${json}) end`);
+  });
+}
+
+test('a regular expression of a client never runs', (t) => {
+  const context = contextWith({ type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } });
+  const json = `{"a":"${'a'.repeat(40)}!"}`;
+  t.is(brief(through(stage, answer([['call', 'f', json]]), context)), `call f(${json}) end`);
+  t.deepEqual(notes(context.losses), []);
+});
+
+test('a member that is called like a keyword is checked as any other', (t) => {
+  const context = contextWith({
+    type: 'object',
+    properties: { pattern: { type: 'string' }, format: { type: 'integer' } },
+  });
+  const events = through(stage, answer([['call', 'f', '{"pattern":"(","format":"5"}']]), context);
+  t.is(brief(events), 'call f({"pattern":"(","format":5}) end');
+});
+
+for (const finish of ['length', 'context-full', 'filtered'] as const) {
+  test(`a call that was cut (${finish}) stays cut`, (t) => {
+    const context = contextWith();
+    const events = answer(
+      [
+        ['call', 'f', "{'city':'a'}"],
+        ['text', 'b'],
+        ['call', 'f', '{"city":"b"}'],
+        ['call', 'f', '{"city":"c'],
+      ],
+      finish,
+    );
+    t.is(
+      brief(through(stage, events, context)),
+      `call f({"city":"a"}) text(b) call f({"city":"b"}) call f({"city":"c) ${finish}`,
+    );
+    t.deepEqual(notes(context.losses), [
+      'reply.tool_calls[0].arguments: malformed JSON was repaired',
+      'reply.tool_calls[2].arguments: cut off: as they came',
+    ]);
+  });
+}
+
+test('calls keep their order when the first one has to wait', (t) => {
+  const events = answer(
+    [
+      ['call', 'f', "{'city':'a'}"],
+      ['call', 'f', '{"city":"b"}'],
+      ['call', 'g', '{}'],
+    ],
+    'tool-call',
+  );
+  t.is(brief(through(stage, events, contextWith())), 'call f({"city":"a"}) call f({"city":"b"}) call g({}) tool-call');
+});
+
+test('an error in the middle: calls as far as they came', (t) => {
+  const fault = { kind: 'upstream-cut', message: 'x' } as const;
+  const all = answer([
+    ['call', 'f', "{'city':'a'}"],
+    ['call', 'f', '{"city":', '"b"}'],
+  ]);
+  const events: ModelEvent[] = [...all.slice(0, 6), { type: 'error', fault }];
+  t.deepEqual(through(stage, events, contextWith()), events);
+});
+
+test('what a schema lists as data is data', (t) => {
+  const context = contextWith({ type: 'object', properties: { a: { enum: [{ format: 'x', pattern: '(' }] } } });
+  const json = '{"a":{"format":"x","pattern":"("}}';
+  t.is(brief(through(stage, answer([['call', 'f', json]]), context)), `call f(${json}) end`);
+  t.deepEqual(notes(context.losses), []);
+});
+
+test('arguments are an object even where no schema says so', (t) => {
+  const events = answer([['call', 'unknown', '"{\\"a\\":1}"']]);
+  t.is(brief(through(stage, events)), 'call unknown({"a":1}) end');
+});
+
+test('a custom tool’s call is held to its own form', (t) => {
+  const context = replyContext({ request: requestWith({ tools: [{ type: 'custom', name: 'patch' }] }) });
+  const events = through(
+    stage,
+    answer([
+      ['call', 'patch', '{"input":5}'],
+      ['call', 'unknown', "{'a':1}"],
+    ]),
+    context,
+  );
+  t.is(brief(events), 'call patch({"input":"5"}) call unknown({"a":1}) end');
+});
+
+test('very long malformed arguments aren’t repaired: that could take minutes', (t) => {
+  const json = `{"city":"${'x"y '.repeat(200_000)}`;
+  const context = contextWith();
+  t.is(brief(through(stage, answer([['call', 'f', json]]), context)), `call f(${json}) end`);
+  t.deepEqual(notes(context.losses), ['reply.tool_calls[0].arguments: no JSON object: as they came']);
+});
+
+test('any arguments: what parses and fits is left alone, all else ends in order, however it was cut', (t) => {
+  const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
+  const broken = fc.array(fc.constantFrom('{', '}', '"', "'", ':', ',', '[', ']', 'a', '1', '\\', ' ', 'true', '```'), {
+    maxLength: 14,
+  });
+  const inputs = fc.oneof(
+    fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.stringify(value)),
+    broken.map((list) => list.join('')),
+  );
+  fc.assert(
+    fc.property(inputs, lengths, (json, sizes) => {
+      const call: Call = json === '' ? ['call', 'g'] : ['call', 'g', json];
+      const events = answer([call], 'tool-call');
+      const context = contextWith();
+      const whole = through(stage, events, context);
+      t.deepEqual(through(stage, recut(events, sizes), contextWith()), whole);
+      if (context.losses.size === 0) t.deepEqual(whole, events);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('recorded calls come out with the same arguments', (t) => {
+  for (const recording of recordingsOf('openai-chat').filter(({ status }) => status === 200)) {
+    const context = replyContext();
+    const events = decodeRecording(recording, chatUpstream(plainDialect), context);
+    const out = through(stage, events, context);
+    t.is(brief(out), brief(events), recording.name);
+    t.deepEqual(notes(context.losses), [], recording.name);
+    const pieces = out.filter(({ type }) => type === 'input-delta').length;
+    t.true(pieces <= recording.expected.tool_calls.length + (recording.expected.function_call ? 1 : 0), recording.name);
+  }
+});

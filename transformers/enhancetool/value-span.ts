@@ -1,0 +1,84 @@
+/** A part of a text, in UTF-16 units. */
+export interface Span {
+  readonly start: number;
+  /** Just behind it. */
+  readonly end: number;
+}
+
+/** Where the value at this path stands in JSON text that is known to parse. Of members with the same name the last counts. */
+export const valueSpan = (json: string, path: readonly string[]): Span | undefined => {
+  let at = skipSpace(json, 0);
+  for (const step of path) {
+    const next = json[at] === '{' ? memberStart(json, at, step) : itemStart(json, at, step);
+    if (next === undefined) return undefined;
+    at = next;
+  }
+  return { start: at, end: valueEnd(json, at) };
+};
+
+const memberStart = (json: string, object: number, name: string): number | undefined => {
+  let found: number | undefined;
+  for (let at = skipSpace(json, object + 1); json[at] === '"'; ) {
+    const keyEnd = valueEnd(json, at);
+    const value = skipSpace(json, skipSpace(json, keyEnd) + 1);
+    if (JSON.parse(json.slice(at, keyEnd)) === name) found = value;
+    at = nextStart(json, value);
+  }
+  return found;
+};
+
+const itemStart = (json: string, array: number, step: string): number | undefined => {
+  if (json[array] !== '[') return undefined;
+  let at = skipSpace(json, array + 1);
+  for (let left = Number(step); left > 0; left -= 1) at = nextStart(json, at);
+  return at < json.length ? at : undefined;
+};
+
+/** Where what follows the value's comma begins; the text's end when no comma follows. */
+const nextStart = (json: string, value: number): number => {
+  const at = skipSpace(json, valueEnd(json, value));
+  return json[at] === ',' ? skipSpace(json, at + 1) : json.length;
+};
+
+const valueEnd = (json: string, start: number): number => {
+  let depth = 0;
+  for (let at = start; at < json.length; at += 1) {
+    switch (json[at]) {
+      case '"':
+        at = stringEnd(json, at) - 1;
+        if (depth === 0) return at + 1;
+        break;
+      case '{':
+      case '[':
+        depth += 1;
+        break;
+      case '}':
+      case ']':
+        // Behind a number or word that is the last in its object.
+        if (depth === 0) return at;
+        depth -= 1;
+        if (depth === 0) return at + 1;
+        break;
+      case ',':
+      case ' ':
+      case '\n':
+      case '\r':
+      case '\t':
+        if (depth === 0) return at;
+        break;
+    }
+  }
+  return json.length;
+};
+
+const stringEnd = (json: string, start: number): number => {
+  let at = start + 1;
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
+};
+
+const skipSpace = (json: string, from: number): number => {
+  let at = from;
+  while (json[at] === ' ' || json[at] === '\n' || json[at] === '\r' || json[at] === '\t') at += 1;
+  return at;
+};

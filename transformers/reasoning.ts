@@ -1,0 +1,30 @@
+import Type from 'typebox';
+import { transformer } from '../engine/model/transformer.ts';
+import { askReasoning } from './reasoning/ask-reasoning.ts';
+import { splitReasoning } from './reasoning/split-reasoning.ts';
+
+/**
+ * Reasoning of models behind servers that speak Chat Completions with switches of their own: `enable_thinking` and
+ * `thinking` in the request, and in the answer maybe a tag around the reasoning.
+ */
+export const reasoning = transformer({
+  name: 'reasoning',
+  options: Type.Object({
+    enable: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Whether the model may reason. `false` turns it off and takes reasoning out of the answer.',
+      }),
+    ),
+    tag: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z][\\w:.-]*$',
+        maxLength: 64,
+        description: 'The tag in which the model wraps its reasoning at the beginning of its text: `think`.',
+      }),
+    ),
+  }),
+  request: (request, { enable = true }, losses) => askReasoning(request, enable, losses),
+  events: ({ enable = true, tag }) =>
+    enable && tag === undefined ? undefined : splitReasoning({ tag, shows: enable }),
+});
