@@ -19,7 +19,7 @@ import type { Yard } from './yard/yard.ts';
 /** All that happens to one request, in order. Subscribing starts it; unsubscribing is the one way to cancel it. */
 export const serve = (exchange: Exchange, yard: Yard): Observable<ReplyPart> =>
   of(exchange).pipe(
-    decode(), //                     the client's bytes → what it asks
+    decode(yard.config.limits.jsonDepth), // the client's bytes → what it asks
     route(yard), //                  + provider and model, the stages on the way, what may pass untouched
     transformRequest(), //           each stage's request half in list order, then the upstream's format
     note(yard), //                   the decision and the losses → app.log

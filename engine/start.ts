@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly env: Environment;
   /** The configuration's folder. */
   readonly home: string;
+  /** In place of the configured port. */
+  readonly port?: number;
   /** Takes lines for the person who starts the service. */
   readonly report: (line: string) => void;
 }
@@ -42,7 +44,7 @@ const maxConnections = 2_048;
 const keepAliveMs = 15_000;
 
 /** Puts the service together and opens its port. Throws an error worded for users when it can't. */
-export const start = async ({ env, home, report }: StartOptions): Promise<Service> => {
+export const start = async ({ env, home, port, report }: StartOptions): Promise<Service> => {
   const { config, warnings, file, demo } = await loadConfig(home, env, knownVendors());
   const tables = { formats, stages, plainFormat };
   const secrets = [config.apiKey ?? '', ...config.providers.map(({ apiKey }) => apiKey)];
@@ -69,7 +71,7 @@ export const start = async ({ env, home, report }: StartOptions): Promise<Servic
   const listener = await listen({
     ...servingOptions(config, [...modelRows(() => yard), ...healthRows(() => health), ...rootRows]),
     host: config.host,
-    port: config.port,
+    port: port ?? config.port,
     hooks: requestLog(logs),
   }).catch(async (error: unknown) => {
     await release();
@@ -106,7 +108,7 @@ const servingOptions = ({ host, allowedHosts, apiKey, limits }: Config, rows: re
     bodyBytes: limits.bodyBytes,
     inflatedBytes: limits.decompressedBytes,
     inflateRatio: limits.ratio,
-    activePerAddress: limits.connectionsPerClient,
+    activePerAddress: limits.requestsPerClient,
   },
 });
 

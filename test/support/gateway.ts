@@ -18,9 +18,9 @@ export const startGateway = async (
   env: Readonly<Record<string, string>> = {},
 ): Promise<TestGateway> => {
   const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
-  if (written) await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, ...written }));
+  if (written) await writeFile(join(home, 'config.json'), JSON.stringify(written));
   const reports: string[] = [];
-  const service = await start({ env, home, report: (line) => reports.push(line) });
+  const service = await start({ env, home, port: 0, report: (line) => reports.push(line) });
   return {
     baseUrl: service.baseUrl,
     home,
