@@ -32,7 +32,7 @@ export const serve = (exchange: Exchange, yard: Yard): Observable<ReplyPart> =>
 /** The client's bytes → the call to make, by the nodes of the line's graph. */
 export const prepare = (yard: Yard): OperatorFunction<Exchange, Ready> =>
   pipe(
-    decode(), //               bytes   → what the client asks
+    decode(yard.config.limits.jsonDepth), // bytes   → what the client asks
     route(yard), //            + provider and model, the line to them, what may pass untouched
     settleSignatures(yard.signatures), // earlier reasoning: only this provider's own, and all of that
     transformRequest(yard), // request → request: each stage's half, in list order

@@ -33,6 +33,8 @@ export interface StartOptions {
   readonly transformerFolders?: readonly string[];
   /** Vendors beside the built-in ones; one of the same name takes the built-in one's place. */
   readonly vendors?: readonly Format[];
+  /** In place of the configured port. */
+  readonly port?: number;
   /** Takes lines for the person who starts the service. */
   readonly report: (line: string) => void;
 }
@@ -58,6 +60,7 @@ export const start = async ({
   env,
   home,
   report,
+  port,
   transformerFolders = [],
   vendors = [],
 }: StartOptions): Promise<Service> => {
@@ -104,7 +107,7 @@ export const start = async ({
   const listener = await listen({
     ...servingOptions(config, [...modelRows(() => yard), ...adminRows]),
     host: config.host,
-    port: config.port,
+    port: port ?? config.port,
     hooks: requestLog(logs),
   }).catch(async (error: unknown) => {
     await release();
@@ -145,7 +148,7 @@ const servingOptions = ({ host, allowedHosts, apiKey, limits }: Config, rows: re
     bodyBytes: limits.bodyBytes,
     inflatedBytes: limits.decompressedBytes,
     inflateRatio: limits.ratio,
-    activePerAddress: limits.connectionsPerClient,
+    activePerAddress: limits.requestsPerClient,
   },
 });
 

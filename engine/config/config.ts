@@ -36,8 +36,8 @@ export interface Limits {
   readonly ratio: number;
   /** Nesting of a request's JSON. */
   readonly jsonDepth: number;
-  /** Open connections per client address. */
-  readonly connectionsPerClient: number;
+  /** Requests of one client address at work at the same time. */
+  readonly requestsPerClient: number;
 }
 
 /** How long the service waits, in milliseconds. */
@@ -106,7 +106,7 @@ export const defaults = {
     decompressedPerBodyByte: 2,
     ratio: 200,
     jsonDepth: 256,
-    connectionsPerClient: 1024,
+    requestsPerClient: 1024,
   },
   timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, stageMs: 30_000, drainMs: 30_000 },
 } as const;

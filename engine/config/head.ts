@@ -75,7 +75,7 @@ const readLimits = (written: HeadFile['LIMITS'] = {}): Limits => {
     decompressedBytes: written.decompressedBytes ?? bodyBytes * decompressedPerBodyByte,
     ratio: written.ratio ?? fixed.ratio,
     jsonDepth: written.jsonDepth ?? fixed.jsonDepth,
-    connectionsPerClient: written.connectionsPerClient ?? fixed.connectionsPerClient,
+    requestsPerClient: written.requestsPerClient ?? fixed.requestsPerClient,
   };
 };
 

@@ -76,7 +76,10 @@ export const LimitsFile = Type.Object({
   ),
   ratio: whole('Decompressed bytes per compressed byte.', defaults.limits.ratio),
   jsonDepth: whole("Nesting of a request's JSON.", defaults.limits.jsonDepth),
-  connectionsPerClient: whole('Open connections per client address.', defaults.limits.connectionsPerClient),
+  requestsPerClient: whole(
+    'Requests of one client address at work at the same time.',
+    defaults.limits.requestsPerClient,
+  ),
 });
 
 /** Waiting times as users write them. */

@@ -20,6 +20,7 @@ export const encodeCompletion = (answer: DemoAnswer, frame: DemoFrame): JsonObje
       message: {
         role: 'assistant',
         content: answer.calls.length > 0 ? null : answer.text,
+        refusal: null,
         ...(answer.reasoning !== '' && { reasoning_content: answer.reasoning }),
         ...(answer.calls.length > 0 && {
           tool_calls: answer.calls.map((call, index) => ({

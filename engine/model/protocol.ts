@@ -67,7 +67,10 @@ export interface ClientProtocol {
   readonly encodeBreak: (fault: Fault, requestId: string) => string;
   /** SSE text that keeps a silent connection open. */
   readonly keepAlive: string;
-  /** A stream that ends regularly has one of these texts; each begins a line or is a part of one record's data. */
+  /**
+   * Texts of which a stream that has its regular end, or an error, holds one, and which none of its content can hold: a line's
+   * beginning, told by the line feed before it, or JSON that would be escaped inside a string.
+   */
   readonly terminators: readonly string[];
 }
 

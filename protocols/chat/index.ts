@@ -25,7 +25,7 @@ export const chatClient: ClientProtocol = {
   encodeBreak,
   keepAlive: ': keep-alive\n\n',
   // A stream that failed ends without `[DONE]`.
-  terminators: ['data: [DONE]', 'data:[DONE]', '"error":{', '"error": {'],
+  terminators: ['\ndata: [DONE]', '\ndata:[DONE]', '"error":{', '"error": {'],
 };
 
 const takesAsItCame =

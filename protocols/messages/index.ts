@@ -24,7 +24,7 @@ export const messagesClient: ClientProtocol = {
   encodeFault,
   encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-  terminators: ['event: message_stop', 'event:message_stop', 'event: error', 'event:error'],
+  terminators: ['\nevent: message_stop', '\nevent:message_stop', '\nevent: error', '\nevent:error'],
 };
 
 /** Anthropic Messages, as the gateway speaks it to an upstream. */

@@ -14,8 +14,15 @@ export interface ThinkingPlan {
   readonly manual: boolean;
 }
 
-/** The answer's limit where the client set none: the vendor demands one. */
-const defaultMaxTokens = 4096;
+/**
+ * The answer's limit where the client set none: the vendor demands one. As much as a coding agent needs, and never more than the
+ * model can give with a thinking budget on top. Source: Anthropic documentation, "Models overview".
+ */
+const defaultMaxTokens = (model: string): number => {
+  if (/claude-(?:[12]|instant|3-(?:opus|sonnet|haiku))/.test(model)) return 4096;
+  return /claude-(?!3-5)/.test(model) ? 16_000 : 8192;
+};
+
 const leastBudget = 1024;
 const greatestBudget = 128_000;
 
@@ -36,12 +43,12 @@ const shares: Readonly<Record<Effort, number>> = {
  * `forced`: a tool must be called. `turns`: the history as it goes out.
  */
 export const planThinking = (
-  { reasoning, maxTokens }: ModelRequest,
+  { reasoning, maxTokens, model }: ModelRequest,
   turns: readonly Turn[],
   forced: boolean,
   losses: Losses,
 ): ThinkingPlan => {
-  const plain = { maxTokens: maxTokens ?? defaultMaxTokens, manual: false };
+  const plain = { maxTokens: maxTokens ?? defaultMaxTokens(model), manual: false };
   if (!reasoning) return plain;
   const { mode, wire } = reasoning;
   const effort =
@@ -59,7 +66,7 @@ export const planThinking = (
     losses.approximate('reasoning', obstacle);
     return { ...plain, effort };
   }
-  const { budget, limit } = manualBudget(reasoning, maxTokens, losses);
+  const { budget, limit } = manualBudget(reasoning, maxTokens, defaultMaxTokens(model), losses);
   return { maxTokens: limit, thinking: { type: 'enabled', budget_tokens: budget, display }, effort, manual: true };
 };
 
@@ -67,13 +74,14 @@ export const planThinking = (
 const manualBudget = (
   { budget: asked, effort }: Reasoning,
   maxTokens: number | undefined,
+  fallback: number,
   losses: Losses,
 ): { budget: number; limit: number } => {
-  const share = Math.floor((maxTokens ?? defaultMaxTokens) * shares[effort ?? 'medium']);
+  const share = Math.floor((maxTokens ?? fallback) * shares[effort ?? 'medium']);
   const wanted = asked ?? Math.min(share, greatestBudget);
   const budget = Math.max(wanted, leastBudget);
   if (asked !== undefined && budget !== asked) losses.approximate('reasoning.budget_tokens', `${leastBudget} at least`);
-  if (maxTokens === undefined) return { budget, limit: budget + defaultMaxTokens };
+  if (maxTokens === undefined) return { budget, limit: budget + fallback };
   if (budget < maxTokens) return { budget, limit: maxTokens };
   if (maxTokens > leastBudget) {
     losses.approximate('reasoning.budget_tokens', 'below max_tokens');

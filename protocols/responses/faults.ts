@@ -30,7 +30,7 @@ const words = {
   'stage-failed': { status: 500, type: server, code: 'transformer_failed' },
   'upstream-invalid': { status: 400, type: invalid, code: null, keepsStatus: true },
   'upstream-context': { status: 400, type: invalid, code: 'context_length_exceeded' },
-  'upstream-auth': { status: 502, type: server, code: 'upstream_auth' },
+  'upstream-auth': { status: 401, type: invalid, code: 'invalid_api_key' },
   'upstream-billing': { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', keepsStatus: true },
   'upstream-forbidden': { status: 403, type: invalid, code: null, keepsStatus: true },
   'upstream-not-found': { status: 404, type: invalid, code: 'model_not_found' },

@@ -70,6 +70,8 @@ for (const route of routes) {
     ['malformed JSON', '{"model": ', 400, /JSON/],
     ['no UTF-8', Uint8Array.of(0x7b, 0xff, 0x7d), 400, /UTF-8/],
     ['an array', '[]', 400, /object/],
+    ['deep nesting', `{"model":"a,am","x":${'['.repeat(300)}${']'.repeat(300)}}`, 400, /nested/],
+    ['very deep nesting', `{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400, /nested/],
     ['no model', bad({ model: undefined }), 400, /^model is required/],
     ['a model that is no text', bad({ model: 5 }), 400, /^model must be string/],
     ['a blank model', bad({ model: '' }), 400, /model/],

@@ -34,8 +34,9 @@ const clients = {
 } as const;
 
 const headers: Readonly<Record<keyof typeof clients, string>> = {
-  '/v1/messages': 'dropped: top_k, metadata.x_y, messages[0].content[0].cache_control; approximated: stop_sequences',
-  '/v1/responses': 'dropped: truncation, input[0].content[0].prompt_cache_breakpoint',
+  '/v1/messages':
+    'dropped: top_k, metadata.user_id, metadata.x_y, messages[0].content[0].cache_control; approximated: stop_sequences',
+  '/v1/responses': 'dropped: truncation, text.verbosity, input[0].content[0].prompt_cache_breakpoint',
 };
 
 for (const path of Object.keys(clients) as (keyof typeof clients)[]) {

@@ -25,13 +25,13 @@ export const startGateway = async (
   { files = {}, ...more }: GatewayExtras = {},
 ): Promise<TestGateway> => {
   const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
-  if (written) await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, ...written }));
+  if (written) await writeFile(join(home, 'config.json'), JSON.stringify(written));
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(home, path)), { recursive: true });
     await writeFile(join(home, path), text);
   }
   const reports: string[] = [];
-  const service = await start({ ...more, env, home, report: (line) => reports.push(line) });
+  const service = await start({ ...more, env, home, port: 0, report: (line) => reports.push(line) });
   return {
     baseUrl: service.baseUrl,
     home,

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { format, type Target } from '../../engine/model/transformer.ts';
-import { type ChatDialect, chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import { type ChatDialect, type ChatField, chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
 import { responsesUpstream } from '../../protocols/responses/index.ts';
 import { bearer } from './bearer.ts';
 
@@ -22,9 +22,22 @@ const openAi: ChatDialect = {
   cacheMarks: { form: 'prompt_cache_breakpoint', models: /^gpt-5\.(?:[6-9]|\d\d)/ },
 };
 
+/** What only OpenAI itself is sure to take: some servers refuse a request for one member that they don't know. */
+const ownFields: ReadonlySet<ChatField> = new Set([
+  'service_tier',
+  'metadata',
+  'verbosity',
+  'prompt_cache_key',
+  'refusal',
+  'allowed_tools',
+  'custom_tools',
+]);
+
 /** Servers that speak the same protocol, of which nothing more is known; many think aloud in `reasoning_content`. */
 const lookAlike: ChatDialect = {
   ...plainDialect,
+  fields: new Set([...plainDialect.fields].filter((field) => !ownFields.has(field))),
+  user: undefined,
   reasoningHistory: { field: 'reasoning_content', on: 'calls', required: false },
 };
 

@@ -36,7 +36,7 @@ test('an empty configuration is complete', (t) => {
       decompressedBytes: 67_108_864,
       ratio: 200,
       jsonDepth: 256,
-      connectionsPerClient: 1024,
+      requestsPerClient: 1024,
     },
     timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, stageMs: 30_000, drainMs: 30_000 },
     providers: [],
@@ -71,7 +71,7 @@ test('every field is read', (t) => {
       log: false,
       logLevel: 'warn',
       allowedHosts: ['gw.example'],
-      limits: { bodyBytes: 1000, decompressedBytes: 2000, ratio: 3, jsonDepth: 256, connectionsPerClient: 1024 },
+      limits: { bodyBytes: 1000, decompressedBytes: 2000, ratio: 3, jsonDepth: 256, requestsPerClient: 1024 },
       timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, stageMs: 7, drainMs: 0 },
       providers: [
         { name: 'p', baseUrl: 'https://h.example/v1', apiKey: 's3cret', models: ['m', 'n'], unset: [] },

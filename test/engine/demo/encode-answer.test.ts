@@ -68,7 +68,9 @@ test('whole', (t) => {
   t.deepEqual<unknown, unknown>(encodeCompletion(words, frame), {
     ...frame,
     object: 'chat.completion',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi  there, 👋\n' }, finish_reason: 'stop' }],
+    choices: [
+      { index: 0, message: { role: 'assistant', content: 'Hi  there, 👋\n', refusal: null }, finish_reason: 'stop' },
+    ],
     usage: wireUsage,
   });
   t.deepEqual<unknown, unknown>(encodeCompletion(calls, frame).choices, [
@@ -77,6 +79,7 @@ test('whole', (t) => {
       message: {
         role: 'assistant',
         content: null,
+        refusal: null,
         reasoning_content: 'I think.',
         tool_calls: [
           { id: 'call_1_0', type: 'function', function: { name: 'a', arguments: '{"x":"one two"}' } },

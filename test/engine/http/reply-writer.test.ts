@@ -51,10 +51,10 @@ const oneAnswer: readonly (readonly [string, Observable<ReplyPart>, number, stri
   ['nothing at all', of(), 500, 'internal'],
   ['data without a head', of(data('x')), 500, 'internal'],
   [
-    'a whole answer after a head',
+    'a whole answer in place of a head that has not gone out',
     of<ReplyPart[]>(head, { type: 'whole', status: 200, headers: {}, body: 'x' }),
-    500,
-    'internal',
+    200,
+    '',
   ],
   ['no content', of({ type: 'whole', status: 204, headers: {}, body: '' }), 204, ''],
 ];

@@ -283,7 +283,7 @@ const fields: readonly (readonly [
   body: JsonObject,
   losses?: readonly string[],
 ])[] = [
-  ['no limit', {}, { max_tokens: 4096, stream: true }],
+  ['no limit', {}, { max_tokens: 8192, stream: true }],
   [
     'no tools',
     { tools: [], toolChoice: { type: 'auto' }, parallelToolCalls: false },
@@ -468,7 +468,7 @@ const plans: readonly (readonly [
     'own effort stays',
     { effort: 'high', wire: 'messages' },
     {},
-    { thinking: undefined, output_config: { effort: 'high' }, max_tokens: 4096 },
+    { thinking: undefined, output_config: { effort: 'high' }, max_tokens: 8192 },
   ],
   [
     'adaptive stays',
@@ -498,7 +498,7 @@ const plans: readonly (readonly [
   ['max, capped', { effort: 'max' }, { maxTokens: 200_000 }, { thinking: manual(128_000) }],
   ['at least the least', { effort: 'low' }, { maxTokens: 2000 }, { thinking: manual(1024), max_tokens: 2000 }],
   ['no room', { effort: 'high' }, { maxTokens: 500 }, { thinking: manual(1024), max_tokens: 1524 }, ['~max_tokens']],
-  ['no limit', { effort: 'high' }, {}, { thinking: manual(3276), max_tokens: 7372 }],
+  ['no limit', { effort: 'high' }, {}, { thinking: manual(6553), max_tokens: 14_745 }],
   ['on, no more said', { mode: 'on' }, { maxTokens: 10_000 }, { thinking: manual(5000) }],
   [
     'a budget below the least',
@@ -514,7 +514,7 @@ const plans: readonly (readonly [
     { thinking: manual(4999), max_tokens: 5000 },
     ['~reasoning.budget_tokens'],
   ],
-  ['a budget without a limit', { mode: 'on', budget: 9000 }, {}, { thinking: manual(9000), max_tokens: 13_096 }],
+  ['a budget without a limit', { mode: 'on', budget: 9000 }, {}, { thinking: manual(9000), max_tokens: 17_192 }],
   [
     'a summary of some length',
     { mode: 'on', budget: 2000, show: 'detailed' },
@@ -526,7 +526,7 @@ const plans: readonly (readonly [
     'not with a forced tool',
     { effort: 'high' },
     { toolChoice: { type: 'required' } },
-    { thinking: undefined, tool_choice: { type: 'any' }, max_tokens: 4096 },
+    { thinking: undefined, tool_choice: { type: 'any' }, max_tokens: 8192 },
     ['~reasoning'],
   ],
   [

@@ -15,7 +15,7 @@ const encoded: readonly (readonly [Fault, number, string, string | null])[] = [
   [{ kind: 'unsupported-encoding', message: 'x' }, 415, 'invalid_request_error', 'unsupported_encoding'],
   [{ kind: 'upstream-context', message: 'x', status: 400 }, 400, 'invalid_request_error', 'context_length_exceeded'],
   [{ kind: 'upstream-invalid', message: 'x', status: 422 }, 422, 'invalid_request_error', null],
-  [{ kind: 'upstream-auth', message: 'x', status: 401 }, 502, 'server_error', 'upstream_auth'],
+  [{ kind: 'upstream-auth', message: 'x', status: 403 }, 401, 'invalid_request_error', 'invalid_api_key'],
   [{ kind: 'upstream-rate-limit', message: 'x', status: 429 }, 429, 'requests', 'rate_limit_exceeded'],
   [{ kind: 'upstream-overloaded', message: 'x', status: 529 }, 503, 'server_error', 'service_unavailable'],
   [{ kind: 'upstream-error', message: 'x', status: 500 }, 500, 'server_error', 'server_error'],

@@ -1,0 +1,268 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { request } from 'undici';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { readChatReply, readChatStream } from '../support/grammar/chat.ts';
+import { readMessagesReply, readMessagesStream } from '../support/grammar/messages.ts';
+import { readResponsesReply, readResponsesStream } from '../support/grammar/responses.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../support/upstream.ts';
+import { chatVendor } from '../support/vendors/chat.ts';
+import { serveVendor } from '../support/vendors/serve-vendor.ts';
+
+const hi = [{ role: 'user', content: 'Hello!' }];
+const routes = [
+  ['/v1/messages', { max_tokens: 99, messages: hi }, readMessagesStream, readMessagesReply],
+  ['/v1/chat/completions', { messages: hi }, readChatStream, readChatReply],
+  ['/chat/completions', { messages: hi }, readChatStream, readChatReply],
+  ['/v1/responses', { input: 'Hello!' }, readResponsesStream, readResponsesReply],
+  ['/responses', { input: 'Hello!' }, readResponsesStream, readResponsesReply],
+] as const;
+
+const post = (
+  gateway: Pick<TestGateway, 'baseUrl'>,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+) => request(`${gateway.baseUrl}${path}`, { method: 'POST', body: JSON.stringify(body), headers });
+
+test('a first start without any key answers on each route, streamed and whole, and writes nothing', async (t) => {
+  const gateway = await startGateway();
+  try {
+    for (const [path, ask, readStream, readReply] of routes) {
+      const whole = await post(gateway, path, { ...ask, model: 'any' });
+      t.is(whole.headers['x-switchyard-route'], 'demo,echo;default');
+      t.regex(readReply(await whole.body.json()).text, /Hello!/);
+      const streamed = await post(gateway, `${path}?beta=true`, { ...ask, model: 'any', stream: true });
+      t.is(streamed.headers['content-type'], 'text/event-stream; charset=utf-8');
+      t.is(streamed.headers['cache-control'], 'no-cache, no-transform');
+      t.is(streamed.headers['x-accel-buffering'], 'no');
+      t.regex(readStream(await streamed.body.text()).text, /Hello!/);
+    }
+    await t.throwsAsync(stat(join(gateway.home, 'config.json')), { code: 'ENOENT' });
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('a first start with keys in the environment writes references, never the keys', async (t) => {
+  const gateway = await startGateway(undefined, { ANTHROPIC_API_KEY: 'canary-a', OPENAI_API_KEY: 'canary-b' });
+  try {
+    const file = join(gateway.home, 'config.json');
+    const text = await readFile(file, 'utf8');
+    t.false(text.includes('canary'));
+    const written: { Providers: { apiKey: string }[] } = JSON.parse(text);
+    t.deepEqual(written.Providers.map(({ apiKey }) => apiKey).sort(), ['$ANTHROPIC_API_KEY', '$OPENAI_API_KEY']);
+    t.is((await stat(file)).mode & 0o777, 0o600);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('the scenarios, the tag and the explicit name each find their provider', async (t) => {
+  const upstream = await serveVendor(chatVendor, 'k');
+  const provider = (name: string) => ({ name, baseUrl: upstream.url, apiKey: 'k', models: [`${name}-model`] });
+  const names = ['base', 'long', 'eye', 'web', 'back', 'deep', 'tagged'];
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: names.map(provider),
+    Router: {
+      default: 'base,base-model',
+      longContextThreshold: 2_000,
+      routes: {
+        longContext: 'long,long-model',
+        image: 'eye,eye-model',
+        webSearch: 'web,web-model',
+        background: 'back,back-model',
+        think: 'deep-model',
+      },
+    },
+  });
+  const image = [
+    { type: 'text', text: 'look' },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+  ];
+  const cases: readonly (readonly [expected: string, change: object])[] = [
+    ['base,base-model;default', { model: 'claude-sonnet' }],
+    ['long,long-model;longContext', { messages: [{ role: 'user', content: 'many words '.repeat(3_000) }] }],
+    ['eye,eye-model;image', { messages: [{ role: 'user', content: image }] }],
+    ['web,web-model;webSearch', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+    ['back,back-model;background', { model: 'claude-3-5-Haiku-latest' }],
+    ['deep,deep-model;think', { max_tokens: 4_000, thinking: { type: 'enabled', budget_tokens: 2_000 } }],
+    ['base,base-model;default', { thinking: { type: 'adaptive' } }],
+    ['web,some/other:model,x;explicit', { model: 'web,some/other:model,x' }],
+    ['tagged,tagged-model;tag', { system: 'Be kind. <SWITCHYARD-MODEL>tagged,tagged-model</SWITCHYARD-MODEL>' }],
+    [
+      'tagged,tagged-model;tag',
+      { system: [{ type: 'text', text: '<CCR-SUBAGENT-MODEL>tagged,tagged-model</CCR-SUBAGENT-MODEL>x' }] },
+    ],
+  ];
+  try {
+    for (const [expected, change] of cases) {
+      const answer = await post(gateway, '/v1/messages', { model: 'm', max_tokens: 9, messages: hi, ...change });
+      await answer.body.dump();
+      t.is(answer.headers['x-switchyard-route'], expected);
+      t.false(upstream.requests.at(-1)?.text.includes('-MODEL>'));
+    }
+  } finally {
+    await gateway.stop();
+    await upstream.close();
+  }
+});
+
+test('the key is asked for on every model route; health and the root need none', async (t) => {
+  const gateway = await startGateway({ APIKEY: 'the-key', LOG: false });
+  try {
+    for (const [path, ask] of routes) {
+      for (const headers of [{}, { 'x-api-key': 'wrong' }, { authorization: 'Bearer wrong' }]) {
+        const refused = await post(gateway, path, { ...ask, model: 'x' }, headers);
+        t.is(refused.statusCode, 401);
+        t.truthy(Object(await refused.body.json()).error.message);
+      }
+      for (const headers of [{ 'x-api-key': 'the-key' }, { authorization: 'Bearer the-key' }]) {
+        const answer = await post(gateway, path, { ...ask, model: 'x' }, headers);
+        t.is(answer.statusCode, 400, 'no provider, but past the key');
+        await answer.body.dump();
+      }
+    }
+    for (const [path, method] of [
+      ['/health', 'GET'],
+      ['/', 'HEAD'],
+    ] as const) {
+      const answer = await request(`${gateway.baseUrl}${path}`, { method });
+      t.is(answer.statusCode, 200);
+      await answer.body.dump();
+    }
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('a compressed body, a long header and the request id', async (t) => {
+  const gateway = await startGateway();
+  try {
+    const answer = await request(`${gateway.baseUrl}/v1/messages`, {
+      method: 'POST',
+      body: gzipSync(JSON.stringify({ model: 'any', max_tokens: 9, messages: hi })),
+      headers: { 'content-encoding': 'gzip', 'x-request-id': 'mine-1', 'x-long': 'y'.repeat(60_000) },
+    });
+    t.is(answer.statusCode, 200);
+    t.is(answer.headers['x-request-id'], 'mine-1');
+    await answer.body.dump();
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test.serial('a client that leaves takes its upstream request with it', async (t) => {
+  const upstream = await startUpstream(() =>
+    sseAnswer(['data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'], 'stall'),
+  );
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: [] }],
+  });
+  try {
+    for (const [path, ask] of routes) {
+      const answer = await post(gateway, path, { ...ask, model: 'p,m', stream: true });
+      await new Promise((resolve) => answer.body.once('data', resolve));
+      const left = performance.now();
+      answer.body.destroy();
+      await upstream.requests.at(-1)?.closed;
+      t.true(performance.now() - left < 500, `closed after ${performance.now() - left} ms`);
+    }
+  } finally {
+    await gateway.stop();
+    await upstream.close();
+  }
+});
+
+const runProcess = (home: string): ChildProcess =>
+  spawn(process.execPath, ['--import=tsx', 'engine/main.ts'], { env: { ...process.env, SWITCHYARD_HOME: home } });
+
+const output = async (child: ChildProcess, until: RegExp): Promise<string> => {
+  let text = '';
+  for await (const chunk of child.stdout ?? []) {
+    text += chunk;
+    if (until.test(text)) break;
+  }
+  return text;
+};
+
+const exit = (child: ChildProcess): Promise<number | null> => new Promise((resolve) => child.once('exit', resolve));
+
+test('SIGTERM lets a stream run to its end and exits with 0', async (t) => {
+  const upstream = await startUpstream(() =>
+    sseAnswer(['data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', 800, 'data: [DONE]\n\n']),
+  );
+  const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+  const Providers = [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }];
+  await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, Providers }));
+  const child = runProcess(home);
+  try {
+    const [, baseUrl = ''] = /listens on (\S+)/.exec(await output(child, /listens on \S+\n/)) ?? [];
+    const answer = await post({ baseUrl }, '/v1/chat/completions', { model: 'p,m', messages: hi, stream: true });
+    const ended = exit(child);
+    await new Promise((resolve) => answer.body.once('readable', resolve));
+    child.kill('SIGTERM');
+    t.regex(await answer.body.text(), /\[DONE\]/);
+    t.is(await ended, 0);
+  } finally {
+    child.kill('SIGKILL');
+    await upstream.close();
+    await rm(home, { recursive: true, force: true });
+  }
+});
+
+for (const [title, config, expected] of [
+  ['a broken config.json', '{ "Providers": [ { "name": 5 } ] }', /Providers\[0\]\.name must be string/],
+  ['an open address without a key', '{ "HOST": "0.0.0.0" }', /APIKEY/],
+  ['JSON that can’t be read', '{ "PORT": }', /line 1/],
+] as const) {
+  test(`${title} ends the start with the reason and a status`, async (t) => {
+    const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
+    await writeFile(join(home, 'config.json'), config);
+    const child = runProcess(home);
+    let said = '';
+    child.stderr?.on('data', (chunk) => {
+      said += chunk;
+    });
+    t.is(await exit(child), 1);
+    t.regex(said, expected);
+    t.notRegex(said, /at .*\.ts:/, 'no stack');
+    await rm(home, { recursive: true, force: true });
+  });
+}
+
+test('an upstream that answers JSON to a stream request, and a stream to a plain one, is understood', async (t) => {
+  const reply = {
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'word' }, finish_reason: 'stop' }],
+  };
+  const chunks = [
+    'data: {"id":"c","choices":[{"index":0,"delta":{"content":"word"},"finish_reason":"stop"}]}\n\n',
+    'data: [DONE]\n\n',
+  ];
+  const upstream = await startUpstream(({ body }) => (Object(body).stream ? jsonAnswer(reply) : sseAnswer(chunks)));
+  const gateway = await startGateway({
+    LOG: false,
+    Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: [] }],
+  });
+  try {
+    for (const [path, ask, readStream, readReply] of routes) {
+      const streamed = await post(gateway, path, { ...ask, model: 'p,m', stream: true });
+      t.is(readStream(await streamed.body.text()).text, 'word');
+      const whole = await post(gateway, path, { ...ask, model: 'p,m' });
+      t.is(readReply(await whole.body.json()).text, 'word');
+    }
+  } finally {
+    await gateway.stop();
+    await upstream.close();
+  }
+});
