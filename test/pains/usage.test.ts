@@ -282,13 +282,16 @@ const from = (text: string, name: string): number => {
 for (const client of ['chat', 'responses'] as const) {
   for (const [upstream, taken] of [
     ['openai', true],
+    ['look-alike', false],
     ['responses', true],
     ['groq', false],
     ['deepseek', false],
     ['anthropic', false],
   ] as const) {
     test(`U7: prompt_cache_key reaches those who know it: ${client} → ${upstream}`, (t) => {
-      const { body, losses } = send(client, upstream, history[client](1));
+      const own = upstream === 'openai' ? 'https://api.openai.com/v1' : undefined;
+      const row = upstream === 'look-alike' ? 'openai' : upstream;
+      const { body, losses } = send(client, row, history[client](1), 'model-x', own);
       t.is(body.prompt_cache_key, taken ? 'word-key' : undefined);
       t.is(losses.includes('prompt_cache_key'), !taken);
     });

@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type ScriptedUpstream, sseAnswer, startUpstream } from '../../support/upstream.ts';
 
 /** Operators that keep to their contract: they may take their time, and are blamed for nothing that others do. */
-const limitMs = 150;
+const limitMs = 600;
 
 const events: Readonly<Record<string, string>> = {
   delays: 'rx.concatMap((batch) => rx.of(batch).pipe(rx.delay(30)))',
@@ -85,5 +85,9 @@ for (const name of ['delays', 'promises', 'splits', 'gathers-aloud']) {
 }
 
 test('one that gathers without a word is late', async (t) => {
-  t.regex((await ask('gathers', 'slow')).text, /Transformer \\"gathers\\" gave nothing for 150 ms after a batch/);
+  t.true(
+    (await ask('gathers', 'slow')).text.includes(
+      `Transformer \\"gathers\\" gave nothing for ${limitMs} ms after a batch`,
+    ),
+  );
 });

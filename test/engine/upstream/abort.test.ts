@@ -8,6 +8,14 @@ import { callOf, read, start, testUpstreams, until } from './harness.ts';
 const promptMs = 100;
 
 test('while connecting', async (t) => {
+  const times: number[] = [];
+  // A busy machine may delay one of them; that one is prompt shows that nothing waits for a timer.
+  for (let attempt = 0; attempt < 3 && !times.some((ms) => ms < promptMs); attempt += 1) times.push(await leave());
+  t.true(Math.min(...times) < promptMs, times.join(', '));
+});
+
+/** Leaves while TLS is being set up with a server that says nothing; milliseconds until its socket is closed. */
+const leave = async (): Promise<number> => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket.on('error', () => {}).resume()));
   server.listen(0, '127.0.0.1');
@@ -17,9 +25,10 @@ test('while connecting', async (t) => {
   const { subscription } = start(testUpstreams(), callOf(`https://127.0.0.1:${port}`));
   await until(() => sockets.length === 1);
   subscription.unsubscribe();
-  t.true((await until(() => sockets[0]?.closed === true)) < promptMs);
+  const ms = await until(() => sockets[0]?.closed === true);
   server.close();
-});
+  return ms;
+};
 
 test('before the first turn of the event loop: no connection is made', async (t) => {
   const upstream = await startUpstream(() => ({}));
