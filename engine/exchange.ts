@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Flow } from './flow.ts';
+import type { RequestMeter } from './metrics/request-meter.ts';
 import type { JsonObject } from './model/json.ts';
 import type { ClientProtocol, Headers, ReplyContext } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
@@ -18,6 +19,8 @@ export interface Exchange {
   readonly clientHeader: (name: string) => string | undefined;
   readonly flow: Flow;
   readonly delivery: Delivery;
+  /** Counts and measures this request. */
+  readonly meter: RequestMeter;
 }
 
 /** What has reached the client so far; belongs to one request alone. */

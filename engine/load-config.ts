@@ -5,9 +5,12 @@ import type { Environment } from './config/interpolate.ts';
 import { configFile, readConfig } from './config/read.ts';
 import { validateConfig } from './config/validate.ts';
 import { type Demo, startDemo } from './demo/start-demo.ts';
+import type { JsonObject } from './model/json.ts';
 
 /** A configuration that can be used, and where it came from. */
 export interface LoadedConfig {
+  /** In the user's spelling. */
+  readonly written: JsonObject;
   readonly config: Config;
   readonly warnings: readonly Finding[];
   /** None when the service runs without. */
@@ -34,11 +37,18 @@ export const loadConfig = async (
   const file = configFile(home);
   const read = await readConfig(home, env);
   if (read.type === 'invalid') throw new ConfigError(file, read.faults);
-  if (read.type === 'valid') return { config: read.config, warnings: read.warnings, file, demo: undefined };
+  if (read.type === 'valid')
+    return { written: read.written, config: read.config, warnings: read.warnings, file, demo: undefined };
   const demo = vendors.some(({ variable }) => env[variable]) ? undefined : await startDemo();
   const first = await firstStart(home, vendors, env, demo?.baseUrl ?? '');
   const result = validateConfig(first.written, env);
   if ('faults' in result) throw new ConfigError(file, result.faults);
   const unwritten = first.problem === undefined ? [] : [{ path: file, message: `can't be written (${first.problem})` }];
-  return { config: result.config, warnings: [...unwritten, ...result.warnings], file: first.file, demo };
+  return {
+    written: first.written,
+    config: result.config,
+    warnings: [...unwritten, ...result.warnings],
+    file: first.file,
+    demo,
+  };
 };

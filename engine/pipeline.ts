@@ -5,6 +5,15 @@ import { callUpstream } from './operators/call-upstream.ts';
 import { decode } from './operators/decode.ts';
 import { encodeRequest } from './operators/encode-request.ts';
 import { endOnFault } from './operators/end-on-fault.ts';
+import {
+  measureBytes,
+  measureCall,
+  measureEvents,
+  measureFaults,
+  measureReply,
+  measureRoute,
+} from './operators/measure.ts';
+import { measureRelayed } from './operators/measure-relayed.ts';
 import { note } from './operators/note.ts';
 import { readEvents } from './operators/read-events.ts';
 import { mayRelay, relay } from './operators/relay.ts';
@@ -22,35 +31,43 @@ import type { Yard } from './yard/yard.ts';
 /** All that happens to one request, in order. Subscribing starts it; unsubscribing is the one way to cancel it. */
 export const serve = (exchange: Exchange, yard: Yard): Observable<ReplyPart> =>
   of(exchange).pipe(
-    prepare(yard), //                the client's bytes → the call to make
+    prepare(exchange, yard), //      the client's bytes → the call to make
     callUpstream(yard.upstreams), // + status, and the body as it arrives
     reply(yard, (answered) => (mayRelay(answered) ? passOn(answered, yard) : convert(answered, yard))),
+    measureFaults(exchange.meter), // what went wrong → a counter
     bridgeSilence(exchange, yard.keepAliveMs), // a word from us where the upstream has none
     renderFaults(exchange, yard), // a fault, at any point → the client's own error shape
+    measureReply(exchange.meter, exchange.delivery), // first byte, end and status → counters
   );
 
 /** The client's bytes → the call to make, by the nodes of the line's graph. */
-export const prepare = (yard: Yard): OperatorFunction<Exchange, Ready> =>
+export const prepare = ({ meter }: Exchange, yard: Yard): OperatorFunction<Exchange, Ready> =>
   pipe(
     decode(yard.config.limits.jsonDepth), // bytes   → what the client asks
     route(yard), //            + provider and model, the line to them, what may pass untouched
+    measureRoute(meter), //    who answers → the counters' labels
     settleSignatures(yard.signatures), // earlier reasoning: only this provider's own, and all of that
     transformRequest(yard), // request → request: each stage's half, in list order
     encodeRequest(), //        request → bytes in the upstream's format, its URL and credentials
     note(yard), //             the decision and the losses → app.log
+    measureCall(meter), //     the upstream's time begins
   );
 
 /** The provider's bytes, untouched. */
 const passOn = (answered: Answered, yard: Yard): OperatorFunction<Uint8Array, ReplyPart> =>
   pipe(
+    measureBytes(answered.meter),
     watchRelayed(answered, yard.signatures), // read along where a later turn may need it
+    measureRelayed(answered, answered.meter), // the usage that it tells
     relay(answered),
   );
 
 /** The provider's bytes → the client's text: one batch per network chunk, all the way. */
 const convert = (answered: Answered, yard: Yard): OperatorFunction<Uint8Array, ReplyPart> =>
   pipe(
+    measureBytes(answered.meter),
     readEvents(answered), //  bytes  → SSE records, or the whole body → events
+    measureEvents(answered.meter), // the usage that they tell
     watchSignatures(answered, yard.signatures), // who minted which payload; what the client may lose
     transformEvents(answered, yard), // each stage's events half, in reverse list order
     endOnFault(answered), //  nothing comes after an `error` event; before the first byte it gets a status

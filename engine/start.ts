@@ -1,28 +1,25 @@
-import { graphRows } from '../admin/graph.ts';
-import { healthRows } from '../admin/health.ts';
-import { rootRows } from '../admin/root.ts';
-import { transformerRows } from '../admin/transformers.ts';
 import { wordFault } from '../admin/word-fault.ts';
-import { clientProtocols } from '../protocols/index.ts';
 import { formats, plainFormat, stages } from '../transformers/index.ts';
 import type { Config } from './config/config.ts';
-import { wordFinding } from './config/findings.ts';
+import { type Finding, wordFinding } from './config/findings.ts';
 import type { KnownVendor } from './config/first-start.ts';
 import type { Environment } from './config/interpolate.ts';
-import { loadStages } from './custom/load-stages.ts';
+import { ConfigStore } from './config/store.ts';
 import { listen } from './http/listener.ts';
 import { type Row, site } from './http/site.ts';
+import { type InUse, type SetUpOptions, secretsOf, setUp } from './in-use.ts';
 import { type LoadedConfig, loadConfig } from './load-config.ts';
 import { openLogs } from './log/index.ts';
 import { createLossCounter, type LossSeries } from './loss-counter.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import type { Format } from './model/transformer.ts';
-import { modelEndpoint } from './model-endpoint.ts';
+import { createPresets } from './presets/presets.ts';
 import { requestLog } from './request-log.ts';
+import { servedPaths } from './served-paths.ts';
 import { createSignatureMemory } from './signatures/memory.ts';
 import { createTokenCounter } from './tokens/token-counter.ts';
-import { createUpstreams } from './upstream/create-upstreams.ts';
+import { version } from './version.ts';
 import { checkEntries } from './yard/check-entries.ts';
-import { buildYard, type Yard } from './yard/yard.ts';
 
 /** How the service is started. */
 export interface StartOptions {
@@ -51,23 +48,14 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
   readonly stop: () => Promise<void>;
 }
 
-/** Connections per upstream origin; each stream holds one. */
-const maxConnections = 2_048;
 const keepAliveMs = 15_000;
 
 /** Puts the service together and opens its port. Throws an error worded for users when it can't. */
-export const start = async ({
-  env,
-  home,
-  report,
-  port,
-  transformerFolders = [],
-  vendors = [],
-}: StartOptions): Promise<Service> => {
-  const { config, warnings, file, demo } = await loadConfig(home, env, knownVendors());
-  const custom = await loadStages(config.transformers, { home, allowed: transformerFolders });
-  const tables = { formats: withVendors(vendors), stages, plainFormat, custom };
-  const secrets = [config.apiKey ?? '', ...config.providers.map(({ apiKey }) => apiKey)];
+export const start = async (options: StartOptions): Promise<Service> => {
+  const { env, home, report, transformerFolders = [], vendors = [] } = options;
+  const { written, config, warnings, file, demo } = await loadConfig(home, env, knownVendors());
+  const { host } = config;
+  let secrets = secretsOf(config);
   const logs = openLogs({
     home,
     enabled: config.log,
@@ -75,56 +63,111 @@ export const start = async ({
     onTrouble: report,
     secrets: () => secrets,
   });
-  for (const warning of [...warnings, ...checkEntries(config, tables)].map(wordFinding)) {
-    logs.app.warn(warning);
-    report(`warning: ${warning}`);
-  }
-  const upstreams = createUpstreams({ ...config.timeouts, connections: maxConnections, environment: env });
-  const countTokens = createTokenCounter().count;
-  const yard = buildYard(config, tables, {
-    upstreams,
-    countTokens,
+  const losses = createLossCounter();
+  const metrics = createMetrics({ losses: losses.series });
+  const tokens = createTokenCounter();
+  const setUpOptions: SetUpOptions = {
+    env,
+    home,
+    transformerFolders,
+    tables: { formats: withVendors(vendors), stages, plainFormat },
+    edges: { countTokens: tokens.count, log: logs.app, signatures: createSignatureMemory(), losses, keepAliveMs },
+  };
+  let inUse = await setUp(setUpOptions, config, host);
+  const tell = (findings: readonly Finding[]): void => {
+    for (const warning of findings.map(wordFinding)) {
+      logs.app.warn(warning);
+      report(`warning: ${warning}`);
+    }
+  };
+  tell([...warnings, ...checkEntries(config, inUse.tables)]);
+
+  const store = await ConfigStore.open({
+    home,
+    env,
+    initial: { written, config },
     log: logs.app,
-    signatures: createSignatureMemory(),
-    losses: createLossCounter(),
-    keepAliveMs,
+    async prepare(next) {
+      // Before anything of it can be logged.
+      secrets = [...secretsOf(inUse.config), ...secretsOf(next)];
+      const ready = await setUp(setUpOptions, next, host, inUse);
+      return { ...sortFindings(next, checkEntries(next, ready.tables)), apply: () => use(ready) };
+    },
+  });
+  const use = (next: InUse): void => {
+    const before = inUse;
+    inUse = next;
+    secrets = [...secretsOf(next.config), next.apiKey ?? ''];
+    logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
+    listener.update(servingOptions(next, rows));
+    metrics.reloaded('applied');
+    if (before.upstreams !== next.upstreams) void before.upstreams.close();
+  };
+
+  const presets = createPresets({
+    home,
+    env,
+    base: () => store.written,
+    async build(preset) {
+      secrets = [...secrets, ...secretsOf(preset)];
+      return (await setUp(setUpOptions, preset, host, inUse)).yard;
+    },
+    warn: (name, findings) => tell(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
   });
   const health = { draining: false };
-  const adminRows = [
-    ...transformerRows(() => tables),
-    ...graphRows(
-      () => yard,
-      clientProtocols.map(({ protocol }) => protocol),
-    ),
-    ...healthRows(() => health),
-    ...rootRows,
-  ];
+  const rows = servedPaths({
+    home,
+    version,
+    startedAtMs: Date.now(),
+    inUse: () => inUse,
+    store,
+    presets,
+    logs,
+    metrics,
+    health: () => health,
+  });
   const release = async (): Promise<void> => {
     demo?.close();
-    await Promise.all([upstreams.close(), logs.close()]);
+    await store.close();
+    await Promise.all([inUse.upstreams.close(), logs.close()]);
   };
 
   const listener = await listen({
-    ...servingOptions(config, [...modelRows(() => yard), ...adminRows]),
-    host: config.host,
-    port: port ?? config.port,
+    ...servingOptions(inUse, rows),
+    host,
+    port: options.port ?? config.port,
     hooks: requestLog(logs),
   }).catch(async (error: unknown) => {
     await release();
     throw error;
   });
+  store.watch();
+  // The first long request would wait for it otherwise.
+  if (config.router.routes.longContext !== undefined) setTimeout(tokens.warm, warmDelayMs).unref();
   return {
     config,
     file,
     demo: demo !== undefined,
-    losses: yard.losses.series,
-    baseUrl: `http://${urlHost(listener.addresses[0] ?? config.host)}:${listener.port}`,
+    losses: losses.series,
+    baseUrl: `http://${urlHost(listener.addresses[0] ?? host)}:${listener.port}`,
     async stop() {
       health.draining = true;
-      await Promise.race([listener.drain(), patience(config.timeouts.drainMs)]);
+      await Promise.race([listener.drain(), patience(inUse.config.timeouts.drainMs)]);
       listener.close();
       await release();
     },
+  };
+};
+
+/** Long enough after the start for the first requests to have gone by. */
+const warmDelayMs = 1_000;
+
+/** A module may be mended later, and the routes that need it say what is wrong with it; anything else refuses the change. */
+const sortFindings = ({ transformers }: Config, findings: readonly Finding[]) => {
+  const modules = new Set(transformers.flatMap(({ at, path }) => (path === undefined ? [] : [at])));
+  return {
+    faults: findings.filter(({ path }) => !modules.has(path)),
+    warnings: findings.filter(({ path }) => modules.has(path)),
   };
 };
 
@@ -134,21 +177,15 @@ const withVendors = (rows: readonly Format[]): ReadonlyMap<string, Format> =>
 const knownVendors = (): readonly KnownVendor[] =>
   [...formats.values()].flatMap(({ name, firstStart }) => (firstStart ? [{ provider: name, ...firstStart }] : []));
 
-const modelRows = (yard: () => Yard): readonly Row[] =>
-  clientProtocols.flatMap(({ protocol, paths }) => {
-    const endpoint = modelEndpoint(protocol, yard);
-    return paths.map((path): Row => ({ method: 'POST', path, endpoint }));
-  });
-
-const servingOptions = ({ host, allowedHosts, apiKey, limits }: Config, rows: readonly Row[]) => ({
+const servingOptions = ({ config, apiKey }: InUse, rows: readonly Row[]) => ({
   site: site(rows, wordFault),
-  guard: { host, allowedHosts },
+  guard: { host: config.host, allowedHosts: config.allowedHosts },
   apiKey,
   limits: {
-    bodyBytes: limits.bodyBytes,
-    inflatedBytes: limits.decompressedBytes,
-    inflateRatio: limits.ratio,
-    activePerAddress: limits.requestsPerClient,
+    bodyBytes: config.limits.bodyBytes,
+    inflatedBytes: config.limits.decompressedBytes,
+    inflateRatio: config.limits.ratio,
+    activePerAddress: config.limits.requestsPerClient,
   },
 });
 

@@ -1,11 +1,21 @@
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { chatClient } from './chat/index.ts';
+import { chatSchemas } from './chat/route-schemas.ts';
 import { messagesClient } from './messages/index.ts';
+import { messagesSchemas } from './messages/route-schemas.ts';
 import { responsesClient } from './responses/index.ts';
+import { responsesSchemas } from './responses/route-schemas.ts';
 
-/** The client protocols and the paths that they are served at. */
-export const clientProtocols: readonly { readonly protocol: ClientProtocol; readonly paths: readonly string[] }[] = [
-  { protocol: messagesClient, paths: ['/v1/messages'] },
-  { protocol: chatClient, paths: ['/v1/chat/completions', '/chat/completions'] },
-  { protocol: responsesClient, paths: ['/v1/responses', '/responses'] },
+/** A client protocol, the paths that it is served at, and the schemas that describe it. */
+export interface ServedProtocol {
+  readonly protocol: ClientProtocol;
+  readonly paths: readonly string[];
+  readonly schemas: typeof chatSchemas | typeof messagesSchemas | typeof responsesSchemas;
+}
+
+/** The client protocols. */
+export const clientProtocols: readonly ServedProtocol[] = [
+  { protocol: messagesClient, paths: ['/v1/messages'], schemas: messagesSchemas },
+  { protocol: chatClient, paths: ['/v1/chat/completions', '/chat/completions'], schemas: chatSchemas },
+  { protocol: responsesClient, paths: ['/v1/responses', '/responses'], schemas: responsesSchemas },
 ];

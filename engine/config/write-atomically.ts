@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
  * its owner alone (0600), as are folders that have to be made (0700). A symbolic link stays one. Rejects with the system's
  * error; what was there then still is.
  */
-export const writeAtomically = async (path: string, text: string): Promise<void> => {
+export const writeAtomically = async (path: string, text: string | Uint8Array): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const target = await realpath(path).catch(() => path);
   const draft = `${target}.${randomUUID()}.tmp`;

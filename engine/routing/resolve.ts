@@ -2,6 +2,7 @@ import { type Config, type Provider, type RouterConfig, type Scenario, scenarios
 import { fail } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { tokenBound } from '../tokens/prompt.ts';
+import { aliasDestination } from './aliases.ts';
 import { type Destination, findDestination, findProvider, parseDestination, providersOf } from './destination.ts';
 import { unknownModel, unknownProvider } from './no-route.ts';
 import { type Facts, rules } from './scenarios.ts';
@@ -78,7 +79,7 @@ const explicitly = (
   warnings: string[],
 ): Choice | undefined => {
   if (text.trim() === '') return fail('invalid-request', 'model must not be blank.', { param: 'model' });
-  const named = namedDestination(text, config, 'model');
+  const named = namedDestination(text, config, 'model') ?? aliasDestination(text, config);
   if (!named) return undefined;
   if (destination !== undefined) warnings.push(`the tag for ${destination} has no effect: the model names a provider`);
   return {

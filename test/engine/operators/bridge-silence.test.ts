@@ -3,6 +3,7 @@ import { concat, delay, lastValueFrom, of, throwError, timer, toArray } from 'rx
 import { ignoreElements } from 'rxjs/operators';
 import { type Exchange, newDelivery } from '../../../engine/exchange.ts';
 import { Flow } from '../../../engine/flow.ts';
+import { silentMeter } from '../../../engine/metrics/request-meter.ts';
 import { bridgeSilence } from '../../../engine/operators/bridge-silence.ts';
 import type { ReplyPart } from '../../../engine/reply-part.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
@@ -16,6 +17,7 @@ const exchange = (streaming: boolean): Exchange => ({
   clientHeader: () => undefined,
   flow: new Flow(),
   delivery: { ...newDelivery(), streaming },
+  meter: silentMeter,
 });
 
 const head: ReplyPart = { type: 'head', status: 200, headers: {} };

@@ -1,0 +1,75 @@
+import { lstat, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeAtomically } from './write-atomically.ts';
+
+/** An earlier configuration that was kept. */
+export interface Backup {
+  /** `config.backup.2026-01-31T09-30-00-000Z.json`. */
+  readonly name: string;
+  /** When it was replaced, in milliseconds since 1970; later than that of every older backup, even if the clock was set back. */
+  readonly atMs: number;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/** Source: interface specification, "Limits". */
+const mostBackups = 3;
+
+const pattern = /^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/;
+
+/** The backups in a configuration's folder: `config.backup.{timestamp}.json`, in UTC, so that names sort as times do. */
+export class Backups {
+  readonly #home: string;
+  readonly #now: () => number;
+
+  constructor(home: string, now: () => number = Date.now) {
+    this.#home = home;
+    this.#now = now;
+  }
+
+  /** Those that there are, newest first. Only plain files count; without a folder there are none. */
+  async list(): Promise<readonly Backup[]> {
+    const names = await readdir(this.#home).catch(() => []);
+    const found = await Promise.all(
+      names.map(async (name): Promise<readonly Backup[]> => {
+        const atMs = timeIn(name);
+        if (atMs === undefined) return [];
+        const entry = await lstat(join(this.#home, name)).catch(() => undefined);
+        return entry?.isFile() ? [{ name, atMs, size: entry.size }] : [];
+      }),
+    );
+    return found.flat().sort((one, other) => other.atMs - one.atMs);
+  }
+
+  /** The content of a listed backup; `undefined` for any other name. */
+  async read(name: string): Promise<string | undefined> {
+    const listed = (await this.list()).find((backup) => backup.name === name);
+    return listed && (await readFile(join(this.#home, listed.name), 'utf8').catch(() => undefined));
+  }
+
+  /** Keeps a content, whole or not at all, and gives its name. Rejects with the system's error. */
+  async add(content: Uint8Array): Promise<string> {
+    const [newest] = await this.list();
+    const name = nameFor(Math.max(this.#now(), (newest?.atMs ?? 0) + 1));
+    await writeAtomically(join(this.#home, name), content);
+    return name;
+  }
+
+  /** Takes one back. */
+  async remove(name: string): Promise<void> {
+    await rm(join(this.#home, name), { force: true });
+  }
+
+  /** Lets go of all but the newest. */
+  async prune(): Promise<void> {
+    for (const { name } of (await this.list()).slice(mostBackups)) await this.remove(name);
+  }
+}
+
+const nameFor = (atMs: number): string => `config.backup.${new Date(atMs).toISOString().replace(/[:.]/g, '-')}.json`;
+
+const timeIn = (name: string): number | undefined => {
+  const [, day, hours, minutes, seconds, ms] = pattern.exec(name) ?? [];
+  const atMs = Date.parse(`${day}T${hours}:${minutes}:${seconds}.${ms}Z`);
+  return Number.isNaN(atMs) ? undefined : atMs;
+};

@@ -1,0 +1,78 @@
+import type { FileHandle } from 'node:fs/promises';
+import { parseJson } from '../model/json.ts';
+
+/** Bytes read at a time. */
+const blockBytes = 256 * 1024;
+
+/** How much of a file's end is read. */
+export interface Tail {
+  readonly maxBytes: number;
+  /** At most so many lines; absent: all. */
+  readonly maxLines: number | undefined;
+}
+
+/** A part of a file, in bytes. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Finds the newest lines of a file as it is now. `from` may lie amid a line, which `readLines` then leaves out. */
+export const findTail = async (file: FileHandle, { maxBytes, maxLines }: Tail): Promise<Span> => {
+  const to = (await file.stat()).size;
+  const floor = Math.max(0, to - maxBytes);
+  if (maxLines === undefined) return { from: floor, to };
+  // The last line's own end doesn't count.
+  let ends = -1;
+  for (let end = to; end > floor; end -= blockBytes) {
+    const from = Math.max(floor, end - blockBytes);
+    const block = await readBlock(file, from, end);
+    if (end === to && block.at(-1) !== newline) ends = 0;
+    for (let at = block.lastIndexOf(newline); at >= 0; at = at === 0 ? -1 : block.lastIndexOf(newline, at - 1)) {
+      ends += 1;
+      if (ends === maxLines) return { from: from + at + 1, to };
+    }
+  }
+  return { from: floor, to };
+};
+
+/**
+ * The lines of a part of a file, in batches of one block. Left out are blank lines, a first one that begins before the part, and
+ * a last one without an end that isn't JSON: it is still being written.
+ */
+export async function* readLines(file: FileHandle, { from, to }: Span): AsyncGenerator<readonly string[]> {
+  // The byte before tells whether a line begins here.
+  let skipping = from > 0;
+  let pieces: Buffer[] = [];
+  for (let at = Math.max(0, from - 1); at < to; ) {
+    const block = await readBlock(file, at, Math.min(to, at + blockBytes));
+    if (block.length === 0) break;
+    at += block.length;
+    const first = block.indexOf(newline);
+    if (first < 0) {
+      if (!skipping) pieces.push(block);
+      continue;
+    }
+    const last = block.lastIndexOf(newline);
+    if (!skipping) pieces.push(block.subarray(0, last));
+    else if (last > first) pieces.push(block.subarray(first + 1, last));
+    skipping = false;
+    const lines = Buffer.concat(pieces)
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    pieces = [block.subarray(last + 1)];
+    if (lines.length > 0) yield lines;
+  }
+  const rest = Buffer.concat(pieces).toString('utf8');
+  if (parseJson(rest) !== undefined) yield [rest];
+}
+
+const newline = 10;
+
+/** Fewer bytes come when the file has become shorter. */
+const readBlock = async (file: FileHandle, from: number, to: number): Promise<Buffer> => {
+  const block = Buffer.allocUnsafe(to - from);
+  const { bytesRead } = await file.read(block, 0, block.length, from);
+  return block.subarray(0, bytesRead);
+};

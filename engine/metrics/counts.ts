@@ -1,0 +1,58 @@
+import { Registry } from 'prom-client';
+import type { LossSeries } from '../loss-counter.ts';
+import { Distribution } from './distribution.ts';
+import { showDistribution, showLevel, showTally } from './own-metrics.ts';
+import { Tally } from './tally.ts';
+
+/** Whole answers of models: from a quick word to a long thought. */
+const answerSeconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
+const firstByteSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256];
+const overheadSeconds = [0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024];
+
+/** All the counters, and how they are shown. */
+export class Counts {
+  readonly registry = new Registry();
+  readonly requests = new Tally();
+  readonly upstreamErrors = new Tally();
+  readonly tokens = new Tally();
+  readonly retries = new Tally();
+  readonly aborts = new Tally();
+  readonly reloads = new Tally();
+  readonly durations = new Distribution(answerSeconds);
+  readonly firstBytes = new Distribution(firstByteSeconds);
+  readonly overheads = new Distribution(overheadSeconds);
+  streams = 0;
+
+  constructor(losses: (() => Iterable<LossSeries>) | undefined) {
+    const where = ['route', 'provider'] as const;
+    const tally = (name: string, help: string, labelNames: readonly string[], rows: Pick<Tally, 'rows'>): void =>
+      showTally(this.registry, { name, help, labelNames }, rows);
+    tally('requests_total', 'Requests for a model.', [...where, 'model', 'scenario', 'status'], this.requests);
+    tally('upstream_errors_total', 'Faults of upstreams.', ['provider', 'kind'], this.upstreamErrors);
+    tally('tokens_total', 'Tokens as upstreams count them.', ['provider', 'type'], this.tokens);
+    tally('retries_total', 'Calls made once more.', ['provider'], this.retries);
+    tally('client_aborts_total', 'Requests whose client went before the end.', ['route'], this.aborts);
+    tally('config_reloads_total', 'Changes of the configuration.', ['result'], this.reloads);
+    if (losses)
+      tally('losses_total', 'Fields that a conversion could not carry.', ['stage', 'field'], lossTally(losses));
+    const spread = (name: string, help: string, distribution: Distribution): void =>
+      showDistribution(this.registry, { name, help, labelNames: where }, distribution);
+    spread('request_duration_seconds', "From a request's arrival to its end.", this.durations);
+    spread('time_to_first_token_seconds', "From a request's arrival to its answer's first byte.", this.firstBytes);
+    spread('overhead_seconds', 'Time to the first byte that the upstream had no part in.', this.overheads);
+    showLevel(
+      this.registry,
+      { name: 'streams_active', help: 'Streams going out.', labelNames: [] },
+      () => this.streams,
+    );
+  }
+}
+
+/** Those who count losses may give a field more than once. */
+const lossTally = (losses: () => Iterable<LossSeries>): Pick<Tally, 'rows'> => ({
+  get rows() {
+    const tally = new Tally();
+    for (const { stage, field, count } of losses()) tally.add([stage, field], count);
+    return tally.rows;
+  },
+});

@@ -1,0 +1,96 @@
+import { configRows } from '../admin/config.ts';
+import { graphRows } from '../admin/graph.ts';
+import { type Health, healthRows } from '../admin/health.ts';
+import { logRows } from '../admin/logs.ts';
+import { metricsRows } from '../admin/metrics.ts';
+import { modelRouteDoc } from '../admin/model-route-doc.ts';
+import { modelRows } from '../admin/models.ts';
+import { openApiRows, withDocs } from '../admin/openapi.ts';
+import type { DocumentedRow, OperationDoc } from '../admin/operation-doc.ts';
+import { countTokensDoc } from '../admin/operation-docs.ts';
+import { rootRows } from '../admin/root.ts';
+import { serviceDocs } from '../admin/service-docs.ts';
+import { transformerRows } from '../admin/transformers.ts';
+import { chatModels } from '../protocols/chat/encode-models.ts';
+import { clientProtocols } from '../protocols/index.ts';
+import { messagesCounting } from '../protocols/messages/count-tokens.ts';
+import { messagesModels } from '../protocols/messages/encode-models.ts';
+import { messagesClient } from '../protocols/messages/index.ts';
+import { messagesCountRequest, messagesSchemas } from '../protocols/messages/route-schemas.ts';
+import type { ConfigStore } from './config/store.ts';
+import { countTokensEndpoint } from './count-tokens-endpoint.ts';
+import type { InUse } from './in-use.ts';
+import type { Logs } from './log/index.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { modelEndpoint } from './model-endpoint.ts';
+import { type ModelPath, presetRows } from './presets/preset-rows.ts';
+import type { Presets } from './presets/presets.ts';
+
+/** What all that is served is made from. */
+export interface ServedParts {
+  readonly home: string;
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly inUse: () => InUse;
+  readonly store: ConfigStore;
+  readonly presets: Presets;
+  readonly logs: Logs;
+  readonly metrics: Metrics;
+  readonly health: () => Health;
+}
+
+/** How long an upstream may take to count, in milliseconds. */
+const countLimitMs = 2_000;
+
+/** Every path that the service answers at, with its description. */
+export const servedPaths = (parts: ServedParts): readonly DocumentedRow[] => {
+  const { home, version, startedAtMs, inUse, store, presets, logs, metrics, health } = parts;
+  const yard = () => inUse().yard;
+  const paths = modelPaths(metrics);
+  const rows = withDocs(
+    [
+      ...paths.map(({ path, endpointFor }) => ({ method: 'POST', path, endpoint: endpointFor(yard) })),
+      ...presetRows(paths, yard, presets),
+      ...modelRows({ config: () => inUse().config, listings: [messagesModels], plain: chatModels, startedAtMs }),
+      ...configRows(store),
+      ...logRows(home, logs),
+      ...transformerRows(() => inUse().tables),
+      ...graphRows(
+        yard,
+        clientProtocols.map(({ protocol }) => protocol),
+      ),
+      ...metricsRows(metrics),
+      ...healthRows(health),
+      ...rootRows,
+    ],
+    { ...serviceDocs, ...modelDocs() },
+  );
+  return [...rows, ...openApiRows(rows, version)];
+};
+
+const countPath = '/v1/messages/count_tokens';
+
+const modelPaths = (metrics: Metrics): readonly ModelPath[] => {
+  const counting = { client: messagesClient, ...messagesCounting, limitMs: countLimitMs };
+  return [
+    ...clientProtocols.flatMap(({ protocol, paths }) =>
+      paths.map((path): ModelPath => ({ path, endpointFor: (yard) => modelEndpoint(protocol, yard, metrics) })),
+    ),
+    { path: countPath, endpointFor: (yard) => countTokensEndpoint(counting, yard) },
+  ];
+};
+
+/** The model routes' descriptions, by method and path; each also below the preset namespace. */
+const modelDocs = (): Readonly<Record<string, OperationDoc>> => {
+  const counting = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
+  const docs = [
+    ...clientProtocols.flatMap(({ schemas, paths }) => paths.map((path) => [path, modelRouteDoc(schemas)] as const)),
+    [countPath, counting] as const,
+  ];
+  return Object.fromEntries(
+    docs.flatMap(([path, doc]) => [
+      [`POST ${path}`, doc],
+      [`POST /preset/:preset${path}`, doc],
+    ]),
+  );
+};

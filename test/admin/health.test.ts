@@ -1,0 +1,31 @@
+import test from 'ava';
+import { request } from 'undici';
+import { type Health, healthRows } from '../../admin/health.ts';
+import { serve } from '../engine/http/rig.ts';
+
+const cases: readonly (readonly [title: string, health: Health, path: string, status: number, word: string])[] = [
+  ['serving', { draining: false }, '/health', 200, 'ok'],
+  ['serving', { draining: false }, '/health/ready', 200, 'ok'],
+  ['serving', { draining: false, misconfigured: false }, '/health/live', 200, 'ok'],
+  ['draining', { draining: true }, '/health', 503, 'draining'],
+  ['draining', { draining: true, misconfigured: true }, '/health/ready', 503, 'draining'],
+  ['draining', { draining: true }, '/health/live', 200, 'ok'],
+  ['without a configuration', { draining: false, misconfigured: true }, '/health/ready', 503, 'misconfigured'],
+  ['without a configuration', { draining: false, misconfigured: true }, '/health/live', 200, 'ok'],
+];
+
+for (const [title, health, path, status, word] of cases) {
+  test(`${path} ${title}, without a key`, async (t) => {
+    const { port } = await serve(
+      t,
+      healthRows(() => health),
+      { apiKey: 'secret' },
+    );
+    const answer = await request(`http://127.0.0.1:${port}${path}`);
+    t.is(answer.statusCode, status);
+    t.deepEqual(await answer.body.json(), { status: word });
+    const probe = await request(`http://127.0.0.1:${port}${path}`, { method: 'HEAD' });
+    t.is(probe.statusCode, status);
+    t.is(await probe.body.text(), '');
+  });
+}

@@ -1,0 +1,238 @@
+import test, { type ExecutionContext } from 'ava';
+import Type from 'typebox';
+import { request } from 'undici';
+import { healthRows } from '../../admin/health.ts';
+import { metricsRows } from '../../admin/metrics.ts';
+import { modelRouteDoc } from '../../admin/model-route-doc.ts';
+import { modelRows } from '../../admin/models.ts';
+import { describe, openApiRows, withDocs } from '../../admin/openapi.ts';
+import type { DocumentedRow } from '../../admin/operation-doc.ts';
+import { countTokensDoc } from '../../admin/operation-docs.ts';
+import { rootRows } from '../../admin/root.ts';
+import { serviceDocs } from '../../admin/service-docs.ts';
+import { transformerRows } from '../../admin/transformers.ts';
+import { countTokensEndpoint } from '../../engine/count-tokens-endpoint.ts';
+import type { Row } from '../../engine/http/site.ts';
+import { createMetrics } from '../../engine/metrics/metrics.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import { modelEndpoint } from '../../engine/model-endpoint.ts';
+import { chatModels } from '../../protocols/chat/encode-models.ts';
+import { chatSchemas } from '../../protocols/chat/route-schemas.ts';
+import { clientProtocols } from '../../protocols/index.ts';
+import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
+import { messagesModels } from '../../protocols/messages/encode-models.ts';
+import { messagesClient } from '../../protocols/messages/index.ts';
+import { messagesCountRequest, messagesSchemas } from '../../protocols/messages/route-schemas.ts';
+import { responsesSchemas } from '../../protocols/responses/route-schemas.ts';
+import { formats, plainFormat, stages } from '../../transformers/index.ts';
+import { echo, serve } from '../engine/http/rig.ts';
+import { isDescribed, misfitsOf } from '../support/openapi.ts';
+import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { configOf, yardOf } from '../support/yard.ts';
+
+const schemas = { messages: messagesSchemas, chat: chatSchemas, responses: responsesSchemas, gemini: undefined };
+
+/** A service with all rows that can be made here, before an upstream of Chat Completions. */
+const open = async (t: ExecutionContext) => {
+  const upstream = await startUpstream(({ body }) =>
+    Object(body).model === 'bad'
+      ? jsonAnswer({ error: { message: 'no', type: 'x' } }, 400)
+      : jsonAnswer({
+          id: 'c',
+          object: 'chat.completion',
+          created: 1,
+          model: 'm',
+          choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+        }),
+  );
+  t.teardown(upstream.close);
+  const config = configOf({ Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }] });
+  const yard = yardOf(t, config);
+  const models = clientProtocols.flatMap(({ protocol, paths }) => {
+    const known = schemas[protocol.wire];
+    const endpoint = modelEndpoint(protocol, () => yard, createMetrics());
+    return paths.map((path): DocumentedRow => {
+      const row = { method: 'POST', path, endpoint };
+      return known ? { ...row, doc: modelRouteDoc(known) } : row;
+    });
+  });
+  const counting: DocumentedRow = {
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    endpoint: countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs: 100 }, () => yard),
+    doc: { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault },
+  };
+  const listing = { config: () => config, listings: [messagesModels], plain: chatModels, startedAtMs: 0 };
+  const rows = withDocs(
+    [
+      ...models,
+      counting,
+      ...modelRows(listing),
+      ...metricsRows(createMetrics()),
+      ...healthRows(() => ({ draining: false })),
+      ...transformerRows(() => ({ formats, stages, plainFormat, custom: new Map() })),
+      ...rootRows,
+    ],
+    serviceDocs,
+  );
+  const { port } = await serve(t, [...rows, ...openApiRows(rows, '1.2.3')], { apiKey: 'secret' });
+  return async (
+    method: 'GET' | 'POST',
+    path: string,
+    body?: JsonObject,
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
+    const answer = await request(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { 'x-api-key': 'secret', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const contentType = answer.headers['content-type']?.toString();
+    return { method, path, status: answer.statusCode, contentType, body: await answer.body.text() };
+  };
+};
+
+const hi = [{ role: 'user', content: 'hi' }];
+const calls: readonly (readonly [
+  method: 'GET' | 'POST',
+  path: string,
+  body?: JsonObject | undefined,
+  headers?: Readonly<Record<string, string>>,
+])[] = [
+  ['POST', '/v1/messages', { model: 'p,m', max_tokens: 9, messages: hi }],
+  ['POST', '/v1/messages', { model: 'p,bad', max_tokens: 9, messages: hi }],
+  ['POST', '/v1/messages', { model: 'p,m' }],
+  ['POST', '/v1/chat/completions', { model: 'p,m', messages: hi }],
+  ['POST', '/v1/chat/completions', { model: 'p,bad', messages: hi }],
+  ['POST', '/chat/completions', { messages: 1 }],
+  ['POST', '/v1/responses', { model: 'p,m', input: 'hi' }],
+  ['POST', '/responses', { model: 'p,bad', input: 'hi' }],
+  ['POST', '/v1/messages/count_tokens', { model: 'p,m', messages: hi }],
+  ['POST', '/v1/messages/count_tokens', {}],
+  ['GET', '/v1/models'],
+  ['GET', '/v1/models?limit=1', undefined, { 'anthropic-version': '2023-06-01' }],
+  ['GET', '/v1/models?limit=0', undefined, { 'anthropic-version': '2023-06-01' }],
+  ['GET', '/v1/models/p,m'],
+  ['GET', '/v1/models/p,m', undefined, { 'anthropic-version': '2023-06-01' }],
+  ['GET', '/v1/models/nobody'],
+  ['GET', '/v1/models', undefined, { 'x-api-key': 'wrong' }],
+  ['GET', '/metrics'],
+  ['GET', '/metrics', undefined, { 'x-api-key': 'wrong' }],
+  ['GET', '/health'],
+  ['GET', '/health/live'],
+  ['GET', '/health/ready'],
+  ['GET', '/api/transformers'],
+  ['GET', '/'],
+  ['GET', '/openapi.json'],
+];
+
+test('each answer of a running service is as its own description says', async (t) => {
+  const ask = await open(t);
+  const description = parseJson((await ask('GET', '/openapi.json')).body);
+  if (!isJsonObject(description)) return t.fail('the description is no object');
+  t.is(description.openapi, '3.1.0');
+  t.like(description.info, { version: '1.2.3' });
+  const statuses = new Set<number>();
+  for (const call of calls) {
+    const answer = await ask(...call);
+    statuses.add(answer.status);
+    isDescribed(t, description, answer);
+  }
+  return t.deepEqual([...statuses].sort(), [200, 400, 401, 404]);
+});
+
+test('the description needs the key', async (t) => {
+  const ask = await open(t);
+  const refused = await ask('GET', '/openapi.json', undefined, { 'x-api-key': '' });
+  t.is(refused.status, 401);
+  t.false(refused.body.includes('openapi'));
+});
+
+const row = (method: string, path: string, open = false): Row => ({ method, path, endpoint: { ...echo, open } });
+const answers = { 200: { says: 'Yes.', content: { 'application/json': Type.Object({ a: Type.Integer() }) } } };
+const doc = {
+  summary: 's',
+  group: 'management',
+  answers,
+  query: { q: Type.String() },
+  request: Type.Object({}),
+} as const;
+
+test('rows become operations: variables, queries, keys, bodies', (t) => {
+  const rows: DocumentedRow[] = [
+    { ...row('POST', '/a/:id/b'), doc },
+    { ...row('GET', '/a/:id/b', true), doc: { summary: 'open', group: 'operation', answers: {} } },
+    row('GET', '/untold'),
+  ];
+  const { paths } = describe(rows, '1');
+  t.deepEqual(Object.keys(Object(paths)), ['/a/{id}/b']);
+  t.deepEqual(Object(paths)['/a/{id}/b'], {
+    post: {
+      operationId: 'postAIdB',
+      summary: 's',
+      tags: ['management'],
+      security: [{ bearer: [] }, { key: [] }],
+      parameters: [
+        { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
+        { name: 'q', in: 'query', schema: { type: 'string' } },
+      ],
+      requestBody: { required: true, content: { 'application/json': { schema: { type: 'object', properties: {} } } } },
+      responses: {
+        200: {
+          description: 'Yes.',
+          content: {
+            'application/json': {
+              schema: { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } },
+            },
+          },
+        },
+      },
+    },
+    get: {
+      operationId: 'getAIdB',
+      summary: 'open',
+      tags: ['operation'],
+      security: [],
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+      responses: {},
+    },
+  });
+});
+
+test('descriptions are given by method and path, and a row keeps its own', (t) => {
+  const own = { ...row('GET', '/a'), doc };
+  const given = withDocs([own, row('POST', '/a'), row('GET', '/b')], {
+    'GET /a': { ...doc, summary: 'other' },
+    'POST /a': { ...doc, summary: 'given' },
+  });
+  t.deepEqual(
+    given.map((one) => one.doc?.summary),
+    ['s', 'given', undefined],
+  );
+});
+
+const misfits: readonly (readonly [string, number, string, string, RegExp])[] = [
+  ['/nowhere', 200, 'application/json', '{}', /not described/],
+  ['/a', 200, 'application/json', '{"a":"x"}', /\/a must be integer/],
+  ['/a', 200, 'application/json', '{', /the body/],
+  ['/a', 200, 'text/html', '<p>', /media type text\/html/],
+  ['/a', 201, 'application/json', '{"a":1}', /status 201/],
+  ['/a', 404, 'application/json', '{"a":1}', /status 404/],
+];
+for (const [path, status, contentType, body, why] of misfits) {
+  test(`what isn't as described is found: ${path} ${status} ${body}`, (t) => {
+    const description = describe([{ ...row('GET', '/a'), doc }], '1');
+    t.regex(misfitsOf(description, { method: 'GET', path, status, contentType, body }).join('; '), why);
+    t.deepEqual(
+      misfitsOf(description, {
+        method: 'GET',
+        path: '/a?x',
+        status: 200,
+        contentType: 'application/json',
+        body: '{"a":1}',
+      }),
+      [],
+    );
+  });
+}

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { temporaryHome } from './store-rig.ts';
+
+/** `SWITCHYARD_KILLS=1000` makes the long run of it. */
+const kills = Number(process.env.SWITCHYARD_KILLS ?? 100);
+const rows = 2;
+const writer = join(import.meta.dirname, 'endless-writer.ts');
+
+/** Starts a writer and kills it at some point of its work; the longest times reach over several writes. */
+const killOnce = async (home: string, from: number): Promise<void> => {
+  const child = spawn(process.execPath, ['--import=tsx', writer, join(home, 'config.json'), String(from)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  await once(child.stdout, 'data');
+  await wait(Math.random() * 40);
+  child.kill('SIGKILL');
+  await ended;
+};
+
+/** The count in a configuration's text; throws for a text that isn't whole. */
+const countIn = async (path: string): Promise<number> => {
+  const { count, again, padding } = JSON.parse(await readFile(path, 'utf8'));
+  if (count !== again || padding.length !== 300_000) throw new Error(`${path} is torn`);
+  return count;
+};
+
+/** Kills one writer after the other; gives how many of them had begun a file and not finished it. */
+const row = async (t: ExecutionContext, times: number): Promise<number> => {
+  const home = temporaryHome(t, JSON.stringify({ count: 0, padding: 'x'.repeat(300_000), again: 0 }));
+  for (let kill = 1; kill <= times; kill += 1) {
+    // Counts rise from kill to kill, so that an older text can be told from a newer one.
+    await killOnce(home, kill * 1_000_000);
+    const present = await countIn(join(home, 'config.json'));
+    const names = await readdir(home);
+    const backups = names.filter((name) => /^config\.backup\..*\.json$/.test(name)).sort();
+    const counts = await Promise.all(backups.map((name) => countIn(join(home, name))));
+    t.deepEqual(
+      [...counts].sort((one, other) => one - other),
+      counts,
+      'backups are in order',
+    );
+    t.true(counts.every((count) => count <= present));
+    // One more for a moment: the oldest goes only when the new configuration is in place.
+    t.true(counts.length <= 4, `${counts.length} backups`);
+  }
+  return (await readdir(home)).filter((name) => name.endsWith('.tmp')).length;
+};
+
+test(`${kills} kills amid writes leave the old or the new configuration, whole`, async (t) => {
+  t.timeout(kills * 10_000);
+  const drafts = await Promise.all(Array.from({ length: rows }, () => row(t, Math.ceil(kills / rows))));
+  const all = drafts.reduce((sum, count) => sum + count, 0);
+  t.log(`${all} of ${kills} processes were killed amid a file`);
+  t.true(all > 0, 'some were killed while they wrote');
+});

@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { start } from '../../engine/start.ts';
+
+test('1,000 reloads under 100 streams: no request fails', async (t) => {
+  t.timeout(600_000);
+  const home = mkdtempSync(join(tmpdir(), 'switchyard-reload-'));
+  writeFileSync(join(home, 'none'), '');
+  const service = await start({ env: {}, home, report: () => {} });
+  t.teardown(async () => {
+    await service.stop();
+    rmSync(home, { recursive: true });
+  });
+  const { baseUrl } = service;
+  const written = JSON.parse(await (await fetch(`${baseUrl}/api/config`)).text());
+  let changing = true;
+  let count = 0;
+  const keepAsking = async (): Promise<void> => {
+    while (changing) {
+      const answer = await fetch(`${baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        body: JSON.stringify({ model: 'any', stream: true, messages: [{ role: 'user', content: 'Hello there!' }] }),
+      });
+      const text = await answer.text();
+      if (answer.status !== 200 || !text.trimEnd().endsWith('data: [DONE]')) t.fail(`${answer.status} ${text}`);
+      count += 1;
+    }
+  };
+  const asking = Array.from({ length: 100 }, keepAsking);
+  for (let change = 1; change <= 1_000; change += 1) {
+    // Every third change brings other waiting times, and so new connections.
+    const TIMEOUTS = { idleMs: 120_000 + (change % 3) };
+    const answer = await fetch(`${baseUrl}/api/config`, {
+      method: 'POST',
+      body: JSON.stringify({
+        ...written,
+        PORT: 0,
+        TIMEOUTS,
+        transformers: [{ name: 'maxtoken', options: { max_tokens: change } }],
+      }),
+    });
+    const text = await answer.text();
+    if (answer.status !== 200) t.fail(text);
+  }
+  changing = false;
+  await Promise.all(asking);
+  t.log(`${count} requests`);
+  t.is(JSON.parse(readFileSync(join(home, 'config.json'), 'utf8')).transformers[0].options.max_tokens, 1_000);
+  const refused = await fetch(`${baseUrl}/api/config`, {
+    method: 'POST',
+    body: JSON.stringify({ transformers: ['nope'] }),
+  });
+  t.is(refused.status, 400);
+  t.log(await refused.text());
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ ...written, APIKEY: 'k' }));
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  t.is((await fetch(`${baseUrl}/api/config`)).status, 401);
+  t.is((await fetch(`${baseUrl}/api/config`, { headers: { 'x-api-key': 'k' } })).status, 200);
+});
