@@ -1,4 +1,5 @@
 import { configRows } from '../admin/config.ts';
+import { explainRows } from '../admin/explain.ts';
 import { graphRows } from '../admin/graph.ts';
 import { type Health, healthRows } from '../admin/health.ts';
 import { logRows } from '../admin/logs.ts';
@@ -8,7 +9,9 @@ import { modelRows } from '../admin/models.ts';
 import { openApiRows, withDocs } from '../admin/openapi.ts';
 import type { DocumentedRow, OperationDoc } from '../admin/operation-doc.ts';
 import { countTokensDoc } from '../admin/operation-docs.ts';
+import { restartRows } from '../admin/restart.ts';
 import { rootRows } from '../admin/root.ts';
+import { type ServiceFacts, serviceRows } from '../admin/service.ts';
 import { serviceDocs } from '../admin/service-docs.ts';
 import { transformerRows } from '../admin/transformers.ts';
 import { chatModels } from '../protocols/chat/encode-models.ts';
@@ -25,6 +28,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { modelEndpoint } from './model-endpoint.ts';
 import { type ModelPath, presetRows } from './presets/preset-rows.ts';
 import type { Presets } from './presets/presets.ts';
+import type { Supervision } from './workers/fleet.ts';
 
 /** What all that is served is made from. */
 export interface ServedParts {
@@ -37,6 +41,9 @@ export interface ServedParts {
   readonly logs: Logs;
   readonly metrics: Metrics;
   readonly health: () => Health;
+  /** The service that this process is a part of; absent: it can't be restarted. */
+  readonly supervision: Supervision | undefined;
+  readonly facts: () => ServiceFacts;
 }
 
 /** How long an upstream may take to count, in milliseconds. */
@@ -44,8 +51,9 @@ const countLimitMs = 2_000;
 
 /** Every path that the service answers at, with its description. */
 export const servedPaths = (parts: ServedParts): readonly DocumentedRow[] => {
-  const { home, version, startedAtMs, inUse, store, presets, logs, metrics, health } = parts;
+  const { home, version, startedAtMs, inUse, store, presets, logs, metrics, health, supervision, facts } = parts;
   const yard = () => inUse().yard;
+  const protocols = clientProtocols.map(({ protocol }) => protocol);
   const paths = modelPaths(metrics);
   const rows = withDocs(
     [
@@ -55,10 +63,10 @@ export const servedPaths = (parts: ServedParts): readonly DocumentedRow[] => {
       ...configRows(store),
       ...logRows(home, logs),
       ...transformerRows(() => inUse().tables),
-      ...graphRows(
-        yard,
-        clientProtocols.map(({ protocol }) => protocol),
-      ),
+      ...graphRows(yard, protocols),
+      ...explainRows(yard, protocols),
+      ...restartRows(supervision),
+      ...serviceRows(facts),
       ...metricsRows(metrics),
       ...healthRows(health),
       ...rootRows,

@@ -19,6 +19,8 @@ import { servedPaths } from './served-paths.ts';
 import { createSignatureMemory } from './signatures/memory.ts';
 import { createTokenCounter } from './tokens/token-counter.ts';
 import { version } from './version.ts';
+import type { Supervision } from './workers/fleet.ts';
+import { baseUrlOf, listenAt, type Place } from './workers/place.ts';
 import { checkEntries } from './yard/check-entries.ts';
 
 /** How the service is started. */
@@ -32,6 +34,10 @@ export interface StartOptions {
   readonly vendors?: readonly Format[];
   /** In place of the configured port. */
   readonly port?: number;
+  /** Other processes of the service open the port too; `taken` is where they have it. Absent: nobody else may open it. */
+  readonly sharing?: { readonly taken: Place | undefined };
+  /** The service that this process is a part of; absent: it is the whole of it and can't be restarted. */
+  readonly supervision?: Supervision;
   /** Takes lines for the person who starts the service. */
   readonly report: (line: string) => void;
 }
@@ -46,13 +52,17 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
   readonly losses: () => readonly LossSeries[];
   /** Takes no new requests, lets those at work run to their end for at most the configured time, then lets go of everything. */
   readonly stop: () => Promise<void>;
+  /** Where its port is open. */
+  readonly place: Place;
+  /** Lets other processes take new connections, serves its own until they end, for at most the configured time. */
+  readonly retire: () => Promise<void>;
 }
 
 const keepAliveMs = 15_000;
 
 /** Puts the service together and opens its port. Throws an error worded for users when it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
-  const { env, home, report, transformerFolders = [], vendors = [] } = options;
+  const { env, home, report, transformerFolders = [], vendors = [], sharing, supervision } = options;
   const { written, config, warnings, file, demo } = await loadConfig(home, env, knownVendors());
   const { host } = config;
   let secrets = secretsOf(config);
@@ -115,6 +125,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     warn: (name, findings) => tell(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
   });
   const health = { draining: false };
+  const alone = { pid: process.pid, startedAtMs: Date.now(), restarts: 0, workers: [] };
   const rows = servedPaths({
     home,
     version,
@@ -125,17 +136,24 @@ export const start = async (options: StartOptions): Promise<Service> => {
     logs,
     metrics,
     health: () => health,
+    supervision,
+    facts: () => ({
+      home,
+      baseUrl: baseUrlOf(placeOf()),
+      providers: inUse.config.providers.map(({ name }) => name),
+      fleet: supervision?.fleet() ?? alone,
+    }),
   });
+  let releasing: Promise<unknown> | undefined;
   const release = async (): Promise<void> => {
     demo?.close();
-    await store.close();
-    await Promise.all([inUse.upstreams.close(), logs.close()]);
+    releasing ??= store.close().then(() => Promise.all([inUse.upstreams.close(), logs.close()]));
+    await releasing;
   };
 
   const listener = await listen({
     ...servingOptions(inUse, rows),
-    host,
-    port: options.port ?? config.port,
+    ...(sharing ? listenAt(config, sharing.taken) : { host, port: options.port ?? config.port }),
     hooks: requestLog(logs),
   }).catch(async (error: unknown) => {
     await release();
@@ -144,17 +162,28 @@ export const start = async (options: StartOptions): Promise<Service> => {
   store.watch();
   // The first long request would wait for it otherwise.
   if (config.router.routes.longContext !== undefined) setTimeout(tokens.warm, warmDelayMs).unref();
+  const placeOf = (): Place => ({
+    host,
+    configuredPort: config.port,
+    port: listener.port,
+    addresses: listener.addresses,
+  });
+  const end = async (ended: Promise<void>): Promise<void> => {
+    await Promise.race([ended, patience(inUse.config.timeouts.drainMs)]);
+    listener.close();
+    await release();
+  };
   return {
     config,
     file,
     demo: demo !== undefined,
     losses: losses.series,
-    baseUrl: `http://${urlHost(listener.addresses[0] ?? host)}:${listener.port}`,
-    async stop() {
+    baseUrl: baseUrlOf(placeOf()),
+    place: placeOf(),
+    retire: () => end(listener.retire()),
+    stop() {
       health.draining = true;
-      await Promise.race([listener.drain(), patience(inUse.config.timeouts.drainMs)]);
-      listener.close();
-      await release();
+      return end(listener.drain());
     },
   };
 };
@@ -193,5 +222,3 @@ const patience = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, ms).unref();
   });
-
-const urlHost = (address: string): string => (address.includes(':') ? `[${address}]` : address);

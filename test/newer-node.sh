@@ -54,4 +54,4 @@ inside() {
   chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin HOME=/tmp CI=true /bin/bash -c "cd /switchyard && $1"
 }
 inside 'node -e "require(\"uWebSockets.js\").App()" && echo "newer Node: the newer build loads"'
-inside 'node node_modules/ava/entrypoints/cli.mjs "test/engine/http/**/*.test.ts" "test/sdk/**/*.test.ts" test/engine/relay.test.ts'
+inside 'node node_modules/ava/entrypoints/cli.mjs "test/engine/http/**/*.test.ts" "test/sdk/**/*.test.ts" test/matrix.test.ts test/engine/relay.test.ts'

@@ -16,6 +16,8 @@ export interface Config {
   /** Whether logs are written at all. */
   readonly log: boolean;
   readonly logLevel: LogLevel;
+  /** Processes that serve the port together. */
+  readonly workers: number;
   /** Names besides loopback and `host` that a request's `Host` may carry. */
   readonly allowedHosts: readonly string[];
   readonly limits: Limits;
@@ -99,6 +101,7 @@ export const defaults = {
   port: 3456,
   log: true,
   logLevel: 'info',
+  workers: 1,
   longContextThreshold: 60_000,
   limits: {
     bodyBytes: 32 * 1024 * 1024,

@@ -23,6 +23,7 @@ export const readHead = (written: HeadFile, unset: readonly UnsetReference[], fi
   return {
     host: host.replace(/^\[(.*)\]$/, '$1'),
     port: written.PORT ?? defaults.port,
+    workers: written.WORKERS ?? defaults.workers,
     apiKey,
     log: written.LOG ?? defaults.log,
     logLevel: logLevel(written.LOG_LEVEL ?? defaults.logLevel),
@@ -58,6 +59,7 @@ export const settleHead = (written: JsonObject, unset: readonly UnsetReference[]
 const fromText = new Map<string, (text: string) => string | number | boolean>([
   ['HOST', (text) => text],
   ['PORT', (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text)],
+  ['WORKERS', (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text)],
   ['LOG', (text) => (text === 'true' || text === 'false' ? text === 'true' : text)],
   ['LOG_LEVEL', (text) => text.toLowerCase()],
 ]);

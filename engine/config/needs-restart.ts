@@ -5,6 +5,7 @@ import { isLoopback } from './loopback.ts';
 export const needsRestart = (started: Config, next: Config): readonly string[] => [
   ...(started.host === next.host ? [] : ['HOST']),
   ...(started.port === next.port ? [] : ['PORT']),
+  ...(started.workers === next.workers ? [] : ['WORKERS']),
   // See `keyInUse`.
   ...(isLoopback(started.host) || next.apiKey ? [] : ['APIKEY']),
 ];

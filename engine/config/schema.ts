@@ -113,6 +113,14 @@ export const HeadFile = Type.Object({
   PORT: Type.Optional(
     Type.Integer({ description: 'Listen port.', default: defaults.port, minimum: 0, maximum: 65535 }),
   ),
+  WORKERS: Type.Optional(
+    Type.Integer({
+      description: 'Processes that serve the port together.',
+      default: defaults.workers,
+      minimum: 1,
+      maximum: 64,
+    }),
+  ),
   APIKEY: text('The key that clients must send. Needed when HOST is not a loopback address.'),
   LOG: flag('Whether to write logs.', defaults.log),
   LOG_LEVEL: Type.Optional(LogLevelFile),

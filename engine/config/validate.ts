@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { type Finding, Findings } from './findings.ts';
 import { readHead, settleHead } from './head.ts';
 import { type Environment, interpolateAll } from './interpolate.ts';
+import { overrideHead } from './override-head.ts';
 import { readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
 import { ConfigFile, HeadFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
@@ -27,7 +28,7 @@ const transformerFile = reader(TransformerEntryFile);
  */
 export const validateConfig = (written: JsonObject, env: Environment): Validation => {
   const findings = new Findings();
-  const { value, unset } = interpolateAll(written, env);
+  const { value, unset } = overrideHead(interpolateAll(written, env), env);
   const filled = settleHead(value, unset, findings);
   for (const { path, message } of file.faults(filled)) findings.fault(path, message);
   warnOfUnknownFields(filled, findings);

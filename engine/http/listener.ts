@@ -1,8 +1,10 @@
 import { keyCheck } from './api-key.ts';
+import { freePort } from './free-port.ts';
 import { type GuardSettings, guard } from './guard.ts';
 import { readHead } from './head.ts';
+import { inQuietMoment } from './in-quiet-moment.ts';
 import { defaultLimits, type HttpLimits } from './limits.ts';
-import { listenFailure } from './listen-failure.ts';
+import { listenFailure, listenFault } from './listen-failure.ts';
 import { loadUws, type Uws, type UwsApp, type UwsListenSocket, type UwsRequest, type UwsResponse } from './load-uws.ts';
 import { Patience } from './patience.ts';
 import type { Refusal } from './refusal.ts';
@@ -27,6 +29,14 @@ export interface ListenOptions extends ServeOptions {
   /** 0 picks a free one. */
   readonly port: number;
   readonly hooks?: RequestHooks;
+  /** Other processes of the same service may open the port too; absent: nobody else may. */
+  readonly share?: PortSharing | undefined;
+}
+
+/** How a port is shared. */
+export interface PortSharing {
+  /** The addresses at which processes of this service have it open; absent: none has, so it must be free. */
+  readonly addresses?: readonly string[] | undefined;
 }
 
 /** An open port. */
@@ -42,6 +52,11 @@ export interface Listener {
    * work any more.
    */
   readonly drain: () => Promise<void>;
+  /**
+   * Stops accepting connections, since another process has the port open; requests on those that are open are still served,
+   * each as its connection's last. Resolves when no connection is open any more; idle ones end by themselves within seconds.
+   */
+  readonly retire: () => Promise<void>;
   /** Cuts all connections. */
   readonly close: () => void;
 }
@@ -66,7 +81,11 @@ class HttpListener implements Listener {
   #addresses: readonly string[] = [];
   #port = 0;
   #active = 0;
+  #connections = 0;
   #draining = false;
+  #retiring = false;
+  #closed = false;
+  #retired: (() => void) | undefined;
 
   constructor(uws: Uws, options: ListenOptions) {
     this.#uws = uws;
@@ -74,7 +93,10 @@ class HttpListener implements Listener {
     this.#settings = settingsOf(options);
     // The native timer runs for 8 to 12 seconds.
     this.#patience = new Patience(Math.min(4000, this.#settings.limits.bodyWindowMs / 2));
-    this.#app = uws.App().any('/*', (res, req) => this.#serve(res, req));
+    this.#app = uws
+      .App()
+      .any('/*', (res, req) => this.#serve(res, req))
+      .filter((_, change) => this.#count(change));
   }
 
   get port(): number {
@@ -89,12 +111,21 @@ class HttpListener implements Listener {
     return this.#active;
   }
 
-  async open({ host, port }: Pick<ListenOptions, 'host' | 'port'>): Promise<void> {
-    const [first, second] = listenAddresses(host);
-    const opened = this.#listen(first, port);
-    if (!opened) throw new Error(await listenFailure(first, port));
+  async open({ host, port: wanted, share }: Pick<ListenOptions, 'host' | 'port' | 'share'>): Promise<void> {
+    const shared = share?.addresses;
+    const faultAt = async (address: string, port: number): Promise<string | undefined> =>
+      share && !shared ? listenFault(address, port) : undefined;
+    const [first = host, second] = shared ?? listenAddresses(host);
+    // One that the system chooses as it is opened isn't shared.
+    const port = share && wanted === 0 ? await freePort(first) : wanted;
+    const fault = await faultAt(first, port);
+    const opened = fault === undefined ? this.#listen(first, port, share) : undefined;
+    if (!opened) throw new Error(fault ?? (await listenFailure(first, port)));
     this.#port = this.#uws.us_socket_local_port(opened);
-    const isDouble = second !== undefined && this.#listen(second, this.#port) !== undefined;
+    const isDouble =
+      second !== undefined &&
+      (await faultAt(second, this.#port)) === undefined &&
+      this.#listen(second, this.#port, share) !== undefined;
     this.#addresses = isDouble ? [first, second] : [first];
   }
 
@@ -111,15 +142,31 @@ class HttpListener implements Listener {
     });
   }
 
-  close(): void {
-    this.#sockets.length = 0;
-    this.#app.close();
+  async retire(): Promise<void> {
+    this.#retiring = true;
+    const sockets = this.#sockets.splice(0);
+    await inQuietMoment(() => {
+      // Closed already with all others, and gone.
+      if (this.#closed) return;
+      for (const socket of sockets) this.#uws.us_listen_socket_close(socket);
+    });
+    if (this.#closed || this.#connections === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#retired = resolve;
+    });
   }
 
-  #listen(host: string, port: number): UwsListenSocket | undefined {
+  close(): void {
+    this.#closed = true;
+    this.#sockets.length = 0;
+    this.#app.close();
+    this.#retired?.();
+  }
+
+  #listen(host: string, port: number, share: PortSharing | undefined): UwsListenSocket | undefined {
     let opened: UwsListenSocket | undefined;
     // Calls back before it returns.
-    this.#app.listen(host, port, this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+    this.#app.listen(host, port, share ? 0 : this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket) opened = socket;
     });
     if (opened) this.#sockets.push(opened);
@@ -137,7 +184,13 @@ class HttpListener implements Listener {
       patience: this.#patience,
       refusal: (address, open) => this.#refusal(address, open),
       release: () => this.#release(remoteAddress),
+      retiring: () => this.#retiring,
     });
+  }
+
+  #count(change: number): void {
+    this.#connections += Math.sign(change);
+    if (this.#connections === 0) this.#retired?.();
   }
 
   #refusal(remoteAddress: string, open: boolean): Refusal | undefined {

@@ -30,6 +30,8 @@ export type UwsListenSocket = us_listen_socket;
 /** What is used of an app. */
 export interface UwsApp extends Pick<TemplatedApp, 'close'> {
   readonly any: (pattern: string, handler: (res: UwsResponse, req: UwsRequest) => void) => UwsApp;
+  /** Calls back for each connection: with 1 when it was opened, with a negative number when it was closed. */
+  readonly filter: (count: (res: UwsResponse, change: number) => void) => UwsApp;
   /** Options beside a host are missing from the packages' declarations; both builds take them. */
   readonly listen: (
     host: string,

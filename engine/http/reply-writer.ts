@@ -16,6 +16,8 @@ export interface ReplyTarget {
   readonly patience: Patience;
   /** Milliseconds without progress after which a client is given up. */
   readonly stallMs: number;
+  /** An answer that begins now is to be its connection's last. */
+  readonly isLast: () => boolean;
   /** The answer to give when the observable failed before any data. */
   readonly wordError: (error: unknown) => WholeReply;
   /** The answer is complete, with this status; or the client is gone. Called once. */
@@ -99,7 +101,7 @@ export class ReplyWriter implements Waiting {
     this.#head = head;
     if (!this.#target.headOnly) return;
     this.#target.res.cork(() => {
-      this.#writeHead(head);
+      this.#openHead(head);
       this.#target.res.endWithoutBody();
     });
     this.#finish(head.status);
@@ -112,10 +114,16 @@ export class ReplyWriter implements Waiting {
 
   /** One function for all batches, so that none needs a closure of its own. */
   readonly #flush = (): void => {
-    if (!this.#started && this.#head) this.#writeHead(this.#head);
+    if (!this.#started && this.#head) this.#openHead(this.#head);
     if (!this.#target.res.write(this.#data)) this.#block();
     this.#data = '';
   };
+
+  /** The head of an answer that uWebSockets.js itself can't mark as its connection's last; then it's the client who closes. */
+  #openHead(head: Pick<ReplyHead, 'status' | 'headers'>): void {
+    this.#writeHead(head);
+    if (this.#target.isLast()) this.#target.res.writeHeader('connection', 'close');
+  }
 
   #writeHead({ status, headers }: Pick<ReplyHead, 'status' | 'headers'>): void {
     const { res, requestId } = this.#target;
@@ -128,18 +136,22 @@ export class ReplyWriter implements Waiting {
   }
 
   #writeWhole(reply: WholeReply, close: boolean): void {
-    const { res, headOnly } = this.#target;
+    const { res, headOnly, isLast } = this.#target;
     const body =
       typeof reply.body === 'string' && reply.body.length >= largeBytes ? Buffer.from(reply.body) : reply.body;
     res.cork(() => {
-      this.#writeHead(reply);
-      if (close) res.end(headOnly ? '' : body, true);
-      else if (headOnly || bodiless(reply.status)) {
+      if (!close && (headOnly || bodiless(reply.status))) {
+        this.#openHead(reply);
         // Arguments to `endWithoutBody` would keep the response open, waiting for that many bytes.
         if (headOnly) res.writeHeader('content-length', String(Buffer.byteLength(body)));
         res.endWithoutBody();
-      } else if (typeof body === 'string' || body.length < largeBytes) res.end(body);
-      else this.#writeRest(body);
+      } else if (close || typeof body === 'string' || body.length < largeBytes) {
+        this.#writeHead(reply);
+        res.end(headOnly ? '' : body, close || isLast());
+      } else {
+        this.#openHead(reply);
+        this.#writeRest(body);
+      }
     });
     if (this.#rest) this.#head = { type: 'head', status: reply.status, headers: reply.headers };
     else this.#finish(reply.status);
@@ -198,7 +210,8 @@ export class ReplyWriter implements Waiting {
     const { res } = this.#target;
     const head = this.#head;
     res.cork(() => {
-      if (!this.#started && head) this.#writeHead(head);
+      if (!this.#started && head) this.#openHead(head);
+      // To be told to close here, uWebSockets.js would write its header into the midst of the data.
       res.end();
     });
     this.#finish(head?.status ?? 200);

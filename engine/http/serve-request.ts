@@ -24,6 +24,8 @@ export interface ServingListener {
   readonly refusal: (remoteAddress: string, open: boolean) => Refusal | undefined;
   /** The request is over, whatever became of it. */
   readonly release: () => void;
+  /** Answers that begin now are to be their connections' last. */
+  readonly retiring: () => boolean;
 }
 
 /**
@@ -49,6 +51,7 @@ export const serveRequest = (res: UwsResponse, head: RequestHead, listener: Serv
     flow,
     patience,
     stallMs: settings.limits.stallMs,
+    isLast: listener.retiring,
     wordError(error) {
       if (!(error instanceof FaultError)) hooks.failed?.(error, id);
       return worded(faultOf(error), wordFault, id);

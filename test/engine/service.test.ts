@@ -181,7 +181,7 @@ test.serial('a client that leaves takes its upstream request with it', async (t)
 });
 
 const runProcess = (home: string): ChildProcess =>
-  spawn(process.execPath, ['--import=tsx', 'engine/main.ts'], { env: { ...process.env, SWITCHYARD_HOME: home } });
+  spawn(process.execPath, ['engine/cli/switchyard.js', 'start'], { env: { ...process.env, SWITCHYARD_HOME: home } });
 
 const output = async (child: ChildProcess, until: RegExp): Promise<string> => {
   let text = '';

@@ -27,6 +27,7 @@ test('an empty configuration is complete', (t) => {
   t.deepEqual(configOf({}), {
     host: '127.0.0.1',
     port: 3456,
+    workers: 1,
     apiKey: undefined,
     log: true,
     logLevel: 'info',
@@ -49,6 +50,7 @@ test('every field is read', (t) => {
   const config = configOf({
     HOST: '0.0.0.0',
     PORT: 0,
+    WORKERS: 3,
     APIKEY: '$KEY',
     LOG: false,
     LOG_LEVEL: 'warn',
@@ -67,6 +69,7 @@ test('every field is read', (t) => {
     {
       host: '0.0.0.0',
       port: 0,
+      workers: 3,
       apiKey: 's3cret',
       log: false,
       logLevel: 'warn',

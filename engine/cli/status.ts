@@ -1,0 +1,64 @@
+import type { JsonObject } from '../model/json.ts';
+import { callService } from './call-service.ts';
+import type { Cli } from './cli.ts';
+import { type Located, locate } from './locate.ts';
+
+/** Exit statuses of `status`. Source: Linux Standard Base, "Init Script Actions". */
+const exitCodes = { running: 0, silent: 4, stale: 1, none: 3 } as const;
+
+/** `switchyard status`: whether the service answers, and what it says of itself. Gives the exit code. */
+export const status = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<number> => {
+  const located = await locate(cli);
+  const { found } = located;
+  const facts = await factsOf(located);
+  if (json) cli.say(JSON.stringify({ state: found.type, ...factsOnly(located, facts) }, null, 2));
+  else for (const line of lines(cli, located, facts)) cli.say(line);
+  return exitCodes[found.type];
+};
+
+const factsOf = async (located: Located): Promise<JsonObject> => {
+  if (located.found.type !== 'running') return {};
+  const answer = await callService(located, 'GET', '/api/service').catch(() => undefined);
+  return answer?.status === 200 ? answer.body : {};
+};
+
+const factsOnly = ({ found, config, baseUrl }: Located, facts: JsonObject): JsonObject => ({
+  ...('pid' in found && { pid: found.pid }),
+  ...(found.type === 'running' && {
+    baseUrl,
+    port: Number(new URL(baseUrl).port),
+    startedAt: dateOf(found.startedAtMs),
+  }),
+  providers: config?.providers.map(({ name }) => name) ?? [],
+  ...facts,
+});
+
+const lines = ({ home }: Cli, located: Located, facts: JsonObject): readonly string[] => {
+  const { found } = located;
+  if (found.type === 'none') return ['Switchyard is not running.'];
+  if (found.type === 'stale') {
+    return [`Switchyard is not running; process ${found.pid} left its file behind, which \`switchyard stop\` removes.`];
+  }
+  if (found.type === 'silent') return [`Switchyard ${silences[found.state]} (process ${found.pid}).`];
+  const { providers, workers, restarts } = factsOnly(located, facts);
+  const pids = Array.isArray(workers) ? workers.map(pidOf) : [];
+  return [
+    `Switchyard is running on ${located.baseUrl}`,
+    `  port           ${new URL(located.baseUrl).port}`,
+    `  process        ${found.pid}, since ${dateOf(found.startedAtMs)}${restarts ? `, restarted ${restarts}×` : ''}`,
+    ...(pids.length > 0 ? [`  workers        ${pids.join(', ')}`] : []),
+    `  providers      ${Array.isArray(providers) && providers.length > 0 ? providers.join(', ') : 'none'}`,
+    `  configuration  ${home}`,
+  ];
+};
+
+const silences = {
+  starting: 'is starting',
+  serving: 'does not answer, though its process lives',
+  stopping: 'is stopping: streams in flight go on to their end',
+} as const;
+
+const pidOf = (worker: unknown): unknown =>
+  typeof worker === 'object' && worker !== null && 'pid' in worker ? worker.pid : '?';
+
+const dateOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,10 @@
+// Lets Node load the gateway's TypeScript as it is. Settings of the folder that the command was called in don't apply to it.
+import { register as registerRequire } from 'tsx/cjs/api';
+import { register } from 'tsx/esm/api';
+
+const { TSX_TSCONFIG_PATH: own } = process.env;
+process.env.TSX_TSCONFIG_PATH = new URL('../../tsconfig.json', import.meta.url).pathname;
+registerRequire();
+register({ tsconfig: false });
+if (own === undefined) delete process.env.TSX_TSCONFIG_PATH;
+else process.env.TSX_TSCONFIG_PATH = own;

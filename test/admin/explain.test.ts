@@ -1,0 +1,106 @@
+import test, { type ExecutionContext } from 'ava';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+
+const secret = 'a-secret-of-the-provider';
+
+const gateway = async (t: ExecutionContext, more: object = {}) => {
+  const upstream = await startUpstream(() => jsonAnswer({}));
+  const running = await startGateway({
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1?key=${secret}`, apiKey: secret, models: ['m', 'n'] }],
+    Router: { default: 'p,m', routes: { think: 'p,n' } },
+    ...more,
+  });
+  t.teardown(async () => {
+    await running.stop();
+    await upstream.close();
+  });
+  return { ...running, upstream };
+};
+
+const ask = async (
+  { baseUrl }: TestGateway,
+  body: unknown,
+): Promise<{ status: number; body: Record<string, unknown> }> => {
+  const response = await fetch(`${baseUrl}/api/explain`, { method: 'POST', body: JSON.stringify(body) });
+  // The answer's shape is what the tests are about.
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
+test('the rule, the destination, the call and the losses of a request; nothing is sent, noted or counted', async (t) => {
+  const running = await gateway(t);
+  const asked = {
+    model: 'whatever',
+    max_tokens: 9000,
+    top_k: 3,
+    stream: true,
+    thinking: { type: 'enabled', budget_tokens: 4096 },
+    messages: [{ role: 'user', content: 'Hi' }],
+  };
+  const { status, body } = await ask(running, { client: 'messages', body: asked });
+  t.is(status, 200);
+  t.like(body, {
+    client: 'messages',
+    asked: 'whatever',
+    scenario: 'think',
+    provider: 'p',
+    model: 'n',
+    format: 'openai',
+    stream: true,
+    relays: { request: false, reply: false },
+  });
+  t.regex(String(body.reason), /^think: /);
+  t.is(body.url, `${running.upstream.url}/v1/chat/completions?key=***`);
+  t.like(body.headers, { authorization: '***', accept: 'text/event-stream' });
+  t.like(body.body, { model: 'n', stream: true, messages: [{ role: 'user', content: 'Hi' }] });
+  t.true((body.losses as { path: string }[]).some(({ path }) => path === 'top_k'));
+  t.false(JSON.stringify(body).includes(secret));
+  t.is(running.upstream.requests.length, 0);
+});
+
+test('a small request will do, and so will a query', async (t) => {
+  const running = await gateway(t);
+  for (const [client, member] of [
+    ['messages', 'messages'],
+    ['chat', 'messages'],
+    ['responses', 'input'],
+  ] as const) {
+    const { body } = await ask(running, { client, model: 'p,n', text: 'What now?' });
+    t.like(body, { client, scenario: 'explicit', provider: 'p', model: 'n' });
+    t.true(JSON.stringify(body.body).includes('What now?'), member);
+  }
+  const response = await fetch(`${running.baseUrl}/api/explain?client=chat&model=p,n&text=Now%3F`);
+  t.like(await response.json(), { client: 'chat', relays: { request: true, reply: true } });
+});
+
+test("a client's headers count", async (t) => {
+  const running = await gateway(t, {
+    Providers: [{ name: 'p', baseUrl: 'https://api.anthropic.com', apiKey: secret, models: ['m', 'n'] }],
+  });
+  const { body } = await ask(running, { model: 'p,m', headers: { 'Anthropic-Beta': 'x-1' } });
+  t.like(body.headers, { 'anthropic-beta': 'x-1', 'x-api-key': '***' });
+  t.like(body.relays, { request: true });
+});
+
+const refused: readonly (readonly [title: string, body: unknown, status: number, message: RegExp])[] = [
+  ['no request at all', {}, 400, /body is required/],
+  ['an unknown client', { client: 'morse', model: 'm' }, 400, /client must be one of messages, chat, responses/],
+  ['a body that is no object', { body: 'text' }, 400, /body must be object/],
+  ['what its protocol refuses', { body: { model: 'm', max_tokens: 1 } }, 400, /messages is required/],
+  ['an unknown provider', { model: 'q,m' }, 400, /q/],
+];
+
+test('what a client would be refused is refused, with the reason', async (t) => {
+  const running = await gateway(t);
+  for (const [title, body, status, message] of refused) {
+    const answer = await ask(running, body);
+    t.is(answer.status, status, title);
+    t.is(answer.body.success, false, title);
+    t.regex(String(answer.body.message), message, title);
+  }
+});
+
+test('it needs the key', async (t) => {
+  const running = await gateway(t, { APIKEY: 'a-key-of-mine' });
+  t.is((await ask(running, { model: 'm' })).status, 401);
+});

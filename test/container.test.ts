@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import { freePort } from '../engine/http/free-port.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const read = (name: string): Promise<string> => readFile(join(root, name), 'utf8');
+
+interface Instruction {
+  readonly name: string;
+  readonly rest: string;
+}
+
+/** The instructions of the Dockerfile, stage by stage. */
+const stages = async (): Promise<readonly (readonly Instruction[])[]> => {
+  const text = (await read('Dockerfile')).replace(/^#.*\n/gm, '').replace(/\\\n\s*/g, '');
+  const list: Instruction[][] = [];
+  for (const line of text.split('\n').filter((one) => one.trim() !== '')) {
+    const [, name = '', rest = ''] = /^([A-Z]+) +(.*)$/.exec(line) ?? [];
+    if (name === 'FROM') list.push([]);
+    list.at(-1)?.push({ name, rest });
+  }
+  return list;
+};
+
+const restsOf = (stage: readonly Instruction[], name: string): readonly string[] =>
+  stage.filter((row) => row.name === name).map(({ rest }) => rest);
+
+/** An exec form: its words. Anything else throws. */
+const words = (text: string): readonly string[] => JSON.parse(text);
+
+const envOf = (stage: readonly Instruction[]): Record<string, string> =>
+  Object.fromEntries(
+    restsOf(stage, 'ENV').flatMap((rest) => [...rest.matchAll(/(\w+)=(\S+)/g)].map((m) => [m[1], m[2]])),
+  );
+
+/** What the last stage copies from the repository. */
+const copied = (stage: readonly Instruction[]): readonly string[] =>
+  restsOf(stage, 'COPY')
+    .filter((rest) => !rest.startsWith('--from'))
+    .flatMap((rest) => rest.split(/ +/).slice(0, -1));
+
+test('the image is built from a plain base that the HTTP server runs on', async (t) => {
+  const list = await stages();
+  t.true(list.length > 1);
+  for (const [from] of list) {
+    // No registry's host, nothing that moves by itself, and glibc: Alpine has none.
+    t.regex(from?.rest ?? '', /^node:\d+-trixie-slim( AS \w+)?$/);
+  }
+});
+
+test('the image runs as nobody special, takes signals, and tells its health', async (t) => {
+  const stage = (await stages()).at(-1) ?? [];
+  t.regex(
+    restsOf(stage, 'USER')[0] ?? '',
+    /^[1-9]\d*(:[1-9]\d*)?$/,
+    'a number, so that an orchestrator can see that it is not root',
+  );
+  t.deepEqual(restsOf(stage, 'STOPSIGNAL'), ['SIGTERM']);
+  t.deepEqual(restsOf(stage, 'VOLUME'), [envOf(stage).SWITCHYARD_HOME ?? '']);
+  t.is(
+    words(restsOf(stage, 'ENTRYPOINT')[0] ?? '')[0],
+    'node',
+    'no shell and no npm between the signals and the service',
+  );
+  t.deepEqual(words(restsOf(stage, 'CMD')[0] ?? ''), ['start']);
+  t.is(words(/CMD (.*)$/.exec(restsOf(stage, 'HEALTHCHECK')[0] ?? '')?.[1] ?? '')[0], 'node');
+  const names = stage.map(({ name }) => name);
+  t.true(
+    names.lastIndexOf('USER') > names.lastIndexOf('COPY'),
+    'its files belong to root, so that it can not change them',
+  );
+});
+
+test('all that is copied is there, and let through to the build', async (t) => {
+  const ignore = (await read('.dockerignore')).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  t.is(ignore[0], '*');
+  const entries = await readdir(root);
+  for (const path of (await stages()).flatMap(copied)) {
+    t.true(entries.includes(path), `${path} is there`);
+    t.true(ignore.includes(`!${path}`), `${path} is let through`);
+  }
+  t.false(ignore.some((line) => /^!(?:test|\.git|node_modules|docs)/.test(line)));
+});
+
+test('compose: no key, no service; nothing writable but the data and /tmp', async (t) => {
+  const text = await read('compose.yaml');
+  for (const line of [
+    /^ +- ['"]127\.0\.0\.1:3456:3456['"]$/m,
+    /^ +SWITCHYARD_APIKEY: \$\{SWITCHYARD_APIKEY:\?.+\}$/m,
+    /^ +read_only: true$/m,
+    /^ +- data:\/data$/m,
+    /^ +- no-new-privileges:true$/m,
+    /^ +stop_grace_period: (?:[4-9]\d|\d{3,})s$/m,
+  ]) {
+    t.regex(text, line);
+  }
+});
+
+test("the image's files are enough: its commands start the service, find it healthy, and stop it", async (t) => {
+  const stage = (await stages()).at(-1) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-image-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const [app, data] = [join(folder, 'app'), join(folder, 'data')];
+  await mkdir(app);
+  await mkdir(data);
+  for (const path of copied(stage)) await cp(join(root, path), join(app, path), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(app, 'node_modules'));
+
+  const env = {
+    PATH: process.env.PATH ?? '',
+    ...envOf(stage),
+    SWITCHYARD_HOME: data,
+    SWITCHYARD_PORT: String(await freePort('127.0.0.1')),
+  };
+  const begin = (command: readonly string[], more = {}) => {
+    const [program = '', ...args] = command.map((word) => word.replace(/^\/app\//, `${app}/`));
+    const child = spawn(program, args, { cwd: app, env: { ...env, ...more }, stdio: ['ignore', 'ignore', 'pipe'] });
+    let err = '';
+    child.stderr.on('data', (text) => {
+      err += text;
+    });
+    t.teardown(() => child.kill('SIGKILL'));
+    return {
+      child,
+      ended: new Promise<{ code: number | null; err: string }>((resolve) =>
+        child.once('close', (code) => resolve({ code, err })),
+      ),
+    };
+  };
+  const start = [...words(restsOf(stage, 'ENTRYPOINT')[0] ?? ''), ...words(restsOf(stage, 'CMD')[0] ?? '')];
+  const health = words(/CMD (.*)$/.exec(restsOf(stage, 'HEALTHCHECK')[0] ?? '')?.[1] ?? '');
+
+  t.is((await begin(health).ended).code, 1, 'nothing runs yet');
+  const keyless = await begin(start).ended;
+  t.is(keyless.code, 1);
+  t.regex(keyless.err, /APIKEY must be set/);
+
+  const service = begin(start, { SWITCHYARD_APIKEY: 'a-key-of-mine' });
+  let code: number | null = 1;
+  for (const deadlineMs = Date.now() + 30_000; code !== 0; await wait(200)) {
+    t.true(Date.now() < deadlineMs, 'it is healthy within 30 s');
+    code = (await begin(health).ended).code;
+  }
+  service.child.kill('SIGTERM');
+  t.is((await service.ended).code, 0);
+  t.is((await begin(health).ended).code, 1);
+});

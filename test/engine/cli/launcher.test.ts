@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { bin } from '../../support/command.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const run = promisify(execFile);
+
+const temporaryFolder = async (t: ExecutionContext): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-launcher-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+
+test('the launcher is executable, works through a link and from any folder, whatever settings that has', async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, 'tsconfig.json'), '{ not JSON at all');
+  await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }');
+  const link = join(folder, 'switchyard');
+  await symlink(bin, link);
+  const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: join(folder, 'home') };
+  t.is((await run(link, ['--version'], { cwd: folder, env })).stdout, `${version}\n`);
+  t.regex((await run(link, ['config', 'check'], { cwd: folder, env })).stdout, /config\.json is not there/);
+});
+
+test('installed among the packages of another project, it works as well', async (t) => {
+  const packages = join(await temporaryFolder(t), 'node_modules');
+  const own = join(packages, 'switchyard');
+  await mkdir(own, { recursive: true });
+  for (const part of ['engine', 'protocols', 'transformers', 'admin', 'package.json', 'tsconfig.json']) {
+    await cp(join(root, part), join(own, part), { recursive: true });
+  }
+  for (const name of await readdir(join(root, 'node_modules'))) {
+    await symlink(join(root, 'node_modules', name), join(packages, name));
+  }
+  await writeFile(join(own, 'config.json'), '{}');
+  const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: own };
+  const args = [join(own, 'engine/cli/switchyard.js'), 'config', 'check'];
+  t.regex((await run(process.execPath, args, { env })).stdout, /0 faults, 0 warnings\n$/);
+});
+
+test('what the user got wrong is told in one line', async (t) => {
+  const folder = await temporaryFolder(t);
+  const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: folder };
+  for (const [args, says] of [
+    [['strat'], /^error: unknown command 'strat'/],
+    [['stop', '--now'], /^error: unknown option '--now'/],
+    [['env'], /^error: required option '--for <program>' not specified/],
+    [['run'], /^error: missing required argument 'command'/],
+  ] as const) {
+    const error = await t.throwsAsync<Error & { stderr: string; code: number }>(run(bin, [...args], { env }));
+    t.is(error?.code, 1);
+    t.regex(error?.stderr ?? '', says);
+    t.notRegex(error?.stderr ?? '', /\n {4}at /);
+  }
+});

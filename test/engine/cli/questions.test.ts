@@ -1,0 +1,159 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { commandRig } from '../../support/command.ts';
+
+const provider = { name: 'p', baseUrl: 'https://models.example/v1', apiKey: '$P_KEY', models: ['small', 'large'] };
+const config = { PORT: 39_001, Providers: [provider], Router: { default: 'p,small', routes: { think: 'p,large' } } };
+const env = { P_KEY: 'a-secret-of-p' };
+
+test('config check tells every fault and warning with its path', async (t) => {
+  const rig = await commandRig(t, { PORT: 'x', Nonsense: 1, Providers: [{ ...provider, models: 'all' }] });
+  const bad = await rig.run(['config', 'check']);
+  t.is(bad.code, 1);
+  t.regex(bad.out, /^fault +PORT /m);
+  t.regex(bad.out, /^fault +Providers\[0\]\.models must be array/m);
+  t.regex(bad.out, /^warning +Nonsense is unknown/m);
+  t.regex(bad.out, /2 faults, \d warnings?\n$/);
+
+  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...config, transformers: ['no-such-stage'] }));
+  const fair = await rig.run(['config', 'check']);
+  t.is(fair.code, 0, 'warnings do not keep a service from starting');
+  t.regex(fair.out, /^warning +transformers\[0\] names a transformer that is not loaded/m);
+  t.regex(fair.out, /^warning +Providers\[0\] .*P_KEY/m);
+  t.is((await rig.run(['config', 'check'], { env: { P_KEY: 'x', SWITCHYARD_PORT: 'y' } })).code, 1);
+});
+
+test('config check without a file says what a first start would do', async (t) => {
+  const { run } = await commandRig(t);
+  const { code, out } = await run(['config', 'check']);
+  t.is(code, 0);
+  t.regex(out, /config\.json is not there/);
+});
+
+test('models lists names, aliases, and the routes that lead to them', async (t) => {
+  const { run } = await commandRig(t, config);
+  const { out } = await run(['models'], { env });
+  t.regex(out, /^p,small +small \(p\) +← default$/m);
+  t.regex(out, /^p,large +large \(p\) +← think$/m);
+  t.regex(out, /^switchyard-default /m);
+  const listed: { readonly id: string }[] = JSON.parse((await run(['models', '--json'], { env })).out);
+  t.true(['p,small', 'p,large', 'small', 'large'].every((id) => listed.some((row) => row.id === id)));
+});
+
+test('explain tells the rule, the call and the losses, and shows no secret', async (t) => {
+  const { home, run } = await commandRig(t, config);
+  const request = {
+    model: 'whatever',
+    max_tokens: 5000,
+    top_k: 5,
+    thinking: { type: 'enabled', budget_tokens: 2048 },
+    messages: [{ role: 'user', content: 'Hi' }],
+  };
+  await writeFile(join(home, 'request.json'), JSON.stringify(request));
+  const plain = await run(['explain', 'request.json'], { env, cwd: home });
+  t.is(plain.code, 0, plain.err);
+  t.regex(plain.out, /^rule +think: /m);
+  t.regex(plain.out, /^to +p,large \(openai\)$/m);
+  t.regex(plain.out, /^call +POST https:\/\/models\.example\/v1\/chat\/completions$/m);
+  t.regex(plain.out, /authorization: \*\*\*$/m);
+  t.regex(plain.out, /^loss +top_k dropped/m);
+  t.regex(plain.out, /"model": "large"/);
+  t.false(plain.out.includes(env.P_KEY));
+
+  const piped = await run(['explain', '-', '--json'], { env, input: JSON.stringify(request) });
+  t.like(JSON.parse(piped.out), {
+    scenario: 'think',
+    provider: 'p',
+    model: 'large',
+    relays: { request: false, reply: false },
+  });
+  const small = await run(['explain', '--client', 'chat', '--model', 'p,small', '--text', 'Hi', '--json'], { env });
+  t.like(JSON.parse(small.out), {
+    scenario: 'explicit',
+    relays: { request: true, reply: true },
+    body: { model: 'small', messages: [{ role: 'user', content: 'Hi' }] },
+  });
+
+  for (const [args, says] of [
+    [['explain'], /Name a file/],
+    [['explain', 'none.json'], /none\.json can't be read/],
+    [['explain', '--model', 'q,x'], /would be refused: .*q/],
+    [['explain', '--model', 'p,x', '--client', 'morse'], /--client is one of messages, chat, responses/],
+  ] as const) {
+    const refused = await run([...args], { env, cwd: home });
+    t.is(refused.code, 1);
+    t.regex(refused.err, says);
+  }
+});
+
+const expected: readonly (readonly [program: string, lines: readonly RegExp[]])[] = [
+  [
+    'claude-code',
+    [
+      /^export ANTHROPIC_BASE_URL='http:\/\/127\.0\.0\.1:39001'$/m,
+      /^export ANTHROPIC_AUTH_TOKEN='it'\\''s'$/m,
+      /^unset ANTHROPIC_API_KEY$/m,
+    ],
+  ],
+  [
+    'codex',
+    [
+      /^export SWITCHYARD_CLIENT_KEY=/m,
+      /^# {3}base_url = "http:\/\/127\.0\.0\.1:39001\/v1"$/m,
+      /^# {3}wire_api = "responses"$/m,
+    ],
+  ],
+  ['openai', [/^export OPENAI_BASE_URL='http:\/\/127\.0\.0\.1:39001\/v1'$/m, /^export OPENAI_API_KEY=/m]],
+  ['anthropic', [/^export ANTHROPIC_BASE_URL='http:\/\/127\.0\.0\.1:39001'$/m, /^export ANTHROPIC_API_KEY=/m]],
+];
+
+test('env prints what points a program at the service', async (t) => {
+  const { run } = await commandRig(t, { ...config, APIKEY: "it's" });
+  for (const [program, lines] of expected) {
+    const { out, err } = await run(['env', '--for', program], { env: { ...env, NO_PROXY: 'intern.example' } });
+    for (const line of lines) t.regex(out, line);
+    t.regex(out, /^export NO_PROXY='intern\.example,127\.0\.0\.1,localhost'$/m);
+    t.regex(err, /not running/);
+  }
+  const fish = await run(['env', '--for', 'openai', '--shell', 'fish'], { env });
+  t.regex(fish.out, /^set -gx OPENAI_API_KEY 'it\\'s'$/m);
+  t.is((await run(['env', '--for', 'telegraph'], { env })).code, 1);
+});
+
+test('run sets the variables, takes no part in input and output, and passes the exit code on', async (t) => {
+  const { home, run } = await commandRig(t, { ...config, PORT: 0, APIKEY: 'a-key-of-mine' });
+  const refused = await run(['run', 'node', '-e', '0'], { env });
+  t.is(refused.code, 1);
+  t.regex(refused.err, /is not running/);
+  const started = await run(['start', '--daemon'], { env });
+  t.is(started.code, 0, started.err);
+  const script =
+    'process.stdin.pipe(process.stdout); console.log(process.env.OPENAI_BASE_URL, process.env.ANTHROPIC_API_KEY, ...process.argv.slice(1)); process.exitCode = 7';
+  const ran = await run(['run', process.execPath, '-e', script, '--', '--version', '-x'], { env, input: 'typed' });
+  t.is(ran.code, 7);
+  t.regex(ran.out, /^http:\/\/127\.0\.0\.1:\d+\/v1 a-key-of-mine --version -x\ntyped$/);
+
+  const tools = join(home, 'tools');
+  await mkdir(tools);
+  const codex = `#!${process.execPath}\nconsole.log(process.argv.slice(2).join(' '), process.env.SWITCHYARD_CLIENT_KEY)`;
+  await writeFile(join(tools, 'codex'), codex, { mode: 0o755 });
+  const known = await run(['run', 'codex', 'exec'], { env: { ...env, PATH: `${tools}:${process.env.PATH}` } });
+  t.regex(
+    known.out,
+    /^-c model_provider="switchyard" .*base_url="http:\/\/127\.0\.0\.1:\d+\/v1" .* exec a-key-of-mine\n$/,
+  );
+
+  const ended = await run(['run', process.execPath, '-e', 'process.kill(process.pid, "SIGTERM")'], { env });
+  t.is(ended.code, 143);
+  const absent = await run(['run', 'no-such-program'], { env });
+  t.is(absent.code, 1);
+  t.regex(absent.err, /^switchyard: no-such-program can't be run: there is no such command\.\n$/);
+});
+
+test('ui says where the web interface is', async (t) => {
+  const { run } = await commandRig(t, { Providers: [] });
+  t.is((await run(['ui'])).code, 1);
+  await run(['start', '--daemon']);
+  t.regex((await run(['ui'])).out, /^http:\/\/127\.0\.0\.1:\d+\/ui\n$/);
+});

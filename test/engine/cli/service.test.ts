@@ -1,0 +1,159 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import test from 'ava';
+import { addressIn, commandRig } from '../../support/command.ts';
+
+const pidFile = (home: string) => join(home, 'switchyard.pid');
+
+const occupied = (): Promise<{ readonly port: number; readonly server: Server }> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve({ server, port: typeof address === 'object' && address ? address.port : 0 });
+    });
+  });
+
+test('a service in the background: start, status, restart, stop', async (t) => {
+  const { home, run } = await commandRig(t, { Providers: [], TIMEOUTS: { drainMs: 2000 } });
+  t.deepEqual(await run(['status']), { code: 3, out: 'Switchyard is not running.\n', err: '' });
+
+  const started = await run(['start', '--daemon']);
+  t.is(started.code, 0, started.err);
+  const baseUrl = addressIn(started.out);
+  t.is((await fetch(`${baseUrl}/health`)).status, 200, 'it answers as soon as the command returns');
+  const { pid, port, startedAtMs } = JSON.parse(readFileSync(pidFile(home), 'utf8'));
+  t.is(baseUrl, `http://127.0.0.1:${port}`);
+  t.true(Math.abs(Date.now() - startedAtMs) < 60_000);
+
+  const status = await run(['status', '--json']);
+  t.is(status.code, 0);
+  t.like(JSON.parse(status.out), { state: 'running', pid, port, baseUrl, restarts: 0, providers: [], home });
+  t.regex((await run(['status'])).out, new RegExp(`is running on ${baseUrl}\\n.*\\n.*process +${pid}`));
+
+  const restarted = await run(['restart']);
+  t.is(restarted.code, 0, restarted.err);
+  const after = JSON.parse((await run(['status', '--json'])).out);
+  t.like(after, { state: 'running', pid, port, restarts: 1 }, 'the service is the same to the outside');
+  t.not(after.workers[0].pid, pid, 'another process serves');
+
+  const stopped = await run(['stop']);
+  t.deepEqual(stopped, { code: 0, out: `Switchyard was stopped (process ${pid}).\n`, err: '' });
+  t.false(existsSync(pidFile(home)));
+  await t.throwsAsync(fetch(`${baseUrl}/health`));
+  t.deepEqual(await run(['stop']), { code: 0, out: 'Switchyard is not running.\n', err: '' });
+});
+
+test('in the foreground, signals end it: the first one with exit code 0', async (t) => {
+  const { home, run, begin } = await commandRig(t, { Providers: [] });
+  const service = begin(['start']);
+  await service.says('Try it');
+  t.is((await run(['status'])).code, 0);
+  service.child.kill('SIGTERM');
+  t.is((await service.ended).code, 0);
+  t.false(existsSync(pidFile(home)));
+});
+
+test('a second start on the same folder is refused in one line, and the first goes on', async (t) => {
+  const { run } = await commandRig(t, { Providers: [] });
+  const baseUrl = addressIn((await run(['start', '--daemon'])).out);
+  for (const args of [['start'], ['start', '--daemon']]) {
+    const second = await run(args);
+    t.is(second.code, 1);
+    t.regex(second.err, /^switchyard: Switchyard already runs on \S+ \(process \d+, http:\S+\)[^\n]*\n$/);
+  }
+  t.is((await fetch(`${baseUrl}/health`)).status, 200);
+});
+
+test('a second start on the same port, from another folder, is refused in one line', async (t) => {
+  const first = await commandRig(t, { Providers: [] });
+  const baseUrl = addressIn((await first.run(['start', '--daemon'])).out);
+  const { port } = new URL(baseUrl);
+  const second = await (await commandRig(t, { Providers: [] })).run(['start'], { env: { SWITCHYARD_PORT: port } });
+  t.is(second.code, 1);
+  t.regex(second.err, new RegExp(`^switchyard: Can't listen: port ${port} on 127.0.0.1 is in use[^\n]*\n$`));
+});
+
+test('a port that another program has is named in one line', async (t) => {
+  const { server, port } = await occupied();
+  t.teardown(() => server.close());
+  const { home, run } = await commandRig(t, { PORT: port, Providers: [] });
+  for (const args of [['start'], ['start', '--daemon']]) {
+    const result = await run(args);
+    t.is(result.code, 1);
+    t.regex(result.err, new RegExp(`^switchyard: Can't listen: port ${port}[^\n]*\n$`));
+  }
+  t.false(existsSync(pidFile(home)), 'nothing is left behind');
+});
+
+test('a configuration that is wrong is told in one line', async (t) => {
+  const { run } = await commandRig(t, { PORT: 'x', Router: { default: 'none,such' } });
+  for (const args of [['start'], ['start', '--daemon']]) {
+    const result = await run(args);
+    t.is(result.code, 1);
+    t.regex(result.err, /^switchyard: \S+config\.json can't be used: PORT [^\n]*Router\.default [^\n]*\n$/);
+  }
+});
+
+test('a file that was left behind is found out, told and removed; no other process is touched', async (t) => {
+  const { home, run } = await commandRig(t, { Providers: [] });
+  // This very process: alive, and not a Switchyard.
+  const left = { pid: process.pid, startedAtMs: 0, state: 'serving', port: 1, baseUrl: 'http://127.0.0.1:1' };
+  for (const content of [JSON.stringify(left), JSON.stringify({ ...left, pid: 999_999_999 }), 'rubbish']) {
+    writeFileSync(pidFile(home), content);
+    t.is((await run(['status'])).code, 1);
+    const stopped = await run(['stop']);
+    t.is(stopped.code, 0);
+    t.regex(stopped.out, /^Switchyard is not running; removed \S+switchyard\.pid, left behind by process \d+\.\n$/);
+    t.false(existsSync(pidFile(home)));
+  }
+  writeFileSync(pidFile(home), JSON.stringify(left));
+  const started = await run(['start', '--daemon']);
+  t.is(started.code, 0, started.err);
+  t.regex(readFileSync(join(home, 'start.log'), 'utf8'), /was left behind by process \d+, which is gone; removed/);
+});
+
+test('a service that was killed does not count as running', async (t) => {
+  const { run } = await commandRig(t, { Providers: [] });
+  await run(['start', '--daemon']);
+  const { pid } = JSON.parse((await run(['status', '--json'])).out);
+  process.kill(pid, 'SIGKILL');
+  t.regex((await run(['status'])).out, /^Switchyard is not running; process \d+ left its file behind/);
+  t.is((await run(['restart'])).code, 1);
+  t.is((await run(['start', '--daemon'])).code, 0);
+});
+
+test('a restart with a configuration that is wrong changes nothing and says why', async (t) => {
+  const { home, run } = await commandRig(t, { Providers: [] });
+  const baseUrl = addressIn((await run(['start', '--daemon'])).out);
+  writeFileSync(join(home, 'config.json'), '{"PORT": "x"}');
+  const restarted = await run(['restart']);
+  t.is(restarted.code, 1);
+  t.regex(restarted.err, /^switchyard: The service was not restarted, and goes on: \S+ can't be used: PORT [^\n]*\n$/);
+  t.is((await fetch(`${baseUrl}/health`)).status, 200);
+});
+
+test('a restart takes up another port', async (t) => {
+  const { home, run } = await commandRig(t, { Providers: [] });
+  const before = addressIn((await run(['start', '--daemon'])).out);
+  const { server, port } = await occupied();
+  await new Promise((resolve) => server.close(resolve));
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ PORT: port, Providers: [] }));
+  t.is((await run(['restart'])).code, 0);
+  t.like(JSON.parse((await run(['status', '--json'])).out), { port, baseUrl: `http://127.0.0.1:${port}` });
+  t.not(before, `http://127.0.0.1:${port}`);
+  await t.throwsAsync(fetch(`${before}/health`), undefined, 'the old port is closed');
+});
+
+test('variables of the environment take the place of the configuration', async (t) => {
+  const { run } = await commandRig(t, { HOST: '127.0.0.1', Providers: [] });
+  const open = await run(['start'], { env: { SWITCHYARD_HOST: '0.0.0.0' } });
+  t.is(open.code, 1);
+  t.regex(open.err, /HOST is not a loopback address.*APIKEY must be set/);
+  const env = { SWITCHYARD_HOST: '0.0.0.0', SWITCHYARD_APIKEY: 'a-key-of-mine' };
+  const started = await run(['start', '--daemon'], { env });
+  t.is(started.code, 0, started.err);
+  const baseUrl = addressIn(started.out);
+  t.is((await fetch(`${baseUrl}/api/config`)).status, 401);
+  t.is((await run(['status', '--json'], { env })).code, 0);
+});

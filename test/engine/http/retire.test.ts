@@ -1,0 +1,123 @@
+import { Agent, request } from 'node:http';
+import { createServer } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { concat, map, of, timer } from 'rxjs';
+import { freePort } from '../../../engine/http/free-port.ts';
+import type { Listener, PortSharing } from '../../../engine/http/listener.ts';
+import type { ReplyPart } from '../../../engine/reply-part.ts';
+import { endpoint, headerOf, raw, serve, statusesOf, text } from './rig.ts';
+
+const head: ReplyPart = { type: 'head', status: 200, headers: { 'content-type': 'text/plain' } };
+const data = (text: string): ReplyPart => ({ type: 'data', data: text });
+
+const rows = (name: string) => [
+  { method: 'GET', path: '/who', endpoint: endpoint(() => of(text(name))) },
+  { method: 'GET', path: '/large', endpoint: endpoint(() => of(text(name.repeat(200_000)))) },
+  {
+    method: 'GET',
+    path: '/slow',
+    endpoint: endpoint(() => concat(of(head, data('one ')), timer(150).pipe(map(() => data('two'))))),
+  },
+];
+
+const open = (t: ExecutionContext, name: string, port: number, share: PortSharing): Promise<Listener> =>
+  serve(t, rows(name), { port, share });
+
+interface Answer {
+  readonly text: string;
+  readonly connection: string | undefined;
+}
+
+const get = (port: number, path: string, agent: Agent | false = false): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, agent }, (response) => {
+      let got = '';
+      response.on('data', (piece) => {
+        got += piece;
+      });
+      response.once('end', () => resolve({ text: got, connection: response.headers.connection }));
+      response.once('error', reject);
+    })
+      .once('error', reject)
+      .end();
+  });
+
+test('a port is shared by those who belong together, and by nobody else', async (t) => {
+  const port = await freePort('127.0.0.1');
+  const first = await open(t, 'first', port, {});
+  const second = await open(t, 'second', port, { addresses: first.addresses });
+  t.is(second.port, port);
+  t.deepEqual(second.addresses, first.addresses);
+  const got = new Set<string>();
+  for (let count = 0; count < 200 && got.size < 2; count += 1) got.add((await get(port, '/who')).text);
+  t.deepEqual([...got].sort(), ['first', 'second']);
+  await t.throwsAsync(open(t, 'stranger', port, {}), { message: /is in use/ });
+  await t.throwsAsync(serve(t, rows('loner'), { port }), { message: /is in use/ });
+});
+
+test('where somebody listens alone, a port is not shared', async (t) => {
+  const { port } = await serve(t, rows('alone'));
+  await t.throwsAsync(open(t, 'other', port, {}), { message: /is in use/ });
+  await t.throwsAsync(open(t, 'other', port, { addresses: ['127.0.0.1'] }), { message: /is in use/ });
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.teardown(() => server.close());
+  const address = server.address();
+  const taken = typeof address === 'object' && address ? address.port : 0;
+  await t.throwsAsync(open(t, 'other', taken, {}), { message: /is in use/ });
+});
+
+test('a port that the system chose can be shared', async (t) => {
+  const first = await open(t, 'first', 0, {});
+  t.true(first.port > 0);
+  t.is((await open(t, 'second', first.port, { addresses: first.addresses })).port, first.port);
+});
+
+test('one that retires takes no new connection, finishes its streams, and serves kept connections once more', async (t) => {
+  const first = await open(t, 'first', 0, {});
+  const { port } = first;
+  const agent = new Agent({ keepAlive: true });
+  t.is((await get(port, '/who', agent)).text, 'first');
+  const slow = get(port, '/slow');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await open(t, 'second', port, { addresses: first.addresses });
+  let retired = false;
+  const retiring = first.retire().then(() => {
+    retired = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  for (let count = 0; count < 20; count += 1) t.is((await get(port, '/who')).text, 'second');
+  t.false(retired, 'a stream is at work, and a connection is kept');
+  t.is((await slow).text, 'one two');
+  t.deepEqual(await get(port, '/who', agent), { text: 'first', connection: 'close' });
+  await retiring;
+  t.is((await get(port, '/who', agent)).text, 'second', 'the connection is a new one');
+  agent.destroy();
+});
+
+test('answers of every kind are marked as the last of their connection, and are whole', async (t) => {
+  for (const path of ['/who', '/slow', '/large', '/nothing']) {
+    const listener = await open(t, 'x', 0, {});
+    const { port } = listener;
+    const agent = new Agent({ keepAlive: true });
+    await get(port, '/who', agent);
+    const retiring = listener.retire();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const { text: got, connection } = await get(port, path, agent);
+    t.is(connection, 'close', path);
+    if (path === '/slow') t.is(got, 'one two');
+    if (path === '/large') t.is(got.length, 200_000);
+    await retiring;
+    agent.destroy();
+  }
+});
+
+test('a listener that does not retire leaves connections open', async (t) => {
+  const { port } = await serve(t, rows('x'));
+  const { text: got, closed } = await raw(port, 'GET /who HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  t.deepEqual(statusesOf(got), [200]);
+  t.is(headerOf(got, 'connection'), undefined);
+  t.false(closed);
+});

@@ -1,0 +1,113 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { chatStream } from '../../support/chat-stream.ts';
+import { addressIn, type CommandRig, commandRig } from '../../support/command.ts';
+import { sseAnswer, startUpstream } from '../../support/upstream.ts';
+import { startLoad } from './load.ts';
+
+// 200 streams and 20 restarts keep two cores busy for minutes; the figures of such a run are in docs/operate.md.
+const streams = Number(process.env.SWITCHYARD_TEST_STREAMS ?? 40);
+const restarts = Number(process.env.SWITCHYARD_TEST_RESTARTS ?? 3);
+
+const words = Array.from({ length: 20 }, (_, index) => `word ${index} `);
+
+const service = async (
+  t: ExecutionContext,
+  workers: number,
+  pauseMs = 20,
+): Promise<CommandRig & { readonly baseUrl: string }> => {
+  const upstream = await startUpstream(() => sseAnswer(chatStream(words, pauseMs)));
+  t.teardown(() => upstream.close());
+  const rig = await commandRig(t, {
+    WORKERS: workers,
+    Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: '', models: ['m'] }],
+  });
+  const started = await rig.run(['start', '--daemon']);
+  t.is(started.code, 0, started.err);
+  return { ...rig, baseUrl: addressIn(started.out) };
+};
+
+const statusOf = async ({ run }: CommandRig) => JSON.parse((await run(['status', '--json'])).out);
+
+for (const workers of [1, 2]) {
+  test.serial(
+    `no request is lost over ${restarts} restarts of ${workers} workers under ${streams} streams`,
+    async (t) => {
+      t.timeout(300_000);
+      const rig = await service(t, workers);
+      const before = await statusOf(rig);
+      const load = startLoad(rig.baseUrl, streams);
+      for (let count = 0; count < restarts; count += 1) {
+        const answer = await fetch(`${rig.baseUrl}/api/restart`, {
+          method: 'POST',
+          signal: AbortSignal.timeout(60_000),
+        });
+        t.is(answer.status, 200);
+        await wait(300);
+      }
+      const { whole, failures } = await load.end();
+      t.log(`${whole} requests`);
+      t.deepEqual(failures, {});
+      t.true(whole > streams);
+      const after = await statusOf(rig);
+      t.like(after, { state: 'running', pid: before.pid, port: before.port, restarts });
+      t.is(after.workers.length, workers);
+      t.is((await rig.run(['stop'])).code, 0);
+      await t.throwsAsync(fetch(`${rig.baseUrl}/health`), undefined, 'nobody has the port any more');
+    },
+  );
+}
+
+test.serial('a worker that is killed is replaced, and the service goes on', async (t) => {
+  const rig = await service(t, 2);
+  const [first, second] = (await statusOf(rig)).workers;
+  process.kill(first.pid, 'SIGKILL');
+  let pids: number[] = [];
+  for (const deadlineMs = Date.now() + 20_000; pids.length < 2 || pids.includes(first.pid); await wait(200)) {
+    t.true(Date.now() < deadlineMs);
+    pids = (await statusOf(rig)).workers.map((worker: { pid: number }) => worker.pid);
+  }
+  t.true(pids.includes(second.pid));
+  t.is((await fetch(`${rig.baseUrl}/health`)).status, 200);
+});
+
+test.serial('workers whose supervisor is killed end by themselves', async (t) => {
+  const rig = await service(t, 2);
+  const { pid, workers } = await statusOf(rig);
+  process.kill(pid, 'SIGKILL');
+  const isAlive = (worker: { pid: number }): boolean => {
+    try {
+      return process.kill(worker.pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  for (const deadlineMs = Date.now() + 20_000; workers.some(isAlive); await wait(100)) t.true(Date.now() < deadlineMs);
+  t.is((await rig.run(['start', '--daemon'])).code, 0, 'the folder and the port are free');
+});
+
+test.serial('a stream in flight is finished when the service stops, however often it is told to', async (t) => {
+  const rig = await service(t, 1, 200);
+  const load = startLoad(rig.baseUrl, 1);
+  await wait(300);
+  const stopping = rig.run(['stop']);
+  const ended = load.end();
+  await wait(1_500);
+  t.is((await rig.run(['status'])).out.split(' (')[0], 'Switchyard is stopping: streams in flight go on to their end');
+  const again = await rig.run(['stop']);
+  t.deepEqual(await ended, { whole: 1, failures: {} });
+  t.deepEqual([(await stopping).code, again.code], [0, 0]);
+});
+
+test.serial('a second signal does not wait', async (t) => {
+  const rig = await service(t, 1, 200);
+  const load = startLoad(rig.baseUrl, 5);
+  await wait(300);
+  const { pid } = await statusOf(rig);
+  process.kill(pid, 'SIGTERM');
+  await wait(50);
+  const signalledAtMs = Date.now();
+  process.kill(pid, 'SIGTERM');
+  t.deepEqual((await load.end()).whole, 0);
+  t.true(Date.now() - signalledAtMs < 1_000);
+});
