@@ -2,12 +2,12 @@ import { wordFault } from '../admin/word-fault.ts';
 import { formats, plainFormat, stages } from '../transformers/index.ts';
 import type { Config } from './config/config.ts';
 import { type Finding, wordFinding } from './config/findings.ts';
-import type { KnownVendor } from './config/first-start.ts';
 import type { Environment } from './config/interpolate.ts';
 import { ConfigStore } from './config/store.ts';
 import { listen } from './http/listener.ts';
 import { type Row, site } from './http/site.ts';
 import { type InUse, type SetUpOptions, secretsOf, setUp } from './in-use.ts';
+import { knownVendors } from './known-vendors.ts';
 import { type LoadedConfig, loadConfig } from './load-config.ts';
 import { openLogs } from './log/index.ts';
 import { createLossCounter, type LossSeries } from './loss-counter.ts';
@@ -63,7 +63,7 @@ const keepAliveMs = 15_000;
 /** Puts the service together and opens its port. Throws an error worded for users when it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
   const { env, home, report, transformerFolders = [], vendors = [], sharing, supervision } = options;
-  const { written, config, warnings, file, demo } = await loadConfig(home, env, knownVendors());
+  const { written, config, warnings, file, demo } = await loadConfig(home, env, knownVendors(formats));
   const { host } = config;
   let secrets = secretsOf(config);
   const logs = openLogs({
@@ -202,9 +202,6 @@ const sortFindings = ({ transformers }: Config, findings: readonly Finding[]) =>
 
 const withVendors = (rows: readonly Format[]): ReadonlyMap<string, Format> =>
   new Map([...formats, ...rows.map((row) => [row.name, row] as const)]);
-
-const knownVendors = (): readonly KnownVendor[] =>
-  [...formats.values()].flatMap(({ name, firstStart }) => (firstStart ? [{ provider: name, ...firstStart }] : []));
 
 const servingOptions = ({ config, apiKey }: InUse, rows: readonly Row[]) => ({
   site: site(rows, wordFault),

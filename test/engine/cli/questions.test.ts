@@ -31,6 +31,15 @@ test('config check without a file says what a first start would do', async (t) =
   t.regex(out, /config\.json is not there/);
 });
 
+test('explain and models without a file speak of what a first start would make up', async (t) => {
+  const { run } = await commandRig(t);
+  t.regex((await run(['explain', '--model', 'any'])).out, /^to +demo,echo /m);
+  const { out } = await run(['explain', '--model', 'any', '--client', 'chat'], { env: { OPENAI_API_KEY: 'canary' } });
+  t.regex(out, /^call +POST https:\/\/api\.openai\.com\/v1\/chat\/completions$/m);
+  t.false(out.includes('canary'));
+  t.regex((await run(['models'])).out, /^demo,echo /m);
+});
+
 test('models lists names, aliases, and the routes that lead to them', async (t) => {
   const { run } = await commandRig(t, config);
   const { out } = await run(['models'], { env });
