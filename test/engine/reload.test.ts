@@ -8,7 +8,7 @@ test('1,000 reloads under 100 streams: no request fails', async (t) => {
   t.timeout(600_000);
   const home = mkdtempSync(join(tmpdir(), 'switchyard-reload-'));
   writeFileSync(join(home, 'none'), '');
-  const service = await start({ env: {}, home, report: () => {} });
+  const service = await start({ env: {}, home, port: 0, report: () => {} });
   t.teardown(async () => {
     await service.stop();
     rmSync(home, { recursive: true });
