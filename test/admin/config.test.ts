@@ -174,8 +174,7 @@ test('another site’s page is refused', async (t) => {
   t.deepEqual(applied, []);
 });
 
-test('1,000 changes while 100 requests run: none fails', async (t) => {
-  t.timeout(300_000);
+test('a request is answered by the configuration of its beginning, whatever changes meanwhile', async (t) => {
   const { store } = await openStore(t, temporaryHome(t, JSON.stringify(withProvider('p0'))), withProvider('p0'));
   const pieces = 5;
   /** Stands for a route: answers piece by piece by the configuration of the request's beginning. */
@@ -212,8 +211,8 @@ test('1,000 changes while 100 requests run: none fails', async (t) => {
     }
     return count;
   };
-  const asking = Array.from({ length: 100 }, keepAsking);
-  for (let change = 1; change <= 1_000; change += 1) {
+  const asking = Array.from({ length: 20 }, keepAsking);
+  for (let change = 1; change <= 100; change += 1) {
     const body = JSON.stringify(withProvider(`p${change}`));
     const answer = await ask('/api/config', { method: 'POST', body });
     t.is(answer.status, 200);
@@ -222,8 +221,8 @@ test('1,000 changes while 100 requests run: none fails', async (t) => {
   changing = false;
   const counts = await Promise.all(asking);
   t.true(counts.every((count) => count > 1));
-  t.true(seen.size > 20, 'requests met many configurations');
-  t.is(store.config.providers[0]?.name, 'p1000');
+  t.true(seen.size > 10, 'requests met many configurations');
+  t.is(store.config.providers[0]?.name, 'p100');
   t.is((await store.listBackups()).length, 3);
   t.log(`${counts.reduce((sum, count) => sum + count, 0)} requests met ${seen.size} configurations`);
 });
