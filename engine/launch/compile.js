@@ -8,6 +8,7 @@ const entryPoints = {
   main: 'engine/cli/main.ts',
   'run-worker': 'engine/workers/run-worker.ts',
   'resolve-hook': 'engine/custom/resolve-hook.ts',
+  'count-thread': 'engine/tokens/count-thread.ts',
   'transformer-api': 'engine/transformer-api.ts',
   rxjs: 'rxjs',
   'rxjs-operators': 'rxjs/operators',
