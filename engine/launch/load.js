@@ -1,3 +1,4 @@
+// @ts-check
 import { bundleUrl } from './bundle.js';
 
 /**

@@ -1,3 +1,4 @@
+// @ts-check
 import { workerData } from 'node:worker_threads';
 
 // A thread that runs TypeScript as it is. Its program is named by whoever starts it.
