@@ -1,6 +1,7 @@
 import {
   catchError,
   defer,
+  from,
   map,
   mergeMap,
   type Observable,
@@ -72,7 +73,7 @@ const prepare = (yard: Yard, { client, decodeCount }: CountSettings): OperatorFu
   );
 
 const askUpstream = (ready: Ready, yard: Yard, settings: CountSettings): Observable<Count> => {
-  const estimated = defer(() => of(estimate(ready, yard, settings)));
+  const estimated = defer(() => estimate(ready, yard, settings));
   if (ready.line.upstream.wire !== settings.client.wire) return estimated;
   return of(countCall(ready, settings)).pipe(
     callUpstream(yard.upstreams),
@@ -118,10 +119,10 @@ const readCount = (bytes: Uint8Array): Count => {
 const tooLate = (limitMs: number): FaultError =>
   new FaultError({ kind: 'upstream-timeout', message: `The upstream gave no count within ${limitMs} ms.` });
 
-const estimate = ({ request, line }: Ready, yard: Yard, { hidden }: CountSettings): Count => ({
-  tokens: yard.countTokens(request) + (hidden[line.upstream.wire]?.(request) ?? 0),
-  by: 'estimate',
-});
+const estimate = ({ request, line }: Ready, yard: Yard, { hidden }: CountSettings): Observable<Count> =>
+  from(yard.tokens.count(request)).pipe(
+    map(({ tokens }) => ({ tokens: tokens + (hidden[line.upstream.wire]?.(request) ?? 0), by: 'estimate' })),
+  );
 
 const countReply = (ready: Ready, { tokens, by }: Count): ReplyPart => {
   const body: JsonObject = { input_tokens: tokens };

@@ -17,7 +17,8 @@ import { createPresets } from './presets/presets.ts';
 import { requestLog } from './request-log.ts';
 import { servedPaths } from './served-paths.ts';
 import { createSignatureMemory } from './signatures/memory.ts';
-import { createTokenCounter } from './tokens/token-counter.ts';
+import { CountingThread } from './tokens/counting-thread.ts';
+import { createPromptTokens } from './tokens/prompt-tokens.ts';
 import { version } from './version.ts';
 import type { Supervision } from './workers/fleet.ts';
 import { baseUrlOf, listenAt, type Place } from './workers/place.ts';
@@ -75,13 +76,19 @@ export const start = async (options: StartOptions): Promise<Service> => {
   });
   const losses = createLossCounter();
   const metrics = createMetrics({ losses: losses.series });
-  const tokens = createTokenCounter();
+  const counting = new CountingThread();
   const setUpOptions: SetUpOptions = {
     env,
     home,
     transformerFolders,
     tables: { formats: withVendors(vendors), stages, plainFormat },
-    edges: { countTokens: tokens.count, log: logs.app, signatures: createSignatureMemory(), losses, keepAliveMs },
+    edges: {
+      tokens: createPromptTokens(counting),
+      log: logs.app,
+      signatures: createSignatureMemory(),
+      losses,
+      keepAliveMs,
+    },
   };
   let inUse = await setUp(setUpOptions, config, host);
   const tell = (findings: readonly Finding[]): void => {
@@ -147,6 +154,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   let releasing: Promise<unknown> | undefined;
   const release = async (): Promise<void> => {
     demo?.close();
+    counting.close();
     releasing ??= store.close().then(() => Promise.all([inUse.upstreams.close(), logs.close()]));
     await releasing;
   };
@@ -160,8 +168,6 @@ export const start = async (options: StartOptions): Promise<Service> => {
     throw error;
   });
   store.watch();
-  // The first long request would wait for it otherwise.
-  if (config.router.routes.longContext !== undefined) setTimeout(tokens.warm, warmDelayMs).unref();
   const placeOf = (): Place => ({
     host,
     configuredPort: config.port,
@@ -187,9 +193,6 @@ export const start = async (options: StartOptions): Promise<Service> => {
     },
   };
 };
-
-/** Long enough after the start for the first requests to have gone by. */
-const warmDelayMs = 1_000;
 
 /** A module may be mended later, and the routes that need it say what is wrong with it; anything else refuses the change. */
 const sortFindings = ({ transformers }: Config, findings: readonly Finding[]) => {

@@ -6,6 +6,7 @@ import { loadStages } from '../custom/load-stages.ts';
 import { quietLogs } from '../log/quiet-logs.ts';
 import { createLossCounter } from '../loss-counter.ts';
 import { createSignatureMemory } from '../signatures/memory.ts';
+import { countedHere } from '../tokens/prompt-tokens.ts';
 import { createTokenCounter } from '../tokens/token-counter.ts';
 import { checkEntries } from '../yard/check-entries.ts';
 import type { Tables } from '../yard/tables.ts';
@@ -24,7 +25,7 @@ export const dryYard = async (config: Config, home: string, allowed: readonly st
   const tables: Tables = { formats, stages, plainFormat, custom };
   const yard = buildYard(config, tables, {
     upstreams: { call: () => throwError(() => new Error('Nothing is sent.')), close: async () => undefined },
-    countTokens: createTokenCounter().count,
+    tokens: countedHere(createTokenCounter().count),
     log: quietLogs.app,
     signatures: createSignatureMemory(),
     losses: createLossCounter(),

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js-glibc227';
 import { createRequire } from 'node:module';
+import { root } from '../places.ts';
 
 /** What is used of a request; valid only while its handler runs. */
 export type UwsRequest = Pick<HttpRequest, 'getUrl' | 'getQuery' | 'getCaseSensitiveMethod' | 'forEach'>;
@@ -83,7 +84,7 @@ export const uwsMissing = ({ platform, arch, node, glibc }: Runtime): string =>
 export const loadUws = (): Uws => {
   // Read by the native code when it is loaded; its default is 4 KiB, and clients send more.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeadBytes);
-  const require = createRequire(import.meta.url);
+  const require = createRequire(root);
   const causes: unknown[] = [];
   for (const name of uwsCandidates(process.versions.node)) {
     try {

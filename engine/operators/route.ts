@@ -1,42 +1,56 @@
-import { map, type OperatorFunction } from 'rxjs';
+import { from, map, mergeMap, type Observable, type OperatorFunction, of } from 'rxjs';
 import type { Decoded, Relays, Routed } from '../exchange.ts';
 import { clientSpelling } from '../model/client-spelling.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
 import { ToolNames } from '../model/tool-names.ts';
 import { roughTokens } from '../rough-tokens.ts';
-import { resolveRoute } from '../routing/resolve.ts';
+import { resolveRoute, sizeMatters } from '../routing/resolve.ts';
+import type { PromptSize } from '../tokens/prompt-tokens.ts';
 import type { Line } from '../yard/line.ts';
 import type { Yard } from '../yard/yard.ts';
 
-/** Finds out who answers, and through which stages. Throws `no-route` when nobody can. */
+/**
+ * Finds out who answers, and through which stages. Waits where only a count of the prompt's tokens can tell. Throws `no-route`
+ * when nobody can.
+ */
 export const route = (yard: Yard): OperatorFunction<Decoded, Routed> =>
-  map((decoded) => {
-    const { client, request, asked, delivery, seed, startedAtMs } = decoded;
-    const resolution = resolveRoute(request, yard.config, yard.countTokens);
-    const line = yard.lineTo({ client, provider: resolution.provider, model: resolution.model });
-    if (line.fault) throw new FaultError(line.fault);
-    if (line.upstream.wire !== client.wire) refuseOwnWireFields(decoded);
-    const context = {
-      id: seed,
-      startedAtMs,
-      request: resolution.request,
-      asked,
-      model: resolution.model,
-      names: new ToolNames(),
-      losses: new Losses(client.wire, clientSpelling(client.fieldNames, asked)),
-      inputEstimate: resolution.tokens ?? roughTokens(request, decoded.text.length),
-    };
-    delivery.context = context;
-    return {
-      ...decoded,
-      request: resolution.request,
-      resolution,
-      line,
-      context,
-      relays: relaysOf(decoded, line, resolution.tagged),
-    };
+  mergeMap((decoded) => {
+    if (!sizeMatters(decoded.request, yard.config)) return of(routed(decoded, yard, undefined));
+    return sizeOf(decoded, yard).pipe(map((size) => routed(decoded, yard, size)));
   });
+
+const sizeOf = ({ request, body }: Decoded, { config, tokens }: Yard): Observable<PromptSize> => {
+  const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length);
+  return size ? of(size) : from(tokens.count(request));
+};
+
+const routed = (decoded: Decoded, yard: Yard, size: PromptSize | undefined): Routed => {
+  const { client, request, asked, delivery, seed, startedAtMs } = decoded;
+  const resolution = resolveRoute(request, yard.config, size);
+  const line = yard.lineTo({ client, provider: resolution.provider, model: resolution.model });
+  if (line.fault) throw new FaultError(line.fault);
+  if (line.upstream.wire !== client.wire) refuseOwnWireFields(decoded);
+  const context = {
+    id: seed,
+    startedAtMs,
+    request: resolution.request,
+    asked,
+    model: resolution.model,
+    names: new ToolNames(),
+    losses: new Losses(client.wire, clientSpelling(client.fieldNames, asked)),
+    inputEstimate: resolution.tokens ?? roughTokens(request, decoded.text.length),
+  };
+  delivery.context = context;
+  return {
+    ...decoded,
+    request: resolution.request,
+    resolution,
+    line,
+    context,
+    relays: relaysOf(decoded, line, resolution.tagged),
+  };
+};
 
 /** State kept by one vendor means nothing to another: going on without it would give a wrong answer unnoticed. */
 const refuseOwnWireFields = ({ client, asked }: Decoded): void => {

@@ -5,6 +5,7 @@ import { quietLogs } from '../../engine/log/quiet-logs.ts';
 import { createLossCounter } from '../../engine/loss-counter.ts';
 import type { JsonObject } from '../../engine/model/json.ts';
 import { createSignatureMemory } from '../../engine/signatures/memory.ts';
+import { countedHere } from '../../engine/tokens/prompt-tokens.ts';
 import { createTokenCounter } from '../../engine/tokens/token-counter.ts';
 import { createUpstreams } from '../../engine/upstream/create-upstreams.ts';
 import { buildYard, type Edges, type Yard } from '../../engine/yard/yard.ts';
@@ -28,7 +29,7 @@ export const yardOf = (t: ExecutionContext, config: Config, over: Partial<Edges>
     { formats, stages, plainFormat, custom: new Map() },
     {
       upstreams,
-      countTokens: count,
+      tokens: countedHere(count),
       log: quietLogs.app,
       signatures: createSignatureMemory(),
       losses: createLossCounter(),
