@@ -25,6 +25,7 @@ const cases: readonly (readonly [title: string, text: string, records: readonly 
   ['comments and unknown fields', ': hi\nid: 1\nretry: 5\ndata: a\nfoo: x\n\n', [{ event: '', data: 'a' }]],
   ['several data lines', 'data: a\ndata\ndata: b\n\n', [{ event: '', data: 'a\n\nb' }]],
   ['a byte order mark', '\ufeffdata: a\n\n', [{ event: '', data: 'a' }]],
+  ['a byte order mark further on is text', '\ufeffdata: a\ufeff\n\n', [{ event: '', data: 'a\ufeff' }]],
   ['no empty line at the end', 'data: a', [{ event: '', data: 'a' }]],
   ['an event without data is none', 'event: e\n\ndata: a\n\n', [{ event: '', data: 'a' }]],
   ['letters of several bytes', 'data: żółw 🐢 日本\n\n', [{ event: '', data: 'żółw 🐢 日本' }]],
@@ -59,6 +60,24 @@ test('any lines at any split read as an independent parser reads them', (t) => {
       t.deepEqual(recordsOf(...chunks), expected);
     }),
     { numRuns: 500 },
+  );
+});
+
+const byte = fc.oneof(
+  fc.constantFrom(...bytes('data: a\n\n'), ...bytes('\ufeffé🐢'), 0xff, 0xc3, 0xe2),
+  fc.integer({ min: 0, max: 255 }),
+);
+
+test('bytes that are no text, at any split, are replaced as a decoder of the whole replaces them', (t) => {
+  fc.assert(
+    fc.property(fc.array(byte, { maxLength: 60 }), fc.array(fc.nat(60)), (tail, cuts) => {
+      const all = Uint8Array.from([...bytes('data: '), ...tail]);
+      const expected = recordsOf(bytes(new TextDecoder().decode(all)));
+      const places = [0, ...cuts.map((cut) => Math.min(cut, all.length)).sort((a, b) => a - b), all.length];
+      const chunks = places.slice(1).map((to, index) => all.subarray(places[index], to));
+      t.deepEqual(recordsOf(...chunks), expected);
+    }),
+    { numRuns: 3000 },
   );
 });
 
