@@ -5,6 +5,9 @@ import test from 'ava';
 import { startFloor } from './floors/start-floor.ts';
 import type { LoadJob, LoadResult, Rhythm } from './load/job.ts';
 import { runJob } from './load/run-job.ts';
+import { startLoad } from './load/start-load.ts';
+import { loadScene } from './scenes/load-scene.ts';
+import type { Target } from './targets/target.ts';
 import { streamedAnswer, wholeAnswer } from './upstream/plan.ts';
 import { startUpstream, type Upstream } from './upstream/start-upstream.ts';
 import { pairs, type Wire } from './wire.ts';
@@ -139,6 +142,46 @@ test.serial('what a gateway holds back shows in the delay of the deltas', async 
   const added = (held.delay?.p50 ?? 0) - (straight.delay?.p50 ?? 0);
   t.true(added >= 60, `${added} ms`);
 });
+
+test.serial(
+  'a scene shows the gateway that loses a delta, and the one that doesn’t start, beside a floor that is right',
+  async (t) => {
+    const load = startLoad();
+    const { baseUrl, server } = await faulty(without(20));
+    const targets: readonly Target[] = [
+      { name: 'lossy', start: async () => ({ pid: process.pid, baseUrl, stop: async () => {} }) },
+      { name: 'absent', start: () => Promise.reject(new Error('it speaks no chat')) },
+    ];
+    const scene = loadScene({
+      name: 'small',
+      groups: [],
+      about: '',
+      unit: 'delta',
+      plan: () => plan,
+      bodyBytes: 1_400,
+      rhythm: () => once,
+      warmUp: () => once,
+      rounds: { full: 1, brief: 1, quick: 1 },
+      fullPairs: [],
+    });
+    try {
+      const settings = { pairs: [pairs[1]], targets, quick: true };
+      const rows = await scene.run({ settings, upstream, load, progress: () => {} });
+      const failed = Object.fromEntries(rows.map((row) => [row.participant, row.failed]));
+      t.regex(failed.lossy ?? '', /^1 wrong: the text differs from character/);
+      t.is(failed.absent, 'it speaks no chat');
+      t.deepEqual(
+        rows.filter((row) => row.failed === undefined).map(({ participant }) => participant),
+        ['converted', 'bytes', 'direct'],
+      );
+      t.true(rows.find(({ participant }) => participant === 'bytes')?.perSecond !== 0);
+    } finally {
+      load.stop();
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+);
 
 test.serial('every floor converts its pair rightly, streamed, cut anywhere, and whole', async (t) => {
   const floors = await Promise.all(pairs.map(({ name }) => startFloor(upstream.baseUrl, name)));

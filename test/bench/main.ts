@@ -25,7 +25,7 @@ const main = async (): Promise<boolean> => {
   const startedAt = new Date();
   const rows: Row[] = [];
   for (const scene of scenes) {
-    const found = await scene.run(stage);
+    const found = await scene.run(stage).catch(brokenOff(scene.name));
     rows.push(...found);
     progress('');
     console.log(`${renderTable(found)}\n`);
@@ -40,6 +40,14 @@ const main = async (): Promise<boolean> => {
   console.log(`${seconds.toFixed(0)} s`);
   return rows.every(({ failed }) => failed === undefined);
 };
+
+/** One scene that can't be played doesn't take the figures of the others with it. */
+const brokenOff =
+  (scene: string) =>
+  (error: unknown): readonly Row[] => {
+    const failed = error instanceof Error ? error.message : String(error);
+    return [{ scene, pair: '', participant: '', unit: 'process', failed }];
+  };
 
 main().then(
   (right) => process.exit(right ? 0 : 1),

@@ -46,16 +46,16 @@ export const flatScene: Scene = {
     const [pair] = stage.settings.pairs.length === 1 ? stage.settings.pairs : pairs;
     if (!pair) return [];
     stage.progress('flat: starting');
-    const started = await startParticipants(stage, pair, { floors: false });
+    const { running } = await startParticipants(stage, pair, { floors: false });
     try {
       const rows: Row[] = [];
-      for (const participant of started) {
+      for (const participant of running) {
         for (const growth of growths) rows.push(await grow(stage, pair, participant, growth));
         rows.push(await fill(stage, pair, participant));
       }
       return rows;
     } finally {
-      await stopAll(started);
+      await stopAll(running);
     }
   },
 };

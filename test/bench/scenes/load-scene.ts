@@ -48,10 +48,10 @@ const runPair = async (scene: LoadScene, stage: Stage, pair: Pair): Promise<read
   const plan = scene.plan(extent);
   await stage.upstream.plan(plan);
   stage.progress('starting');
-  const started = await startParticipants(stage, pair, { floors: true });
+  const { running, refused } = await startParticipants(stage, pair, { floors: true });
   try {
     // A second floor says something only to somebody who looks at this pair alone.
-    const participants = started.filter(
+    const participants = running.filter(
       (each) => each.name !== 'converted' || floorOf(pair) === 'converted' || pairs.length === 1,
     );
     const done = await takeTurns(stage, participants, {
@@ -60,9 +60,10 @@ const runPair = async (scene: LoadScene, stage: Stage, pair: Pair): Promise<read
       warmUp: scene.warmUp(extent),
       rounds: scene.rounds[extent],
     });
-    const rows = rowsOf({ scene: name, unit, perRequest: unit === 'delta' ? plan.deltas : 1 }, pair, done);
+    const counted = { scene: name, unit, perRequest: unit === 'delta' ? plan.deltas : 1 };
+    const rows = rowsOf(counted, pair, new Map([...refused, ...done]));
     return scene.after && extent !== 'brief' ? await scene.after(stage, pair, rows) : rows;
   } finally {
-    await stopAll(started);
+    await stopAll(running);
   }
 };

@@ -22,10 +22,10 @@ export const addLoopBlocks =
     const file = join(folder, 'blocks');
     clearBlocks(file);
     stage.progress('event loop');
-    const started = await startParticipants(stage, pair, { floors: false, env: loopProbe(file) });
+    const { running } = await startParticipants(stage, pair, { floors: false, env: loopProbe(file) });
     try {
       const found = new Map<string, { readonly first: number; readonly later: number }>();
-      for (const { name, place } of started) {
+      for (const { name, place } of running) {
         const run = (rhythm: Rhythm, bytes: number): Promise<LoadResult> =>
           stage.load.run({ place, rhythm, bodyBytes: bytes, streamed: false, text: wholeAnswer });
         const longest = async (rhythm: Rhythm): Promise<number> => {
@@ -48,7 +48,7 @@ export const addLoopBlocks =
         return { ...row, longestBlockMs: Math.max(blocks.first, blocks.later), note };
       });
     } finally {
-      await stopAll(started);
+      await stopAll(running);
       await rm(folder, { recursive: true, force: true });
     }
   };

@@ -29,7 +29,7 @@ export const workersScene: Scene = {
     const [one, two] = await Promise.all(
       [1, 2].map((workers) => startParticipants(stage, pair, { floors: false, workers })),
     );
-    const all = [...(one ?? []), ...(two ?? [])];
+    const all = [...(one?.running ?? []), ...(two?.running ?? [])];
     try {
       const found = new Map<Participant, Measured[]>(all.map((each) => [each, []]));
       for (const each of all) await run(stage, each, stage.settings.quick ? 700 : 1_500, 9_000);
@@ -37,8 +37,8 @@ export const workersScene: Scene = {
         for (const [each, list] of found) list.push(await measure(stage, each));
       }
       return [...found].map(([each, list]): Row => {
-        const workers = two?.includes(each) ? 2 : 1;
-        const single = found.get(one?.find(({ name }) => name === each.name) ?? each) ?? list;
+        const workers = two?.running.includes(each) ? 2 : 1;
+        const single = found.get(one?.running.find(({ name }) => name === each.name) ?? each) ?? list;
         const scaled = list.map(({ capacity }, round) => capacity / (single[round]?.capacity ?? capacity));
         const walls = list.map(({ perSecond }, round) => perSecond / (single[round]?.perSecond ?? perSecond));
         return {
