@@ -160,7 +160,7 @@ test.serial(
       plan: () => plan,
       bodyBytes: 1_400,
       rhythm: () => once,
-      warmUp: () => once,
+      warmUp: () => ({ rhythm: once }),
       rounds: { full: 1, brief: 1, quick: 1 },
       fullPairs: [],
     });

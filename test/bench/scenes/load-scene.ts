@@ -4,7 +4,7 @@ import type { Pair } from '../wire.ts';
 import { floorOf, startParticipants, stopAll } from './participants.ts';
 import { rowsOf } from './rows-of.ts';
 import type { Row, Scene, Stage } from './scene.ts';
-import { takeTurns } from './take-turns.ts';
+import { takeTurns, type WarmUp } from './take-turns.ts';
 
 /**
  * How much is spent on a pair: `full` where a figure is to be reached, `brief` for the others, which show that nothing is out
@@ -18,7 +18,7 @@ export interface LoadScene extends Pick<Scene, 'name' | 'groups' | 'about'> {
   readonly plan: (extent: Extent) => UpstreamPlan;
   readonly bodyBytes: number;
   readonly rhythm: (extent: Extent) => Rhythm;
-  readonly warmUp: (extent: Extent) => Rhythm;
+  readonly warmUp: (extent: Extent) => WarmUp;
   readonly rounds: Readonly<Record<Extent, number>>;
   /** Pairs whose extent is `full`. */
   readonly fullPairs: readonly string[];
@@ -46,7 +46,6 @@ const runPair = async (scene: LoadScene, stage: Stage, pair: Pair): Promise<read
   const { quick, pairs } = stage.settings;
   const extent = quick ? 'quick' : scene.fullPairs.includes(pair.name) || pairs.length === 1 ? 'full' : 'brief';
   const plan = scene.plan(extent);
-  await stage.upstream.plan(plan);
   stage.progress('starting');
   const { running, refused } = await startParticipants(stage, pair, { floors: true });
   try {
@@ -55,7 +54,8 @@ const runPair = async (scene: LoadScene, stage: Stage, pair: Pair): Promise<read
       (each) => each.name !== 'converted' || floorOf(pair) === 'converted' || pairs.length === 1,
     );
     const done = await takeTurns(stage, participants, {
-      job: { bodyBytes, streamed: plan.streamed, text: plan },
+      plan,
+      bodyBytes,
       rhythm: scene.rhythm(extent),
       warmUp: scene.warmUp(extent),
       rounds: scene.rounds[extent],

@@ -3,7 +3,7 @@ import { type Extent, type LoadScene, loadScene } from './load-scene.ts';
 import { addLoopBlocks } from './loop-blocks.ts';
 import type { Scene } from './scene.ts';
 
-const roundMs = { full: 700, brief: 400, quick: 250 } as const satisfies Record<Extent, number>;
+const roundMs = { full: 700, brief: 300, quick: 250 } as const satisfies Record<Extent, number>;
 
 const plain = {
   plan: () => wholeAnswer,
@@ -16,8 +16,8 @@ const plain = {
 const closed = (clients: number, least: number): Pick<LoadScene, 'rhythm' | 'warmUp'> => ({
   rhythm: (extent) => ({ type: 'closed', clients, forMs: roundMs[extent] }),
   warmUp: (extent) => {
-    if (extent === 'full') return { type: 'closed', clients, forMs: 1_200, least };
-    return { type: 'closed', clients, forMs: extent === 'brief' ? 500 : 300, least: least / 3 };
+    if (extent === 'full') return { rhythm: { type: 'closed', clients, forMs: 1_200, least } };
+    return { rhythm: { type: 'closed', clients, forMs: extent === 'brief' ? 400 : 300, least: least / 3 } };
   },
 });
 

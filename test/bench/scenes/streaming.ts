@@ -3,7 +3,7 @@ import { loadScene } from './load-scene.ts';
 import type { Scene } from './scene.ts';
 
 const roundMs = { full: 600, brief: 400, quick: 200 } as const;
-const seconds = { full: 10, brief: 3, quick: 2 } as const;
+const seconds = { full: 10, brief: 2, quick: 1 } as const;
 
 const paced = (name: string, streams: number, perSecond: number): Scene =>
   loadScene({
@@ -15,7 +15,11 @@ const paced = (name: string, streams: number, perSecond: number): Scene =>
     plan: (extent) =>
       streamedAnswer({ deltas: perSecond * seconds[extent], intervalMs: 1_000 / perSecond, stamped: true }),
     rhythm: () => ({ type: 'burst', streams, overMs: 1_000 }),
-    warmUp: () => ({ type: 'burst', streams: Math.ceil(streams / 4), overMs: 200 }),
+    // The same requests and writes, but quicker: what is measured takes seconds.
+    warmUp: () => ({
+      rhythm: { type: 'burst', streams: 100, overMs: 200 },
+      plan: streamedAnswer({ deltas: 200, intervalMs: 5, stamped: true }),
+    }),
     rounds: { full: 2, brief: 1, quick: 1 },
     fullPairs: ['messages→chat'],
   });
@@ -30,7 +34,7 @@ export const streamingScenes: readonly Scene[] = [
     bodyBytes: 1_400,
     plan: () => streamedAnswer({ deltas: 20_000, perWrite: 10 }),
     rhythm: (extent) => ({ type: 'closed', clients: 1, forMs: roundMs[extent], most: 40 }),
-    warmUp: () => ({ type: 'closed', clients: 1, forMs: 800, least: 8, most: 80 }),
+    warmUp: () => ({ rhythm: { type: 'closed', clients: 1, forMs: 800, least: 8, most: 80 } }),
     rounds: { full: 7, brief: 3, quick: 3 },
     fullPairs: ['messages→chat', 'chat→chat'],
   }),
@@ -42,7 +46,7 @@ export const streamingScenes: readonly Scene[] = [
     bodyBytes: 1_400,
     plan: () => streamedAnswer({ deltas: 500, cuts: 'odd' }),
     rhythm: (extent) => ({ type: 'closed', clients: 8, forMs: roundMs[extent], most: 400 }),
-    warmUp: () => ({ type: 'closed', clients: 8, forMs: 500, least: 100, most: 400 }),
+    warmUp: () => ({ rhythm: { type: 'closed', clients: 8, forMs: 500, least: 100, most: 400 } }),
     rounds: { full: 3, brief: 1, quick: 1 },
     fullPairs: ['messages→chat'],
   }),
