@@ -212,6 +212,7 @@ const servingOptions = ({ config, apiKey }: InUse, rows: readonly Row[]) => ({
     inflatedBytes: config.limits.decompressedBytes,
     inflateRatio: config.limits.ratio,
     activePerAddress: config.limits.requestsPerClient,
+    connectionsPerAddress: config.limits.connectionsPerClient,
   },
 });
 
