@@ -66,7 +66,7 @@ const overloaded = 529;
 /** The `error` of a failed response. */
 export const failure = (fault: Fault): { readonly code: string; readonly message: string } => {
   const { code }: Words = words[fault.kind];
-  return { code: fault.code ?? code ?? 'invalid_prompt', message: fault.message };
+  return { code: fault.code || code || 'invalid_prompt', message: fault.message };
 };
 
 /** An answer with a failure status → fault. The body may be anything: JSON of many shapes, HTML, nothing. */

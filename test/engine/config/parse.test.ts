@@ -29,7 +29,7 @@ for (const [title, text, patterns] of bad) {
   });
 }
 
-test('a member named __proto__ changes no prototype', (t) => {
+test('S13 a member named __proto__ changes no prototype', (t) => {
   const parsed = parseConfig('{"__proto__": {"APIKEY": "x"}}');
   const written = 'written' in parsed ? parsed.written : undefined;
   t.is(written?.APIKEY, undefined);
