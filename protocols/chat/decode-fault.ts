@@ -43,9 +43,9 @@ const readReport = (error: unknown): Report => {
     return { message: error, words: [], code: undefined, param: undefined, status: undefined };
   const body: JsonObject = isJsonObject(error) ? error : {};
   const metadata = isJsonObject(body.metadata) ? body.metadata : {};
-  const words = [body.code, body.type, body.status, metadata.error_type].filter(
-    (word) => typeof word === 'string' && word !== '',
-  );
+  const words = [body.code, body.type, body.status, metadata.error_type]
+    .filter((word) => typeof word === 'string')
+    .filter((word) => word !== '');
   const status = [body.status_code, body.code, body.status].find((value) => typeof value === 'number');
   const text = [body.message, body.detail, metadata.raw].filter((value) => typeof value === 'string' && value !== '');
   return {
