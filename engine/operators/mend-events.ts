@@ -1,11 +1,13 @@
 import { defer, type MonoTypeOperatorFunction, map } from 'rxjs';
 import type { BlockStart, MessageStart, MessageStop, ModelEvent } from '../model/event.ts';
+import type { Fault } from '../model/fault.ts';
 import type { Usage } from '../model/usage.ts';
 import type { Batch } from './read-events.ts';
 
 /**
  * Mends what no client could make sense of, whatever an upstream says: each tool call gets an id of its own (some upstreams use
- * one for several, the tool's name, say), an answer doesn't end in calls that it hasn't, and tokens are whole numbers.
+ * one for several, the tool's name, say), an answer doesn't end in calls that it hasn't, and tokens are whole numbers. A call of
+ * no tool can't be mended and becomes an `error`.
  */
 export const mendEvents = (): MonoTypeOperatorFunction<Batch> => (source) =>
   defer(() => {
@@ -25,9 +27,12 @@ const mend = (event: ModelEvent, ids: Set<string>): ModelEvent => {
   return event.type === 'message-start' || event.type === 'message-stop' ? plausibleEnd(event, ids.size > 0) : event;
 };
 
-const ownId = (event: BlockStart, ids: Set<string>): BlockStart => {
+const nameless: Fault = { kind: 'upstream-garbled', message: 'The upstream called a tool without its name.' };
+
+const ownId = (event: BlockStart, ids: Set<string>): ModelEvent => {
   if (event.block.type !== 'tool-call') return event;
-  const { id } = event.block;
+  const { id, name } = event.block;
+  if (name === '') return { type: 'error', fault: nameless };
   let own = id || 'call_1';
   for (let count = 2; ids.has(own); count += 1) own = `${id || 'call'}_${count}`;
   ids.add(own);

@@ -115,12 +115,18 @@ const asking = () => replyContext({ request: { ...plainRequest, streamUsage: tru
 
 /** A vendor's own entries of reasoning and citations go on as they came, whatever they say; the grammar knows those of today. */
 const ownEntries =
-  /an unknown kind of reasoning|its type is no text|a payload is no text|(?:start|end)_index is no count/;
+  /an unknown kind of reasoning|its (?:type|title|url) is no text|a payload is no text|(?:start|end)_index is no count/;
+
+/** As `endOnFault` has it, whatever a decoder goes on to say. */
+const untilError = (events: readonly ModelEvent[]): readonly ModelEvent[] => {
+  const at = events.findIndex(({ type }) => type === 'error');
+  return at < 0 ? events : events.slice(0, at + 1);
+};
 
 /** Whatever an upstream said, each client gets a stream and a reply that keep its protocol's rules. */
 const checkAnswer = (decoded: readonly ModelEvent[]): void => {
-  checkEvents(decoded);
-  const events = mendBatch(decoded, new Set());
+  const events = untilError(mendBatch(untilError(decoded), new Set()));
+  checkEvents(events);
   // Blocks that one wire format alone knows reach a client of that format as they came.
   const raw = new Set(
     events.flatMap((event) =>

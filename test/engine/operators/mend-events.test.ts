@@ -30,6 +30,11 @@ test('T3 calls that came with one id, or none, get ids of their own, across batc
   t.deepEqual(await mended(...batches), out, 'the next answer begins anew');
 });
 
+test('T5 a call of no tool is an error', async (t) => {
+  const call: ModelEvent = { type: 'block-start', index: 0, block: { type: 'tool-call', id: 'a', name: '' } };
+  t.like((await mended([call])).flat(), [{ type: 'error', fault: { kind: 'upstream-garbled' } }]);
+});
+
 test('S5 an answer ends in calls only when it has some', async (t) => {
   t.like((await mended([stop()])).flat(), [{ finish: 'end' }]);
   t.like((await mended([call(0, 'a')], [stop()])).flat(), [call(0, 'a'), { finish: 'tool-call' }]);

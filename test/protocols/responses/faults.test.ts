@@ -97,3 +97,7 @@ test('a fault whose code is empty gets the code of its kind', (t) => {
     response: { error: { code: 'server_error' } },
   });
 });
+
+test('a failure whose error is empty is told by its status', (t) => {
+  t.is(responsesUpstream.decodeFault(418, {}, '{"error":""}').message, 'The upstream answered with status 418.');
+});
