@@ -63,6 +63,8 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
   readonly stop: () => Promise<void>;
   /** Where its port is open. */
   readonly place: Place;
+  /** All that it serves. */
+  readonly rows: readonly Row[];
   /** Lets other processes take new connections, serves its own until they end, for at most the configured time. */
   readonly retire: () => Promise<void>;
 }
@@ -218,6 +220,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     losses: losses.series,
     baseUrl: baseUrlOf(placeOf()),
     place: placeOf(),
+    rows,
     retire: () => end(listener.retire()),
     stop() {
       health.draining = true;
@@ -247,6 +250,7 @@ const servingOptions = ({ config, apiKey }: InUse, rows: readonly Row[]) => ({
     inflatedBytes: config.limits.decompressedBytes,
     inflateRatio: config.limits.ratio,
     activePerAddress: config.limits.requestsPerClient,
+    connectionsPerAddress: config.limits.connectionsPerClient,
   },
 });
 

@@ -20,7 +20,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/custom/', ['engine/', 'rxjs', 'typebox', 'node:']],
   ['engine/transformer-api.ts', ['engine/', 'rxjs', 'typebox']],
   ['engine/workers/', ['engine/', 'typebox', 'node:']],
-  ['engine/cli/', ['engine/', 'protocols/index.ts', 'transformers/index.ts', 'rxjs', 'commander', 'open', 'node:']],
+  ['engine/cli/', ['engine/', 'protocols/index.ts', 'transformers/index.ts', 'rxjs', 'commander', 'node:']],
   ['engine/served-paths.ts', ['engine/', 'protocols/', 'admin/']],
   ['engine/start.ts', ['engine/', 'protocols/', 'transformers/', 'admin/', 'node:']],
   ['engine/', ['engine/', 'rxjs', 'node:']],

@@ -40,6 +40,8 @@ export interface Limits {
   readonly jsonDepth: number;
   /** Requests of one client address at work at the same time. */
   readonly requestsPerClient: number;
+  /** Connections of one client address. */
+  readonly connectionsPerClient: number;
 }
 
 /** How long the service waits, in milliseconds. */

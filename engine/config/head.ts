@@ -72,12 +72,14 @@ const logLevel = (level: NonNullable<HeadFile['LOG_LEVEL']>): LogLevel => {
 const readLimits = (written: HeadFile['LIMITS'] = {}): Limits => {
   const { decompressedPerBodyByte, ...fixed } = defaults.limits;
   const bodyBytes = written.bodyBytes ?? fixed.bodyBytes;
+  const requestsPerClient = written.requestsPerClient ?? fixed.requestsPerClient;
   return {
     bodyBytes,
     decompressedBytes: written.decompressedBytes ?? bodyBytes * decompressedPerBodyByte,
     ratio: written.ratio ?? fixed.ratio,
     jsonDepth: written.jsonDepth ?? fixed.jsonDepth,
-    requestsPerClient: written.requestsPerClient ?? fixed.requestsPerClient,
+    requestsPerClient,
+    connectionsPerClient: written.connectionsPerClient ?? Math.max(requestsPerClient, fixed.requestsPerClient),
   };
 };
 

@@ -80,6 +80,12 @@ export const LimitsFile = Type.Object({
     'Requests of one client address at work at the same time.',
     defaults.limits.requestsPerClient,
   ),
+  connectionsPerClient: Type.Optional(
+    Type.Integer({
+      description: 'Connections of one client address; default: 1024, or `requestsPerClient` where that is more.',
+      minimum: 1,
+    }),
+  ),
 });
 
 /** Waiting times as users write them. */

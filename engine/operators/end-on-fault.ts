@@ -1,6 +1,7 @@
 import { defer, map, type OperatorFunction, takeWhile } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import { FaultError } from '../model/fault.ts';
+import { hideCredentials } from './hide-credentials.ts';
 import type { Batch } from './read-events.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { Batch } from './read-events.ts';
  * still have the fault's own status.
  */
 export const endOnFault =
-  ({ delivery }: Answered): OperatorFunction<Batch, Batch> =>
+  (answered: Answered): OperatorFunction<Batch, Batch> =>
   (source) =>
     defer(() => {
       let ended = false;
@@ -16,9 +17,10 @@ export const endOnFault =
         const at = batch.findIndex((event) => event.type === 'error');
         const error = batch[at];
         if (error?.type !== 'error') return batch;
-        if (!delivery.opened) throw new FaultError(error.fault);
+        const fault = hideCredentials(error.fault, answered);
+        if (!answered.delivery.opened) throw new FaultError(fault);
         ended = true;
-        return batch.slice(0, at + 1);
+        return [...batch.slice(0, at), { type: 'error' as const, fault }];
       });
       return source.pipe(
         cut,

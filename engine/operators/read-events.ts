@@ -4,6 +4,7 @@ import type { ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import { collectBytes } from './collect-bytes.ts';
+import { mendEvents } from './mend-events.ts';
 import { run } from './run.ts';
 
 /** One batch of events per network chunk. */
@@ -11,7 +12,7 @@ export type Batch = readonly ModelEvent[];
 
 /** The upstream's bytes → events. Where they break off comes an `error` event, behind the good ones. */
 export const readEvents = (answered: Answered): OperatorFunction<Uint8Array, Batch> =>
-  pipe(answered.answer.streamed ? readStream(answered) : readWhole(answered), catchError(toErrorEvent));
+  pipe(answered.answer.streamed ? readStream(answered) : readWhole(answered), mendEvents(), catchError(toErrorEvent));
 
 const readStream = ({ line, context }: Answered): OperatorFunction<Uint8Array, Batch> =>
   pipe(

@@ -6,6 +6,7 @@ import { cutOff } from '../model/reply.ts';
 import type { ReplyPart } from '../reply-part.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './headers.ts';
+import { hideCredentials } from './hide-credentials.ts';
 import { notJson } from './read-events.ts';
 
 /** Whether the answer may reach the client as it comes: the same format, in the form asked for, under the client's own names. */
@@ -63,7 +64,7 @@ const relayWhole = (answered: Answered): OperatorFunction<Uint8Array, ReplyPart>
     collectBytes(),
     map((body): ReplyPart => {
       const fault = hiddenFault(answered, body);
-      if (fault) throw new FaultError(fault);
+      if (fault) throw new FaultError(hideCredentials(fault, answered));
       const headers = { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) };
       return { type: 'whole', status: answered.answer.status, headers, body };
     }),

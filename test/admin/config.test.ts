@@ -36,7 +36,7 @@ const serve = async (
 
 const saved = 'The configuration was saved and is in use.';
 
-test('the configuration is told as written, to nobody who might keep it', async (t) => {
+test('S7 the configuration is told as written, to nobody who might keep it', async (t) => {
   const written = withProvider('a', { APIKEY: '$KEY', note: [1, null], HOST: '::1' });
   const { ask } = await serve(t, written, JSON.stringify(written));
   const answer = await ask('/api/config');

@@ -14,7 +14,7 @@ const occupied = (): Promise<{ readonly port: number; readonly server: Server }>
     });
   });
 
-test('a service in the background: start, status, restart, stop', async (t) => {
+test('C5 a service in the background: start, status, restart, stop', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [], TIMEOUTS: { drainMs: 2000 } });
   t.deepEqual(await run(['status']), { code: 3, out: 'Switchyard is not running.\n', err: '' });
 
@@ -95,7 +95,7 @@ test('a configuration that is wrong is told in one line', async (t) => {
   }
 });
 
-test('a file that was left behind is found out, told and removed; no other process is touched', async (t) => {
+test('C5 a file that was left behind is found out, told and removed; no other process is touched', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [] });
   // This very process: alive, and not a Switchyard.
   const left = { pid: process.pid, startedAtMs: 0, state: 'serving', port: 1, baseUrl: 'http://127.0.0.1:1' };
@@ -113,7 +113,7 @@ test('a file that was left behind is found out, told and removed; no other proce
   t.regex(readFileSync(join(home, 'start.log'), 'utf8'), /was left behind by process \d+, which is gone; removed/);
 });
 
-test('a service that was killed does not count as running', async (t) => {
+test('C5 a service that was killed does not count as running', async (t) => {
   const { run } = await commandRig(t, { Providers: [] });
   await run(['start', '--daemon']);
   const { pid } = JSON.parse((await run(['status', '--json'])).out);
