@@ -6,7 +6,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const ui = fileURLToPath(new URL('.', import.meta.url));
 const dist = join(ui, 'dist');
@@ -56,17 +55,6 @@ const takeLock = () => {
   }
 };
 
-/** The service sends these as they are, to whoever takes them. */
-const compress = (folder) => {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !/\.(?:js|css|html|svg)$/.test(entry.name)) continue;
-    const file = join(entry.parentPath, entry.name);
-    const bytes = readFileSync(file);
-    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
-    writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
-  }
-};
-
 const build = async (sources) => {
   const { build: bundle } = await import('vite');
   const { default: config } = await import('./vite.config.js');
@@ -74,7 +62,6 @@ const build = async (sources) => {
   const outgoing = `${drafts}-before`;
   try {
     await bundle({ ...config, configFile: false, logLevel: 'warn', build: { ...config.build, outDir: drafts } });
-    compress(drafts);
     writeFileSync(join(drafts, '.sources'), sources);
     // Put in its place as a whole: nobody is served half a build.
     if (existsSync(dist)) renameSync(dist, outgoing);

@@ -14,6 +14,10 @@ export default {
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 800,
     reportCompressedSize: false,
+    rollupOptions: {
+      // Packages mark modules for a way of rendering that isn't used here.
+      onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning),
+    },
   },
   server: {
     proxy: Object.fromEntries(

@@ -11,6 +11,13 @@ export const protocolTitles: Readonly<Record<Protocol, string>> = {
   responses: 'Responses',
 };
 
+/** The same, for where there is little room. */
+export const shortProtocolTitles: Readonly<Record<Protocol, string>> = {
+  messages: 'Messages',
+  chat: 'Chat',
+  responses: 'Responses',
+};
+
 /** Where each one is served. */
 export const protocolPaths: Readonly<Record<Protocol, string>> = {
   messages: '/v1/messages',

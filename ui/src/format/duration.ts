@@ -1,5 +1,6 @@
 /** A duration in milliseconds, short: `0.42 ms`, `38 ms`, `1.25 s`, `2 min 05 s`. */
 export const duration = (ms: number): string => {
+  if (ms === 0) return '0 ms';
   if (ms < 0.995) return `${ms.toFixed(2)} ms`;
   if (ms < 9.95) return `${ms.toFixed(1)} ms`;
   if (ms < 999.5) return `${Math.round(ms)} ms`;
