@@ -24,7 +24,7 @@ const maxBytes = 16 * 1024 * 1024;
 /**
  * The logs of a config directory. `GET /api/logs/files` lists the files, newest first. `GET /api/logs` sends the lines of one,
  * `DELETE /api/logs` empties it in place; `file` is its name or path as listed, and without it `app.log` is meant. `limit` asks
- * for so many of the newest lines.
+ * for so many of the newest lines, `after` for those that came since an earlier answer.
  */
 export const logRows = (home: string, logs: Logs): readonly Row[] => [
   {
@@ -50,12 +50,13 @@ export const logRows = (home: string, logs: Logs): readonly Row[] => [
         defer(() => {
           const params = new URLSearchParams(query);
           const maxLines = readLimit(params.get('limit'));
+          const after = readAfter(params.get('after'));
           return from(askedFile(home, params)).pipe(
             mergeMap(async (log) => {
               await logs.flush();
               return log;
             }),
-            mergeMap((log) => sendLog(log, { maxBytes, maxLines }, flow)),
+            mergeMap((log) => sendLog(log, { maxBytes, maxLines, after }, flow)),
           );
         }),
     },
@@ -93,6 +94,15 @@ const readLimit = (limit: string | null): number | undefined => {
   return /^[1-9]\d{0,8}$/.test(limit)
     ? Number(limit)
     : fail('invalid-request', 'limit must be a whole number of lines, at least 1.', { param: 'limit' });
+};
+
+const readAfter = (after: string | null): number | undefined => {
+  if (after === null) return undefined;
+  return /^\d{1,15}$/.test(after)
+    ? Number(after)
+    : fail('invalid-request', 'after must be a number of bytes, as x-switchyard-log-offset told it.', {
+        param: 'after',
+      });
 };
 
 const emptyLog = async (log: LogName): Promise<void> => {

@@ -35,17 +35,6 @@ export const serviceDocs: Readonly<Record<string, OperationDoc>> = {
   'POST /api/config/restore': managed('Takes an earlier configuration', 'It is in effect.', done, {
     request: backupName,
   }),
-  'GET /api/transformers': managed(
-    'All transformers that are loaded',
-    'The list.',
-    json(
-      Type.Object({
-        transformers: Type.Array(
-          Type.Object({ name: Type.String(), endpoint: Type.Union([Type.String(), Type.Null()]) }),
-        ),
-      }),
-    ),
-  ),
   'GET /api/graph': managed(
     'The steps that requests run through',
     'One graph for each client protocol and route.',
@@ -73,7 +62,14 @@ export const serviceDocs: Readonly<Record<string, OperationDoc>> = {
     ),
   ),
   'GET /api/logs': managed('One log file', 'Its lines, each a record as JSON text.', json(Type.Array(Type.String())), {
-    query: { ...logFile, limit: Type.Integer({ minimum: 1, description: 'So many of the newest lines.' }) },
+    query: {
+      ...logFile,
+      limit: Type.Integer({ minimum: 1, description: 'So many of the newest lines.' }),
+      after: Type.Integer({
+        minimum: 0,
+        description: 'Only lines from this byte on, as `x-switchyard-log-offset` of an earlier answer told it.',
+      }),
+    },
   }),
   'DELETE /api/logs': managed('Clears one log file', 'It is empty.', done, { query: logFile }),
   'POST /api/restart': managed('Restarts the service', 'The restart has begun.', done),

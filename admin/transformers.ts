@@ -1,24 +1,113 @@
-import { of } from 'rxjs';
-import type { Row } from '../engine/http/site.ts';
+import { defer, of } from 'rxjs';
+import Type, { type Static } from 'typebox';
+import type { TransformerEntry } from '../engine/config/config.ts';
+import type { LoadedStage } from '../engine/custom/load-stages.ts';
 import type { JsonObject } from '../engine/model/json.ts';
+import type { Format, Transformer } from '../engine/model/transformer.ts';
 import type { Tables } from '../engine/yard/tables.ts';
 import { jsonReply } from './json-reply.ts';
+import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
+import { ServiceFault } from './operation-docs.ts';
 import { wordFault } from './word-fault.ts';
 
-/** `GET /api/transformers`: all that are loaded, formats with the path that they call. */
-export const transformerRows = (tables: () => Tables): readonly Row[] => [
+const TransformerRow = Type.Object({
+  name: Type.String(),
+  endpoint: Type.Union([Type.String(), Type.Null()], { description: 'The path that a format calls.' }),
+  kind: Type.Enum(['format', 'stage', 'custom']),
+  about: Type.String({ description: 'One sentence; empty where a module says nothing of itself.' }),
+  options: Type.Union([Type.Unsafe<JsonObject>({ type: 'object' }), Type.Null()], {
+    description: 'The JSON schema of its options, where there is one.',
+  }),
+  halves: Type.Object({ request: Type.Boolean(), events: Type.Boolean() }),
+  state: Type.Enum(['loaded', 'failed']),
+  error: Type.Optional(Type.String({ description: 'Why it could not be loaded.' })),
+  path: Type.Optional(Type.String({ description: 'The module, as the configuration names it.' })),
+});
+type TransformerRow = Static<typeof TransformerRow>;
+
+const both = { request: true, events: true };
+
+/**
+ * `GET /api/transformers`: formats with the path that they call, stages, and the modules of the configuration, also those that could
+ * not be loaded. `entries` are the configuration's.
+ */
+export const transformerRows = (
+  tables: () => Tables,
+  entries: () => readonly TransformerEntry[] = () => [],
+): readonly DocumentedRow[] => [
   {
     method: 'GET',
     path: '/api/transformers',
-    endpoint: { open: false, wordFault, handle: () => of(jsonReply({ transformers: list(tables()) })) },
+    endpoint: {
+      open: false,
+      wordFault,
+      handle: () => defer(() => of(jsonReply({ transformers: list(tables(), entries()) }))),
+    },
+    doc,
   },
 ];
 
-const list = ({ formats, stages, custom }: Tables): JsonObject[] => {
-  const modules = [...custom.values()].flatMap((loaded) => ('stage' in loaded ? [loaded.stage.name] : []));
-  const named = new Set([...stages.keys(), ...modules]);
-  return [
-    ...[...formats.values()].map(({ name, path }) => ({ name, endpoint: path })),
-    ...[...named].map((name) => ({ name, endpoint: null })),
-  ];
+const list = ({ formats, stages, custom }: Tables, entries: readonly TransformerEntry[]): TransformerRow[] => [
+  ...[...formats.values()].map(showFormat),
+  ...[...stages.values()].map(showStage),
+  ...modules(custom, entries),
+];
+
+/** A module that several entries use stands here once for each name and outcome. */
+const modules = (custom: Tables['custom'], entries: readonly TransformerEntry[]): TransformerRow[] => {
+  const rows = entries.flatMap((entry) => {
+    const loaded = custom.get(entry.at);
+    return loaded && entry.path !== undefined ? [showCustom(entry, entry.path, loaded)] : [];
+  });
+  return [...new Map(rows.map((row) => [JSON.stringify([row.name, row.path, row.error]), row])).values()];
+};
+
+const showFormat = ({ name, path, about = '', options }: Format): TransformerRow => ({
+  name,
+  endpoint: path,
+  kind: 'format',
+  about,
+  options: plain(options),
+  halves: both,
+  state: 'loaded',
+});
+
+const showStage = ({ name, about = '', options, halves }: Transformer): TransformerRow => ({
+  name,
+  endpoint: null,
+  kind: 'stage',
+  about,
+  options: plain(options),
+  halves,
+  state: 'loaded',
+});
+
+const showCustom = ({ name }: TransformerEntry, path: string, loaded: LoadedStage): TransformerRow => {
+  const row = { endpoint: null, kind: 'custom', path } as const;
+  if ('problem' in loaded) {
+    const halves = { request: false, events: false };
+    return { ...row, name, about: '', options: null, halves, state: 'failed', error: loaded.problem };
+  }
+  const { stage, about = '', schema = null } = loaded;
+  const { request, events, operators = {} } = stage;
+  const halves = {
+    request: (request ?? operators.request) !== undefined,
+    events: (events ?? operators.events) !== undefined,
+  };
+  return { ...row, name: stage.name, about, options: schema, halves, state: 'loaded' };
+};
+
+/** A schema without what only its validator needs. */
+const plain = (schema: object): JsonObject => JSON.parse(JSON.stringify(schema));
+
+const doc: OperationDoc = {
+  summary: 'All transformers',
+  group: 'management',
+  answers: {
+    200: {
+      says: 'The list.',
+      content: { 'application/json': Type.Object({ transformers: Type.Array(TransformerRow) }) },
+    },
+  },
+  fault: ServiceFault,
 };

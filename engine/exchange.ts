@@ -4,6 +4,7 @@ import type { RequestMeter } from './metrics/request-meter.ts';
 import type { JsonObject } from './model/json.ts';
 import type { ClientProtocol, Headers, ReplyContext } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
+import type { RequestRecord } from './requests/request-record.ts';
 import type { Resolution } from './routing/resolve.ts';
 import type { Line } from './yard/line.ts';
 
@@ -21,10 +22,14 @@ export interface Exchange {
   readonly delivery: Delivery;
   /** Counts and measures this request. */
   readonly meter: RequestMeter;
+  /** Follows it for those who look at the service; absent: nobody will. */
+  readonly record?: RequestRecord | undefined;
 }
 
 /** What has reached the client so far; belongs to one request alone. */
 export interface Delivery {
+  /** The model asked for, in the client's own words; `undefined` until the body is understood. */
+  asked: string | undefined;
   /** The client asked for a stream. */
   streaming: boolean;
   /** The head of a stream is out: its status can't be changed any more. */
@@ -38,6 +43,7 @@ export interface Delivery {
 }
 
 export const newDelivery = (): Delivery => ({
+  asked: undefined,
   streaming: false,
   opened: false,
   begun: false,

@@ -1,5 +1,5 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
-import type { Answered, Exchange, Ready } from './exchange.ts';
+import type { Answered, Exchange, Ready, Routed } from './exchange.ts';
 import { bridgeSilence } from './operators/bridge-silence.ts';
 import { callUpstream } from './operators/call-upstream.ts';
 import { decode } from './operators/decode.ts';
@@ -21,6 +21,7 @@ import { renderFaults } from './operators/render-faults.ts';
 import { reply } from './operators/reply.ts';
 import { route } from './operators/route.ts';
 import { settleSignatures } from './operators/settle-signatures.ts';
+import { tapAnswer, tapDecoded, tapEncoded, tapReply, tapRouted, tapSettled, tapYardOf } from './operators/tap.ts';
 import { transformEvents } from './operators/transform-events.ts';
 import { transformRequest } from './operators/transform-request.ts';
 import { watchRelayed, watchSignatures } from './operators/watch-signatures.ts';
@@ -28,29 +29,49 @@ import { writeParts } from './operators/write-parts.ts';
 import type { ReplyPart } from './reply-part.ts';
 import type { Yard } from './yard/yard.ts';
 
-/** All that happens to one request, in order. Subscribing starts it; unsubscribing is the one way to cancel it. */
-export const serve = (exchange: Exchange, yard: Yard): Observable<ReplyPart> =>
-  of(exchange).pipe(
+/**
+ * All that happens to one request, in order. Subscribing starts it; unsubscribing is the one way to cancel it. The taps record
+ * what passes them where a request is captured, and are nothing otherwise.
+ */
+export const serve = (exchange: Exchange, plainYard: Yard): Observable<ReplyPart> => {
+  const yard = tapYardOf(exchange, plainYard);
+  return of(exchange).pipe(
     prepare(exchange, yard), //      the client's bytes → the call to make
     callUpstream(yard.upstreams), // + status, and the body as it arrives
+    tapAnswer(exchange),
     reply(yard, (answered) => (mayRelay(answered) ? passOn(answered, yard) : convert(answered, yard))),
     measureFaults(exchange.meter), // what went wrong → a counter
     bridgeSilence(exchange, yard.keepAliveMs), // a word from us where the upstream has none
     renderFaults(exchange, yard), // a fault, at any point → the client's own error shape
+    tapReply(exchange),
     measureReply(exchange.meter, exchange.delivery), // first byte, end and status → counters
   );
+};
 
 /** The client's bytes → the call to make, by the nodes of the line's graph. */
-export const prepare = ({ meter }: Exchange, yard: Yard): OperatorFunction<Exchange, Ready> =>
+export const prepare = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Ready> =>
+  pipe(decide(exchange, yard), write(exchange, yard));
+
+/** The client's bytes → who answers what. */
+const decide = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Routed> =>
   pipe(
-    decode(yard.config.limits.jsonDepth), // bytes   → what the client asks
-    route(yard), //            + provider and model, the line to them, what may pass untouched
-    measureRoute(meter), //    who answers → the counters' labels
+    decode(yard.config.limits.jsonDepth), // bytes → what the client asks
+    tapDecoded(exchange),
+    route(yard), //                   + provider and model, the line to them, what may pass untouched
+    tapRouted(exchange),
+    measureRoute(exchange.meter), //  who answers → the counters' labels
+  );
+
+/** What is asked → the call to make. */
+const write = (exchange: Exchange, yard: Yard): OperatorFunction<Routed, Ready> =>
+  pipe(
     settleSignatures(yard.signatures), // earlier reasoning: only this provider's own, and all of that
-    transformRequest(yard), // request → request: each stage's half, in list order
-    encodeRequest(), //        request → bytes in the upstream's format, its URL and credentials
-    note(yard), //             the decision and the losses → app.log
-    measureCall(meter), //     the upstream's time begins
+    tapSettled(exchange),
+    transformRequest(yard), //       request → request: each stage's half, in list order
+    encodeRequest(), //              request → bytes in the upstream's format, its URL and credentials
+    tapEncoded(exchange),
+    note(yard), //                   the decision and the losses → app.log
+    measureCall(exchange.meter), //  the upstream's time begins
   );
 
 /** The provider's bytes, untouched. */

@@ -1,9 +1,13 @@
+import { join, resolve } from 'node:path';
+import { findUiFiles } from '../admin/ui-files.ts';
 import { wordFault } from '../admin/word-fault.ts';
 import { formats, plainFormat, stages } from '../transformers/index.ts';
 import type { Config } from './config/config.ts';
 import { type Finding, wordFinding } from './config/findings.ts';
 import type { Environment } from './config/interpolate.ts';
+import { keyVariable } from './config/key-variable.ts';
 import { ConfigStore } from './config/store.ts';
+import { withProvider } from './config/with-provider.ts';
 import { listen } from './http/listener.ts';
 import { type Row, site } from './http/site.ts';
 import { type InUse, type SetUpOptions, secretsOf, setUp } from './in-use.ts';
@@ -15,6 +19,8 @@ import { createMetrics } from './metrics/metrics.ts';
 import type { Format } from './model/transformer.ts';
 import { createPresets } from './presets/presets.ts';
 import { requestLog } from './request-log.ts';
+import { variableFor } from './requests/curl.ts';
+import { createRequests } from './requests/requests.ts';
 import { servedPaths } from './served-paths.ts';
 import { createSignatureMemory } from './signatures/memory.ts';
 import { createTokenCounter } from './tokens/token-counter.ts';
@@ -32,6 +38,8 @@ export interface StartOptions {
   readonly transformerFolders?: readonly string[];
   /** Vendors beside the built-in ones; one of the same name takes the built-in one's place. */
   readonly vendors?: readonly Format[];
+  /** The folder of the built web interface; absent: `ui/dist` beside `engine`. */
+  readonly uiFolder?: string;
   /** In place of the configured port. */
   readonly port?: number;
   /** Other processes of the service open the port too; `taken` is where they have it. Absent: nobody else may open it. */
@@ -60,9 +68,20 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
 
 const keepAliveMs = 15_000;
 
+const builtUi = join(resolve(import.meta.dirname, '..'), 'ui', 'dist');
+
 /** Puts the service together and opens its port. Throws an error worded for users when it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
-  const { env, home, report, transformerFolders = [], vendors = [], sharing, supervision } = options;
+  const {
+    env,
+    home,
+    report,
+    transformerFolders = [],
+    vendors = [],
+    sharing,
+    supervision,
+    uiFolder = builtUi,
+  } = options;
   const { written, config, warnings, file, demo } = await loadConfig(home, env, knownVendors(formats));
   const { host } = config;
   let secrets = secretsOf(config);
@@ -114,14 +133,19 @@ export const start = async (options: StartOptions): Promise<Service> => {
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
   };
 
+  /** A configuration beside the one in use: a preset's, or one that is tried out. */
+  const setUpAside = async (aside: Config): Promise<InUse> => {
+    // Before anything of it can be logged.
+    secrets = [...new Set([...secrets, ...secretsOf(aside)])];
+    return setUp(setUpOptions, aside, host, inUse);
+  };
+  const build = async (aside: Config) => (await setUpAside(aside)).yard;
   const presets = createPresets({
     home,
     env,
     base: () => store.written,
-    async build(preset) {
-      secrets = [...secrets, ...secretsOf(preset)];
-      return (await setUp(setUpOptions, preset, host, inUse)).yard;
-    },
+    build,
+    check: async (preset) => sortFindings(preset, checkEntries(preset, (await setUpAside(preset)).tables)),
     warn: (name, findings) => tell(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
   });
   const health = { draining: false };
@@ -135,6 +159,14 @@ export const start = async (options: StartOptions): Promise<Service> => {
     presets,
     logs,
     metrics,
+    requests: createRequests({
+      secrets: () => secrets,
+      variableOf: (provider) => keyVariable(store.written, provider) ?? variableFor(provider),
+      baseUrl: () => baseUrlOf(placeOf()),
+    }),
+    configWith: (provider) => withProvider(store.written, provider, env),
+    build,
+    ui: await findUiFiles(uiFolder),
     health: () => health,
     supervision,
     facts: () => ({

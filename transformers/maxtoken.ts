@@ -4,6 +4,7 @@ import { transformer } from '../engine/model/transformer.ts';
 /** Caps the length of the answer, for providers that refuse to be asked for more than they can give. */
 export const maxtoken = transformer({
   name: 'maxtoken',
+  about: 'Caps the length of answers, for providers that take no higher limit.',
   options: Type.Object({
     max_tokens: Type.Integer({
       minimum: 1,

@@ -9,6 +9,7 @@ import { splitReasoning } from './reasoning/split-reasoning.ts';
  */
 export const reasoning = transformer({
   name: 'reasoning',
+  about: 'Switches reasoning on or off by the fields that a provider knows, and reads it from its answers.',
   options: Type.Object({
     enable: Type.Optional(
       Type.Boolean({

@@ -9,6 +9,7 @@ import { speakExit } from './tooluse/speak-exit.ts';
  */
 export const tooluse = transformer({
   name: 'tooluse',
+  about: 'Makes models use tools: requires a call, and lets them answer in plain text through one.',
   options: Type.Object({}),
   request: offerExit,
   events: () => speakExit,

@@ -11,7 +11,7 @@ import { editConfigText, printConfig } from './edit-text.ts';
 import { wordFinding } from './findings.ts';
 import type { Environment } from './interpolate.ts';
 import { needsRestart } from './needs-restart.ts';
-import { parseConfig } from './parse.ts';
+import { type ParsedConfig, parseConfig } from './parse.ts';
 import { configFile } from './read.ts';
 import { sweepDrafts } from './sweep-drafts.ts';
 import { validateConfig } from './validate.ts';
@@ -98,7 +98,31 @@ export class ConfigStore {
     return this.#inTurn(() => this.#install(written, (old) => this.#edit(old, written)));
   }
 
-  /** The same with a backup's text, as it is. `undefined`: there is no such backup. */
+  /**
+   * The same, unless the configuration is another one by then than `isExpected` takes it for, and so `undefined`: what somebody else
+   * wrote, here or on disk, mustn't get lost unseen.
+   */
+  replaceIf(isExpected: (present: JsonObject) => boolean, written: JsonObject): Promise<Change | undefined> {
+    return this.#inTurn(async () => {
+      await this.#takeUp().catch(() => undefined);
+      return isExpected(this.written) ? this.#install(written, (old) => this.#edit(old, written)) : undefined;
+    });
+  }
+
+  /** What would become of a configuration; nothing is changed. */
+  async check(written: JsonObject): Promise<Pick<Applied, 'warnings' | 'restart'> & Pick<Refused, 'faults'>> {
+    const ready = await this.#check(written);
+    if ('type' in ready) return { faults: ready.faults, warnings: ready.warnings, restart: [] };
+    return { faults: [], warnings: ready.warnings, restart: needsRestart(this.#options.initial.config, ready.config) };
+  }
+
+  /** A backup as it was written, or what is wrong with its text; `undefined`: there is no such backup. */
+  async readBackup(name: string): Promise<ParsedConfig | undefined> {
+    const text = await this.#file.backups.read(name);
+    return text === undefined ? undefined : parseConfig(text);
+  }
+
+  /** Puts a backup's text, as it is, in the place of the present configuration. `undefined`: there is no such backup. */
   restore(name: string): Promise<Change | undefined> {
     return this.#inTurn(async () => {
       const text = await this.#file.backups.read(name);

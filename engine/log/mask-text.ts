@@ -52,8 +52,8 @@ export const textMask = (secrets: () => readonly string[]): ((text: string) => s
   };
 };
 
-/** Longest first, since one secret may be a part of another. */
-const spellings = (secrets: readonly string[]): string[] => {
+/** All the ways in which these secrets may be written. Longest first, since one may be a part of another. */
+export const spellings = (secrets: readonly string[]): string[] => {
   const long = secrets.filter((secret) => secret.length >= minSecretLength);
   const all = long.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeUrl(secret)]);
   return [...new Set(all)].sort((a, b) => b.length - a.length);

@@ -9,7 +9,19 @@ export interface Tail {
   readonly maxBytes: number;
   /** At most so many lines; absent: all. */
   readonly maxLines: number | undefined;
+  /** Nothing before this byte; a file that is shorter was begun anew, and counts from its beginning. Absent: from the beginning. */
+  readonly after?: number | undefined;
 }
+
+/** Behind the last line that has its end, in bytes: where whoever reads on later is to begin. Not before `floor`. */
+export const findLinesEnd = async (file: FileHandle, floor: number, to: number): Promise<number> => {
+  for (let end = to; end > floor; end -= blockBytes) {
+    const from = Math.max(floor, end - blockBytes);
+    const at = (await readBlock(file, from, end)).lastIndexOf(newline);
+    if (at >= 0) return from + at + 1;
+  }
+  return floor;
+};
 
 /** A part of a file, in bytes. */
 export interface Span {
@@ -18,9 +30,9 @@ export interface Span {
 }
 
 /** Finds the newest lines of a file as it is now. `from` may lie amid a line, which `readLines` then leaves out. */
-export const findTail = async (file: FileHandle, { maxBytes, maxLines }: Tail): Promise<Span> => {
+export const findTail = async (file: FileHandle, { maxBytes, maxLines, after = 0 }: Tail): Promise<Span> => {
   const to = (await file.stat()).size;
-  const floor = Math.max(0, to - maxBytes);
+  const floor = Math.max(0, to - maxBytes, after > to ? 0 : after);
   if (maxLines === undefined) return { from: floor, to };
   // The last line's own end doesn't count.
   let ends = -1;

@@ -6,6 +6,8 @@ export interface MeteredRoute {
   readonly provider: { readonly name: string; readonly models: readonly string[] };
   readonly model: string;
   readonly scenario: string;
+  /** Why, for users. */
+  readonly reason?: string;
 }
 
 /** Watches one request. Each call costs a few assignments; those per chunk cost nothing once the answer has begun. */

@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import type { ModelEvent } from './event.ts';
 import type { Losses } from './loss.ts';
 import type { Machine } from './machine.ts';
+import type { ModelList } from './model-list.ts';
 import type { UpstreamProtocol } from './protocol.ts';
 import type { ModelRequest } from './request.ts';
 import { type Reader, reader } from './schema.ts';
@@ -16,6 +17,10 @@ export interface Stage {
 /** A named kind of stage, as the configuration's `transformers` list uses it. */
 export interface Transformer {
   readonly name: string;
+  /** What it is for, in one sentence for users. */
+  readonly about?: string | undefined;
+  /** Which halves it has; options may switch one off. */
+  readonly halves: { readonly request: boolean; readonly events: boolean };
   /** Schema of its options; also feeds the docs and the web interface. */
   readonly options: TSchema;
   readonly optionsReader: Reader<unknown>;
@@ -26,6 +31,8 @@ export interface Transformer {
 /** How a transformer is declared: pure functions of its options. */
 export interface TransformerSpec<S extends TSchema> {
   readonly name: string;
+  /** What it is for, in one sentence for users. */
+  readonly about?: string;
   readonly options: S;
   readonly request?: (request: ModelRequest, options: Static<S>, losses: Losses) => ModelRequest;
   /** `undefined` where these options leave the answer alone, so that it may pass untouched. */
@@ -36,6 +43,8 @@ export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): 
   const optionsReader = reader(spec.options);
   return {
     name: spec.name,
+    about: spec.about,
+    halves: { request: spec.request !== undefined, events: spec.events !== undefined },
     options: spec.options,
     optionsReader,
     configure(given) {
@@ -54,6 +63,8 @@ export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): 
 /** A vendor's row: a wire protocol plus the vendor's own differences. */
 export interface Format {
   readonly name: string;
+  /** What it speaks to whom, in one sentence for users. */
+  readonly about?: string;
   /** Hosts by which a provider without a format entry is recognised; a host also stands for those below it. */
   readonly hosts: readonly string[];
   /** How a provider of this vendor is set up when its key is in the environment and there is no configuration yet. */
@@ -69,6 +80,8 @@ export interface Format {
   readonly optionsReader: Reader<unknown>;
   /** The path that it calls, below the base URL's version segment; `{model}` stands for the model's name. */
   readonly path: string;
+  /** How the vendor lists its models; absent: not in a way that is known here. */
+  readonly models?: ModelList;
   /** The path of this very call, where that isn't `path` with the model's name in its place. */
   readonly pathFor?: (target: Target, request: ModelRequest) => string;
   /** The protocol as this provider speaks it. Throws an `invalid-request` fault for options that don't fit the schema. */

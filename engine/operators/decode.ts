@@ -16,6 +16,7 @@ export const decode = (maxDepth: number): OperatorFunction<Exchange, Decoded> =>
     const asked = readObject(text);
     if (!isShallow(asked, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
     const request = exchange.client.decodeRequest(asked);
+    exchange.delivery.asked = request.model;
     exchange.delivery.streaming = request.stream;
     return { ...exchange, text, asked, request };
   });

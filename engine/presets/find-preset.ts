@@ -10,15 +10,15 @@ export interface FoundPreset {
   readonly stamp: string;
 }
 
-/** A name that is one plain folder's. */
-const presetName = /^(?!\.)[A-Za-z0-9._-]{1,64}$/;
+/** Whether this is one plain folder's name. */
+export const isPresetName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
 
 /**
  * The manifest of this preset below the configuration's folder; `undefined` where there is none, or it lies elsewhere. Throws a
  * fault that names the preset when it can't be looked at.
  */
 export const findPreset = async (home: string, name: string): Promise<FoundPreset | undefined> => {
-  if (!presetName.test(name)) return undefined;
+  if (!isPresetName(name)) return undefined;
   try {
     const [folder, file] = await Promise.all([
       realpath(join(home, 'presets')),

@@ -2,8 +2,10 @@ import type { Observable } from 'rxjs';
 import type { Flow } from '../flow.ts';
 import type { Headers } from '../model/protocol.ts';
 
-/** One request to an upstream; always a POST. */
+/** One request to an upstream. */
 export interface UpstreamCall {
+  /** Absent: `POST`. A `GET` has an empty body. */
+  readonly method?: 'GET' | 'POST';
   readonly url: URL;
   /** By lower-case name, credentials included. Length and host are set from `body` and `url`. */
   readonly headers: Readonly<Record<string, string>>;

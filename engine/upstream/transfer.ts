@@ -109,12 +109,12 @@ export class Transfer implements Dispatcher.DispatchHandler, Valve {
   }
 
   readonly #send = (connection: Connection): void => {
-    const { url, headers, body } = this.#call;
+    const { method = 'POST', url, headers, body } = this.#call;
     this.#connection = connection;
     this.#sentAtMs = performance.now();
     connection.dispatch(
       {
-        method: 'POST',
+        method,
         path: url.pathname + url.search,
         headers,
         body,

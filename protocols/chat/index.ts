@@ -12,6 +12,7 @@ import { encodeBreak, encodeFault } from './faults.ts';
 import { fieldNames } from './field-names.ts';
 import { loopForbidsThinking } from './open-loop.ts';
 
+export { chatModelList } from './decode-models.ts';
 export { type ChatDialect, type ChatField, plainDialect, plainEfforts } from './dialect.ts';
 
 /** Chat Completions as clients speak it. */

@@ -6,6 +6,7 @@ import type { GeminiOptions } from './dialect.ts';
 import { encodeRequest } from './encode-request.ts';
 import { decodeFault } from './faults.ts';
 
+export { geminiModelList } from './decode-models.ts';
 export type { GeminiOptions, SchemaForm } from './dialect.ts';
 
 /** `generateContent` as the gateway speaks it to an upstream. What models differ in goes by the name in the request. */

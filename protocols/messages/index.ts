@@ -11,6 +11,7 @@ import { encodeFault, errorEvent } from './faults.ts';
 import { fieldNames } from './field-names.ts';
 import { historyForbidsThinking } from './plan-thinking.ts';
 
+export { messagesModelList } from './decode-models.ts';
 export { decodeCountRequest } from './decode-request.ts';
 
 /** Anthropic Messages, as clients speak it to the gateway. */

@@ -147,19 +147,36 @@ test('a module that is not loaded: its routes alone are broken, and say so', asy
   t.is((await ask('p,m')).statusCode, 200);
 });
 
-test('/api/transformers lists formats with their paths, stages, and modules that are loaded', async (t) => {
+test('/api/transformers lists formats with their paths, stages, and modules, also one that could not be loaded', async (t) => {
   const { value } = await get('/api/transformers');
-  const rows = new Map<string, unknown>(
-    value.transformers.map(({ name, endpoint }: { name: string; endpoint: unknown }) => [name, endpoint]),
-  );
+  const rows = new Map<string, object>(value.transformers.map((row: { name: string }) => [row.name, row]));
   t.is(rows.size, value.transformers.length, 'no name twice');
-  t.like(Object.fromEntries(rows), {
-    anthropic: '/v1/messages',
-    openai: '/v1/chat/completions',
-    deepseek: '/v1/chat/completions',
-    maxtoken: null,
-    one: null,
-    two: null,
+  t.like(rows.get('anthropic'), { endpoint: '/v1/messages', kind: 'format', state: 'loaded' });
+  t.like(rows.get('openai'), {
+    endpoint: '/v1/chat/completions',
+    kind: 'format',
+    halves: { request: true, events: true },
+    options: { type: 'object', properties: { api: {} } },
   });
-  t.false(rows.has('gone'));
+  t.like(rows.get('maxtoken'), {
+    endpoint: null,
+    kind: 'stage',
+    halves: { request: true, events: false },
+    options: { required: ['max_tokens'] },
+  });
+  t.like(rows.get('enhancetool'), { halves: { request: false, events: true } });
+  const both = { request: true, events: true };
+  t.like(rows.get('one'), {
+    endpoint: null,
+    kind: 'custom',
+    path: 'one.js',
+    halves: both,
+    state: 'loaded',
+    options: null,
+  });
+  t.like(rows.get('gone'), { endpoint: null, kind: 'custom', path: '../gone.js', state: 'failed' });
+  t.regex(String(Object(rows.get('gone')).error), /can't be used/);
+  for (const [name, row] of rows) {
+    if (!['one', 'two', 'gone'].includes(name)) t.regex(String(Object(row).about), /^[A-Z].*\.$/, name);
+  }
 });

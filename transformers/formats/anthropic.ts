@@ -1,5 +1,5 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
-import { messagesUpstream } from '../../protocols/messages/index.ts';
+import { messagesModelList, messagesUpstream } from '../../protocols/messages/index.ts';
 
 /** The version that still knows the sampling fields. Source: Anthropic API reference, "Versions". */
 const versionWithSampling = '2023-06-01';
@@ -7,6 +7,7 @@ const versionWithSampling = '2023-06-01';
 /** Anthropic: the Messages protocol as it is. */
 export const anthropic = format({
   name: 'anthropic',
+  about: "Speaks Anthropic's Messages protocol.",
   hosts: ['api.anthropic.com'],
   firstStart: {
     variable: 'ANTHROPIC_API_KEY',
@@ -15,6 +16,7 @@ export const anthropic = format({
   },
   options: noOptions,
   path: '/v1/messages',
+  models: messagesModelList,
   protocol: () => messagesUpstream,
   headers({ apiKey, clientHeader, request }) {
     const { temperature, topP, topK } = request;

@@ -1,5 +1,11 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
-import { type ChatDialect, type ChatField, chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import {
+  type ChatDialect,
+  type ChatField,
+  chatModelList,
+  chatUpstream,
+  plainDialect,
+} from '../../protocols/chat/index.ts';
 import { bearer } from './bearer.ts';
 
 /** DeepSeek: thinks unless told not to, and wants its reasoning back on messages that called tools. Source: DeepSeek API docs. */
@@ -32,6 +38,7 @@ const isBeta = (baseUrl: URL): boolean => /\/beta(?:\/|$)/.test(baseUrl.pathname
 
 export const deepseek = format({
   name: 'deepseek',
+  about: 'Speaks Chat Completions as DeepSeek has it, reasoning included.',
   hosts: ['api.deepseek.com'],
   firstStart: {
     variable: 'DEEPSEEK_API_KEY',
@@ -40,6 +47,7 @@ export const deepseek = format({
   },
   options: noOptions,
   path: '/v1/chat/completions',
+  models: chatModelList,
   pathFor: ({ baseUrl }) => (isBeta(baseUrl) ? '/chat/completions' : '/v1/chat/completions'),
   protocol: ({ baseUrl }) => chatUpstream(isBeta(baseUrl) ? beta : dialect),
   headers: bearer,

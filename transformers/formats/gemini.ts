@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { format } from '../../engine/model/transformer.ts';
-import { geminiUpstream } from '../../protocols/gemini/index.ts';
+import { geminiModelList, geminiUpstream } from '../../protocols/gemini/index.ts';
 
 /** Gemini: the model and the streaming stand in the path, the key in a header of its own. Source: Gemini API reference. */
 export const gemini = format({
   name: 'gemini',
+  about: "Speaks Gemini's generateContent.",
   hosts: ['generativelanguage.googleapis.com'],
   firstStart: {
     variable: 'GEMINI_API_KEY',
@@ -22,6 +23,7 @@ export const gemini = format({
     { additionalProperties: false },
   ),
   path: '/v1beta/models/{model}:generateContent',
+  models: geminiModelList,
   pathFor: (_, { model, stream }) =>
     `/v1beta/${resource(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   protocol: ({ options }) => geminiUpstream(options),

@@ -1,5 +1,11 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
-import { type ChatDialect, type ChatField, chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import {
+  type ChatDialect,
+  type ChatField,
+  chatModelList,
+  chatUpstream,
+  plainDialect,
+} from '../../protocols/chat/index.ts';
 import { bearer } from './bearer.ts';
 
 /** Groq: refuses what it doesn't know, and each of its models knows other things. Source: Groq API reference. */
@@ -79,6 +85,7 @@ const dialect: ChatDialect = {
 
 export const groq = format({
   name: 'groq',
+  about: 'Speaks Chat Completions as Groq has it.',
   hosts: ['api.groq.com'],
   firstStart: {
     variable: 'GROQ_API_KEY',
@@ -87,6 +94,7 @@ export const groq = format({
   },
   options: noOptions,
   path: '/v1/chat/completions',
+  models: chatModelList,
   protocol: () => chatUpstream(dialect),
   headers: bearer,
 });

@@ -1,6 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { format, type Target } from '../../engine/model/transformer.ts';
-import { type ChatDialect, type ChatField, chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import {
+  type ChatDialect,
+  type ChatField,
+  chatModelList,
+  chatUpstream,
+  plainDialect,
+} from '../../protocols/chat/index.ts';
 import { responsesUpstream } from '../../protocols/responses/index.ts';
 import { bearer } from './bearer.ts';
 
@@ -63,6 +69,7 @@ const speaksResponses = ({ baseUrl, options: { api } }: Target<Static<typeof Opt
 /** OpenAI, and every server that speaks Chat Completions or Responses like it. */
 export const openai = format({
   name: 'openai',
+  about: 'Speaks Chat Completions or Responses, to OpenAI and all servers like it.',
   hosts,
   firstStart: {
     variable: 'OPENAI_API_KEY',
@@ -71,6 +78,7 @@ export const openai = format({
   },
   options: Options,
   path: '/v1/chat/completions',
+  models: chatModelList,
   pathFor: (target) => (speaksResponses(target) ? '/v1/responses' : '/v1/chat/completions'),
   protocol(target) {
     if (speaksResponses(target)) return responsesUpstream;

@@ -2,6 +2,7 @@ import { type Call, format, noOptions } from '../../engine/model/transformer.ts'
 import {
   type ChatDialect,
   type ChatField,
+  chatModelList,
   chatUpstream,
   plainDialect,
   plainEfforts,
@@ -34,6 +35,7 @@ const appOf = ({ clientHeader }: Call): Readonly<Record<string, string>> =>
 
 export const openrouter = format({
   name: 'openrouter',
+  about: 'Speaks Chat Completions as OpenRouter has it.',
   hosts: ['openrouter.ai'],
   firstStart: {
     variable: 'OPENROUTER_API_KEY',
@@ -42,6 +44,7 @@ export const openrouter = format({
   },
   options: noOptions,
   path: '/v1/chat/completions',
+  models: chatModelList,
   protocol: () => chatUpstream(dialect),
   headers: (call) => ({ ...bearer(call), ...appOf(call) }),
 });

@@ -42,6 +42,7 @@ const open = async (t: ExecutionContext, files: Readonly<Record<string, string>>
       state.builds += 1;
       return yardOf(t, config);
     },
+    check: async () => ({ faults: [], warnings: [] }),
     warn: (name, warnings) => state.warnings.push(...warnings.map(({ path }) => `${name}: ${path}`)),
   });
   const baseYard = yardOf(t, configOf(state.base));

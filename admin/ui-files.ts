@@ -1,0 +1,91 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** The ways in which a file can be sent. */
+export type UiEncoding = 'br' | 'gzip' | 'identity';
+
+/** One file of the web interface. */
+export interface UiFile {
+  /** Its media type. */
+  readonly type: string;
+  /** Its name has a hash of its content, so it may be kept for ever. */
+  readonly hashed: boolean;
+  /** Compressing would make it smaller. */
+  readonly compressible: boolean;
+  /** Its bytes in this form, which are kept from then on. Rejects when the file can't be read. */
+  readonly load: (encoding: UiEncoding) => Promise<Uint8Array>;
+}
+
+/** The files by their paths below the folder, with slashes: `assets/index-4f2a9b1c.js`. */
+export type UiFiles = ReadonlyMap<string, UiFile>;
+
+/** Lists a built web interface; empty when the folder is missing. Only plain files of known types count. */
+export const findUiFiles = async (folder: string): Promise<UiFiles> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const type = types[extname(entry.name)];
+    const name = relative(folder, path).split(sep).join('/');
+    return entry.isFile() && type !== undefined ? [[name, uiFile(path, type)] as const] : [];
+  });
+  return new Map(files);
+};
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.wasm': 'application/wasm',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+};
+
+const uiFile = (path: string, type: string): UiFile => {
+  const kept = new Map<UiEncoding, Promise<Uint8Array>>();
+  return {
+    type,
+    hashed: /-[\w-]{8}\.\w+$/.test(path),
+    compressible: /^text|json|svg|wasm|x-icon/.test(type),
+    load(encoding) {
+      const known = kept.get(encoding);
+      if (known) return known;
+      const loading = readFile(path).then(compress[encoding]);
+      kept.set(encoding, loading);
+      // One that couldn't be read may be there later.
+      loading.catch(() => kept.delete(encoding));
+      return loading;
+    },
+  };
+};
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+const compress: Readonly<Record<UiEncoding, (bytes: Buffer) => Promise<Uint8Array>>> = {
+  br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes) => zip(bytes, { level: 9 }),
+  identity: async (bytes) => bytes,
+};
+
+/** The best form that a client takes. Source: RFC 9110, "Accept-Encoding". */
+export const chooseEncoding = (accepted: string | undefined): UiEncoding => {
+  const taken = new Set(
+    (accepted ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((entry) => entry.trim().split(/\s*;\s*/))
+      .filter(([, weight]) => weight === undefined || !/^q=0(?:\.0*)?$/.test(weight))
+      .map(([coding]) => coding),
+  );
+  if (taken.has('br')) return 'br';
+  return taken.has('gzip') ? 'gzip' : 'identity';
+};

@@ -1,0 +1,120 @@
+import { defer, from, type Observable, of } from 'rxjs';
+import Type from 'typebox';
+import type { Endpoint } from '../engine/http/endpoint.ts';
+import { fail } from '../engine/model/fault.ts';
+import type { Headers } from '../engine/model/protocol.ts';
+import type { ReplyPart, WholeReply } from '../engine/reply-part.ts';
+import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
+import { ServiceFault } from './operation-docs.ts';
+import { chooseEncoding, type UiFiles } from './ui-files.ts';
+import { wordFault } from './word-fault.ts';
+
+/** Nothing from elsewhere, no page around it, no script or style but its own files. Source: W3C, "Content Security Policy Level 3". */
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageHeaders: Headers = {
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/**
+ * The web interface's own files: `GET /ui` is its page, `/ui/assets/*` what that needs. They hold nothing secret and need no key: a
+ * browser couldn't send one for them.
+ */
+export const uiRows = (files: UiFiles): readonly DocumentedRow[] => {
+  const row = (path: string, answer: (headers: Headers, rest: string) => Observable<ReplyPart>, doc: OperationDoc) => {
+    const endpoint: Endpoint = {
+      open: true,
+      wordFault,
+      handle: ({ headers }, { '*': rest = '' }) => defer(() => answer(headers, rest)),
+    };
+    return { method: 'GET', path, endpoint, doc };
+  };
+  return [
+    row(
+      '/ui',
+      (headers) => (files.has('index.html') ? from(send(files, 'index.html', headers)) : of(missing)),
+      pageDoc,
+    ),
+    row('/ui/', () => of(redirect), redirectDoc),
+    row('/ui/assets/*', (headers, rest) => from(send(files, `assets/${rest}`, headers)), assetDoc),
+  ];
+};
+
+const send = async (files: UiFiles, name: string, headers: Headers): Promise<WholeReply> => {
+  const file = files.get(name) ?? fail('not-found', 'The web interface has no such file.');
+  const encoding = file.compressible ? chooseEncoding(headers['accept-encoding']) : 'identity';
+  return {
+    type: 'whole',
+    status: 200,
+    headers: {
+      ...pageHeaders,
+      'content-type': file.type,
+      'cache-control': file.hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+      ...(file.compressible && { vary: 'accept-encoding' }),
+      ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+    },
+    body: await file.load(encoding),
+  };
+};
+
+const redirect: WholeReply = {
+  type: 'whole',
+  status: 308,
+  headers: { ...pageHeaders, location: '/ui', 'cache-control': 'no-cache' },
+  body: '',
+};
+
+const missing: WholeReply = {
+  type: 'whole',
+  status: 503,
+  headers: { ...pageHeaders, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
+  body: `<!doctype html>
+<html lang="en">
+<title>Switchyard</title>
+<h1>The web interface isn't built</h1>
+<p>The gateway runs, but the files of its web interface are missing. <code>npm start</code> builds them.</p>
+</html>
+`,
+};
+
+const page = { 'text/html': Type.String() };
+
+const pageDoc: OperationDoc = {
+  summary: 'The web interface',
+  group: 'management',
+  answers: {
+    200: { says: 'The page.', content: page },
+    503: { says: 'Its files are missing.', content: page },
+  },
+  fault: ServiceFault,
+};
+
+const redirectDoc: OperationDoc = {
+  summary: 'The web interface, under another spelling',
+  group: 'management',
+  answers: { 308: { says: 'It is at `/ui`.' } },
+  fault: ServiceFault,
+};
+
+const assetDoc: OperationDoc = {
+  summary: "A file of the web interface's",
+  group: 'management',
+  answers: {
+    200: {
+      says: 'The file.',
+      content: { 'text/javascript': Type.String(), 'text/css': Type.String(), 'image/svg+xml': Type.String() },
+    },
+  },
+  fault: ServiceFault,
+};

@@ -1,0 +1,49 @@
+import { finalize, identity, type MonoTypeOperatorFunction, tap } from 'rxjs';
+import type { Answered, Decoded, Exchange, Ready, Routed } from '../exchange.ts';
+import type { ReplyPart } from '../reply-part.ts';
+import { tapYard } from '../requests/tap-yard.ts';
+import type { Yard } from '../yard/yard.ts';
+
+/** The yard that a request is served from: a captured one's own, whose stages and upstreams are recorded, or this very one. */
+export const tapYardOf = ({ record }: Exchange, yard: Yard): Yard =>
+  record?.recorder ? tapYard(yard, record.recorder) : yard;
+
+/** Records a request as its client meant it; identity unless it is captured. So are all taps but `tapAnswer`. */
+export const tapDecoded = ({ record }: Exchange): MonoTypeOperatorFunction<Decoded> => {
+  const recorder = record?.recorder;
+  return recorder ? tap((decoded) => recorder.decoded(decoded)) : identity;
+};
+
+/** Records the request for who answers it. */
+export const tapRouted = ({ record }: Exchange): MonoTypeOperatorFunction<Routed> => {
+  const recorder = record?.recorder;
+  return recorder ? tap((routed) => recorder.routed(routed)) : identity;
+};
+
+/** Records what became of earlier reasoning, where something did. */
+export const tapSettled = ({ record }: Exchange): MonoTypeOperatorFunction<Routed> => {
+  const recorder = record?.recorder;
+  return recorder ? tap((routed) => recorder.settled(routed)) : identity;
+};
+
+/** Records the call to be made. */
+export const tapEncoded = ({ record }: Exchange): MonoTypeOperatorFunction<Ready> => {
+  const recorder = record?.recorder;
+  return recorder ? tap((ready) => recorder.encoded(ready)) : identity;
+};
+
+/** Notes which halves pass as they came; for the summary that is kept of every request. */
+export const tapAnswer = ({ record }: Exchange): MonoTypeOperatorFunction<Answered> =>
+  record ? tap((answered) => record.answered(answered)) : identity;
+
+/** Records what the client gets, and when. */
+export const tapReply = ({ record }: Exchange): MonoTypeOperatorFunction<ReplyPart> => {
+  const recorder = record?.recorder;
+  return recorder
+    ? (source) =>
+        source.pipe(
+          tap((part) => recorder.part(part)),
+          finalize(() => recorder.mark('end')),
+        )
+    : identity;
+};
