@@ -27,9 +27,9 @@ export interface LineActivity {
   readonly active: number;
   /** Over the last 10 seconds. */
   readonly perSecond: number;
-  readonly p50Ms?: number | null;
-  readonly p95Ms?: number | null;
-  readonly firstByteP50Ms?: number | null;
+  readonly p50Ms?: number;
+  readonly p95Ms?: number;
+  readonly firstByteP50Ms?: number;
 }
 
 /** What the gateway does right now. */
@@ -37,6 +37,8 @@ export interface Activity {
   /** Milliseconds since 1970, by the gateway's clock. */
   readonly now: number;
   readonly startedAt: number;
+  /** The process that answers; each has its own requests. */
+  readonly process: { readonly pid: number; readonly workers: number };
   /** The oldest 200. */
   readonly inFlight: readonly InFlight[];
   readonly inFlightCount: number;

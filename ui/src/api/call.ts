@@ -60,10 +60,12 @@ export const send = async (
 };
 
 /** What a failed answer says, whichever of the gateway's error shapes it has. */
-export const failure = async (response: Response): Promise<ApiError> => {
-  const text = await response.text().catch(() => '');
-  return new ApiError(response.status, messageIn(text) ?? `The gateway answered ${response.status}.`);
-};
+export const failure = async (response: Response): Promise<ApiError> =>
+  failureIn(response.status, await response.text().catch(() => ''));
+
+/** The same, of an answer that was read. */
+export const failureIn = (status: number, text: string): ApiError =>
+  new ApiError(status, messageIn(text) ?? `The gateway answered ${status}.`);
 
 const messageIn = (text: string): string | undefined => {
   try {

@@ -1,6 +1,6 @@
-import { call, send } from './call.ts';
+import { call, failureIn, send } from './call.ts';
 import type { CaptureState } from './capture.ts';
-import type { Json } from './json.ts';
+import { isJsonObject, type Json } from './json.ts';
 import type { Protocol } from './protocols.ts';
 
 /** Something that a conversion couldn't carry. */
@@ -66,6 +66,8 @@ export interface RequestSummary {
   /** The gateway's own time. */
   readonly overheadMs?: number;
   readonly losses: readonly Loss[];
+  /** How many more there were. */
+  readonly lossesOmitted?: number;
   /** What passed untouched. */
   readonly relayed: { readonly request: boolean; readonly reply: boolean };
   readonly attempts?: readonly Attempt[];
@@ -83,13 +85,18 @@ export interface RequestList {
 }
 
 /** A piece of a stream and when it came; bytes that are no text come in base 64. */
-export type Chunk = { readonly atMs: number } & ({ readonly text: string } | { readonly base64: string });
+export interface Chunk {
+  readonly atMs: number;
+  readonly text?: string;
+  readonly base64?: string;
+}
 
 /** What a step made of the request. */
 export interface CapturedStep {
   readonly name: string;
   readonly kind: 'decode' | 'route' | 'stage' | 'encode';
   readonly ms: number;
+  /** The typed request; for `encode` the upstream's body; null where it was too large to be kept. */
   readonly request: Json;
   readonly losses: readonly Loss[];
 }
@@ -104,20 +111,25 @@ export interface Capture {
     readonly truncated: boolean;
   };
   readonly steps: readonly CapturedStep[];
-  /** Absent when no call was made. */
-  readonly upstream?: {
+  /** Null when no call was made. */
+  readonly upstream: {
     readonly url: string;
     readonly method: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
-    readonly status?: number;
-    readonly responseHeaders?: Readonly<Record<string, string>>;
+    readonly bodyTruncated: boolean;
+    /** Null when it didn't answer. */
+    readonly status: number | null;
+    readonly responseHeaders: Readonly<Record<string, string>>;
     readonly chunks: readonly Chunk[];
     readonly truncated: boolean;
-  };
+    /** `abandoned`: the client had gone. */
+    readonly ended: 'complete' | 'failed' | 'abandoned';
+    readonly fault?: Fault;
+  } | null;
   /** One entry per batch that left a step. */
   readonly events: readonly { readonly step: string; readonly atMs: number; readonly events: readonly Json[] }[];
-  readonly reply?: {
+  readonly reply: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
     readonly chunks: readonly Chunk[];
@@ -125,7 +137,9 @@ export interface Capture {
   };
   readonly timing: readonly { readonly name: string; readonly atMs: number }[];
   /** Commands for a shell, with secrets as `$VARIABLE`. */
-  readonly curl: { readonly client: string; readonly upstream?: string };
+  readonly curl: { readonly client: string; readonly upstream: string | null };
+  /** Some step, event, body or stream was too large to be kept whole. */
+  readonly truncated: boolean;
 }
 
 /** A request, and its capture where there is one. */
@@ -147,8 +161,22 @@ export const listRequests = (after?: number, signal?: AbortSignal): Promise<Requ
   call('/api/requests', { query: { after, limit: 1000 }, signal });
 
 /** One request. Fails with status 404 when nothing is known of it. */
-export const readRequest = (id: string, signal?: AbortSignal): Promise<CapturedRequest> =>
-  call(`/api/requests/${encodeURIComponent(id)}`, { signal });
+export const readRequest = async (id: string, signal?: AbortSignal): Promise<CapturedRequest> => {
+  const response = await send(`/api/requests/${encodeURIComponent(id)}`, { signal });
+  const text = await response.text();
+  const body = parse(text);
+  // One that wasn't captured is told with status 404 too, but with what is known of it.
+  if (isJsonObject(body) && isJsonObject(body.summary)) return JSON.parse(text);
+  throw failureIn(response.status, text);
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
 
 /** Forgets all finished requests and captures. */
 export const clearRequests = (): Promise<{ readonly message: string }> => call('/api/requests', { method: 'DELETE' });
