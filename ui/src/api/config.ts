@@ -5,8 +5,8 @@ import type { Json, JsonObject } from './json.ts';
 export interface ProviderFile {
   readonly name?: string;
   readonly baseUrl?: string;
-  /** A key, or `$VARIABLE`. */
-  readonly apiKey?: string;
+  /** A key, or `$VARIABLE`; or several that take turns. */
+  readonly apiKey?: string | readonly string[];
   readonly models?: readonly string[];
   readonly [field: string]: Json | undefined;
 }
@@ -18,6 +18,8 @@ export interface RouterFile {
   readonly longContextThreshold?: number;
   /** Destination by scenario: background, think, longContext, webSearch, image. */
   readonly routes?: Readonly<Record<string, string>>;
+  /** Further destinations by scenario or `default`, asked in this order when the first can't serve. */
+  readonly fallback?: Readonly<Record<string, readonly string[]>>;
   readonly [field: string]: Json | undefined;
 }
 

@@ -18,9 +18,21 @@ export interface Explanation {
   /** Secrets are masked. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
-  readonly losses: readonly { readonly path: string; readonly outcome: string; readonly step: string }[];
+  readonly losses: readonly {
+    readonly path: string;
+    readonly outcome: string;
+    readonly step: string;
+    readonly note?: string;
+  }[];
   readonly relays: { readonly request: boolean; readonly reply: boolean };
   readonly warnings: readonly string[];
+  /** Who is asked when this destination can't serve, in order; `fault`: why it can't be used. */
+  readonly fallbacks?: readonly {
+    readonly provider: string;
+    readonly model: string;
+    readonly format: string;
+    readonly fault: string | null;
+  }[];
 }
 
 /** A request to be explained: a body as a client sends it, or the model and the text of a small one. */

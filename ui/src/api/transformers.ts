@@ -18,6 +18,13 @@ export interface Transformer {
   readonly error?: string;
   /** Of a custom one: where its module lies. */
   readonly path?: string;
+  /** Of a vendor's format: how a provider of that vendor begins. */
+  readonly firstStart?: {
+    /** The environment variable that holds its key. */
+    readonly variable: string;
+    readonly baseUrl: string;
+    readonly models: readonly string[];
+  };
 }
 
 /** All transformers. */

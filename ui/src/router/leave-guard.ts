@@ -11,7 +11,8 @@ export const followAddress = (mayLeave: (what: readonly string[]) => Promise<boo
     const asked = window.location.hash;
     const next = parseHash(asked);
     const shown = route.get();
-    const what = [...unsaved.get().values()];
+    const left = [...unsaved.get().values()].filter(({ pages }) => !pages.includes(next.segments[0] ?? ''));
+    const what = left.map((one) => one.what);
     if (what.length === 0 || asked === allowed || isSamePage(next, shown)) {
       allowed = '';
       route.set(next);

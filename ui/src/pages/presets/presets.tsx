@@ -1,12 +1,8 @@
-import { Empty } from '../../parts/empty.tsx';
-import { PageHeader } from '../../parts/page-header.tsx';
+import type { PageProps } from '../../pages.ts';
+import { PresetEditor } from './preset-editor.tsx';
+import { PresetList } from './preset-list.tsx';
+import './presets.css';
 
-/** Configurations of their own, below a path of their own. */
-export const Presets = () => (
-  <>
-    <PageHeader title="Presets" about="Configurations of their own, below a path of their own." />
-    <Empty title="This page is being built">
-      Until it is here, config.json and the endpoints below /api do the same.
-    </Empty>
-  </>
-);
+/** Other routes under addresses of their own: the list of them, or the one that the address names. */
+export const Presets = ({ rest: [name] }: PageProps) =>
+  name === undefined ? <PresetList /> : <PresetEditor key={name} name={name} />;

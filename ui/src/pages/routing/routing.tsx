@@ -1,12 +1,24 @@
-import { Empty } from '../../parts/empty.tsx';
-import { PageHeader } from '../../parts/page-header.tsx';
+import { ConfigPage } from '../../config/config-page.tsx';
+import { rules } from '../../config/rules.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { RuleRow } from './rule-row.tsx';
+import { TryRequest } from './try-request.tsx';
+import './routing.css';
 
-/** Which model answers which request. */
+/** Who gets which request. */
 export const Routing = () => (
-  <>
-    <PageHeader title="Routing" about="Which model answers which request." />
-    <Empty title="This page is being built">
-      Until it is here, config.json and the endpoints below /api do the same.
-    </Empty>
-  </>
+  <ConfigPage title="Routing" about="Who gets which request. A request that names provider,model goes exactly there.">
+    <Panel
+      flush
+      title="Rules"
+      about="Scenarios are tried from top to bottom; one without a destination is skipped. Fallbacks are asked in their order when a destination can not serve."
+    >
+      <ul className="rules">
+        {rules.map((rule) => (
+          <RuleRow key={rule.name} rule={rule} />
+        ))}
+      </ul>
+    </Panel>
+    <TryRequest />
+  </ConfigPage>
 );
