@@ -39,7 +39,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['ui/src/parts/json-editor/', ['ui/src/', 'react', '@codemirror/*', '@lezer/common', '@lezer/highlight']],
   ['ui/src/parts/chart/', ['ui/src/', 'react', 'uplot']],
   ['ui/src/pages/yard/', ['ui/src/', 'react', '@xyflow/react']],
-  ['ui/src/pages/request/', ['ui/src/', 'react', 'jsondiffpatch']],
+
   ['ui/src/main.tsx', ['ui/src/', 'react', 'react-dom/client']],
   // It knows the service by its endpoints alone.
   ['ui/src/', ['ui/src/', 'react']],

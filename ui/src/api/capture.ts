@@ -13,6 +13,9 @@ export interface CaptureState {
   readonly mostBytes: number;
 }
 
+/** Whether requests are recorded right now. */
+export const readCapture = (signal?: AbortSignal): Promise<CaptureState> => call('/api/capture', { signal });
+
 /** Switches the recording of requests. It is off after each start. */
 export const switchCapture = (on: boolean): Promise<CaptureState> =>
   call('/api/capture', { method: 'POST', body: { on } });

@@ -1,5 +1,6 @@
 import './code-block.css';
 import { CopyButton } from './copy-button.tsx';
+import { ScrollRegion } from './scroll-region.tsx';
 
 /** A text to be copied: a command, a file. */
 export const CodeBlock = ({
@@ -16,11 +17,10 @@ export const CodeBlock = ({
       <span>{label}</span>
       <CopyButton text={text} />
     </figcaption>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key */}
-    <section className="code-block-text" aria-label={label} tabIndex={0}>
+    <ScrollRegion className="code-block-text" label={label}>
       <pre className={wrap ? 'code-block-wrap' : undefined}>
         <code>{text}</code>
       </pre>
-    </section>
+    </ScrollRegion>
   </figure>
 );

@@ -2,6 +2,7 @@ import { type KeyboardEvent, type ReactNode, useRef } from 'react';
 import { navigate } from '../router/route.ts';
 import { classNames } from './class-names.ts';
 import './data-table.css';
+import { ScrollRegion } from './scroll-region.tsx';
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -52,8 +53,7 @@ export const DataTable = <Row,>({
     if (next instanceof HTMLElement) next.focus();
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
-    <section className="data-frame" aria-label={label} tabIndex={0}>
+    <ScrollRegion className="data-frame" label={label}>
       <table className="data">
         <thead>
           <tr>
@@ -92,7 +92,7 @@ export const DataTable = <Row,>({
           })}
         </tbody>
       </table>
-    </section>
+    </ScrollRegion>
   );
 };
 

@@ -8,6 +8,7 @@ import { DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { ShowMore } from '../../parts/show-more.tsx';
 import { href } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
@@ -60,14 +61,7 @@ export const RequestsPanel = ({ requests }: { readonly requests: readonly Reques
         tone={({ status }) => (status >= 400 && status !== 499 ? 'bad' : undefined)}
         empty={requests && <Nothing isFiltered={list.length > 0} onReset={() => setFilter(noFilter)} />}
       />
-      {found.length > shown && (
-        <div className="more">
-          <span className="soft">
-            The newest {count(shown)} of {count(found.length)}
-          </span>
-          <Button onClick={() => setShown(shown * 4)}>Show more</Button>
-        </div>
-      )}
+      <ShowMore shown={shown} of={found.length} onMore={() => setShown(shown * 4)} />
     </Panel>
   );
 };

@@ -1,12 +1,13 @@
 import { useId, useState } from 'react';
-import { wordError } from '../../api/api-error.ts';
-import { type CaptureState, switchCapture } from '../../api/capture.ts';
-import { bytes } from '../../format/bytes.ts';
-import { count } from '../../format/count.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Notice } from '../../parts/notice.tsx';
-import { toast } from '../../shell/toast.ts';
+import { wordError } from '../api/api-error.ts';
+import { type CaptureState, switchCapture } from '../api/capture.ts';
+import { bytes } from '../format/bytes.ts';
+import { count } from '../format/count.ts';
+import { Button } from './button.tsx';
+import './capture-switch.css';
+import { toast } from '../shell/toast.ts';
+import { Dialog } from './dialog.tsx';
+import { Notice } from './notice.tsx';
 
 /** Switches the recording of requests, after saying what is recorded and how much of it. */
 export const CaptureSwitch = ({
