@@ -13,7 +13,7 @@ export interface TestGateway {
 }
 
 /** What a test may set beside the configuration. */
-export interface GatewayExtras extends Pick<StartOptions, 'transformerFolders' | 'vendors'> {
+export interface GatewayExtras extends Pick<StartOptions, 'transformerFolders' | 'uiFolder' | 'vendors'> {
   /** Further files in its folder, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
 }

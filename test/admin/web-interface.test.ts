@@ -1,0 +1,424 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
+import { request } from 'undici';
+import { isJsonObject, parseJson } from '../../engine/model/json.ts';
+import { chatReply } from '../support/chat-stream.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { misfitsOf } from '../support/openapi.ts';
+import { jsonAnswer, type Script, startUpstream } from '../support/upstream.ts';
+
+const key = 'the-key-of-the-service';
+const secret = 'the-secret-of-the-provider';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** What an endpoint answers is what the tests are about. */
+  readonly body: Record<string, unknown> & { message?: string };
+}
+
+interface Rig extends TestGateway {
+  readonly upstreamUrl: string;
+  readonly requests: readonly { method: string; url: string; headers: object; body: unknown }[];
+  /** With the key; each answer must be as the service's own description says. */
+  readonly ask: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+}
+
+const open = async (t: ExecutionContext, script: Script, more: object = {}, extras = {}): Promise<Rig> => {
+  const upstream = await startUpstream(script);
+  const gateway = await startGateway(
+    {
+      APIKEY: key,
+      Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: '$P_KEY', models: ['m'] }],
+      Router: { default: 'p,m' },
+      ...more,
+    },
+    { P_KEY: secret },
+    extras,
+  );
+  t.teardown(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+  const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const answer = await request(`${gateway.baseUrl}${path}`, {
+      method: method as 'GET',
+      headers: { 'x-api-key': key, ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    return { status: answer.statusCode, headers: answer.headers, bytes };
+  };
+  const description = parseJson((await send('GET', '/openapi.json')).bytes.toString());
+  return {
+    ...gateway,
+    upstreamUrl: upstream.url,
+    requests: upstream.requests,
+    async ask(method, path, body, headers) {
+      const { status, headers: given, bytes } = await send(method, path, body, headers);
+      const text = bytes.toString();
+      if (isJsonObject(description)) {
+        const contentType = given['content-type']?.toString();
+        t.deepEqual(misfitsOf(description, { method, path, status, contentType, body: text }), [], `${method} ${path}`);
+      }
+      return { status, headers: given, text, body: (parseJson(text) ?? {}) as Answer['body'] };
+    },
+  };
+};
+
+const quiet: Script = () => jsonAnswer(chatReply('Hi there'));
+
+test('every endpoint of the interface asks for the key, and none may be kept', async (t) => {
+  const rig = await open(t, quiet);
+  const rows = [
+    ['GET', '/api/requests'],
+    ['DELETE', '/api/requests'],
+    ['GET', '/api/requests/x'],
+    ['POST', '/api/requests/x/replay'],
+    ['GET', '/api/activity'],
+    ['GET', '/api/capture'],
+    ['POST', '/api/capture'],
+    ['POST', '/api/providers/test'],
+    ['POST', '/api/providers/models'],
+    ['POST', '/api/config/check'],
+    ['GET', '/api/config/schema'],
+    ['GET', '/api/config/backups/x'],
+    ['GET', '/api/presets'],
+    ['GET', '/api/presets/x'],
+    ['PUT', '/api/presets/x'],
+    ['DELETE', '/api/presets/x'],
+  ] as const;
+  for (const [method, path] of rows) {
+    const refused = await rig.ask(method, path, method === 'GET' ? undefined : '{}', { 'x-api-key': 'wrong' });
+    t.is(refused.status, 401, `${method} ${path}`);
+    if (method !== 'GET') continue;
+    const answer = await rig.ask(method, path);
+    if (answer.status === 200) t.is(answer.headers['cache-control'], 'no-store', path);
+  }
+});
+
+test('activity and requests are as described; processes are told', async (t) => {
+  const rig = await open(t, quiet);
+  const body = { model: 'any', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
+  t.is(
+    (await rig.ask('POST', '/v1/messages', body, { 'x-switchyard-capture': '1', 'x-request-id': 'one' })).status,
+    200,
+  );
+  const activity = await rig.ask('GET', '/api/activity');
+  t.like(activity.body, { process: { pid: process.pid }, inFlightCount: 0 });
+  t.is((await rig.ask('GET', '/api/requests')).status, 200);
+  t.is((await rig.ask('GET', '/api/requests/one')).status, 200);
+  t.is((await rig.ask('POST', '/api/requests/one/replay', {})).status, 200);
+  t.is((await rig.ask('DELETE', '/api/requests')).status, 200);
+});
+
+test('a provider is tried as it is written, saved or not', async (t) => {
+  const rig = await open(t, ({ headers, body, url }) => {
+    const { model } = Object(body);
+    if (headers.authorization !== `Bearer ${secret}`)
+      return jsonAnswer({ error: { message: `bad key ${headers.authorization}` } }, 401);
+    if (url !== '/v1/chat/completions') return jsonAnswer({ error: { message: 'nothing here' } }, 404);
+    return model === 'silent' ? jsonAnswer(chatReply('')) : jsonAnswer(chatReply('Hi there'));
+  });
+  const provider = { name: 'new', baseUrl: `${rig.upstreamUrl}/v1`, apiKey: '$P_KEY', models: [] };
+  const tried = async (over: object, model = 'm') =>
+    (await rig.ask('POST', '/api/providers/test', { provider: { ...provider, ...over }, model })).body;
+  t.like(await tried({}), { ok: true, status: 200, reply: 'Hi there', message: 'The provider answered.' });
+  t.like(rig.requests.at(-1)?.body, { model: 'm', messages: [{ role: 'user' }] });
+  t.true(Object(rig.requests.at(-1)?.body).max_tokens <= 16);
+  t.like(await tried({}, 'silent'), { ok: true, reply: undefined });
+  t.like(await tried({ name: 'p' }), { ok: true });
+  const wrong = await tried({ apiKey: 'another-key-of-mine' });
+  t.like(wrong, { ok: false, status: 401 });
+  t.false(JSON.stringify(wrong).includes('another-key-of-mine'));
+  const unset = await tried({ apiKey: '$NOT_SET' });
+  t.regex(String(unset.message), /NOT_SET is not set/);
+  t.like(unset, { ok: false, status: undefined });
+  t.like(await tried({ baseUrl: 'nonsense' }), {
+    ok: false,
+    message: 'Providers[0].baseUrl must be a URL (http or https).',
+  });
+  const dead = await tried({ baseUrl: 'http://127.0.0.1:1' });
+  t.false(dead.ok);
+  t.regex(String(dead.message), /127\.0\.0\.1:1/);
+  t.is((await rig.ask('POST', '/api/providers/test', { provider })).status, 400);
+  t.is((await rig.ask('POST', '/api/providers/test', { provider: 1, model: 'm' })).status, 400);
+  const { requests } = (await rig.ask('GET', '/api/requests')).body;
+  t.deepEqual(requests, [], 'no request of a client');
+  t.false((await rig.ask('GET', '/metrics')).text.includes('provider="new"'));
+  t.deepEqual((await rig.ask('GET', '/api/config')).body.Providers, [
+    { name: 'p', baseUrl: `${rig.upstreamUrl}/v1`, apiKey: '$P_KEY', models: ['m'] },
+  ]);
+});
+
+const lists: readonly (readonly [format: string, base: string, urls: readonly string[], models: readonly string[]])[] =
+  [
+    ['openai', '/v1', ['/v1/models'], ['b', 'a']],
+    ['openai', '', ['/v1/models'], ['b', 'a']],
+    ['openai', '/v1/responses', ['/v1/models'], ['b', 'a']],
+    ['openai', '/v1/chat/completions?x=1', ['/v1/models?x=1'], ['b', 'a']],
+    ['openrouter', '/api/v1', ['/api/v1/models'], ['b', 'a']],
+    ['groq', '/openai/v1', ['/openai/v1/models'], ['b', 'a']],
+    ['deepseek', '', ['/v1/models'], ['b', 'a']],
+    ['anthropic', '', ['/v1/models?limit=1000', '/v1/models?limit=1000&after_id=c%2Fd'], ['c/d', 'e']],
+    ['gemini', '', ['/v1beta/models?pageSize=1000', '/v1beta/models?pageSize=1000&pageToken=next'], ['g-1', 'g-2']],
+  ];
+
+test("a provider's own models, in each vendor's shape, page by page", async (t) => {
+  const rig = await open(t, ({ url }) => {
+    if (url.includes('after_id')) return jsonAnswer({ data: [{ id: 'e' }], has_more: false, last_id: 'e' });
+    if (url.includes('limit=1000')) return jsonAnswer({ data: [{ id: 'c/d' }], has_more: true, last_id: 'c/d' });
+    if (url.includes('pageToken')) return jsonAnswer({ models: [{ name: 'models/g-2' }] });
+    if (url.includes('pageSize')) {
+      return jsonAnswer({
+        models: [
+          { name: 'models/g-1', supportedGenerationMethods: ['generateContent', 'countTokens'] },
+          { name: 'models/embed', supportedGenerationMethods: ['embedContent'] },
+        ],
+        nextPageToken: 'next',
+      });
+    }
+    return jsonAnswer({ object: 'list', data: [{ id: 'b' }, { id: 'a' }, { id: 'b' }] });
+  });
+  for (const [format, base, urls, models] of lists) {
+    const name = `${format}-provider`;
+    const transformers = lists.map(([one]) => ({ name: one, provider: `${one}-provider` }));
+    const provider = { name, baseUrl: `${rig.upstreamUrl}${base}`, apiKey: secret, models: [] };
+    const Providers = [...new Set(lists.map(([one]) => `${one}-provider`))].map((one) => ({ ...provider, name: one }));
+    t.is((await rig.ask('POST', '/api/config', { APIKEY: key, Providers, transformers })).status, 200);
+    const before = rig.requests.length;
+    const { body } = await rig.ask('POST', '/api/providers/models', { provider });
+    t.deepEqual(
+      body,
+      { ok: true, models, message: `The provider lists ${models.length} models.` },
+      `${format} ${base}`,
+    );
+    const asked = rig.requests.slice(before);
+    t.deepEqual(
+      asked.map(({ method, url }) => `${method} ${url}`),
+      urls.map((url) => `GET ${url}`),
+    );
+    t.true(JSON.stringify(asked[0]?.headers).includes(secret));
+  }
+  const refusing = await open(t, () => jsonAnswer({ error: { message: `no, ${secret}` } }, 403));
+  const provider = { name: 'p', baseUrl: refusing.upstreamUrl, apiKey: '$P_KEY', models: [] };
+  const refused = await refusing.ask('POST', '/api/providers/models', { provider });
+  t.like(refused.body, { ok: false, models: [] });
+  t.false(refused.text.includes(secret));
+  const garbled = await open(t, () => jsonAnswer({ models: 'many' }));
+  const odd = await garbled.ask('POST', '/api/providers/models', {
+    provider: { ...provider, baseUrl: garbled.upstreamUrl },
+  });
+  t.regex(String(odd.body.message), /not with a list of models/);
+});
+
+test('a configuration is checked without being saved, and its schema is told', async (t) => {
+  const rig = await open(t, quiet);
+  const before = await readFile(join(rig.home, 'config.json'), 'utf8');
+  const wrong = await rig.ask('POST', '/api/config/check', {
+    PORT: 'x',
+    Router: { default: 'q,m' },
+    transformers: ['nope'],
+  });
+  t.is(wrong.status, 200);
+  const paths = (wrong.body.faults as { path: string }[]).map(({ path }) => path);
+  t.true(paths.includes('PORT') && paths.includes('Router.default'), paths.join());
+  const unknown = await rig.ask('POST', '/api/config/check', { transformers: ['nope'], mine: 1 });
+  t.deepEqual(unknown.body.faults, [
+    { path: 'transformers[0]', message: 'names a transformer that is not loaded: "nope"' },
+  ]);
+  t.deepEqual(unknown.body.warnings, [{ path: 'mine', message: 'is unknown and has no effect' }]);
+  t.deepEqual((await rig.ask('POST', '/api/config/check', { PORT: 1, APIKEY: key })).body, {
+    faults: [],
+    warnings: [],
+    restart: ['PORT'],
+  });
+  t.is((await rig.ask('POST', '/api/config/check', '{')).status, 400);
+  t.is(await readFile(join(rig.home, 'config.json'), 'utf8'), before);
+  const schema = await rig.ask('GET', '/api/config/schema');
+  t.like(schema.body, { type: 'object', $schema: 'https://json-schema.org/draft/2020-12/schema' });
+  t.truthy(Object(schema.body.properties).Providers.items.properties.apiKey.description);
+});
+
+test('two editors can not overwrite one another, here or on disk', async (t) => {
+  const rig = await open(t, quiet);
+  const read = await rig.ask('GET', '/api/config');
+  const etag = String(read.headers.etag);
+  t.regex(etag, /^"[\w-]{22}"$/);
+  t.is((await rig.ask('GET', '/api/config')).headers.etag, etag);
+  const mine = { ...read.body, note: 'mine' };
+  t.is((await rig.ask('POST', '/api/config', mine, { 'if-match': etag })).status, 200);
+  const stale = await rig.ask('POST', '/api/config', { ...read.body, note: 'theirs' }, { 'if-match': etag });
+  t.is(stale.status, 412);
+  t.regex(String(stale.body.message), /changed by somebody else/);
+  t.is((await rig.ask('GET', '/api/config')).body.note, 'mine');
+  const fresh = String(stale.headers.etag);
+  // Written by hand a moment ago; whether the watcher has seen it yet doesn't matter.
+  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...mine, note: 'by hand' }));
+  t.is((await rig.ask('POST', '/api/config', mine, { 'if-match': fresh })).status, 412);
+  t.is((await rig.ask('POST', '/api/config', mine, { 'if-match': '*' })).status, 200);
+  const again = String((await rig.ask('GET', '/api/config')).headers.etag);
+  t.is((await rig.ask('POST', '/api/config', mine, { 'if-match': `"x", W/${again}` })).status, 200);
+  t.is((await rig.ask('POST', '/api/config', { PORT: 'x' }, { 'if-match': again })).status, 400);
+  const { backups } = (await rig.ask('GET', '/api/config/backups')).body as { backups: { name: string }[] };
+  const earlier = await rig.ask('GET', `/api/config/backups/${backups[1]?.name}`);
+  t.like(earlier.body, { note: 'by hand' });
+  t.is((await rig.ask('GET', '/api/config/backups/config.json')).status, 404);
+  t.is((await rig.ask('GET', '/api/config/backups/..%2Fconfig.json')).status, 404);
+});
+
+test('presets are listed, told, written and removed', async (t) => {
+  const outside = await mkdtemp(join(tmpdir(), 'switchyard-outside-'));
+  t.teardown(() => rm(outside, { recursive: true, force: true }));
+  const rig = await open(
+    t,
+    quiet,
+    {},
+    {
+      files: {
+        'presets/good/manifest.json': '{ /* mine */ "Router": { "default": "p,n" } }',
+        'presets/bad/manifest.json': '{ "Router": { "default": "q,n" } }',
+        'presets/torn/manifest.json': '{',
+        'presets/none/readme.md': 'no manifest',
+      },
+    },
+  );
+  await symlink(outside, join(rig.home, 'presets', 'away'));
+  const listed = (await rig.ask('GET', '/api/presets')).body.presets as {
+    name: string;
+    path: string;
+    faults?: { path: string }[];
+  }[];
+  t.deepEqual(
+    listed.map(({ name, faults = [] }) => [name, faults.map(({ path }) => path)]),
+    [
+      ['bad', ['Router.default']],
+      ['good', []],
+      ['torn', ['']],
+    ],
+  );
+  t.deepEqual((await rig.ask('GET', '/api/presets/good')).body, { Router: { default: 'p,n' } });
+  t.is((await rig.ask('GET', '/api/presets/torn')).status, 400);
+  t.is((await rig.ask('GET', '/api/presets/none')).status, 404);
+  const refused = await rig.ask('PUT', '/api/presets/fresh', { Router: { default: 'q,n' }, transformers: [1] });
+  t.is(refused.status, 400);
+  t.regex(String(refused.body.message), /Router\.default .*transformers\[0\]|transformers\[0\].*Router\.default/);
+  const unloaded = await rig.ask('PUT', '/api/presets/fresh', { transformers: ['nope'] });
+  t.regex(String(unloaded.body.message), /transformers\[0\] names a transformer that is not loaded/);
+  t.false((await readdir(join(rig.home, 'presets'))).includes('fresh'), 'nothing was made');
+  const written = await rig.ask('PUT', '/api/presets/fresh', { Router: { default: 'p,m' }, PORT: 1 });
+  t.deepEqual(written.body, {
+    success: true,
+    message: 'The preset fresh was saved. Warning: PORT has no effect in a preset.',
+  });
+  const body = { model: 'any', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
+  const answer = await rig.ask('POST', '/preset/fresh/v1/messages', body);
+  t.is(answer.headers['x-switchyard-route'], 'p,m;default');
+  for (const name of ['.hidden', 'a%2Fb', '..%2F..%2Fx', 'a'.repeat(65), 'a%20b']) {
+    t.is((await rig.ask('PUT', `/api/presets/${name}`, {})).status, 400, name);
+  }
+  const away = await rig.ask('PUT', '/api/presets/away', {});
+  t.is(away.status, 400);
+  t.deepEqual(await readdir(outside), []);
+  t.is((await rig.ask('DELETE', '/api/presets/fresh')).status, 200);
+  t.is((await rig.ask('DELETE', '/api/presets/fresh')).status, 404);
+  t.false((await readdir(join(rig.home, 'presets'))).includes('fresh'));
+  t.is((await rig.ask('POST', '/preset/fresh/v1/messages', body)).status, 404);
+});
+
+test('a log is followed by its offset', async (t) => {
+  const rig = await open(t, quiet);
+  const path = join(rig.home, 'app.log.1');
+  const read = async (query = '') => {
+    const answer = await rig.ask('GET', `/api/logs?file=app.log.1${query}`);
+    const offset = answer.headers['x-switchyard-log-offset'];
+    return { lines: JSON.parse(answer.text) as string[], offset: Number(offset), headers: answer.headers };
+  };
+  await writeFile(path, '{"n":1}\n{"n":2}\n');
+  const first = await read();
+  t.deepEqual([first.lines, first.offset], [['{"n":1}', '{"n":2}'], 16]);
+  const idle = await read('&after=16');
+  t.deepEqual([idle.lines, idle.offset], [[], 16]);
+  t.is(idle.headers['x-switchyard-log-omitted'], undefined);
+  await writeFile(path, '{"n":1}\n{"n":2}\n{"n":3}\n{"n"');
+  const more = await read('&after=16');
+  t.deepEqual([more.lines, more.offset], [['{"n":3}'], 24]);
+  await writeFile(path, '{"n":1}\n{"n":2}\n{"n":3}\n{"n":4}\n{"n":5}\n');
+  const rest = await read('&after=24');
+  t.deepEqual([rest.lines, rest.offset], [['{"n":4}', '{"n":5}'], 40]);
+  const few = await read('&after=8&limit=2');
+  t.deepEqual([few.lines, few.offset], [['{"n":4}', '{"n":5}'], 40]);
+  await writeFile(path, '{"n":6}\n');
+  const anew = await read('&after=40');
+  t.deepEqual([anew.lines, anew.offset], [['{"n":6}'], 8]);
+  for (const after of ['-1', 'x', '1.5', ''])
+    t.is((await rig.ask('GET', `/api/logs?after=${after}`)).status, 400, after);
+});
+
+test('the built interface is served: types, caching, compression, a strict policy; nothing else is', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-ui-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, 'assets'));
+  const script = `console.log(${JSON.stringify('x'.repeat(5_000))});`;
+  await writeFile(join(folder, 'index.html'), '<!doctype html><title>Yard</title>');
+  await writeFile(join(folder, 'assets', 'index-4f2a9b1c.js'), script);
+  await writeFile(join(folder, 'assets', 'plain.css'), 'a{}');
+  await writeFile(join(folder, 'assets', 'notes.secret'), 'no');
+  await writeFile(join(folder, 'secret.html'), 'no');
+  const rig = await open(t, quiet, {}, { uiFolder: folder });
+  const ask = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await request(`${rig.baseUrl}${path}`, { headers });
+    return { status: answer.statusCode, headers: answer.headers, bytes: Buffer.from(await answer.body.arrayBuffer()) };
+  };
+  const page = await ask('/ui');
+  t.is(page.status, 200);
+  t.is(page.bytes.toString(), '<!doctype html><title>Yard</title>');
+  t.like(page.headers, {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+  const policy = String(page.headers['content-security-policy']);
+  t.regex(policy, /default-src 'self'/);
+  t.regex(policy, /frame-ancestors 'none'/);
+  t.notRegex(policy, /unsafe|\*|https?:/);
+  const forms = { br: brotliDecompressSync, gzip: gunzipSync };
+  for (const [encoding, undo] of Object.entries(forms)) {
+    for (const turn of ['first', 'kept']) {
+      const asset = await ask('/ui/assets/index-4f2a9b1c.js', { 'accept-encoding': encoding });
+      t.is(asset.headers['content-encoding'], encoding, turn);
+      t.true(asset.bytes.length < 500);
+      t.is(undo(asset.bytes).toString(), script);
+    }
+  }
+  const plain = await ask('/ui/assets/index-4f2a9b1c.js', { 'accept-encoding': 'br;q=0, zstd' });
+  t.is(plain.bytes.toString(), script);
+  t.like(plain.headers, {
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'accept-encoding',
+    'content-encoding': undefined,
+  });
+  t.is((await ask('/ui/assets/plain.css')).headers['cache-control'], 'no-cache');
+  const moved = await ask('/ui/');
+  t.deepEqual([moved.status, moved.headers.location], [308, '/ui']);
+  for (const path of ['notes.secret', 'none.js', '..%2Findex.html', '..%2Fsecret.html', '../secret.html', '']) {
+    t.is((await ask(`/ui/assets/${path}`, { 'x-api-key': key })).status, 404, path);
+  }
+  t.is((await ask('/ui/secret.html', { 'x-api-key': key })).status, 404);
+  t.is((await rig.ask('GET', '/ui')).status, 200);
+  t.is((await rig.ask('GET', '/ui/')).status, 308);
+});
+
+test('without a built interface /ui says so in words', async (t) => {
+  const rig = await open(t, quiet, {}, { uiFolder: '/nowhere/at/all' });
+  const page = await rig.ask('GET', '/ui');
+  t.is(page.status, 503);
+  t.regex(page.text, /isn't built/);
+  t.is((await rig.ask('GET', '/ui/assets/x.js')).status, 404);
+});
