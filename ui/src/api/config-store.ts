@@ -9,7 +9,7 @@ import { keyState } from './key.ts';
 export interface ConfigState {
   /** `undefined` until it was read. */
   readonly config: ConfigFile | undefined;
-  /** Why it couldn't be read; a missing key isn't told here, since the page asks for it. */
+  /** Why it couldn't be read. A missing key and a gateway that doesn't answer aren't told here: the page's frame does. */
   readonly error: string | undefined;
 }
 
@@ -24,8 +24,8 @@ export const reloadConfig = async (): Promise<void> => {
   try {
     hold(await readConfig());
   } catch (error) {
-    const missesKey = error instanceof ApiError && error.status === 401;
-    held.set({ ...held.get(), error: missesKey ? undefined : wordError(error) });
+    const isToldByFrame = error instanceof ApiError && (error.status === 401 || error.status === 0);
+    held.set({ ...held.get(), error: isToldByFrame ? undefined : wordError(error) });
   }
 };
 

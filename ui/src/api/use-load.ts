@@ -8,7 +8,7 @@ import { keyState } from './key.ts';
 export interface Loaded<T> {
   /** The newest that came; stays while a later attempt fails. */
   readonly data: T | undefined;
-  /** Why the newest attempt failed; a missing key isn't told here, since the page asks for it. */
+  /** Why the newest attempt failed. A missing key and a gateway that doesn't answer aren't told here: the page's frame does. */
   readonly error: string | undefined;
   readonly loading: boolean;
   /** Asks once more, now. */
@@ -78,5 +78,7 @@ export const useLoad = <T>(load: Load<T>, everyMs?: number): Loaded<T> => {
 
 const isKeyMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
+const isUnanswered = (error: unknown): boolean => error instanceof ApiError && error.status === 0;
+
 const word = (error: unknown): string | undefined =>
-  isKeyMissing(error) || isAbort(error) ? undefined : wordError(error);
+  isKeyMissing(error) || isUnanswered(error) || isAbort(error) ? undefined : wordError(error);

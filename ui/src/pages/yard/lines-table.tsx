@@ -39,7 +39,7 @@ export const LinesTable = ({
   );
   return (
     <DataTable
-      label="Lines"
+      label="List of the lines"
       columns={columns}
       rows={lines}
       rowKey={(line) => `${line.protocol} ${nameOf(line.destination)}`}

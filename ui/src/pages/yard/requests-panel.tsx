@@ -19,7 +19,14 @@ import { noFilter, passes, type RequestFilter, type StatusClass, statusTitles } 
 const firstRows = 25;
 
 /** The last finished requests, with filters. */
-export const RequestsPanel = ({ requests }: { readonly requests: readonly RequestSummary[] | undefined }) => {
+export const RequestsPanel = ({
+  requests,
+  onForget,
+}: {
+  readonly requests: readonly RequestSummary[] | undefined;
+  /** The gateway has forgotten them. */
+  readonly onForget: () => void;
+}) => {
   const [filter, setFilter] = useState(noFilter);
   const [shown, setShown] = useState(firstRows);
   // Rows that move under the pointer can't be read: a list can be held.
@@ -45,7 +52,12 @@ export const RequestsPanel = ({ requests }: { readonly requests: readonly Reques
           >
             {held ? `Go on${fresh > 0 ? ` (${count(fresh)} new)` : ''}` : 'Hold'}
           </Button>
-          <Button look="quiet" icon="remove" disabled={list.length === 0} onClick={() => void forget()}>
+          <Button
+            look="quiet"
+            icon="remove"
+            disabled={list.length === 0}
+            onClick={() => void forget().then((done) => done && onForget())}
+          >
             Forget all
           </Button>
         </>
@@ -53,7 +65,7 @@ export const RequestsPanel = ({ requests }: { readonly requests: readonly Reques
     >
       <Filters requests={list} filter={filter} onChange={setFilter} />
       <DataTable
-        label="Last requests"
+        label="List of the last requests"
         columns={requestColumns}
         rows={found.slice(0, shown)}
         rowKey={({ n, id }) => `${n} ${id}`}
@@ -68,18 +80,23 @@ export const RequestsPanel = ({ requests }: { readonly requests: readonly Reques
 
 const none: readonly RequestSummary[] = [];
 
-const forget = async (): Promise<void> => {
+/** Whether it was done. */
+const forget = async (): Promise<boolean> => {
   const sure = await confirm({
     title: 'Forget all requests?',
     text: 'The list of finished requests and all recordings are removed from the gateway’s memory. Log files stay as they are.',
     yes: 'Forget all',
     danger: true,
   });
-  if (!sure) return;
-  await clearRequests().then(
-    () => toast('All finished requests are forgotten.'),
-    (error: unknown) => toast(wordError(error), 'failed'),
-  );
+  if (!sure) return false;
+  try {
+    await clearRequests();
+    toast('All finished requests are forgotten.');
+    return true;
+  } catch (error) {
+    toast(wordError(error), 'failed');
+    return false;
+  }
 };
 
 const Nothing = ({ isFiltered, onReset }: { readonly isFiltered: boolean; readonly onReset: () => void }) =>

@@ -5,8 +5,8 @@ import { type Loaded, useLoad } from '../../api/use-load.ts';
 /** How many the page keeps: as many as the gateway does. */
 const most = 1_000;
 
-/** The last finished requests, newest first; asked for each second, only for what is new. */
-export const useRequests = (): Loaded<RequestList> => {
+/** The last finished requests, newest first; asked for each second, only for what is new. `forget`: they are gone. */
+export const useRequests = (): Loaded<RequestList> & { readonly forget: () => void } => {
   const known = useRef<RequestList>(undefined);
   const load = useCallback(async (signal: AbortSignal): Promise<RequestList> => {
     const before = known.current;
@@ -14,7 +14,13 @@ export const useRequests = (): Loaded<RequestList> => {
     known.current = before ? merge(before, list) : list;
     return known.current;
   }, []);
-  return useLoad(load, 1_000);
+  const loaded = useLoad(load, 1_000);
+  const { reload } = loaded;
+  const forget = useCallback(() => {
+    known.current = undefined;
+    reload();
+  }, [reload]);
+  return { ...loaded, forget };
 };
 
 /** A gateway that was restarted counts from the beginning, and one that was cleared keeps nothing. */

@@ -32,7 +32,7 @@ export const Yard = ({ query }: PageProps) => {
         <CoursePanel requests={list} nowMs={activity.data?.now} />
         <InFlightPanel activity={activity.data} />
       </div>
-      <RequestsPanel requests={requests.data ? list : undefined} />
+      <RequestsPanel requests={requests.data ? list : undefined} onForget={requests.forget} />
     </>
   );
 };
