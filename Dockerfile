@@ -7,6 +7,14 @@ COPY package.json package-lock.json ./
 # No package runs code of its own while it is installed.
 RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund
 
+# The web interface; it is built with packages that the image doesn't hold.
+FROM node:24-trixie-slim AS interface
+WORKDIR /app
+COPY package.json package-lock.json tsconfig.json ./
+RUN npm install --ignore-scripts --no-audit --no-fund
+COPY ui ./ui
+RUN npm run build
+
 # The HTTP server's newest build needs glibc 2.38, which Debian 13 has and Alpine has not.
 FROM node:24-trixie-slim
 ENV NODE_ENV=production \
@@ -19,6 +27,7 @@ COPY engine ./engine
 COPY protocols ./protocols
 COPY transformers ./transformers
 COPY admin ./admin
+COPY --from=interface /app/ui/dist ./ui/dist
 # Made now, since a container can't write there.
 RUN node engine/cli/switchyard.js --version
 RUN mkdir /data && chown 1000:1000 /data && chmod 700 /data

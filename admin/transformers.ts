@@ -22,6 +22,16 @@ const TransformerRow = Type.Object({
   state: Type.Enum(['loaded', 'failed']),
   error: Type.Optional(Type.String({ description: 'Why it could not be loaded.' })),
   path: Type.Optional(Type.String({ description: 'The module, as the configuration names it.' })),
+  firstStart: Type.Optional(
+    Type.Object(
+      {
+        variable: Type.String({ description: 'The environment variable that holds the key.' }),
+        baseUrl: Type.String(),
+        models: Type.Array(Type.String()),
+      },
+      { description: "How a provider of a format's vendor begins." },
+    ),
+  ),
 });
 type TransformerRow = Static<typeof TransformerRow>;
 
@@ -62,7 +72,7 @@ const modules = (custom: Tables['custom'], entries: readonly TransformerEntry[])
   return [...new Map(rows.map((row) => [JSON.stringify([row.name, row.path, row.error]), row])).values()];
 };
 
-const showFormat = ({ name, path, about = '', options }: Format): TransformerRow => ({
+const showFormat = ({ name, path, about = '', options, firstStart }: Format): TransformerRow => ({
   name,
   endpoint: path,
   kind: 'format',
@@ -70,6 +80,7 @@ const showFormat = ({ name, path, about = '', options }: Format): TransformerRow
   options: plain(options),
   halves: both,
   state: 'loaded',
+  ...(firstStart && { firstStart: { ...firstStart, models: [...firstStart.models] } }),
 });
 
 const showStage = ({ name, about = '', options, halves }: Transformer): TransformerRow => ({

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -21,8 +21,27 @@ export interface UiFile {
 /** The files by their paths below the folder, with slashes: `assets/index-4f2a9b1c.js`. */
 export type UiFiles = ReadonlyMap<string, UiFile>;
 
-/** Lists a built web interface; empty when the folder is missing. Only plain files of known types count. */
-export const findUiFiles = async (folder: string): Promise<UiFiles> => {
+/**
+ * The files of a built web interface, looked for again once it was built anew: the first start builds it while it already serves.
+ * Empty while the folder is missing. Only plain files of known types count.
+ */
+export const uiFilesIn = (folder: string): (() => Promise<UiFiles>) => {
+  let known: { readonly build: string; readonly files: Promise<UiFiles> } | undefined;
+  return async () => {
+    const build = await buildOf(folder);
+    if (known?.build !== build) known = { build, files: findUiFiles(folder) };
+    return known.files;
+  };
+};
+
+/** A build takes the place of the one before as a whole, so its page tells them apart. */
+const buildOf = (folder: string): Promise<string> =>
+  stat(join(folder, 'index.html')).then(
+    ({ ino, mtimeMs }) => `${ino} ${mtimeMs}`,
+    () => 'none',
+  );
+
+const findUiFiles = async (folder: string): Promise<UiFiles> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.flatMap((entry) => {
     const path = join(entry.parentPath, entry.name);

@@ -1,4 +1,4 @@
-import { defer, from, type Observable, of } from 'rxjs';
+import { defer } from 'rxjs';
 import Type from 'typebox';
 import type { Endpoint } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
@@ -31,8 +31,8 @@ const pageHeaders: Headers = {
  * The web interface's own files: `GET /ui` is its page, `/ui/assets/*` what that needs. They hold nothing secret and need no key: a
  * browser couldn't send one for them.
  */
-export const uiRows = (files: UiFiles): readonly DocumentedRow[] => {
-  const row = (path: string, answer: (headers: Headers, rest: string) => Observable<ReplyPart>, doc: OperationDoc) => {
+export const uiRows = (filesNow: () => Promise<UiFiles>): readonly DocumentedRow[] => {
+  const row = (path: string, answer: (headers: Headers, rest: string) => Promise<ReplyPart>, doc: OperationDoc) => {
     const endpoint: Endpoint = {
       open: true,
       wordFault,
@@ -43,11 +43,14 @@ export const uiRows = (files: UiFiles): readonly DocumentedRow[] => {
   return [
     row(
       '/ui',
-      (headers) => (files.has('index.html') ? from(send(files, 'index.html', headers)) : of(missing)),
+      async (headers) => {
+        const files = await filesNow();
+        return files.has('index.html') ? send(files, 'index.html', headers) : missing;
+      },
       pageDoc,
     ),
-    row('/ui/', () => of(redirect), redirectDoc),
-    row('/ui/assets/*', (headers, rest) => from(send(files, `assets/${rest}`, headers)), assetDoc),
+    row('/ui/', async () => redirect, redirectDoc),
+    row('/ui/assets/*', async (headers, rest) => send(await filesNow(), `assets/${rest}`, headers), assetDoc),
   ];
 };
 
@@ -81,9 +84,11 @@ const missing: WholeReply = {
   headers: { ...pageHeaders, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
   body: `<!doctype html>
 <html lang="en">
+<meta http-equiv="refresh" content="2">
 <title>Switchyard</title>
-<h1>The web interface isn't built</h1>
-<p>The gateway runs, but the files of its web interface are missing. <code>npm start</code> builds them.</p>
+<h1>The web interface is being built</h1>
+<p>The gateway runs already. The first start builds its web interface, which takes some seconds; this page shows it by itself.</p>
+<p>If it doesn't, the packages that it is built with are missing: run <code>npm install &amp;&amp; npm run build</code>.</p>
 </html>
 `,
 };

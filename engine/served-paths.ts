@@ -56,7 +56,7 @@ export interface ServedParts {
   /** Compiles a configuration without putting it to use. */
   readonly build: (config: Config) => Promise<Yard>;
   /** The web interface's own files. */
-  readonly ui: UiFiles;
+  readonly ui: () => Promise<UiFiles>;
   readonly health: () => Health;
   /** The service that this process is a part of; absent: it can't be restarted. */
   readonly supervision: Supervision | undefined;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { findUiFiles } from '../admin/ui-files.ts';
+import { uiFilesIn } from '../admin/ui-files.ts';
 import { wordFault } from '../admin/word-fault.ts';
 import { formats, plainFormat, stages } from '../transformers/index.ts';
 import type { Config } from './config/config.ts';
@@ -175,7 +175,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     }),
     configWith: (provider) => withProvider(store.written, provider, env),
     build,
-    ui: await findUiFiles(uiFolder),
+    ui: uiFilesIn(uiFolder),
     health: () => health,
     supervision,
     facts: () => ({

@@ -4,7 +4,7 @@ import test from 'ava';
 
 /**
  * What each part of the house may import: the first row whose folder holds the file decides. Packages by name, folders of the
- * house with a trailing slash, `.` for the file's own folder. `node:` modules only where they are named.
+ * house with a trailing slash, packages of one scope with a trailing `*`, `.` for the file's own folder. `node:` modules only where they are named.
  */
 const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] = [
   ['engine/model/', ['.', 'typebox', 'typebox/compile']],
@@ -36,13 +36,20 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   ['transformers/', ['engine/model/', 'typebox']],
   ['admin/', ['admin/', 'engine/', 'rxjs', 'typebox', 'node:']],
+  ['ui/src/parts/json-editor/', ['ui/src/', 'react', '@codemirror/*', '@lezer/common', '@lezer/highlight']],
+  ['ui/src/parts/chart/', ['ui/src/', 'react', 'uplot']],
+  ['ui/src/pages/yard/', ['ui/src/', 'react', '@xyflow/react']],
+
+  ['ui/src/main.tsx', ['ui/src/', 'react', 'react-dom/client']],
+  // It knows the service by its endpoints alone.
+  ['ui/src/', ['ui/src/', 'react']],
 ];
 
 const root = resolve(import.meta.dirname, '..');
 
-const sources = ['engine', 'protocols', 'transformers', 'admin'].flatMap((folder) =>
+const sources = ['engine', 'protocols', 'transformers', 'admin', 'ui/src'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => join(folder, file)),
 );
 
@@ -60,6 +67,7 @@ const target = (file: string, specifier: string): string =>
 const isAllowed = (file: string, name: string, allowed: readonly string[]): boolean =>
   allowed.some((entry) => {
     if (entry === '.') return name.startsWith(`${protocolFolder(file)}/`);
+    if (entry.endsWith('*')) return name.startsWith(entry.slice(0, -1));
     return entry.endsWith('/') || entry.endsWith(':') ? name.startsWith(entry) : name === entry;
   });
 

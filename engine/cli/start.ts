@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { buildUi } from './build-ui.ts';
 import type { Cli } from './cli.ts';
 import { startDaemon } from './start-daemon.ts';
 
@@ -13,11 +14,12 @@ export const start = async (
   const transformerFolders = allowTransformerPath.map((folder) => resolve(folder));
   if (daemon) return startDaemon(cli, transformerFolders);
   const { main } = await import('../main.ts');
-  return main({
+  await main({
     env: cli.env,
     home: cli.home,
     transformerFolders,
     report: cli.tell,
     greet: (text) => cli.say(text.trimEnd()),
   });
+  buildUi();
 };

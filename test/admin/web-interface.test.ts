@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -415,10 +415,25 @@ test('the built interface is served: types, caching, compression, a strict polic
   t.is((await rig.ask('GET', '/ui/')).status, 308);
 });
 
-test('without a built interface /ui says so in words', async (t) => {
-  const rig = await open(t, quiet, {}, { uiFolder: '/nowhere/at/all' });
+test('until the interface is built, its page says so and loads itself again; a new build is served at once', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'switchyard-ui-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  const folder = join(home, 'dist');
+  const rig = await open(t, quiet, {}, { uiFolder: folder });
   const page = await rig.ask('GET', '/ui');
   t.is(page.status, 503);
-  t.regex(page.text, /isn't built/);
+  t.regex(page.text, /is being built/);
+  t.regex(page.text, /<meta http-equiv="refresh" content="2">/);
   t.is((await rig.ask('GET', '/ui/assets/x.js')).status, 404);
+  for (const name of ['one', 'two']) {
+    const draft = join(home, name);
+    await mkdir(join(draft, 'assets'), { recursive: true });
+    await writeFile(join(draft, 'index.html'), name);
+    await writeFile(join(draft, 'assets', `${name}.js`), '');
+    await rm(folder, { recursive: true, force: true });
+    await rename(draft, folder);
+    t.is((await rig.ask('GET', '/ui')).text, name);
+    t.is((await rig.ask('GET', `/ui/assets/${name}.js`)).status, 200);
+  }
+  t.is((await rig.ask('GET', '/ui/assets/one.js')).status, 404);
 });

@@ -123,7 +123,7 @@ const forward = (res: UwsResponse, path: string, body: Buffer): void => {
   );
 };
 
-const uws = loadUws();
+const { uws } = loadUws();
 let port = 0;
 uws
   .App()

@@ -79,7 +79,7 @@ const sendStream = (res: UwsResponse, wire: Wire, isGone: () => boolean): void =
   else setImmediate(pump);
 };
 
-const uws = loadUws();
+const { uws } = loadUws();
 uws
   .App()
   .any('/*', (res, req) => {

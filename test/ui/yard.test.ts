@@ -1,0 +1,282 @@
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { hasBrowser, startBrowser, type Tab, type TestBrowser, takePictures, violations } from '../support/browser.ts';
+import { chatReply, chatStream } from '../support/chat-stream.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const secret = 'the-secret-of-the-provider';
+
+const configOf = (url: string) => ({
+  Providers: [
+    { name: 'fast', baseUrl: `${url}/v1`, apiKey: secret, models: ['small', 'broken'] },
+    { name: 'deep', baseUrl: `${url}/v1`, apiKey: secret, models: ['large'] },
+  ],
+  Router: { default: 'fast,small', routes: { think: 'deep,large' } },
+  transformers: [{ name: 'maxtoken', provider: 'fast', options: { max_tokens: 100 } }],
+});
+
+/** As it is at first glance: what a tab shows, and that nothing went wrong in it. */
+const look = async ({ page }: Tab, hash = ''): Promise<Page> => {
+  await page.evaluate(`window.location.hash = ${JSON.stringify(hash)}`);
+  return page;
+};
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+test.before(async () => {
+  if (!hasBrowser) return;
+  execFileSync(process.execPath, [resolve(root, 'ui/build.js')]);
+  upstream = await startUpstream(({ text }) => {
+    if (text.includes('"broken"')) return jsonAnswer({ error: { message: 'no capacity left' } }, 529);
+    const isStream = text.includes('"stream":true');
+    return isStream ? sseAnswer(chatStream(['One lever ', 'throws ', 'the points.'])) : jsonAnswer(chatReply('Hello.'));
+  });
+  gateway = await startGateway(configOf(upstream.url));
+  browser = await startBrowser();
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await upstream?.close();
+});
+
+const browserTest = hasBrowser ? test.serial : test.serial.skip;
+if (!hasBrowser) test('in a browser: skipped, for want of Chromium (CHROMIUM names another one)', (t) => t.pass());
+
+const send = async (baseUrl: string, body: object, headers: Record<string, string> = {}): Promise<string> => {
+  const answer = await fetch(`${baseUrl}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ max_tokens: 500, messages: [{ role: 'user', content: 'Why two levers?' }], ...body }),
+  });
+  await answer.text();
+  return answer.headers.get('x-request-id') ?? '';
+};
+
+browserTest('the first page is light, asks nobody else, and leads by key to the others', async (t) => {
+  const tab = await browser.open(`${gateway.baseUrl}/ui`);
+  await tab.page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
+  await tab.page.getByText('Route', { exact: true }).waitFor();
+  await tab.page.locator('.plot canvas').waitFor();
+  const size = await tab.page.evaluate<number>(
+    `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).reduce((sum, one) => sum + one.encodedBodySize, 0)`,
+  );
+  t.log(`${Math.round(size / 1024)} KiB of JavaScript`);
+  t.true(size > 0 && size < 250_000, `${size} bytes`);
+
+  await tab.page.keyboard.press('Tab');
+  t.is(await tab.page.evaluate('document.activeElement.textContent'), 'Skip to the page');
+  await tab.page.keyboard.press('Enter');
+  t.is(await tab.page.evaluate('document.activeElement.id'), 'main');
+  await tab.page.keyboard.press('?');
+  const dialog = tab.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await dialog.getByText('Go to Providers').waitFor();
+  await tab.page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  for (const [key, title] of pageKeys) {
+    await tab.page.keyboard.press('g');
+    await tab.page.keyboard.press(key);
+    await tab.page.getByRole('heading', { level: 1, name: title }).waitFor();
+    t.is(await tab.page.title(), `${title} · Switchyard`);
+    t.is(await tab.page.evaluate('document.activeElement.id'), 'main', title);
+  }
+  await look(tab, '#/no/such/page');
+  await tab.page.getByText('There is no page at /no/such/page.').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
+
+const pageKeys = [
+  ['l', 'Logs'],
+  ['r', 'Routing'],
+  ['t', 'Transformers'],
+  ['e', 'Presets'],
+  ['s', 'Settings'],
+  ['c', 'Connect'],
+  ['a', 'Playground'],
+  ['y', 'Yard'],
+] as const;
+
+browserTest('the Yard shows each line, what runs on it, and the last requests with filters', async (t) => {
+  await send(gateway.baseUrl, { model: 'any', stream: true });
+  await send(gateway.baseUrl, { model: 'any', thinking: { type: 'enabled', budget_tokens: 2_000 }, max_tokens: 4_000 });
+  await send(gateway.baseUrl, { model: 'fast,broken', top_k: 3 });
+  const tab = await browser.open(`${gateway.baseUrl}/ui`);
+  const { page } = tab;
+
+  const drawing = page.getByRole('figure', { name: /Drawing of all lines/ });
+  await drawing.getByRole('link', { name: /small/ }).waitFor();
+  t.is(await drawing.locator('.track').count(), 6, 'three protocols, two routes, one by name');
+  await drawing.getByText('1 failed').waitFor();
+
+  const table = page.getByRole('region', { name: 'List of the last requests' });
+  t.is(await table.getByRole('row').count(), 4);
+  const row = table.getByRole('row', { name: /deep, large/ });
+  t.regex((await row.textContent()) ?? '', /think.*200/);
+  await page.getByLabel('Outcome').selectOption('Failed');
+  t.is(await table.getByRole('row').count(), 2);
+  t.regex((await table.textContent()) ?? '', /529/);
+  await page.getByLabel('Text').fill('no such text');
+  await page.getByText('No request passes these filters').waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByLabel('Scenario').selectOption('think');
+  t.is(await table.getByRole('row').count(), 2);
+  await page.getByLabel('Scenario').selectOption('');
+
+  await page.getByRole('group', { name: 'How the lines are shown' }).getByText('Table').click();
+  const lines = page.getByRole('region', { name: 'List of the lines' });
+  t.regex((await lines.getByRole('row', { name: /Messages.*fast, small/ }).textContent()) ?? '', /maxtoken/);
+  await page.getByRole('group', { name: 'How the lines are shown' }).getByText('Drawing').click();
+  await drawing.getByRole('link', { name: /small/ }).click();
+  await page
+    .getByRole('figure', { name: /from Messages to fast, small/ })
+    .getByText('maxtoken')
+    .waitFor();
+  await takePictures(page, 'line');
+  await page.goBack();
+  await drawing.waitFor();
+
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    t.deepEqual(await violations(page), [], `${width}`);
+    t.is(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'), false, `${width}`);
+  }
+  await takePictures(page, 'yard');
+  t.deepEqual(tab.complaints, []);
+});
+
+browserTest('a recorded request is opened by key: steps, events, curl, replay in another protocol', async (t) => {
+  const tab = await browser.open(`${gateway.baseUrl}/ui`);
+  const { page } = tab;
+  await page.getByRole('button', { name: 'Record requests' }).click();
+  await page.getByText('The last 50 are kept, each up to 1.0 MiB').waitFor();
+  await page.getByRole('button', { name: 'Start recording' }).click();
+  await page.getByRole('button', { name: 'Recording requests' }).waitFor();
+  const id = await send(
+    gateway.baseUrl,
+    { model: 'any', stream: true, top_k: 5 },
+    { 'x-api-key': 'the-clients-own-key' },
+  );
+
+  const first = page.getByRole('region', { name: 'List of the last requests' }).getByRole('link', { name: /recorded/ });
+  await first.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: id }).waitFor();
+  t.regex((await page.getByRole('main').textContent()) ?? '', /fast, small.*top_k.*dropped/s);
+  await page.getByText('Wait for the provider').waitFor();
+
+  await page.getByRole('button', { name: /maxtoken/ }).click();
+  const changes = page.getByRole('region', { name: 'What maxtoken changed' });
+  t.is(await changes.locator('del').textContent(), '−"maxTokens": 500');
+  t.is(await changes.locator('ins').textContent(), '+"maxTokens": 100');
+  await page.getByRole('button', { name: /encode/ }).click();
+  await page
+    .getByRole('textbox', { name: /encode.*after/ })
+    .getByText('"max_tokens"')
+    .or(page.getByText('"max_completion_tokens"'))
+    .first()
+    .waitFor();
+  await takePictures(page, 'request');
+  t.deepEqual(await violations(page), []);
+
+  await page.getByRole('tab', { name: 'Steps' }).press('ArrowRight');
+  const events = page.getByRole('region', { name: 'Events' }).getByRole('table');
+  t.regex(
+    (await events.getByRole('row', { name: /throws/ }).textContent()) ?? '',
+    /chat\.completion\.chunk.*content_block_delta/s,
+  );
+  await page.getByLabel('with the gateway’s own events').check();
+  await events.getByText('text-delta').first().waitFor();
+  await page.getByRole('searchbox', { name: 'Find' }).fill('message_stop');
+  t.is(await events.getByRole('row').count(), 2);
+  await takePictures(page, 'request-events');
+  t.deepEqual(await violations(page), []);
+
+  await page.getByRole('tab', { name: 'Headers and curl' }).click();
+  await page.getByText('curl -sS').first().waitFor();
+  const shown = (await page.getByRole('main').textContent()) ?? '';
+  t.regex(shown, /\$FAST_API_KEY/);
+  t.false(shown.includes(secret) || shown.includes('the-clients-own-key'));
+  t.deepEqual(await violations(page), []);
+
+  const calls = upstream.requests.length;
+  await page.getByRole('tab', { name: 'Replay' }).click();
+  await page.getByLabel('For a client of').selectOption('Responses');
+  await page.getByText('At once').click();
+  await page.getByRole('button', { name: 'Play' }).click();
+  await page.getByRole('region', { name: 'Replayed answer' }).getByText('response.completed').waitFor();
+  t.is(upstream.requests.length, calls, 'nobody was called');
+  await takePictures(page, 'request-replay');
+  t.deepEqual(await violations(page), []);
+
+  await page.getByRole('link', { name: '← Yard' }).click();
+  await page.getByRole('button', { name: 'Forget all' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Forget all' }).click();
+  await page.getByText('No request yet').waitFor();
+  await look(tab, `#/requests/${id}`);
+  await page.getByText(/There is no request of that id/).waitFor();
+  t.deepEqual(
+    tab.complaints.filter((line) => !line.includes('404')),
+    [],
+  );
+});
+
+browserTest('a gateway that does not answer is said in words, and the page goes on when it is back', async (t) => {
+  const { page } = await browser.open(`${gateway.baseUrl}/ui`);
+  await page.getByText('Where requests come from').waitFor();
+  await page.route('**/{api,health}/**', (asked) => asked.abort());
+  await page.getByText('The gateway does not answer').waitFor();
+  t.deepEqual(await violations(page), []);
+  await page.unrouteAll();
+  await page.getByText('The gateway does not answer').waitFor({ state: 'detached' });
+  await send(gateway.baseUrl, { model: 'any' });
+  await page.getByRole('region', { name: 'List of the last requests' }).getByText('fast, small').waitFor();
+});
+
+browserTest('a service with a key asks for it once in a tab, and says when it is wrong', async (t) => {
+  const key = 'a-key-of-some-length';
+  const guarded = await startGateway({ ...configOf(upstream.url), APIKEY: key });
+  t.teardown(guarded.stop);
+  const { page } = await browser.open(`${guarded.baseUrl}/ui#/settings`);
+  const dialog = page.getByRole('dialog', { name: 'This gateway asks for its key' });
+  await dialog.getByLabel('Key', { exact: true }).fill('not the key');
+  t.deepEqual(await violations(page), []);
+  await takePictures(page, 'key');
+  await dialog.getByRole('button', { name: 'Open' }).click();
+  await dialog.getByText('The gateway did not take that key.').waitFor();
+  await dialog.getByLabel('Key', { exact: true }).fill(key);
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  await look({ page, complaints: [] }, '#/');
+  await page.getByRole('figure', { name: /Drawing of all lines/ }).waitFor();
+  await page.reload();
+  await page.getByRole('figure', { name: /Drawing of all lines/ }).waitFor();
+  t.false(await dialog.isVisible());
+  t.false((await page.content()).includes(key));
+  t.is(await page.evaluate('window.localStorage.length'), 0);
+});
+
+browserTest('the theme is picked and kept, and the drawer leads on where there is little room', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
+  await page.getByRole('group', { name: 'Theme' }).getByText('Dark').check({ force: true });
+  t.is(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'dark');
+  await page.reload();
+  t.is(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'dark');
+  await page.evaluate('localStorage.clear()');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole('button', { name: 'Menu' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Pages' });
+  t.deepEqual(await violations(page), []);
+  await takePictures(page, 'drawer');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await drawer.getByRole('link', { name: 'Settings' }).click();
+  await drawer.waitFor({ state: 'detached' });
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  t.deepEqual(complaints, []);
+});

@@ -1,0 +1,94 @@
+import { ApiError, isAbort } from './api-error.ts';
+import { lostConnection } from './connection.ts';
+import { isJsonObject } from './json.ts';
+import { keyState, refuseKey } from './key.ts';
+
+/** What a call may say beside its path. */
+export interface CallOptions {
+  /** Default: `GET`. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Parameters of the query; those that are `undefined` are left out. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer's value, and its headers. */
+export interface Answer<T> {
+  readonly value: T;
+  readonly headers: Headers;
+}
+
+/** Calls an endpoint that answers with JSON. Throws an `ApiError`, or the abort of `signal`. */
+export const call = async <T>(path: string, options: CallOptions = {}): Promise<T> =>
+  (await callFor<T>(path, options)).value;
+
+/** As `call`, with the answer's headers. */
+export const callFor = async <T>(path: string, options: CallOptions = {}): Promise<Answer<T>> => {
+  const response = await send(path, options);
+  if (!response.ok) throw await failure(response);
+  // The gateway's own answer: its shapes are those of its OpenAPI document, which this folder writes down as types.
+  return { value: (await readJson(response)) as T, headers: response.headers };
+};
+
+/** Sends a request with the key, and returns whatever the answer is. Throws only when there is none, or it was given up. */
+export const send = async (
+  path: string,
+  { method = 'GET', query = {}, body, headers = {}, signal }: CallOptions = {},
+): Promise<Response> => {
+  const { key } = keyState.get();
+  const init: RequestInit = {
+    method,
+    cache: 'no-store',
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(key !== '' && { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  };
+  const response = await fetch(path + queryText(query), init).catch((error: unknown) => {
+    if (isAbort(error)) throw error;
+    lostConnection();
+    throw new ApiError(0, 'The gateway does not answer. Is it running?');
+  });
+  if (response.status === 401) refuseKey(key);
+  return response;
+};
+
+/** What a failed answer says, whichever of the gateway's error shapes it has. */
+export const failure = async (response: Response): Promise<ApiError> =>
+  failureIn(response.status, await response.text().catch(() => ''));
+
+/** The same, of an answer that was read. */
+export const failureIn = (status: number, text: string): ApiError =>
+  new ApiError(status, messageIn(text) ?? `The gateway answered ${status}.`);
+
+const messageIn = (text: string): string | undefined => {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (!isJsonObject(body)) return undefined;
+    const { message, error } = body;
+    if (typeof message === 'string') return message;
+    return isJsonObject(error) && typeof error.message === 'string' ? error.message : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const readJson = async (response: Response): Promise<unknown> => {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError(response.status, 'The gateway sent an answer that this page cannot read.');
+  }
+};
+
+const queryText = (query: Readonly<Record<string, string | number | undefined>>): string => {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return given.length > 0 ? `?${new URLSearchParams(given)}` : '';
+};

@@ -1,0 +1,69 @@
+import { useEffect } from 'react';
+import { createStore, useStore } from '../state/store.ts';
+import { ApiError, wordError } from './api-error.ts';
+import { type ConfigFile, type Outcome, type ReadConfig, readConfig, writeConfig } from './config.ts';
+import { connection } from './connection.ts';
+import { keyState } from './key.ts';
+
+/** The configuration as the page knows it. */
+export interface ConfigState {
+  /** `undefined` until it was read. */
+  readonly config: ConfigFile | undefined;
+  /** Why it couldn't be read. A missing key and a gateway that doesn't answer aren't told here: the page's frame does. */
+  readonly error: string | undefined;
+}
+
+interface Held extends ConfigState {
+  readonly etag: string | undefined;
+}
+
+const held = createStore<Held>({ config: undefined, error: undefined, etag: undefined });
+
+/** Reads the configuration anew, for every page that shows it. */
+export const reloadConfig = async (): Promise<void> => {
+  try {
+    hold(await readConfig());
+  } catch (error) {
+    const isToldByFrame = error instanceof ApiError && (error.status === 401 || error.status === 0);
+    held.set({ ...held.get(), error: isToldByFrame ? undefined : wordError(error) });
+  }
+};
+
+/** The shared configuration. It is read when the first page asks, and when the key or the connection changed. */
+export const useConfig = (): ConfigState => {
+  const { revision } = useStore(connection);
+  const { key } = useStore(keyState);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new key or connection is a reason to read it again
+  useEffect(() => {
+    void reloadConfig();
+  }, [revision, key]);
+  return useStore(held);
+};
+
+/**
+ * Changes a part of the configuration and saves it whole. Fails with an `ApiError` in words: what is wrong with it, or (status
+ * 412) that it was changed elsewhere meanwhile; then the newest is loaded, and saving again puts the change on top of that.
+ */
+export const saveConfig = async (change: (config: ConfigFile) => ConfigFile): Promise<Outcome> => {
+  const { config, etag } = held.get();
+  const before = config === undefined ? await readConfig() : { config, etag };
+  try {
+    const outcome = await writeConfig(change(before.config), before.etag);
+    await reloadConfig();
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 412) throw error;
+    await reloadConfig();
+    throw new ApiError(412, changedElsewhere);
+  }
+};
+
+const changedElsewhere =
+  'Nothing was saved: the configuration was changed elsewhere in the meantime. It has been loaded anew and your edit is still here; save once more to put it on top.';
+
+const hold = ({ config, etag }: ReadConfig): void => {
+  const before = held.get();
+  const same = before.config !== undefined && JSON.stringify(before.config) === JSON.stringify(config);
+  // The same object as before, so that nothing is drawn again for nothing.
+  held.set({ config: same ? before.config : config, etag, error: undefined });
+};

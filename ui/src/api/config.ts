@@ -1,0 +1,115 @@
+import { call, callFor } from './call.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/** A provider as it is written in the configuration. Other spellings and further fields are kept. */
+export interface ProviderFile {
+  readonly name?: string;
+  readonly baseUrl?: string;
+  /** A key, or `$VARIABLE`; or several that take turns. */
+  readonly apiKey?: string | readonly string[];
+  readonly models?: readonly string[];
+  readonly [field: string]: Json | undefined;
+}
+
+/** The rules of routing as they are written. */
+export interface RouterFile {
+  readonly default?: string;
+  /** In tokens. */
+  readonly longContextThreshold?: number;
+  /** Destination by scenario: background, think, longContext, webSearch, image. */
+  readonly routes?: Readonly<Record<string, string>>;
+  /** Further destinations by scenario or `default`, asked in this order when the first can't serve. */
+  readonly fallback?: Readonly<Record<string, readonly string[]>>;
+  readonly [field: string]: Json | undefined;
+}
+
+/** An entry of the list of transformers: a name alone, or more. */
+export type TransformerEntry =
+  | string
+  | {
+      readonly name?: string;
+      /** A module of the user's own. */
+      readonly path?: string;
+      readonly provider?: string;
+      readonly models?: readonly string[];
+      readonly options?: JsonObject;
+      readonly [field: string]: Json | undefined;
+    };
+
+/** The configuration as it is written: references to the environment stay references. Fields that nobody knows are kept. */
+export interface ConfigFile {
+  readonly HOST?: string;
+  readonly PORT?: number;
+  readonly APIKEY?: string;
+  readonly LOG?: boolean;
+  readonly LOG_LEVEL?: string;
+  readonly Providers?: readonly ProviderFile[];
+  readonly Router?: RouterFile;
+  readonly transformers?: readonly TransformerEntry[];
+  readonly [field: string]: Json | undefined;
+}
+
+/** The configuration, and the mark of this very state of it. */
+export interface ReadConfig {
+  readonly config: ConfigFile;
+  readonly etag: string | undefined;
+}
+
+/** What the gateway did. */
+export interface Outcome {
+  readonly success: boolean;
+  readonly message: string;
+}
+
+/** Something about a field. */
+export interface Finding {
+  /** `Providers[0].baseUrl`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What a configuration would bring about. */
+export interface CheckedConfig {
+  readonly faults: readonly Finding[];
+  readonly warnings: readonly Finding[];
+  /** Fields that only a restart applies. */
+  readonly restart: readonly string[];
+}
+
+/** An earlier configuration. */
+export interface Backup {
+  readonly name: string;
+  /** ISO 8601. */
+  readonly replacedAt: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/** Reads the configuration. */
+export const readConfig = async (signal?: AbortSignal): Promise<ReadConfig> => {
+  const { value, headers } = await callFor<ConfigFile>('/api/config', { signal });
+  return { config: value, etag: headers.get('etag') ?? undefined };
+};
+
+/** Replaces the configuration whole. Fails with status 412 when it is no longer in the state of `etag`. */
+export const writeConfig = (config: ConfigFile, etag: string | undefined): Promise<Outcome> =>
+  call('/api/config', { method: 'POST', body: config, headers: etag === undefined ? {} : { 'if-match': etag } });
+
+/** Checks a configuration without saving it. */
+export const checkConfig = (config: ConfigFile, signal?: AbortSignal): Promise<CheckedConfig> =>
+  call('/api/config/check', { method: 'POST', body: config, signal });
+
+/** The JSON Schema of the configuration. */
+export const readConfigSchema = (signal?: AbortSignal): Promise<JsonObject> => call('/api/config/schema', { signal });
+
+/** Earlier configurations, newest first. */
+export const listBackups = async (signal?: AbortSignal): Promise<readonly Backup[]> =>
+  (await call<{ readonly backups: readonly Backup[] }>('/api/config/backups', { signal })).backups;
+
+/** One of them, as it was written. */
+export const readBackup = (name: string, signal?: AbortSignal): Promise<ConfigFile> =>
+  call(`/api/config/backups/${encodeURIComponent(name)}`, { signal });
+
+/** Puts one of them in the place of the configuration. */
+export const restoreBackup = (name: string): Promise<Outcome> =>
+  call('/api/config/restore', { method: 'POST', body: { name } });

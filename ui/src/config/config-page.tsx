@@ -1,0 +1,86 @@
+import { type ReactNode, useEffect, useMemo } from 'react';
+import type { ConfigFile } from '../api/config.ts';
+import { useConfig } from '../api/config-store.ts';
+import { Button } from '../parts/button.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { useStore } from '../state/store.ts';
+import { useUnsaved } from '../state/unsaved.ts';
+import { changeDraft, configDraft, discardDraft, rebaseDraft } from './config-draft.ts';
+import { Conflicts } from './conflicts.tsx';
+import { checked, useChecks, useFaults } from './findings.ts';
+import { type Form, FormContext } from './form.ts';
+import { SaveBar } from './save-bar.tsx';
+import { unreadableTexts } from './unreadable-texts.ts';
+import { useFocusWanted } from './wanted-field.ts';
+import './config.css';
+
+/** The pages that edit the shared draft. */
+const configPages = ['providers', 'routing', 'transformers', 'settings'];
+
+/** A page that edits the configuration: loads it, keeps the draft, checks it, saves it. */
+export const ConfigPage = ({
+  title,
+  about,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly about: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) => {
+  const { config: saved, error } = useConfig();
+  return (
+    <>
+      <PageHeader title={title} about={about} actions={saved && actions} />
+      {error !== undefined && (
+        <Notice kind="failed" title="The configuration could not be read">
+          {error}
+        </Notice>
+      )}
+      {saved ? <Edit saved={saved}>{children}</Edit> : error === undefined && <Loading what={title} />}
+    </>
+  );
+};
+
+const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly children: ReactNode }) => {
+  const { held, restored, conflicts, rebased } = useStore(configDraft);
+  const { warnings, of } = useStore(checked);
+  const texts = useStore(unreadableTexts);
+  const faults = useFaults();
+  const draft = held?.draft;
+  useEffect(() => rebaseDraft(saved), [saved]);
+  useChecks(draft);
+  useUnsaved('the configuration', draft !== undefined || texts.size > 0, configPages);
+  useFocusWanted();
+  const form = useMemo<Form>(
+    () => ({
+      config: draft ?? saved,
+      saved,
+      dirty: draft !== undefined,
+      change: (change) => changeDraft(saved, change),
+      faults,
+      warnings: of === draft ? warnings : [],
+    }),
+    [draft, saved, faults, warnings, of],
+  );
+  return (
+    <FormContext value={form}>
+      {restored && conflicts.length === 0 && (
+        <Notice title="Your unsaved changes are back" actions={<Button onClick={discardDraft}>Discard them</Button>}>
+          This tab kept them when the page was left. They are not saved yet.
+        </Notice>
+      )}
+      {rebased && conflicts.length === 0 && (
+        <Notice title="The configuration was changed elsewhere meanwhile">
+          Those changes have been loaded, and yours are on top of them. Nothing was lost on either side.
+        </Notice>
+      )}
+      {conflicts.length > 0 && <Conflicts conflicts={conflicts} saved={saved} />}
+      {children}
+      <SaveBar />
+    </FormContext>
+  );
+};

@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import type { Finding } from '../api/config.ts';
+import type { Json } from '../api/json.ts';
+import { JsonEditor } from '../parts/json-editor/json-editor.tsx';
+import { useStore } from '../state/store.ts';
+import { sentence } from './findings.ts';
+import { type Parsed, parseText } from './parse-text.ts';
+import { sameJson } from './same-json.ts';
+import { keepText, unreadableTexts } from './unreadable-texts.ts';
+
+/** A value that is edited as JSON. While the text can't be read, the draft can't be saved; nothing typed is lost meanwhile. */
+export const JsonField = ({
+  label,
+  hint,
+  path,
+  value,
+  onChange,
+  findings,
+  problemOf,
+  maxLines = 16,
+}: {
+  readonly label: string;
+  readonly hint?: string;
+  readonly path: string;
+  readonly value: Json | undefined;
+  /** `undefined`: the text is empty. */
+  readonly onChange: (value: Json | undefined) => void;
+  readonly findings?: readonly (Finding & { readonly severity?: 'error' | 'warning' })[];
+  /** Why a value can't be taken; reads on after the field's name. */
+  readonly problemOf?: (value: Json) => string | undefined;
+  readonly maxLines?: number;
+}) => {
+  const unread = useStore(unreadableTexts).get(path);
+  const [typed, setTyped] = useState('');
+  // What was typed stays as it was typed, for as long as it says what the draft says.
+  const isTyped = typed.trim() === '' ? value === undefined : isValue(typed, value);
+  const shown = unread ?? (isTyped ? typed : JSON.stringify(value, null, 2));
+  const read = (text: string): Parsed => {
+    const parsed = parseText(text);
+    const problem = 'value' in parsed ? problemOf?.(parsed.value) : undefined;
+    return problem === undefined ? parsed : { problem };
+  };
+  const problem = unread === undefined ? undefined : read(unread);
+  const change = (text: string): void => {
+    if (text === shown) return;
+    setTyped(text);
+    const parsed = text.trim() === '' ? { value: undefined } : read(text);
+    keepText(path, 'problem' in parsed ? text : undefined);
+    if (!('problem' in parsed)) onChange(parsed.value);
+  };
+  return (
+    <div className="field" data-path={path} tabIndex={-1}>
+      <span className="field-label">{label}</span>
+      <JsonEditor label={label} value={shown} onChange={change} maxLines={maxLines} {...(findings && { findings })} />
+      {hint !== undefined && <p className="field-hint">{hint}</p>}
+      {problem && 'problem' in problem && <p className="field-error">{sentence(`${label} ${problem.problem}`)}</p>}
+    </div>
+  );
+};
+
+const isValue = (text: string, value: Json | undefined): boolean => {
+  const parsed = parseText(text);
+  return 'value' in parsed && sameJson(parsed.value, value);
+};

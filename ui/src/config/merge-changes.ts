@@ -1,0 +1,60 @@
+import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
+import { sameJson } from './same-json.ts';
+
+/** A value that was changed on both sides, and not alike. */
+export interface Conflict {
+  /** `Router.default`; a list is one value. */
+  readonly path: string;
+  readonly mine: Json | undefined;
+  readonly theirs: Json | undefined;
+}
+
+/** What two changes of the same thing come to. */
+export interface Merged<T> {
+  /** With my side's value wherever there is a conflict. */
+  readonly value: T;
+  readonly conflicts: readonly Conflict[];
+}
+
+/**
+ * Puts my changes of `base` on top of theirs. Objects are merged member by member; any other value that only one side changed is
+ * taken from that side.
+ */
+export const mergeChanges = <T extends JsonObject>(base: T, mine: T, theirs: T): Merged<T> => {
+  const conflicts: Conflict[] = [];
+  const value = mergeObjects(base, mine, theirs, '', conflicts);
+  // Each member is one of those of `mine` or `theirs`.
+  return { value: value as T, conflicts };
+};
+
+const mergeObjects = (
+  base: JsonObject,
+  mine: JsonObject,
+  theirs: JsonObject,
+  at: string,
+  conflicts: Conflict[],
+): JsonObject => {
+  const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
+  const members = [...names].flatMap((name) => {
+    const path = at === '' ? name : `${at}.${name}`;
+    const merged = mergeValues(base[name], mine[name], theirs[name], path, conflicts);
+    return merged === undefined ? [] : [[name, merged] as const];
+  });
+  return Object.fromEntries(members);
+};
+
+const mergeValues = (
+  base: Json | undefined,
+  mine: Json | undefined,
+  theirs: Json | undefined,
+  path: string,
+  conflicts: Conflict[],
+): Json | undefined => {
+  if (sameJson(mine, theirs) || sameJson(base, theirs)) return mine;
+  if (sameJson(base, mine)) return theirs;
+  if (isJsonObject(mine) && isJsonObject(theirs)) {
+    return mergeObjects(isJsonObject(base) ? base : {}, mine, theirs, path, conflicts);
+  }
+  conflicts.push({ path, mine, theirs });
+  return mine;
+};

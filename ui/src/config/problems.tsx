@@ -1,0 +1,52 @@
+import type { Finding } from '../api/config.ts';
+import { counted } from '../format/count.ts';
+import { Icon } from '../parts/icon.tsx';
+import { sentence } from './findings.ts';
+import { goToField } from './wanted-field.ts';
+
+/** What keeps a draft from being saved, and what one should know; each leads to its field. */
+export const Problems = ({
+  faults,
+  warnings,
+}: {
+  readonly faults: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}) => (
+  <div className="problems">
+    {faults.length > 0 && <List kind="failed" title="Before this can be saved" findings={faults} />}
+    {warnings.length > 0 && (
+      <details>
+        <summary className="soft small">{counted(warnings.length, 'thing')} to know</summary>
+        <List kind="warn" title="Warnings" findings={warnings} />
+      </details>
+    )}
+  </div>
+);
+
+const List = ({
+  kind,
+  title,
+  findings,
+}: {
+  readonly kind: 'failed' | 'warn';
+  readonly title: string;
+  readonly findings: readonly Finding[];
+}) => (
+  <ul className={`problem-list problem-${kind}`} aria-label={title}>
+    {findings.map(({ path, message }) => (
+      <li key={`${path} ${message}`}>
+        <Icon name={kind} />
+        {path === '' ? (
+          <span>{sentence(message)}</span>
+        ) : (
+          <span>
+            <button type="button" className="link mono" onClick={() => goToField(path)}>
+              {path}
+            </button>{' '}
+            {message}
+          </span>
+        )}
+      </li>
+    ))}
+  </ul>
+);

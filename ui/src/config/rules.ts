@@ -1,0 +1,75 @@
+import type { ConfigFile } from '../api/config.ts';
+import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
+import { withInner, withMember } from './field-path.ts';
+
+/** A rule of routing: the default, or a scenario. */
+export interface Rule {
+  readonly name: 'default' | 'longContext' | 'image' | 'webSearch' | 'background' | 'think';
+  readonly title: string;
+  /** Which requests it is for. */
+  readonly fits: string;
+}
+
+/** All rules, scenarios in the order in which they are tried. */
+export const rules: readonly Rule[] = [
+  { name: 'default', title: 'Default', fits: 'Everything that no scenario below takes.' },
+  { name: 'longContext', title: 'Long context', fits: 'Requests with more tokens than the threshold.' },
+  { name: 'image', title: 'Image', fits: 'The newest turn of the user has an image.' },
+  { name: 'webSearch', title: 'Web search', fits: 'A hosted web search is the only tool, or is forced.' },
+  {
+    name: 'background',
+    title: 'Background',
+    fits: 'An agent’s small tasks: the model asked for has “haiku” in its name.',
+  },
+  { name: 'think', title: 'Thinking', fits: 'Thinking is asked for with a budget, or an effort of high or more.' },
+];
+
+/** Where a rule's destination is written: scenarios may also stand directly on the router, an older spelling. */
+export const routePath = ({ Router = {} }: ConfigFile, { name }: Rule): string =>
+  name === 'default' || (Router.routes?.[name] === undefined && Router[name] !== undefined)
+    ? `Router.${name}`
+    : `Router.routes.${name}`;
+
+/** A rule's destination; empty: none. */
+export const routeOf = (config: ConfigFile, rule: Rule): string => {
+  const { Router = {} } = config;
+  const value = routePath(config, rule) === `Router.${rule.name}` ? Router[rule.name] : Router.routes?.[rule.name];
+  return typeof value === 'string' ? value : '';
+};
+
+/** Sets a rule's destination; empty takes it away. */
+export const withRoute = (config: ConfigFile, rule: Rule, destination: string): ConfigFile => {
+  const { Router = {} } = config;
+  const value = destination === '' ? undefined : destination;
+  const isDirect = routePath(config, rule) === `Router.${rule.name}`;
+  return {
+    ...config,
+    Router: isDirect ? withMember(Router, rule.name, value) : withInner(Router, 'routes', rule.name, value),
+  };
+};
+
+/** Where a rule's fallbacks are written: they may also stand beside the router, an older spelling. */
+export const fallbackPath = ({ Router = {}, fallback }: ConfigFile, { name }: Rule): string =>
+  Router.fallback?.[name] === undefined && isJsonObject(fallback) && fallback[name] !== undefined
+    ? `fallback.${name}`
+    : `Router.fallback.${name}`;
+
+/** Whom a rule asks next, in this order. */
+export const fallbacksOf = (config: ConfigFile, rule: Rule): readonly string[] => {
+  const { Router = {}, fallback } = config;
+  const isOlder = fallbackPath(config, rule) === `fallback.${rule.name}`;
+  const list = isOlder ? memberOf(fallback, rule.name) : Router.fallback?.[rule.name];
+  return Array.isArray(list) ? list.map(String) : [];
+};
+
+/** Sets a rule's fallbacks; none takes the list away. */
+export const withFallbacks = (config: ConfigFile, rule: Rule, list: readonly string[]): ConfigFile => {
+  const value = list.length === 0 ? undefined : list;
+  if (fallbackPath(config, rule) === `fallback.${rule.name}`) return withInner(config, 'fallback', rule.name, value);
+  return { ...config, Router: withInner(config.Router ?? {}, 'fallback', rule.name, value) };
+};
+
+const memberOf = (value: Json | undefined, name: string): Json | undefined => {
+  const object: JsonObject = isJsonObject(value) ? value : {};
+  return object[name];
+};

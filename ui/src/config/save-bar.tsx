@@ -1,0 +1,120 @@
+import { useState } from 'react';
+import { wordError } from '../api/api-error.ts';
+import { counted } from '../format/count.ts';
+import { Badge } from '../parts/badge.tsx';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { confirm } from '../shell/confirm.ts';
+import { useShortcut } from '../shell/shortcuts.ts';
+import { toast } from '../shell/toast.ts';
+import { useStore } from '../state/store.ts';
+import { configDraft, discardDraft, saveDraft } from './config-draft.ts';
+import { Diff } from './diff.tsx';
+import { checked } from './findings.ts';
+import { useForm } from './form.ts';
+import { hideKeys } from './hide-keys.ts';
+import { Problems } from './problems.tsx';
+import { needRestart } from './restart-need.ts';
+
+/** What was changed, what is wrong with it, and the buttons that save or discard it. At the page's foot while there is something. */
+export const SaveBar = () => {
+  const { config, saved, dirty, faults, warnings } = useForm();
+  const { conflicts } = useStore(configDraft);
+  const { of, error: checkError, restart } = useStore(checked);
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const [reviews, setReviews] = useState(false);
+  useShortcut('s', 'Review the changes, and save', () => {
+    if (dirty) setReviews(true);
+  });
+  const blocked = faults.length > 0 || conflicts.length > 0;
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const message = await saveDraft();
+      if (restart.length > 0 && of === config) needRestart(restart);
+      toast(message);
+      setReviews(false);
+    } catch (caught) {
+      setError(wordError(caught));
+    }
+    setBusy(false);
+  };
+  const discard = async (): Promise<void> => {
+    const yes = await confirm({
+      title: 'Discard your changes?',
+      text: 'Everything that you have changed since the last save is lost.',
+      yes: 'Discard',
+      no: 'Keep them',
+      danger: true,
+    });
+    if (!yes) return;
+    setError(undefined);
+    discardDraft();
+  };
+  if (!dirty && faults.length === 0) return null;
+  const saveButton = (
+    <Button look="primary" busy={busy} disabled={blocked || !dirty} onClick={() => void save()}>
+      Save
+    </Button>
+  );
+  return (
+    <section className="save-bar" aria-label="Unsaved changes">
+      {(faults.length > 0 || warnings.length > 0) && <Problems faults={faults} warnings={warnings} />}
+      {error !== undefined && (
+        <Notice kind="failed" title="Not saved">
+          {error}
+        </Notice>
+      )}
+      {checkError !== undefined && of === config && (
+        <Notice kind="warn" title="The changes could not be checked">
+          {checkError} Saving checks them too.
+        </Notice>
+      )}
+      <div className="row">
+        <span className="save-bar-state" role="status">
+          {blocked ? (
+            <Badge tone="bad">{faults.length > 0 ? counted(faults.length, 'problem') : 'To decide above'}</Badge>
+          ) : (
+            <Badge tone="accent">Unsaved changes</Badge>
+          )}{' '}
+          {restart.length > 0 && of === config && (
+            <span className="soft small">Needs a restart: {restart.join(', ')}</span>
+          )}
+        </span>
+        <div className="row row-end">
+          <Button look="quiet" onClick={() => void discard()}>
+            Discard
+          </Button>
+          <Button onClick={() => setReviews(true)}>Review</Button>
+          {saveButton}
+        </div>
+      </div>
+      {reviews && (
+        <Dialog
+          wide
+          title="What would change"
+          onClose={() => setReviews(false)}
+          actions={
+            <>
+              <Button onClick={() => setReviews(false)}>Back</Button>
+              {saveButton}
+            </>
+          }
+        >
+          <Diff label="config.json" before={print(saved)} after={print(config)} />
+          {error !== undefined && (
+            <Notice kind="failed" title="Not saved">
+              {error}
+            </Notice>
+          )}
+          {blocked && <p className="soft">It can be saved once the problems named on the page are solved.</p>}
+        </Dialog>
+      )}
+    </section>
+  );
+};
+
+const print = (config: Parameters<typeof hideKeys>[0]): string => JSON.stringify(hideKeys(config).shown, null, 2);

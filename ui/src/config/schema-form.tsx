@@ -1,0 +1,159 @@
+import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
+import { CheckField, NumberField, SelectField, TextArea, TextField } from '../parts/field.tsx';
+import { withMember } from './field-path.ts';
+import { useField } from './form.ts';
+import { JsonField } from './json-field.tsx';
+
+/** A form for an object as its JSON Schema describes it: numbers, switches, texts and choices; JSON for everything else. */
+export const SchemaForm = ({
+  schema,
+  path,
+  value,
+  onChange,
+  titles = {},
+}: {
+  readonly schema: JsonObject;
+  readonly path: string;
+  readonly value: JsonObject;
+  readonly onChange: (value: JsonObject) => void;
+  /** Labels in place of the members' names. */
+  readonly titles?: Readonly<Record<string, string>>;
+}) => {
+  const properties = isJsonObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const known = Object.keys(properties);
+  const others = Object.fromEntries(Object.entries(value).filter(([name]) => !known.includes(name)));
+  return (
+    <div className="form-grid">
+      {known.map((name) => (
+        <Member
+          key={name}
+          label={titles[name] ?? name}
+          schema={isJsonObject(properties[name]) ? properties[name] : {}}
+          required={required.includes(name)}
+          path={path === '' ? name : `${path}.${name}`}
+          value={value[name]}
+          onChange={(member) => onChange(withMember(value, name, member))}
+        />
+      ))}
+      {(Object.keys(others).length > 0 || (known.length === 0 && schema.additionalProperties !== false)) && (
+        <div className="form-wide">
+          <JsonField
+            label={known.length === 0 ? 'Options' : 'Further options'}
+            hint={known.length === 0 ? 'A JSON object.' : 'Nothing is known of these; they are kept.'}
+            path={path}
+            value={Object.keys(others).length === 0 ? undefined : others}
+            onChange={(rest) => {
+              const own = Object.entries(value).filter(([name]) => known.includes(name));
+              onChange({ ...Object.fromEntries(own), ...(isJsonObject(rest) ? rest : {}) });
+            }}
+          />
+        </div>
+      )}
+    </div>
+  );
+};
+
+const Member = ({
+  label,
+  schema,
+  required,
+  path,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly schema: JsonObject;
+  readonly required: boolean;
+  readonly path: string;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json | undefined) => void;
+}) => {
+  const mark = useField(path);
+  const hint = typeof schema.description === 'string' ? schema.description : undefined;
+  const usual = schema.default;
+  const frame = { label, hint, ...mark };
+  const choices = choicesOf(schema);
+  if (choices && (value === undefined || typeof value === 'string')) {
+    const none = usual === undefined ? 'Not set' : `As usual (${String(usual)})`;
+    return (
+      <SelectField
+        {...frame}
+        value={value ?? ''}
+        options={[
+          ...(required ? [] : [{ value: '', label: none }]),
+          ...choices.map((choice) => ({ value: choice, label: choice })),
+        ]}
+        onChange={(picked) => onChange(picked === '' ? undefined : picked)}
+      />
+    );
+  }
+  if (schema.type === 'boolean' && (value === undefined || typeof value === 'boolean')) {
+    return (
+      <CheckField
+        label={label}
+        hint={hint}
+        data-path={path}
+        checked={value ?? usual === true}
+        onChange={(checked) => onChange(checked === (usual === true) && !required ? undefined : checked)}
+      />
+    );
+  }
+  if (isNumeric(schema) && (value === undefined || typeof value === 'number')) {
+    return (
+      <NumberField
+        {...frame}
+        {...(typeof schema.minimum === 'number' && { min: schema.minimum })}
+        {...(typeof schema.maximum === 'number' && { max: schema.maximum })}
+        step={schema.type === 'integer' ? 1 : 'any'}
+        placeholder={usual === undefined ? '' : String(usual)}
+        required={required}
+        value={value}
+        onChange={onChange}
+      />
+    );
+  }
+  if (schema.type === 'string' && (value === undefined || typeof value === 'string')) {
+    return (
+      <TextField
+        {...frame}
+        placeholder={usual === undefined ? '' : String(usual)}
+        value={value ?? ''}
+        onChange={(text) => onChange(text === '' && !required ? undefined : text)}
+      />
+    );
+  }
+  if (isListOfTexts(schema) && (value === undefined || Array.isArray(value))) {
+    return (
+      <TextArea
+        {...frame}
+        hint={[hint, 'One on each line.'].filter(Boolean).join(' ')}
+        rows={Math.min(8, Math.max(2, (value?.length ?? 0) + 1))}
+        value={(value ?? []).map(String).join('\n')}
+        onChange={(text) => onChange(text === '' ? undefined : text.split('\n').map((line) => line.trim()))}
+        onBlur={() => value && onChange(value.filter((line: Json) => line !== ''))}
+      />
+    );
+  }
+  return (
+    <div className="form-wide">
+      <JsonField label={label} path={path} value={value} onChange={onChange} {...(hint !== undefined && { hint })} />
+    </div>
+  );
+};
+
+const isListOfTexts = ({ type, items }: JsonObject): boolean =>
+  type === 'array' && isJsonObject(items) && items.type === 'string';
+
+const isNumeric = ({ type }: JsonObject): boolean => type === 'integer' || type === 'number';
+
+/** The texts that may be picked, where the schema lists them: as an `enum`, or as alternatives of one value each. */
+const choicesOf = ({ enum: listed, anyOf }: JsonObject): readonly string[] | undefined => {
+  const values = Array.isArray(listed)
+    ? listed
+    : Array.isArray(anyOf)
+      ? anyOf.map((one: Json) => (isJsonObject(one) ? one.const : undefined))
+      : [];
+  const texts = values.filter((one): one is string => typeof one === 'string');
+  return texts.length > 0 && texts.length === values.length ? texts : undefined;
+};

@@ -1,0 +1,45 @@
+import { kept } from '../state/kept.ts';
+import { createStore } from '../state/store.ts';
+
+const place = kept('session', 'draft.texts');
+
+const restore = (): ReadonlyMap<string, string> => {
+  try {
+    // As `hold` wrote it.
+    return new Map(JSON.parse(place.read() ?? '[]') as [string, string][]);
+  } catch {
+    return new Map();
+  }
+};
+
+/** What was typed as JSON and can't be read yet, by the field's path. It isn't part of the draft, but outlives a reload as that does. */
+export const unreadableTexts = createStore(restore());
+
+const hold = (texts: ReadonlyMap<string, string>): void => {
+  place.write(texts.size > 0 ? JSON.stringify([...texts]) : undefined);
+  unreadableTexts.set(texts);
+};
+
+/** Keeps a text; `undefined` forgets it. */
+export const keepText = (path: string, text: string | undefined): void => {
+  const texts = unreadableTexts.get();
+  if (texts.get(path) === text) return;
+  const others = [...texts].filter(([at]) => at !== path);
+  hold(new Map(text === undefined ? others : [...others, [path, text]]));
+};
+
+/** Forgets all texts. */
+export const forgetTexts = (): void => hold(new Map());
+
+/** The rows of a list got other places (`undefined`: none any more), and their texts go along. */
+export const moveTexts = (list: string, placeOf: (at: number) => number | undefined): void => {
+  const moved = [...unreadableTexts.get()].flatMap(([path, text]): [string, string][] => {
+    const [, at, rest = ''] = path.startsWith(`${list}[`)
+      ? (/^\[(\d+)\](.*)$/.exec(path.slice(list.length)) ?? [])
+      : [];
+    if (at === undefined) return [[path, text]];
+    const to = placeOf(Number(at));
+    return to === undefined ? [] : [[`${list}[${to}]${rest}`, text]];
+  });
+  hold(new Map(moved));
+};

@@ -1,0 +1,70 @@
+import { useEffect } from 'react';
+import { href, navigate, route } from '../router/route.ts';
+import { createStore, useStore } from '../state/store.ts';
+import { isWithin } from './field-path.ts';
+
+/** The field that somebody wants to get to. */
+const wanted = createStore<string | undefined>(undefined);
+
+const pageByField: Readonly<Record<string, string>> = {
+  Providers: '/providers',
+  Router: '/routing',
+  fallback: '/routing',
+  transformers: '/transformers',
+};
+
+/** The page on which a field is edited. */
+export const pageOf = (path: string): string => {
+  const [first = ''] = path.match(/^\w+/) ?? [];
+  return pageByField[first] ?? '/settings';
+};
+
+/** Goes to the page of a field, and puts the focus there. */
+export const goToField = (path: string): void => {
+  wanted.set(undefined);
+  wanted.set(path);
+  const page = pageOf(path);
+  if (`/${route.get().segments[0] ?? ''}` !== page) navigate(href(page));
+};
+
+/** Calls back when a field at or below `path` is wanted: what hides it can show it. */
+export const useWanted = (path: string, show: () => void): void => {
+  const field = useStore(wanted);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each wish
+  useEffect(() => {
+    if (field !== undefined && isWithin(field, path)) show();
+  }, [field, path]);
+};
+
+/** A field may need that many pictures of the screen until it is there. */
+const mostFrames = 30;
+
+/** Puts the focus on the field that is wanted, once it is on the page. Once per page. */
+export const useFocusWanted = (): void => {
+  const field = useStore(wanted);
+  useEffect(() => {
+    if (field === undefined) return;
+    let frames = 0;
+    let timer = 0;
+    const look = (): void => {
+      const found = elementAt(field);
+      frames += 1;
+      if (found?.dataset.path !== field && frames < mostFrames) {
+        timer = window.requestAnimationFrame(look);
+        return;
+      }
+      wanted.set(undefined);
+      found?.scrollIntoView({ block: 'center' });
+      found?.focus({ preventScroll: true });
+    };
+    timer = window.requestAnimationFrame(look);
+    return () => window.cancelAnimationFrame(timer);
+  }, [field]);
+};
+
+/** The control that edits the path, or else the nearest thing around it. */
+const elementAt = (path: string): HTMLElement | undefined => {
+  const marked = [...document.querySelectorAll<HTMLElement>('[data-path]')];
+  const around = marked.filter(({ dataset }) => isWithin(path, dataset.path ?? ''));
+  return around.sort((one, other) => (other.dataset.path?.length ?? 0) - (one.dataset.path?.length ?? 0))[0];
+};

@@ -1,0 +1,10 @@
+import './style/layers.css';
+import './style/tokens.css';
+import './style/base.css';
+import { createRoot } from 'react-dom/client';
+import { App } from './shell/app.tsx';
+import { followTheme } from './shell/theme.ts';
+
+followTheme();
+const root = document.getElementById('root');
+if (root) createRoot(root).render(<App />);

@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { href, navigate } from '../../router/route.ts';
+
+/** Asks for a name, and goes on in the editor. */
+export const NewPreset = ({ taken, onClose }: { readonly taken: readonly string[]; readonly onClose: () => void }) => {
+  const [name, setName] = useState('');
+  const problem = problemOf(name, taken);
+  return (
+    <Dialog title="New preset" onClose={onClose}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name === '' || problem !== undefined) return;
+          onClose();
+          navigate(href('/presets', name));
+        }}
+      >
+        <TextField
+          label="Name"
+          hint="Becomes a part of its address: letters, digits, dots, hyphens and underscores."
+          error={problem}
+          value={name}
+          onChange={setName}
+        />
+        <div className="row row-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={name === '' || problem !== undefined}>
+            Go on
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+};
+
+const problemOf = (name: string, taken: readonly string[]): string | undefined => {
+  if (name === '') return undefined;
+  if (taken.includes(name)) return 'There is a preset of that name already.';
+  if (name.length > 64) return 'A name has at most 64 characters.';
+  return /^[\w-][\w.-]*$/.test(name)
+    ? undefined
+    : 'Only letters, digits, dots, hyphens and underscores, and no dot in front.';
+};

@@ -1,0 +1,107 @@
+import { useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { listPresets, type Preset, removePreset } from '../../api/presets.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { sentence } from '../../config/findings.ts';
+import { Badge, Lamp } from '../../parts/badge.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { href } from '../../router/route.ts';
+import { confirm } from '../../shell/confirm.ts';
+import { toast } from '../../shell/toast.ts';
+import { NewPreset } from './new-preset.tsx';
+import { presetUrl } from './preset-url.ts';
+
+/** All presets. */
+export const PresetList = () => {
+  const { data, error, reload } = useLoad(listPresets);
+  const [makes, setMakes] = useState(false);
+  const remove = async ({ name }: Preset): Promise<void> => {
+    const yes = await confirm({
+      title: `Delete the preset ${name}?`,
+      text: `Its manifest is removed from the disk. Requests to /preset/${name} are answered with 404 from then on.`,
+      yes: 'Delete',
+      danger: true,
+    });
+    if (!yes) return;
+    try {
+      toast((await removePreset(name)).message);
+    } catch (caught) {
+      toast(wordError(caught), 'failed');
+    }
+    reload();
+  };
+  const add = (
+    <Button look="primary" icon="add" onClick={() => setMakes(true)}>
+      New preset
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Presets"
+        about="Other providers, routes or transformers under an address of their own. What a preset leaves out comes from the configuration."
+        actions={data && data.length > 0 && add}
+      />
+      {error !== undefined && (
+        <Notice kind="failed" title="The presets could not be read">
+          {error}
+        </Notice>
+      )}
+      {!data && error === undefined && <Loading what="Presets" />}
+      {data && (
+        <Panel flush title="All presets">
+          <DataTable
+            label="Presets"
+            rows={data}
+            rowKey={({ name }) => name}
+            open={({ name }) => href('/presets', name)}
+            empty={
+              <Empty title="No preset yet" actions={add}>
+                With one, a client that is given another base URL gets other models: for a team, an experiment, a
+                cheaper default.
+              </Empty>
+            }
+            columns={[
+              { name: 'name', title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+              {
+                name: 'url',
+                title: 'Base URL',
+                cell: ({ name }) => <span className="mono preset-url">{presetUrl(name)}</span>,
+              },
+              { name: 'state', title: 'State', cell: (preset) => <State preset={preset} /> },
+              {
+                name: 'actions',
+                title: 'Actions',
+                cell: (preset) => (
+                  <span className="row">
+                    <CopyButton text={presetUrl(preset.name)} label="Copy URL" />
+                    <IconButton icon="remove" label={`Delete ${preset.name}`} onClick={() => void remove(preset)} />
+                  </span>
+                ),
+              },
+            ]}
+          />
+        </Panel>
+      )}
+      {makes && <NewPreset taken={data?.map(({ name }) => name) ?? []} onClose={() => setMakes(false)} />}
+    </>
+  );
+};
+
+const State = ({ preset: { faults = [] } }: { readonly preset: Preset }) => {
+  const [first] = faults;
+  if (!first) return <Lamp tone="ok">can be used</Lamp>;
+  return (
+    <span>
+      <Badge tone="bad">can not be used</Badge>{' '}
+      <span className="soft">{sentence(`${first.path} ${first.message}`.trim())}</span>
+    </span>
+  );
+};

@@ -1,0 +1,69 @@
+import { useEffect, useMemo, useState } from 'react';
+import { isAbort, wordError } from '../../api/api-error.ts';
+import { type ConfigFile, checkConfig, type Finding } from '../../api/config.ts';
+import { isJsonObject } from '../../api/json.ts';
+import { putKeysBack } from '../../config/hide-keys.ts';
+import { mergePreset, ofTheService } from '../../config/merge-preset.ts';
+import { parseText } from '../../config/parse-text.ts';
+
+/** A manifest as it is typed, and what there is to say about it. */
+export interface TypedManifest {
+  /** `undefined` while the text can't be read. */
+  readonly manifest: ConfigFile | undefined;
+  readonly faults: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}
+
+const pauseMs = 300;
+const nothing = { faults: [], warnings: [] };
+
+/** Reads and checks a manifest: the gateway is asked about the configuration that it would come to. */
+export const useManifest = (
+  text: string,
+  keys: ReadonlyMap<string, string>,
+  config: ConfigFile | undefined,
+): TypedManifest => {
+  const read = useMemo(() => readManifest(text, keys), [text, keys]);
+  const [told, setTold] = useState<Omit<TypedManifest, 'manifest'>>(nothing);
+  const { manifest } = read;
+  useEffect(() => {
+    if (!manifest || !config) {
+      setTold(nothing);
+      return;
+    }
+    const leaving = new AbortController();
+    const timer = window.setTimeout(() => {
+      // What it comes to is a configuration: the check says whatever is wrong with its shape.
+      checkConfig(mergePreset(config, manifest) as ConfigFile, leaving.signal).then(
+        ({ faults, warnings }) => setTold({ faults, warnings: warnings.filter(({ path }) => isOwn(path, manifest)) }),
+        (error: unknown) => {
+          if (!isAbort(error)) setTold({ faults: [], warnings: [{ path: '', message: wordError(error) }] });
+        },
+      );
+    }, pauseMs);
+    return () => {
+      window.clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [manifest, config]);
+  const idle = ofTheService
+    .filter((name) => manifest?.[name] !== undefined)
+    .map((path) => ({ path, message: 'has no effect in a preset' }));
+  return { manifest, faults: [...read.faults, ...told.faults], warnings: [...idle, ...told.warnings] };
+};
+
+const isOwn = (path: string, manifest: ConfigFile): boolean => manifest[path.match(/^\w+/)?.[0] ?? ''] !== undefined;
+
+const readManifest = (
+  text: string,
+  keys: ReadonlyMap<string, string>,
+): { readonly manifest: ConfigFile | undefined; readonly faults: readonly Finding[] } => {
+  const parsed = parseText(text);
+  if ('problem' in parsed) return refused(`The manifest ${parsed.problem}`);
+  if (!isJsonObject(parsed.value)) return refused('The manifest must be a JSON object');
+  const { value, unknown } = putKeysBack(parsed.value, keys);
+  if (unknown.length > 0) return refused(`There is no key behind ${unknown.join(', ')}; type it`);
+  return { manifest: value as ConfigFile, faults: [] };
+};
+
+const refused = (message: string) => ({ manifest: undefined, faults: [{ path: '', message }] });

@@ -1,0 +1,66 @@
+import { useEffect, useRef, useState } from 'react';
+import { isAbort, wordError } from '../../api/api-error.ts';
+import type { ProviderFile } from '../../api/config.ts';
+import { fetchModels, type ProviderModels } from '../../api/providers.ts';
+import { counted } from '../../format/count.ts';
+import { Button } from '../../parts/button.tsx';
+import { CheckField, TextField } from '../../parts/field.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Notice } from '../../parts/notice.tsx';
+
+/** The provider's own list, as it is asked for when this appears, to pick from. */
+export const FetchModels = ({
+  provider,
+  picked,
+  onChange,
+}: {
+  readonly provider: ProviderFile;
+  readonly picked: readonly string[];
+  readonly onChange: (models: readonly string[]) => void;
+}) => {
+  const [answer, setAnswer] = useState<ProviderModels>();
+  const [filter, setFilter] = useState('');
+  // Asked once, with what was typed then; another look is another click.
+  const asked = useRef(provider);
+  useEffect(() => {
+    const leaving = new AbortController();
+    fetchModels(asked.current, leaving.signal).then(setAnswer, (error: unknown) => {
+      if (!isAbort(error)) setAnswer({ ok: false, models: [], message: wordError(error) });
+    });
+    return () => leaving.abort();
+  }, []);
+  if (!answer) return <Loading what="The provider is being asked" />;
+  if (!answer.ok) {
+    return (
+      <Notice kind="failed" title="No list came">
+        {answer.message} The models can still be typed above.
+      </Notice>
+    );
+  }
+  const fitting = answer.models.filter((model) => model.toLowerCase().includes(filter.toLowerCase()));
+  const missing = fitting.filter((model) => !picked.includes(model));
+  return (
+    <fieldset className="fetched">
+      <legend className="unseen">Models that the provider lists</legend>
+      <div className="row">
+        <TextField label="Filter the list" unlabelled placeholder="Filter" value={filter} onChange={setFilter} />
+        <span className="soft small" role="status">
+          {counted(fitting.length, 'model')}
+        </span>
+        <Button className="row-end" disabled={missing.length === 0} onClick={() => onChange([...picked, ...missing])}>
+          Add all shown
+        </Button>
+      </div>
+      <div className="fetched-list">
+        {fitting.map((model) => (
+          <CheckField
+            key={model}
+            label={model}
+            checked={picked.includes(model)}
+            onChange={(isPicked) => onChange(isPicked ? [...picked, model] : picked.filter((one) => one !== model))}
+          />
+        ))}
+      </div>
+    </fieldset>
+  );
+};

@@ -1,0 +1,88 @@
+import { useRef } from 'react';
+import type { ProviderFile } from '../../api/config.ts';
+import type { Json } from '../../api/json.ts';
+import type { Upstream } from '../../api/upstreams.ts';
+import { withMember } from '../../config/field-path.ts';
+import { useField, useForm } from '../../config/form.ts';
+import { renameProvider } from '../../config/rename-provider.ts';
+import { addressOf, spelling } from '../../config/spelling.ts';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { formatOf, withFormat } from './format-entry.ts';
+import { KeysField } from './keys-field.tsx';
+import { ModelsField } from './models-field.tsx';
+import { TestConnection } from './test-connection.tsx';
+import { UpstreamState } from './upstream-state.tsx';
+
+/** Everything about one provider. */
+export const ProviderForm = ({
+  provider,
+  at,
+  formats,
+  upstream,
+}: {
+  readonly provider: ProviderFile;
+  readonly at: number;
+  /** Names of the formats that there are. */
+  readonly formats: readonly string[];
+  readonly upstream: Upstream | undefined;
+}) => {
+  const { config, change } = useForm();
+  const path = `Providers[${at}]`;
+  const { name = '' } = provider;
+  const urlName = spelling(provider, 'baseUrl');
+  const nameBefore = useRef(name);
+  const set = (field: string, value: Json): void =>
+    change((before) => ({
+      ...before,
+      Providers: (before.Providers ?? []).with(at, withMember(provider, field, value)),
+    }));
+  // Only when the name is whole: on the way there it may be another provider's.
+  const follow = (): void => {
+    const from = nameBefore.current;
+    const isOthers = (config.Providers ?? []).some(
+      (other, index) => index !== at && [from, name].includes(other.name ?? ''),
+    );
+    if (!isOthers) change((before) => renameProvider(before, from, name));
+  };
+  return (
+    <>
+      <div className="form-grid">
+        <TextField
+          label="Name"
+          hint="Stands before the comma in provider,model. Routes that use the old name follow."
+          {...useField(`${path}.name`)}
+          value={name}
+          onFocus={() => {
+            nameBefore.current = name;
+          }}
+          onBlur={follow}
+          onChange={(value) => set('name', value)}
+        />
+        <TextField
+          label="Address"
+          hint="The base URL of its API; with or without /v1."
+          inputMode="url"
+          placeholder="https://"
+          {...useField(`${path}.${urlName}`)}
+          value={addressOf(provider)}
+          onChange={(value) => set(urlName, value)}
+        />
+        <SelectField
+          label="Format"
+          hint="What it speaks. Saved as an entry of the transformers."
+          value={formatOf(config, name, formats) ?? ''}
+          options={[
+            { value: '', label: 'As its address tells' },
+            ...formats.map((format) => ({ value: format, label: format })),
+          ]}
+          disabled={name === ''}
+          onChange={(format) => change((before) => withFormat(before, name, format || undefined, formats))}
+        />
+      </div>
+      <KeysField provider={provider} path={path} onChange={(keys) => set(spelling(provider, 'apiKey'), keys)} />
+      <ModelsField provider={provider} path={path} onChange={(models) => set('models', models)} />
+      {upstream && <UpstreamState upstream={upstream} />}
+      <TestConnection provider={provider} />
+    </>
+  );
+};

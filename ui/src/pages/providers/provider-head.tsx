@@ -1,0 +1,54 @@
+import type { ProviderFile } from '../../api/config.ts';
+import type { Upstream } from '../../api/upstreams.ts';
+import { isWithin } from '../../config/field-path.ts';
+import { useForm } from '../../config/form.ts';
+import { isLiteralKey } from '../../config/reference.ts';
+import { addressOf, keysOf } from '../../config/spelling.ts';
+import { counted } from '../../format/count.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { formatOf } from './format-entry.ts';
+
+/** A provider in one line. */
+export const ProviderHead = ({
+  provider,
+  at,
+  formats,
+  upstream,
+}: {
+  readonly provider: ProviderFile;
+  readonly at: number;
+  /** Their names. */
+  readonly formats: readonly string[];
+  readonly upstream: Upstream | undefined;
+}) => {
+  const { config, faults, warnings } = useForm();
+  const { name = '', models = [] } = provider;
+  const keys = keysOf(provider);
+  const path = `Providers[${at}]`;
+  const problems = faults.filter((fault) => isWithin(fault.path, path)).length;
+  const hints = warnings.filter((warning) => isWithin(warning.path, path)).length;
+  const format = formatOf(config, name, formats);
+  return (
+    <>
+      <strong>{name || 'New provider'}</strong>
+      <span className="soft small cut provider-address">{addressOf(provider) || 'no address yet'}</span>
+      <span className="row provider-badges">
+        {problems > 0 && <Badge tone="bad">{counted(problems, 'problem')}</Badge>}
+        {problems === 0 && hints > 0 && <Badge tone="warn">{counted(hints, 'warning')}</Badge>}
+        {upstream && <State upstream={upstream} />}
+        {format !== undefined && <Badge>{format}</Badge>}
+        <Badge>{counted(models.length, 'model')}</Badge>
+        {keys.some(isLiteralKey) && <Badge tone="warn">key in the file</Badge>}
+        {keys.length > 1 && <Badge>{counted(keys.length, 'key')}</Badge>}
+      </span>
+    </>
+  );
+};
+
+const State = ({ upstream: { models, keys } }: { readonly upstream: Upstream }) => {
+  const open = models.filter(({ breaker }) => breaker !== 'closed').length;
+  const resting = keys.filter(({ rest }) => rest !== null).length;
+  if (open > 0) return <Badge tone="bad">{counted(open, 'model')} left alone</Badge>;
+  if (resting > 0) return <Badge tone="warn">{counted(resting, 'key')} cooling</Badge>;
+  return null;
+};

@@ -1,0 +1,106 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { ProviderFile } from '../../api/config.ts';
+import { listTransformers } from '../../api/transformers.ts';
+import { readUpstreams, type Upstream } from '../../api/upstreams.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { ConfigPage } from '../../config/config-page.tsx';
+import { useForm } from '../../config/form.ts';
+import { useWanted } from '../../config/wanted-field.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { SortableList, type SortableRow } from '../../parts/sortable-list.tsx';
+import { useRows } from '../../state/use-rows.ts';
+import { AddProvider } from './add-provider.tsx';
+import { ProviderForm } from './provider-form.tsx';
+import { ProviderHead } from './provider-head.tsx';
+import './providers.css';
+
+/** How often the providers' state is asked for, in milliseconds. */
+const stateEveryMs = 5_000;
+
+/** Who answers: the upstream services and their models. */
+export const Providers = () => (
+  <ConfigPage title="Providers" about="Who answers: the upstream services, their keys and their models.">
+    <ProviderList />
+  </ConfigPage>
+);
+
+const none: readonly ProviderFile[] = [];
+
+const ProviderList = () => {
+  const { config, change } = useForm();
+  const { data: transformers = [] } = useLoad(listTransformers);
+  const formats = transformers.filter(({ kind }) => kind === 'format').map(({ name }) => name);
+  const { data: upstreams = [] } = useLoad(readUpstreams, stateEveryMs);
+  const list = config.Providers ?? none;
+  const rows = useRows(list, (next) => change((before) => ({ ...before, Providers: next })));
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const [fresh, setFresh] = useState<number>();
+  const show = useCallback((key: number | undefined, shown: boolean) => {
+    if (key === undefined) return;
+    setOpen((before) => new Set(shown ? [...before, key] : [...before].filter((one) => one !== key)));
+  }, []);
+  useEffect(() => {
+    if (fresh === undefined) return;
+    setFresh(undefined);
+    const names = document.querySelectorAll<HTMLInputElement>('[data-path$="].name"]');
+    names[names.length - 1]?.focus();
+    names[names.length - 1]?.scrollIntoView({ block: 'center' });
+  }, [fresh]);
+  const add = (provider: ProviderFile): void => {
+    const key = rows.add(provider);
+    show(key, true);
+    setFresh(key);
+  };
+  return (
+    <>
+      {list.length === 0 && (
+        <Empty title="No provider yet">
+          A provider is a service that answers: a vendor&rsquo;s, or a server of your own. Begin with one of those
+          below.
+        </Empty>
+      )}
+      <WantedRows count={list.length} show={(at) => show(rows.keys[at], true)} />
+      <SortableList
+        label="Providers"
+        rows={list.map((provider, at) => rowOf(provider, at, rows.keys[at] ?? at, open, show, formats, upstreams))}
+        onMove={rows.move}
+        onRemove={rows.remove}
+      />
+      <AddProvider transformers={transformers} taken={list.map(({ name = '' }) => name)} onAdd={add} />
+    </>
+  );
+};
+
+const rowOf = (
+  provider: ProviderFile,
+  at: number,
+  key: number,
+  open: ReadonlySet<number>,
+  show: (key: number, shown: boolean) => void,
+  formats: readonly string[],
+  upstreams: readonly Upstream[],
+): SortableRow => {
+  const isOpen = open.has(key);
+  const upstream = upstreams.find((one) => one.provider === provider.name);
+  return {
+    key,
+    name: provider.name || 'the new provider',
+    path: `Providers[${at}]`,
+    open: isOpen,
+    onToggle: () => show(key, !isOpen),
+    head: <ProviderHead provider={provider} at={at} formats={formats} upstream={upstream} />,
+    body: <ProviderForm provider={provider} at={at} formats={formats} upstream={upstream} />,
+  };
+};
+
+/** Opens the row of a field that somebody goes to. */
+const WantedRows = ({ count, show }: { readonly count: number; readonly show: (at: number) => void }) =>
+  Array.from({ length: count }, (_, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the place is what it stands for
+    <WantedRow key={at} path={`Providers[${at}]`} show={() => show(at)} />
+  ));
+
+const WantedRow = ({ path, show }: { readonly path: string; readonly show: () => void }) => {
+  useWanted(path, show);
+  return null;
+};

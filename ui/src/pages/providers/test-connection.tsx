@@ -1,0 +1,63 @@
+import { useEffect, useRef, useState } from 'react';
+import { isAbort, wordError } from '../../api/api-error.ts';
+import type { ProviderFile } from '../../api/config.ts';
+import { type ProviderTest, testProvider } from '../../api/providers.ts';
+import { duration } from '../../format/duration.ts';
+import { Button } from '../../parts/button.tsx';
+import { ComboField } from '../../parts/combo-field.tsx';
+import { Notice } from '../../parts/notice.tsx';
+
+/** Sends one tiny request to the provider as it is typed, saved or not, and says what happened. */
+export const TestConnection = ({ provider }: { readonly provider: ProviderFile }) => {
+  const { models = [] } = provider;
+  const [model, setModel] = useState<string>();
+  const [result, setResult] = useState<ProviderTest>();
+  const [busy, setBusy] = useState(false);
+  const leaving = useRef<AbortController>(undefined);
+  useEffect(() => () => leaving.current?.abort(), []);
+  const asked = model ?? models[0] ?? '';
+  const test = async (): Promise<void> => {
+    if (asked === '' || busy) return;
+    const own = new AbortController();
+    leaving.current = own;
+    setBusy(true);
+    setResult(undefined);
+    try {
+      setResult(await testProvider(provider, asked, own.signal));
+    } catch (error) {
+      if (isAbort(error)) return;
+      setResult({ ok: false, ms: 0, message: wordError(error) });
+    }
+    setBusy(false);
+  };
+  return (
+    <section className="test" aria-label="Test the connection">
+      <div className="test-row">
+        <ComboField
+          label="Test with the model"
+          hint="One tiny request, of at most 16 tokens; nothing is saved by it."
+          value={asked}
+          onChange={setModel}
+          options={models.map((value) => ({ value }))}
+          onEnter={() => void test()}
+        />
+        <Button icon="play" busy={busy} disabled={asked === ''} onClick={() => void test()}>
+          Test connection
+        </Button>
+      </div>
+      <div role="status">
+        {busy && <p className="soft">Waiting for the provider…</p>}
+        {result && (
+          <Notice kind={result.ok ? 'done' : 'failed'} title={result.ok ? 'It works' : 'It does not work'}>
+            <p>{result.message}</p>
+            <p className="soft small">
+              {result.status !== undefined && <>Status {result.status}, </>}
+              {duration(result.ms)}
+            </p>
+            {result.reply !== undefined && <blockquote className="test-reply">{result.reply}</blockquote>}
+          </Notice>
+        )}
+      </div>
+    </section>
+  );
+};

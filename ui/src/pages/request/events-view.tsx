@@ -1,0 +1,126 @@
+import { useMemo, useState } from 'react';
+import type { Capture } from '../../api/requests.ts';
+import { CheckField, TextField } from '../../parts/field.tsx';
+import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { ScrollRegion } from '../../parts/scroll-region.tsx';
+import { ShowMore } from '../../parts/show-more.tsx';
+import { alignEvents, type EventRow } from './align-events.ts';
+import { recordsOf, textOf } from './chunk-records.ts';
+
+/** So many rows are shown at first: a long answer has thousands. */
+const firstRows = 100;
+
+/** What came from the provider beside what went to the client, by the time. */
+export const EventsView = ({ capture }: { readonly capture: Capture }) => {
+  const { upstream, reply } = capture;
+  const isStream = isEventStream(reply.headers) || isEventStream(upstream?.responseHeaders ?? {});
+  return isStream ? <StreamEvents capture={capture} /> : <WholeBodies capture={capture} />;
+};
+
+const isEventStream = (headers: Readonly<Record<string, string>>): boolean =>
+  (headers['content-type'] ?? '').startsWith('text/event-stream');
+
+const StreamEvents = ({ capture }: { readonly capture: Capture }) => {
+  const [withModel, setWithModel] = useState(false);
+  const [text, setText] = useState('');
+  const [shown, setShown] = useState(firstRows);
+  const rows = useMemo(
+    () => alignEvents(recordsOf(capture.upstream?.chunks ?? []), capture.events, recordsOf(capture.reply.chunks)),
+    [capture],
+  );
+  const found = useMemo(() => rows.filter((row) => holds(row, text.trim().toLowerCase())), [rows, text]);
+  return (
+    <Panel
+      title="Events"
+      flush
+      about="What came from the provider, and what the client was sent, as it came"
+      actions={
+        <>
+          <CheckField label="with the gateway’s own events" checked={withModel} onChange={setWithModel} />
+          <TextField label="Find" unlabelled type="search" placeholder="Find" value={text} onChange={setText} />
+        </>
+      }
+    >
+      {(capture.upstream?.truncated || capture.reply.truncated) && (
+        <Notice kind="warn">The stream was longer than what is kept; its end is missing here.</Notice>
+      )}
+      <ScrollRegion className="events-frame" label="Events">
+        <table className="events">
+          <thead>
+            <tr>
+              <th scope="col" className="number">
+                ms
+              </th>
+              <th scope="col">Provider</th>
+              {withModel && <th scope="col">Gateway</th>}
+              <th scope="col">Client</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, shown).map((row) => (
+              <tr key={row.at}>
+                <td className="number">{row.atMs.toFixed(1)}</td>
+                <td>
+                  <Records list={row.upstream} />
+                </td>
+                {withModel && (
+                  <td>
+                    {row.model.map(({ step, text: line }, index) => (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: records have no names; the list never changes
+                      <p key={index} className="event">
+                        <b>{step}</b> {line}
+                      </p>
+                    ))}
+                  </td>
+                )}
+                <td>
+                  <Records list={row.client} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      <ShowMore shown={shown} of={found.length} onMore={() => setShown(shown * 5)} />
+    </Panel>
+  );
+};
+
+const holds = ({ upstream, model, client }: EventRow, text: string): boolean =>
+  text === '' ||
+  [...upstream, ...client].some(({ event, data }) => `${event} ${data}`.toLowerCase().includes(text)) ||
+  model.some((one) => one.text.toLowerCase().includes(text));
+
+const Records = ({ list }: { readonly list: EventRow['upstream'] }) =>
+  list.map(({ event, data }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: records have no names; the list never changes
+    <p key={index} className="event">
+      {event && <b>{event} </b>}
+      {data}
+    </p>
+  ));
+
+const WholeBodies = ({ capture: { upstream, reply } }: { readonly capture: Capture }) => (
+  <div className="bodies">
+    <Panel title="From the provider" about={upstream?.truncated ? 'cut: it was longer than what is kept' : undefined}>
+      {upstream ? (
+        <JsonEditor label="Body from the provider" value={pretty(textOf(upstream.chunks))} />
+      ) : (
+        <p className="soft">No call was made.</p>
+      )}
+    </Panel>
+    <Panel title="To the client" about={reply.truncated ? 'cut: it was longer than what is kept' : undefined}>
+      <JsonEditor label="Body to the client" value={pretty(textOf(reply.chunks))} />
+    </Panel>
+  </div>
+);
+
+const pretty = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+};

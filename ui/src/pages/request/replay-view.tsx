@@ -1,0 +1,141 @@
+import { useEffect, useRef, useState } from 'react';
+import { isAbort, wordError } from '../../api/api-error.ts';
+import { failure } from '../../api/call.ts';
+import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
+import { readText } from '../../api/read-text.ts';
+import { type Capture, type RequestSummary, replayRequest } from '../../api/requests.ts';
+import { bytes } from '../../format/bytes.ts';
+import { duration } from '../../format/duration.ts';
+import { Button } from '../../parts/button.tsx';
+import { CheckField, SelectField } from '../../parts/field.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { ScrollRegion } from '../../parts/scroll-region.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+
+interface Played {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  /** Since the replay was asked for. */
+  readonly firstMs: number | undefined;
+  readonly endMs: number | undefined;
+}
+
+type Speed = '0' | '1' | '10';
+
+/** Plays what the provider sent through the graph as it is today, for any client. Nobody is called for it. */
+export const ReplayView = ({ summary, capture }: { readonly summary: RequestSummary; readonly capture: Capture }) => {
+  const [client, setClient] = useState<Protocol>(summary.protocol);
+  const [speed, setSpeed] = useState<Speed>('1');
+  const [stream, setStream] = useState(summary.stream);
+  const [played, setPlayed] = useState<Played>();
+  const [error, setError] = useState<string>();
+  const [running, setRunning] = useState<AbortController>();
+  const current = useRef(running);
+  current.current = running;
+  useEffect(() => () => current.current?.abort(), []);
+
+  const play = async (): Promise<void> => {
+    const leaving = new AbortController();
+    setRunning(leaving);
+    setError(undefined);
+    setPlayed(undefined);
+    try {
+      await replay(summary.id, { client, speed: Number(speed), stream }, leaving.signal, setPlayed);
+    } catch (failed) {
+      if (!isAbort(failed)) setError(wordError(failed));
+    }
+    setRunning(undefined);
+  };
+
+  return (
+    <Panel
+      title="Replay"
+      about="What the provider sent, once more through today’s stages, for any client. The provider isn’t called."
+    >
+      {capture.upstream === null && <Notice>No provider was called, so there is nothing to play.</Notice>}
+      <div className="row replay-controls">
+        <SelectField
+          label="For a client of"
+          value={client}
+          options={protocols.map((value) => ({ value, label: protocolTitles[value] }))}
+          onChange={setClient}
+        />
+        <Segmented
+          label="Speed"
+          value={speed}
+          onChange={setSpeed}
+          options={[
+            { value: '1', label: 'As recorded' },
+            { value: '10', label: '10 × faster' },
+            { value: '0', label: 'At once' },
+          ]}
+        />
+        <CheckField label="streamed" checked={stream} onChange={setStream} />
+        {running ? (
+          <Button icon="stop" onClick={() => running.abort()}>
+            Stop
+          </Button>
+        ) : (
+          <Button look="primary" icon="play" disabled={capture.upstream === null} onClick={() => void play()}>
+            Play
+          </Button>
+        )}
+      </div>
+      {error && <Notice kind="failed">{error}</Notice>}
+      {played && (
+        <>
+          <p className="row" role="status">
+            <StatusBadge status={played.status} />
+            <span>{played.type}</span>
+            <span className="soft">
+              {bytes(played.text.length)}
+              {played.firstMs !== undefined && `, first after ${duration(played.firstMs)}`}
+              {played.endMs !== undefined && `, all after ${duration(played.endMs)}`}
+            </span>
+          </p>
+          <ScrollRegion className="replay-text" label="Replayed answer">
+            <pre>{played.text}</pre>
+          </ScrollRegion>
+        </>
+      )}
+    </Panel>
+  );
+};
+
+/** How often the page is drawn while text comes in: more than that nobody can see. */
+const drawEveryMs = 50;
+
+const replay = async (
+  id: string,
+  options: Parameters<typeof replayRequest>[1],
+  signal: AbortSignal,
+  show: (played: Played) => void,
+): Promise<void> => {
+  const sentAtMs = performance.now();
+  const response = await replayRequest(id, options, signal);
+  if (!response.headers.has('x-switchyard-replay')) throw await failure(response);
+  const pieces: string[] = [];
+  let firstMs: number | undefined;
+  let drawnMs = 0;
+  const draw = (endMs?: number): void =>
+    show({
+      status: response.status,
+      type: response.headers.get('content-type') ?? '',
+      text: pieces.join(''),
+      firstMs,
+      endMs,
+    });
+  if (response.body) {
+    await readText(response.body, sentAtMs, ({ atMs, text }) => {
+      pieces.push(text);
+      firstMs ??= atMs;
+      if (atMs - drawnMs < drawEveryMs) return;
+      drawnMs = atMs;
+      draw();
+    });
+  }
+  draw(performance.now() - sentAtMs);
+};

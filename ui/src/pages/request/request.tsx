@@ -1,0 +1,101 @@
+import { useCallback, useState } from 'react';
+import { readCapture } from '../../api/capture.ts';
+import { type Capture, type CapturedRequest, type RequestSummary, readRequest } from '../../api/requests.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { dayAndTime } from '../../format/time.ts';
+import type { PageProps } from '../../pages.ts';
+import { Button } from '../../parts/button.tsx';
+import { CaptureSwitch } from '../../parts/capture-switch.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { href } from '../../router/route.ts';
+import { CallsView } from './calls-view.tsx';
+import { EventsView } from './events-view.tsx';
+import { Overview } from './overview.tsx';
+import { ReplayView } from './replay-view.tsx';
+import './request.css';
+import { StepsView } from './steps-view.tsx';
+import { TimingPanel } from './timing-panel.tsx';
+
+/** One request as it went through: what each step made of it, both sides' streams, and a replay. */
+export const Request = ({ rest: [id = ''] }: PageProps) => {
+  const { data, error, reload } = useLoad(useCallback((signal) => readRequest(id, signal), [id]));
+  return (
+    <>
+      <nav aria-label="Back">
+        <a href={href('/')}>← Yard</a>
+      </nav>
+      <PageHeader
+        title={
+          <span className="request-title">
+            <span className="mono">{id}</span> {data && <StatusBadge status={data.summary.status} />}
+          </span>
+        }
+        about={data && dayAndTime(data.summary.startedAt)}
+        actions={<CopyButton text={id} label="Copy id" />}
+      />
+      {error && (
+        <Notice kind="failed" actions={<Button onClick={reload}>Try again</Button>}>
+          {error}
+        </Notice>
+      )}
+      {!data && !error && <Loading what="The request" />}
+      {data && <Found {...data} />}
+    </>
+  );
+};
+
+const Found = ({ summary, capture }: CapturedRequest) => (
+  <>
+    {summary.fault && (
+      <Notice kind="failed" title={`It failed: ${summary.fault.kind}`}>
+        {summary.fault.message}
+      </Notice>
+    )}
+    <Overview summary={summary} />
+    {capture ? <Captured summary={summary} capture={capture} /> : <NotCaptured />}
+  </>
+);
+
+const NotCaptured = () => {
+  const { data, reload } = useLoad(useCallback((signal) => readCapture(signal), []));
+  return (
+    <Notice title="This request was not recorded" actions={<CaptureSwitch state={data} onChange={reload} />}>
+      Its body, its stream and what each stage made of it were not kept. Only requests that come while recording is on,
+      or with the header <code>x-switchyard-capture: 1</code>, can be opened in full.
+    </Notice>
+  );
+};
+
+const Captured = ({ summary, capture }: { readonly summary: RequestSummary; readonly capture: Capture }) => {
+  const [shown, setShown] = useState<ViewName>('steps');
+  return (
+    <>
+      {capture.truncated && (
+        <Notice kind="warn">
+          More came than is kept of one request: what is cut off says so, and it can’t be replayed.
+        </Notice>
+      )}
+      <TimingPanel timing={capture.timing} />
+      <Tabs label="Views of the request" tabs={tabs} shown={shown} onShow={setShown}>
+        {shown === 'steps' && <StepsView capture={capture} />}
+        {shown === 'events' && <EventsView capture={capture} />}
+        {shown === 'calls' && <CallsView capture={capture} />}
+        {shown === 'replay' && <ReplayView summary={summary} capture={capture} />}
+      </Tabs>
+    </>
+  );
+};
+
+type ViewName = 'steps' | 'events' | 'calls' | 'replay';
+
+const tabs: readonly { readonly name: ViewName; readonly title: string }[] = [
+  { name: 'steps', title: 'Steps' },
+  { name: 'events', title: 'Events' },
+  { name: 'calls', title: 'Headers and curl' },
+  { name: 'replay', title: 'Replay' },
+];

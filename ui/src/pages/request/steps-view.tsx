@@ -1,0 +1,125 @@
+import { useMemo, useState } from 'react';
+import { isJsonObject, type Json } from '../../api/json.ts';
+import type { Capture, Loss } from '../../api/requests.ts';
+import { duration } from '../../format/duration.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { diffValues } from './diff-values.ts';
+import { DiffView } from './diff-view.tsx';
+
+interface StepRow {
+  readonly title: string;
+  readonly about: string;
+  readonly ms: number;
+  readonly losses: readonly Loss[];
+  readonly before: Json;
+  readonly after: Json;
+  /** Both are of one language, so that what differs can be told. */
+  readonly comparable: boolean;
+}
+
+/** What each step made of the request: its body before and after, and what changed. */
+export const StepsView = ({ capture }: { readonly capture: Capture }) => {
+  const rows = useMemo(() => rowsOf(capture), [capture]);
+  const [picked, setPicked] = useState(0);
+  const row = rows[picked] ?? rows[0];
+  if (!row) return <Notice>The request could not be read, so no step came to work on it.</Notice>;
+  return (
+    <div className="steps">
+      <ol className="step-list">
+        {rows.map(({ title, about, ms, losses, before, after, comparable }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a stage may come twice; the list never changes
+          <li key={index}>
+            <button type="button" className="step" aria-pressed={index === picked} onClick={() => setPicked(index)}>
+              <span className="step-title">{title}</span>
+              <span className="soft small">{about}</span>
+              <span className="row small">
+                <span className="soft">{duration(ms)}</span>
+                {comparable && <ChangeBadge before={before} after={after} />}
+                {losses.length > 0 && <Badge tone="warn">{losses.length} lost</Badge>}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      <StepDetail key={picked} row={row} />
+    </div>
+  );
+};
+
+const ChangeBadge = ({ before, after }: Pick<StepRow, 'before' | 'after'>) =>
+  JSON.stringify(before) === JSON.stringify(after) ? <Badge>no change</Badge> : <Badge tone="accent">changed</Badge>;
+
+type Form = 'changes' | 'before' | 'after';
+
+const StepDetail = ({ row }: { readonly row: StepRow }) => {
+  const [form, setForm] = useState<Form>(row.comparable ? 'changes' : 'after');
+  const text = useMemo(
+    () => (form === 'changes' ? '' : JSON.stringify(form === 'before' ? row.before : row.after, null, 2)),
+    [form, row],
+  );
+  return (
+    <Panel
+      title={row.title}
+      about={row.about}
+      actions={
+        <Segmented
+          label="What is shown"
+          value={form}
+          onChange={setForm}
+          options={[
+            ...(row.comparable ? [{ value: 'changes', label: 'Changes' } as const] : []),
+            { value: 'before', label: 'Before' },
+            { value: 'after', label: 'After' },
+          ]}
+        />
+      }
+    >
+      {row.losses.map(({ step, field, action, note }) => (
+        <Notice key={`${step} ${field}`} kind="warn">
+          <code>{field}</code> was {action}
+          {note && `: ${note}`}.
+        </Notice>
+      ))}
+      {row.after === null && <Notice>It was too large to be kept.</Notice>}
+      {form === 'changes' ? (
+        <DiffView label={`What ${row.title} changed`} rows={diffValues(row.before, row.after)} />
+      ) : (
+        <JsonEditor label={`${row.title}, ${form}`} value={text} maxLines={40} />
+      )}
+    </Panel>
+  );
+};
+
+const abouts = {
+  decode: 'the client’s body, read',
+  route: 'the line that it takes',
+  stage: 'a stage of yours',
+  encode: 'the provider’s body, written',
+} as const;
+
+const rowsOf = ({ client, steps }: Capture): readonly StepRow[] =>
+  steps.map(({ name, kind, ms, losses, request }, index) => {
+    const before = index === 0 ? readBody(client.body) : (steps[index - 1]?.request ?? null);
+    return {
+      title: kind === 'encode' ? `encode (${name})` : name,
+      about: abouts[kind],
+      ms,
+      losses,
+      before,
+      after: request,
+      comparable: kind !== 'decode' && kind !== 'encode' && isJsonObject(before) && isJsonObject(request),
+    };
+  });
+
+/** The client's body as a value; as a text where it is no JSON. */
+const readBody = (text: string): Json => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};

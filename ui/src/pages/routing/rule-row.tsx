@@ -1,0 +1,107 @@
+import { useId, useMemo } from 'react';
+import { destinationsOf } from '../../config/destinations.ts';
+import { withMember } from '../../config/field-path.ts';
+import { useField, useForm } from '../../config/form.ts';
+import {
+  fallbackPath,
+  fallbacksOf,
+  type Rule,
+  routeOf,
+  routePath,
+  withFallbacks,
+  withRoute,
+} from '../../config/rules.ts';
+import { Button } from '../../parts/button.tsx';
+import { ComboField } from '../../parts/combo-field.tsx';
+import { NumberField } from '../../parts/field.tsx';
+import { SortableList } from '../../parts/sortable-list.tsx';
+import { useRows } from '../../state/use-rows.ts';
+
+/** What the gateway takes when the threshold isn't given, in tokens. */
+const usualThreshold = 60_000;
+
+/** One rule: whom its requests go to, and who is asked next. */
+export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
+  const { config, change } = useForm();
+  const id = useId();
+  const options = useMemo(() => destinationsOf(config), [config]);
+  const fallbacks = fallbacksOf(config, rule);
+  const rows = useRows(fallbacks, (list) => change((before) => withFallbacks(before, rule, list)));
+  const at = fallbackPath(config, rule);
+  const listField = useField(at);
+  return (
+    <li className="rule" aria-labelledby={id}>
+      <div className="rule-about">
+        <h3 id={id}>{rule.title}</h3>
+        <p className="soft small">{rule.fits}</p>
+        {rule.name === 'longContext' && <Threshold />}
+      </div>
+      <div className="rule-ways">
+        <ComboField
+          label={`${rule.title}: destination`}
+          unlabelled
+          placeholder={rule.name === 'default' ? 'provider,model' : 'None: this scenario is skipped'}
+          options={options}
+          {...useField(routePath(config, rule))}
+          value={routeOf(config, rule)}
+          onChange={(value) => change((before) => withRoute(before, rule, value))}
+        />
+        {fallbacks.length > 0 && (
+          <div className="rule-fallbacks">
+            <p className="soft small">Then</p>
+            <SortableList
+              label={`${rule.title}: fallbacks`}
+              rows={fallbacks.map((destination, index) => ({
+                key: rows.keys[index] ?? index,
+                name: destination || 'the new fallback',
+                head: (
+                  <Fallback
+                    label={`${rule.title}: fallback ${index + 1}`}
+                    path={`${at}[${index}]`}
+                    options={options}
+                    value={destination}
+                    onChange={(value) => rows.set(index, value)}
+                  />
+                ),
+              }))}
+              onMove={rows.move}
+              onRemove={rows.remove}
+            />
+            {listField.error !== undefined && <p className="field-error">{listField.error}</p>}
+          </div>
+        )}
+        <div className="row">
+          <Button look="quiet" icon="add" data-path={at} onClick={() => rows.add('')}>
+            Add a fallback<span className="unseen"> to {rule.title}</span>
+          </Button>
+        </div>
+      </div>
+    </li>
+  );
+};
+
+const Fallback = ({
+  path,
+  ...field
+}: Omit<Parameters<typeof ComboField>[0], 'unlabelled' | 'placeholder'> & { readonly path: string }) => (
+  <ComboField {...field} {...useField(path)} unlabelled placeholder="provider,model" />
+);
+
+const Threshold = () => {
+  const { config, change } = useForm();
+  const { Router = {} } = config;
+  return (
+    <NumberField
+      label="Threshold, in tokens"
+      className="rule-threshold"
+      min={0}
+      step={1000}
+      placeholder={String(usualThreshold)}
+      {...useField('Router.longContextThreshold')}
+      value={Router.longContextThreshold}
+      onChange={(value) =>
+        change((before) => ({ ...before, Router: withMember(before.Router ?? {}, 'longContextThreshold', value) }))
+      }
+    />
+  );
+};

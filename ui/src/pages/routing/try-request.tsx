@@ -1,0 +1,99 @@
+import { useEffect, useRef, useState } from 'react';
+import { isAbort, wordError } from '../../api/api-error.ts';
+import { type Explanation, explain } from '../../api/explain.ts';
+import { isJsonObject, type JsonObject } from '../../api/json.ts';
+import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
+import { destinationsOf } from '../../config/destinations.ts';
+import { useForm } from '../../config/form.ts';
+import { Button } from '../../parts/button.tsx';
+import { SelectField } from '../../parts/field.tsx';
+import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { ExplanationSteps } from './explanation-steps.tsx';
+import { type Sample, sampleBody, samples } from './samples.ts';
+
+/** Shows what would become of a request. Nothing is sent to any provider. */
+export const TryRequest = () => {
+  const { saved, dirty } = useForm();
+  const [destination = { value: 'provider,model' }] = destinationsOf(saved);
+  const textOf = (client: Protocol, name: Sample['name']): string =>
+    JSON.stringify(sampleBody(client, name, destination.value), null, 2);
+  const [protocol, setProtocol] = useState<Protocol>('messages');
+  const [sample, setSample] = useState<Sample['name']>('plain');
+  const [text, setText] = useState(() => textOf(protocol, sample));
+  const [result, setResult] = useState<{ readonly explanation?: Explanation; readonly error?: string }>({});
+  const [busy, setBusy] = useState(false);
+  const leaving = useRef<AbortController>(undefined);
+  useEffect(() => () => leaving.current?.abort(), []);
+  const take = (client: Protocol, name: Sample['name']): void => {
+    setProtocol(client);
+    setSample(name);
+    setText(textOf(client, name));
+    setResult({});
+  };
+  const ask = async (): Promise<void> => {
+    const body = parse(text);
+    if (!body) {
+      setResult({ error: 'This is no JSON object yet. The editor marks the place.' });
+      return;
+    }
+    leaving.current?.abort();
+    const own = new AbortController();
+    leaving.current = own;
+    setBusy(true);
+    try {
+      setResult({ explanation: await explain({ client: protocol, body }, own.signal) });
+    } catch (error) {
+      if (isAbort(error)) return;
+      setResult({ error: wordError(error) });
+    }
+    setBusy(false);
+  };
+  return (
+    <Panel title="Try a request" about="What would become of it, step by step. Nothing is sent to any provider.">
+      {dirty && (
+        <Notice>
+          This explains the configuration as it is saved. Save first to see what your changes bring about.
+        </Notice>
+      )}
+      <div className="row try-controls">
+        <Segmented
+          label="Protocol of the client"
+          value={protocol}
+          options={protocols.map((value) => ({ value, label: protocolTitles[value] }))}
+          onChange={(value) => take(value, sample)}
+        />
+        <SelectField
+          label="Sample"
+          unlabelled
+          value={sample}
+          options={samples.map(({ name, title }) => ({ value: name, label: title }))}
+          onChange={(value) => take(protocol, value)}
+        />
+        <Button icon="play" busy={busy} onClick={() => void ask()}>
+          Explain
+        </Button>
+      </div>
+      <JsonEditor label="Body of the request" value={text} onChange={setText} maxLines={14} />
+      <div aria-live="polite">
+        {result.error !== undefined && (
+          <Notice kind="failed" title="Such a request would be refused">
+            {result.error}
+          </Notice>
+        )}
+        {result.explanation && <ExplanationSteps explanation={result.explanation} />}
+      </div>
+    </Panel>
+  );
+};
+
+const parse = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,108 @@
+import { useCallback, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { type Backup, listBackups, readBackup, restoreBackup } from '../../api/config.ts';
+import { reloadConfig } from '../../api/config-store.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { Diff } from '../../config/diff.tsx';
+import { useForm } from '../../config/form.ts';
+import { hideKeys } from '../../config/hide-keys.ts';
+import { bytes } from '../../format/bytes.ts';
+import { dayAndTime } from '../../format/time.ts';
+import { Button } from '../../parts/button.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { toast } from '../../shell/toast.ts';
+
+/** Earlier configurations: what each would change, and the way back to it. */
+export const Backups = () => {
+  const { saved } = useForm();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each saved configuration makes a backup of the one before
+  const load = useCallback((signal: AbortSignal) => listBackups(signal), [saved]);
+  const { data, error } = useLoad(load);
+  const [open, setOpen] = useState<Backup>();
+  return (
+    <Panel
+      flush
+      title="Backups"
+      about="Each time the configuration is replaced, the one before is kept; the three newest."
+    >
+      {error !== undefined && <Notice kind="failed">{error}</Notice>}
+      {!data && error === undefined && <Loading what="Backups" />}
+      {data && (
+        <DataTable
+          label="Backups"
+          rows={data}
+          rowKey={({ name }) => name}
+          empty={<Empty title="No backup yet">The first one is made when the configuration is changed.</Empty>}
+          columns={[
+            { name: 'replaced', title: 'Replaced', cell: ({ replacedAt }) => dayAndTime(replacedAt) },
+            { name: 'name', title: 'File', cell: ({ name }) => <span className="mono">{name}</span> },
+            { name: 'size', title: 'Size', numeric: true, cell: ({ size }) => bytes(size) },
+            {
+              name: 'actions',
+              title: 'Actions',
+              cell: (backup) => (
+                <Button onClick={() => setOpen(backup)}>
+                  Preview<span className="unseen"> the backup of {dayAndTime(backup.replacedAt)}</span>
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {open && <Preview backup={open} onClose={() => setOpen(undefined)} />}
+    </Panel>
+  );
+};
+
+const Preview = ({ backup, onClose }: { readonly backup: Backup; readonly onClose: () => void }) => {
+  const { saved, dirty } = useForm();
+  const load = useCallback((signal: AbortSignal) => readBackup(backup.name, signal), [backup.name]);
+  const { data, error: readError } = useLoad(load);
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const restore = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const { message } = await restoreBackup(backup.name);
+      await reloadConfig();
+      toast(message);
+      onClose();
+    } catch (caught) {
+      setError(wordError(caught));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      wide
+      title={`Backup of ${dayAndTime(backup.replacedAt)}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Close</Button>
+          <Button look="primary" busy={busy} disabled={!data} onClick={() => void restore()}>
+            Restore
+          </Button>
+        </>
+      }
+    >
+      <p className="soft">What restoring it would change. The present configuration becomes a backup itself.</p>
+      {dirty && (
+        <Notice kind="warn">You have unsaved changes. They stay as a draft and go on top of the backup.</Notice>
+      )}
+      {(error ?? readError) !== undefined && <Notice kind="failed">{error ?? readError}</Notice>}
+      {data ? (
+        <Diff label="config.json" before={print(saved)} after={print(data)} />
+      ) : (
+        readError === undefined && <Loading what="The backup" />
+      )}
+    </Dialog>
+  );
+};
+
+const print = (config: Parameters<typeof hideKeys>[0]): string => JSON.stringify(hideKeys(config).shown, null, 2);

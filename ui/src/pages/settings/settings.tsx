@@ -1,0 +1,69 @@
+import { useState } from 'react';
+import { ConfigPage } from '../../config/config-page.tsx';
+import { restartNeed } from '../../config/restart-need.ts';
+import { useWanted } from '../../config/wanted-field.ts';
+import type { PageProps } from '../../pages.ts';
+import { Button } from '../../parts/button.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { href } from '../../router/route.ts';
+import { useStore } from '../../state/store.ts';
+import { Backups } from './backups.tsx';
+import { ServerForm, serverFields } from './server-form.tsx';
+import { Service } from './service.tsx';
+import { WholeFile, wholeFilePath } from './whole-file.tsx';
+import './settings.css';
+
+const tabs = [
+  { name: 'server', title: 'Server' },
+  { name: 'file', title: 'Whole file' },
+  { name: 'backups', title: 'Backups' },
+  { name: 'service', title: 'Service' },
+] as const;
+
+type TabName = (typeof tabs)[number]['name'];
+
+/** The gateway itself: its address, its limits, its file, its earlier files, its processes. */
+export const Settings = ({ query }: PageProps) => {
+  const [shown, setShown] = useState<TabName>(
+    () => tabs.find(({ name }) => name === query.get('tab'))?.name ?? 'server',
+  );
+  const need = useStore(restartNeed);
+  const show = (name: TabName): void => {
+    setShown(name);
+    // For a reload and for links; it is the same page.
+    window.history.replaceState(null, '', `${href('/settings')}${name === 'server' ? '' : `?tab=${name}`}`);
+  };
+  return (
+    <ConfigPage
+      title="Settings"
+      about="The gateway itself: its address and limits, its file and earlier files, its processes."
+    >
+      {need.length > 0 && shown !== 'service' && (
+        <Notice
+          kind="warn"
+          title={`Saved, but not yet in effect: ${need.join(', ')}`}
+          actions={<Button onClick={() => show('service')}>To the restart</Button>}
+        >
+          A restart applies it. Streams in flight go on to their end.
+        </Notice>
+      )}
+      {serverFields.map((field) => (
+        <Wanted key={field} path={field} show={() => show('server')} />
+      ))}
+      <Wanted path={wholeFilePath} show={() => show('file')} />
+      <Tabs label="Settings" tabs={tabs} shown={shown} onShow={show}>
+        {shown === 'server' && <ServerForm />}
+        {shown === 'file' && <WholeFile />}
+        {shown === 'backups' && <Backups />}
+        {shown === 'service' && <Service />}
+      </Tabs>
+    </ConfigPage>
+  );
+};
+
+/** Shows the tab of a field that somebody goes to. */
+const Wanted = ({ path, show }: { readonly path: string; readonly show: () => void }) => {
+  useWanted(path, show);
+  return null;
+};

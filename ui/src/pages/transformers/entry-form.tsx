@@ -1,0 +1,98 @@
+import type { Transformer } from '../../api/transformers.ts';
+import { withMember } from '../../config/field-path.ts';
+import { useField, useForm } from '../../config/form.ts';
+import { SchemaForm } from '../../config/schema-form.tsx';
+import { ComboField } from '../../parts/combo-field.tsx';
+import { CheckField, TextField } from '../../parts/field.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import type { Entry } from './entry.ts';
+import { ModelScope } from './model-scope.tsx';
+
+const anything = { type: 'object' };
+
+/** Everything about one entry. */
+export const EntryForm = ({
+  entry,
+  at,
+  known,
+  transformers,
+  onChange,
+}: {
+  readonly entry: Entry;
+  readonly at: number;
+  readonly known: Transformer | undefined;
+  readonly transformers: readonly Transformer[];
+  readonly onChange: (entry: Entry) => void;
+}) => {
+  const { config } = useForm();
+  const path = `transformers[${at}]`;
+  const { name, path: file, provider, models, options = {} } = entry;
+  const providers = (config.Providers ?? []).flatMap((one) => (one.name ? [one.name] : []));
+  const nameField = useField(`${path}.name`);
+  const moduleField = useField(`${path}.path`);
+  const providerField = useField(`${path}.provider`);
+  const entryField = useField(path);
+  return (
+    <>
+      {known?.about && <p>{known.about}</p>}
+      {known?.state === 'failed' && (
+        <Notice kind="failed" title="The module is not loaded">
+          {known.error} Routes that need it answer 500 until it is mended.
+        </Notice>
+      )}
+      {entryField.error !== undefined && <p className="field-error">{entryField.error}</p>}
+      <div className="form-grid">
+        {file === undefined ? (
+          <ComboField
+            label="Transformer"
+            {...nameField}
+            value={name ?? ''}
+            options={transformers.flatMap((one) =>
+              one.kind === 'custom' ? [] : [{ value: one.name, note: one.kind }],
+            )}
+            onChange={(value) => onChange(withMember(entry, 'name', value))}
+          />
+        ) : (
+          <TextField
+            label="Module"
+            hint="A path in the configuration’s folder, or in one that the gateway was started with."
+            placeholder="stages/my-stage.ts"
+            {...moduleField}
+            value={file}
+            onChange={(value) => onChange(withMember(entry, 'path', value))}
+          />
+        )}
+        <ComboField
+          label="Provider"
+          hint="Empty: all of them."
+          placeholder="All providers"
+          {...providerField}
+          value={provider ?? ''}
+          options={providers.map((value) => ({ value }))}
+          onChange={(value) => onChange(withMember(entry, 'provider', value || undefined))}
+        />
+        <CheckField
+          label="Only some models"
+          checked={models !== undefined}
+          onChange={(isNarrow) => onChange(withMember(entry, 'models', isNarrow ? [] : undefined))}
+        />
+      </div>
+      {models !== undefined && (
+        <ModelScope
+          models={models}
+          path={`${path}.models`}
+          offered={(config.Providers ?? [])
+            .filter((one) => provider === undefined || one.name === provider)
+            .flatMap((one) => one.models ?? [])}
+          onChange={(next) => onChange(withMember(entry, 'models', next))}
+        />
+      )}
+      <SchemaForm
+        schema={known?.options ?? anything}
+        path={`${path}.options`}
+        value={options}
+        onChange={(next) => onChange(withMember(entry, 'options', Object.keys(next).length === 0 ? undefined : next))}
+      />
+    </>
+  );
+};

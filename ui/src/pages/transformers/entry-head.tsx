@@ -1,0 +1,53 @@
+import type { Transformer } from '../../api/transformers.ts';
+import { isWithin } from '../../config/field-path.ts';
+import { useForm } from '../../config/form.ts';
+import { counted } from '../../format/count.ts';
+import { Badge, Lamp } from '../../parts/badge.tsx';
+import type { Entry } from './entry.ts';
+
+const kinds = { format: 'format', stage: 'stage', custom: 'your own' } as const;
+
+/** An entry in one line: what it is, whom it is for, whether it works. */
+export const EntryHead = ({
+  entry,
+  at,
+  known,
+}: {
+  readonly entry: Entry;
+  readonly at: number;
+  readonly known: Transformer | undefined;
+}) => {
+  const { faults, warnings } = useForm();
+  const path = `transformers[${at}]`;
+  const problems = faults.filter((fault) => isWithin(fault.path, path)).length;
+  const hints = warnings.filter((warning) => isWithin(warning.path, path)).length;
+  const { name, path: file, provider, models, options = {} } = entry;
+  const given = Object.keys(options).length;
+  return (
+    <>
+      <strong className={name === undefined ? 'mono' : undefined}>{name ?? (file || 'New transformer')}</strong>
+      <span className="soft small">{scope(provider, models)}</span>
+      <span className="row entry-badges">
+        {problems > 0 && <Badge tone="bad">{counted(problems, 'problem')}</Badge>}
+        {problems === 0 && hints > 0 && <Badge tone="warn">{counted(hints, 'warning')}</Badge>}
+        {known?.state === 'failed' && <Lamp tone="bad">not loaded</Lamp>}
+        {known?.kind === 'custom' && known.state === 'loaded' && <Lamp tone="ok">loaded</Lamp>}
+        {known && known.kind !== 'format' && <Halves halves={known.halves} />}
+        {given > 0 && <Badge>{counted(given, 'option')}</Badge>}
+        <Badge tone={known?.kind === 'format' ? 'accent' : 'plain'}>
+          {known ? kinds[known.kind] : file === undefined ? 'unknown' : kinds.custom}
+        </Badge>
+      </span>
+    </>
+  );
+};
+
+const scope = (provider: string | undefined, models: readonly string[] | undefined): string => {
+  const who = provider === undefined ? 'all providers' : provider;
+  return models === undefined ? `for ${who}` : `for ${models.join(', ') || 'no model'} of ${who}`;
+};
+
+const Halves = ({ halves: { request, events } }: Pick<Transformer, 'halves'>) => {
+  if (request === events) return null;
+  return <Badge>{request ? 'requests only' : 'answers only'}</Badge>;
+};

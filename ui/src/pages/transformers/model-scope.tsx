@@ -1,0 +1,45 @@
+import { useField } from '../../config/form.ts';
+import { CheckField, TextField } from '../../parts/field.tsx';
+
+/** The models that an entry is for: those of its providers to pick from, others to type. */
+export const ModelScope = ({
+  models,
+  offered,
+  path,
+  onChange,
+}: {
+  readonly models: readonly string[];
+  readonly offered: readonly string[];
+  readonly path: string;
+  readonly onChange: (models: readonly string[]) => void;
+}) => {
+  const mark = useField(path);
+  const others = models.filter((model) => !offered.includes(model));
+  const picked = models.filter((model) => offered.includes(model));
+  return (
+    <fieldset className="model-scope">
+      <legend className="field-label">Models</legend>
+      <div className="model-scope-list">
+        {[...new Set(offered)].map((model) => (
+          <CheckField
+            key={model}
+            label={model}
+            checked={models.includes(model)}
+            onChange={(isPicked) => onChange(isPicked ? [...models, model] : models.filter((one) => one !== model))}
+          />
+        ))}
+      </div>
+      <TextField
+        label="Others"
+        hint="Separated by commas."
+        {...mark}
+        value={others.join(', ')}
+        onBlur={() => onChange(models.filter(Boolean))}
+        onChange={(text) => onChange([...picked, ...split(text)])}
+      />
+    </fieldset>
+  );
+};
+
+/** A comma at the end stays, or it couldn't be typed. */
+const split = (text: string): readonly string[] => (text.trim() === '' ? [] : text.split(/,\s*/));

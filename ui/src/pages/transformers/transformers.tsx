@@ -1,0 +1,97 @@
+import { useCallback, useState } from 'react';
+import type { TransformerEntry } from '../../api/config.ts';
+import { listTransformers } from '../../api/transformers.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { ConfigPage } from '../../config/config-page.tsx';
+import { useForm } from '../../config/form.ts';
+import { moveTexts } from '../../config/unreadable-texts.ts';
+import { useWanted } from '../../config/wanted-field.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { SortableList } from '../../parts/sortable-list.tsx';
+import { useRows } from '../../state/use-rows.ts';
+import { AddTransformer } from './add-transformer.tsx';
+import { type Entry, entryOf, knownOf, writtenOf } from './entry.ts';
+import { EntryForm } from './entry-form.tsx';
+import { EntryHead } from './entry-head.tsx';
+import './transformers.css';
+
+/** What happens to requests and answers on their way. */
+export const Transformers = () => (
+  <ConfigPage
+    title="Transformers"
+    about="Stages between client and provider. Requests meet them from top to bottom, answers from bottom to top; a format is always next to the provider."
+  >
+    <EntryList />
+  </ConfigPage>
+);
+
+const none: readonly TransformerEntry[] = [];
+
+const EntryList = () => {
+  const { config, saved, change } = useForm();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: modules are loaded anew with each saved configuration
+  const load = useCallback((signal: AbortSignal) => listTransformers(signal), [saved]);
+  const { data: transformers = [], error } = useLoad(load);
+  const list = config.transformers ?? none;
+  const rows = useRows(list, (next) => change((before) => ({ ...before, transformers: next })));
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const show = (key: number | undefined, shown: boolean): void => {
+    if (key === undefined) return;
+    setOpen((before) => new Set(shown ? [...before, key] : [...before].filter((one) => one !== key)));
+  };
+  const move = (from: number, to: number): void => {
+    const places = list.map((_, at) => at);
+    const order = places.toSpliced(from, 1).toSpliced(to, 0, from);
+    moveTexts('transformers', (at) => order.indexOf(at));
+    rows.move(from, to);
+  };
+  const remove = (at: number): void => {
+    moveTexts('transformers', (one) => (one === at ? undefined : one > at ? one - 1 : one));
+    rows.remove(at);
+  };
+  return (
+    <>
+      {error !== undefined && (
+        <Notice kind="failed" title="The transformers could not be read">
+          {error}
+        </Notice>
+      )}
+      {list.length === 0 && (
+        <Empty title="No transformers">
+          Requests go to their providers without any stage between, each provider in the format that its address tells.
+        </Empty>
+      )}
+      {list.map((_, at) => (
+        <WantedRow key={rows.keys[at]} path={`transformers[${at}]`} show={() => show(rows.keys[at], true)} />
+      ))}
+      <SortableList
+        label="Transformers"
+        rows={list.map((written, at) => {
+          const key = rows.keys[at] ?? at;
+          const entry = entryOf(written);
+          const known = knownOf(entry, transformers);
+          const set = (next: Entry): void => rows.set(at, writtenOf(next, written));
+          return {
+            key,
+            name: entry.name ?? entry.path ?? 'the new transformer',
+            path: `transformers[${at}]`,
+            open: open.has(key),
+            onToggle: () => show(key, !open.has(key)),
+            head: <EntryHead entry={entry} at={at} known={known} />,
+            body: <EntryForm entry={entry} at={at} known={known} transformers={transformers} onChange={set} />,
+          };
+        })}
+        onMove={move}
+        onRemove={remove}
+      />
+      <AddTransformer transformers={transformers} onAdd={(entry) => show(rows.add(entry), true)} />
+    </>
+  );
+};
+
+/** Opens the row of a field that somebody goes to. */
+const WantedRow = ({ path, show }: { readonly path: string; readonly show: () => void }) => {
+  useWanted(path, show);
+  return null;
+};

@@ -1,0 +1,165 @@
+import {
+  type Edge,
+  EdgeLabelRenderer,
+  type EdgeProps,
+  Handle,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+} from '@xyflow/react';
+import { useMemo } from 'react';
+import { classNames } from '../../parts/class-names.ts';
+import './drawing.css';
+import type { Drawing, Point, Station, Track } from './drawing-parts.ts';
+
+type StationNode = Node<Station & Record<string, unknown>, 'station'>;
+type TrackEdge = Edge<Track & Record<string, unknown>, 'track'>;
+
+/** Draws lines. All places are worked out beforehand, so there is nothing to pan or to zoom; stations that lead on are links. */
+export const LineDrawing = ({ drawing, label }: { readonly drawing: Drawing; readonly label: string }) => {
+  const nodes = useMemo(() => drawing.stations.map(toNode), [drawing]);
+  const edges = useMemo(() => drawing.tracks.map(toEdge), [drawing]);
+  return (
+    <figure className="drawing" aria-label={label} style={{ width: drawing.width, height: drawing.height }}>
+      <ReactFlow<StationNode, TrackEdge>
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        viewport={still}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+        panOnDrag={false}
+        zoomOnScroll={false}
+        zoomOnPinch={false}
+        zoomOnDoubleClick={false}
+        preventScrolling={false}
+        proOptions={{ hideAttribution: true }}
+      />
+    </figure>
+  );
+};
+
+const still = { x: 0, y: 0, zoom: 1 };
+
+const toNode = (station: Station): StationNode => ({
+  id: station.id,
+  type: 'station',
+  position: { x: station.x, y: station.y },
+  width: station.width,
+  height: station.height,
+  // Told beforehand, so that tracks don't wait for the browser to measure what is redrawn each second.
+  measured: { width: station.width, height: station.height },
+  handles: [
+    { type: 'target', position: Position.Left, x: 0, y: station.height / 2 },
+    { type: 'source', position: Position.Right, x: station.width, y: station.height / 2 },
+  ],
+  data: { ...station },
+});
+
+const toEdge = (track: Track): TrackEdge => ({
+  id: track.id,
+  type: 'track',
+  source: track.from,
+  target: track.to,
+  data: { ...track },
+});
+
+const StationBox = ({ data }: NodeProps<StationNode>) => {
+  const { kind, title, about, tone, pulse = false, to, picked = false, dim = false, marks = [] } = data;
+  const className = classNames('station', `station-${kind}`, picked && 'station-picked', dim && 'station-dim');
+  const content = (
+    <>
+      <span className="station-title">
+        {(tone || pulse) && (
+          <span
+            className={classNames('signal', `signal-${tone ?? 'accent'}`, pulse && 'signal-pulse')}
+            aria-hidden="true"
+          />
+        )}
+        <span className="cut">{title}</span>
+      </span>
+      <span className="station-about cut">{about}</span>
+      {marks.length > 0 && <Marks marks={marks} />}
+    </>
+  );
+  return (
+    <>
+      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <Handle type="source" position={Position.Right} isConnectable={false} />
+      {to === undefined ? (
+        <div className={className} title={`${title}: ${about}`}>
+          {content}
+        </div>
+      ) : (
+        <a className={className} href={to} title={`${title}: ${about}`} aria-current={picked || undefined}>
+          {content}
+        </a>
+      )}
+    </>
+  );
+};
+
+const TrackLine = ({ data }: EdgeProps<TrackEdge>) => {
+  if (!data) return null;
+  const { points, look, dim = false, marks = [], marksAt } = data;
+  const path = rounded(points);
+  return (
+    <>
+      <path className={classNames('track', `track-${look}`, dim && 'track-dim')} d={path} />
+      {look === 'live' && !dim && <path className="track-run" d={path} />}
+      {marksAt && marks.length > 0 && (
+        <EdgeLabelRenderer>
+          <div
+            className={classNames('track-marks', dim && 'track-dim')}
+            style={{ transform: `translate(-50%, -50%) translate(${marksAt.x}px, ${marksAt.y}px)` }}
+          >
+            <Marks marks={marks} />
+          </div>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+};
+
+const Marks = ({ marks }: { readonly marks: NonNullable<Station['marks']> }) => (
+  <span className="marks">
+    {marks.map(({ text, about, tone }) => (
+      <span key={about} className={classNames('mark-text', tone && `mark-${tone}`)} title={about}>
+        {text}
+      </span>
+    ))}
+  </span>
+);
+
+const nodeTypes = { station: StationBox };
+const edgeTypes = { track: TrackLine };
+
+/** A line through the points, whose corners are rounded as far as there is room. */
+const rounded = (points: readonly Point[]): string => {
+  const [first, ...rest] = points;
+  if (!first) return '';
+  let path = `M${first.x} ${first.y}`;
+  for (const [index, at] of rest.entries()) {
+    const before = points[index] ?? at;
+    const after = rest[index + 1];
+    if (!after) return `${path}L${at.x} ${at.y}`;
+    const from = towards(at, before);
+    const to = towards(at, after);
+    path += `L${from.x} ${from.y}Q${at.x} ${at.y} ${to.x} ${to.y}`;
+  }
+  return path;
+};
+
+const cornerPx = 10;
+
+const towards = (from: Point, to: Point): Point => {
+  const length = Math.hypot(to.x - from.x, to.y - from.y);
+  const share = length === 0 ? 0 : Math.min(cornerPx, length / 2) / length;
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+};

@@ -1,0 +1,38 @@
+import type { Activity, InFlight } from '../../api/activity.ts';
+import { protocolTitles } from '../../api/protocols.ts';
+import { count } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
+import { Lamp } from '../../parts/badge.tsx';
+import { Panel } from '../../parts/panel.tsx';
+
+const tones = { deciding: 'plain', waiting: 'warn', streaming: 'ok' } as const;
+
+/** Requests that aren't finished, the oldest first. */
+export const InFlightPanel = ({ activity }: { readonly activity: Activity | undefined }) => {
+  const list = activity?.inFlight ?? [];
+  const more = (activity?.inFlightCount ?? 0) - list.length;
+  return (
+    <Panel title="In flight" about={list.length === 0 ? 'Nothing at the moment' : undefined} flush={list.length > 0}>
+      {activity && list.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+        <ul className="in-flight" tabIndex={0} aria-label="Requests in flight">
+          {list.map((one) => (
+            <li key={one.id}>
+              <Lamp tone={tones[one.phase]} pulse={one.phase === 'streaming'}>
+                {one.phase}
+              </Lamp>
+              <span className="cut" title={one.id}>
+                {wayOf(one)}
+              </span>
+              <span className="number">{duration(Math.max(0, activity.now - one.startedAt))}</span>
+            </li>
+          ))}
+          {more > 0 && <li>and {count(more)} more</li>}
+        </ul>
+      )}
+    </Panel>
+  );
+};
+
+const wayOf = ({ protocol, asked, provider, model }: InFlight): string =>
+  `${protocolTitles[protocol]} → ${provider === undefined ? asked : `${provider}, ${model ?? asked}`}`;

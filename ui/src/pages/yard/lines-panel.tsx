@@ -1,0 +1,176 @@
+import { lazy, Suspense, useCallback, useState } from 'react';
+import type { Activity } from '../../api/activity.ts';
+import { readGraphs } from '../../api/graph.ts';
+import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
+import type { RequestSummary } from '../../api/requests.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { SelectField } from '../../parts/field.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { useWidth } from '../../parts/use-width.ts';
+import { href, navigate } from '../../router/route.ts';
+import { layOutLine } from './line-layout.ts';
+import { type Destination, destinationsOf, nameOf, trafficOn } from './lines.ts';
+import { LinesTable } from './lines-table.tsx';
+import { layOutOverview } from './overview-layout.ts';
+import { viewOf, yardAddress } from './yard-address.ts';
+
+const LineDrawing = lazy(async () => ({ default: (await import('./drawing.tsx')).LineDrawing }));
+
+/** The graph is compiled anew with each change of the configuration, by whomever. */
+const graphEveryMs = 10_000;
+
+/** The running graph: all lines, or one of them in full; drawn, or as a table. */
+export const LinesPanel = ({
+  activity,
+  requests,
+  query,
+}: {
+  readonly activity: Activity | undefined;
+  readonly requests: readonly RequestSummary[];
+  readonly query: URLSearchParams;
+}) => {
+  const { protocol, line } = viewOf(query);
+  const [form, setForm] = useState<'drawing' | 'table'>('drawing');
+  const [room, width] = useWidth();
+  const graphs = useLoad(
+    useCallback((signal) => readGraphs({}, signal), []),
+    graphEveryMs,
+  );
+  const destinations = destinationsOf(graphs.data ?? [], activity);
+  const picked = destinations.find((one) => nameOf(one) === line);
+  return (
+    <Panel
+      title="Lines"
+      flush
+      about={picked ? `The whole way to ${picked.model} and back` : 'Where requests come from and where they go'}
+      actions={
+        <>
+          <LinePicker destinations={destinations} line={picked && nameOf(picked)} protocol={protocol} />
+          <ProtocolPicker protocol={protocol} line={picked && nameOf(picked)} />
+          <Segmented
+            label="How the lines are shown"
+            value={form}
+            onChange={setForm}
+            options={[
+              { value: 'drawing', label: 'Drawing' },
+              { value: 'table', label: 'Table' },
+            ]}
+          />
+        </>
+      }
+    >
+      {graphs.error && <Notice kind="failed">{graphs.error}</Notice>}
+      {picked?.fault && (
+        <Notice kind="failed" title="Requests can't go this way">
+          {picked.fault}
+        </Notice>
+      )}
+      {graphs.data && destinations.length === 0 && (
+        <Empty title="No route leads anywhere yet" actions={<a href={href('/providers')}>Add a provider</a>}>
+          A line appears here for each model that a route leads to.
+        </Empty>
+      )}
+      {form === 'table' ? (
+        <LinesTable
+          destinations={picked ? [picked] : destinations}
+          activity={activity}
+          requests={requests}
+          protocol={protocol}
+        />
+      ) : (
+        <div ref={room} className="lines-room">
+          {width > 0 && graphs.data && destinations.length > 0 && (
+            <Suspense fallback={null}>
+              {picked ? (
+                <OneLine destination={picked} {...{ activity, requests, protocol, width }} />
+              ) : (
+                <LineDrawing
+                  label="Drawing of all lines. The table shows the same."
+                  drawing={layOutOverview({ destinations, activity, requests, protocol, width })}
+                />
+              )}
+            </Suspense>
+          )}
+        </div>
+      )}
+    </Panel>
+  );
+};
+
+const OneLine = ({
+  destination,
+  activity,
+  requests,
+  protocol = 'messages',
+  width,
+}: {
+  readonly destination: Destination;
+  readonly activity: Activity | undefined;
+  readonly requests: readonly RequestSummary[];
+  readonly protocol?: Protocol | undefined;
+  readonly width: number;
+}) => {
+  const { provider, model } = destination;
+  const known = destination.graphs.find(({ client }) => client === protocol);
+  const isKnown = known !== undefined;
+  // A line that no route leads to isn't among the configured ones.
+  const asked = useLoad(
+    useCallback(
+      async (signal: AbortSignal) =>
+        isKnown ? undefined : (await readGraphs({ client: protocol, provider, model }, signal))[0],
+      [isKnown, protocol, provider, model],
+    ),
+  );
+  const graph = known ?? asked.data;
+  if (!graph) return asked.error ? <Notice kind="failed">{asked.error}</Notice> : null;
+  return (
+    <LineDrawing
+      label={`Drawing of the way from ${protocolTitles[protocol]} to ${provider}, ${model}, and back. The table shows its figures.`}
+      drawing={layOutLine(graph, trafficOn(activity, requests, { protocol, to: destination }), width)}
+    />
+  );
+};
+
+const LinePicker = ({
+  destinations,
+  line,
+  protocol,
+}: {
+  readonly destinations: readonly Destination[];
+  readonly line: string | undefined;
+  readonly protocol: Protocol | undefined;
+}) => (
+  <SelectField
+    label="Line"
+    unlabelled
+    value={line ?? ''}
+    options={[
+      { value: '', label: 'All lines' },
+      ...destinations.map((one) => ({ value: nameOf(one), label: `${one.provider} · ${one.model}` })),
+    ]}
+    onChange={(picked) => navigate(yardAddress({ protocol, line: picked || undefined }))}
+  />
+);
+
+const ProtocolPicker = ({
+  protocol,
+  line,
+}: {
+  readonly protocol: Protocol | undefined;
+  readonly line: string | undefined;
+}) => (
+  <SelectField
+    label="Client protocol"
+    unlabelled
+    // One line is always drawn for one protocol.
+    value={protocol ?? (line === undefined ? '' : 'messages')}
+    options={[
+      ...(line === undefined ? [{ value: '', label: 'All protocols' } as const] : []),
+      ...protocols.map((value) => ({ value, label: protocolTitles[value] })),
+    ]}
+    onChange={(picked: Protocol | '') => navigate(yardAddress({ protocol: picked || undefined, line }))}
+  />
+);

@@ -1,0 +1,88 @@
+import type { Activity } from '../../api/activity.ts';
+import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
+import type { RequestSummary } from '../../api/requests.ts';
+import { count, rate } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
+import { Lamp } from '../../parts/badge.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { type Destination, nameOf, type Traffic, toneOf, trafficOn } from './lines.ts';
+
+interface Line {
+  readonly protocol: Protocol;
+  readonly destination: Destination;
+  readonly traffic: Traffic;
+}
+
+/** What the drawing shows, in words and figures: one row for each client protocol and destination. */
+export const LinesTable = ({
+  destinations,
+  activity,
+  requests,
+  protocol,
+}: {
+  readonly destinations: readonly Destination[];
+  readonly activity: Activity | undefined;
+  readonly requests: readonly RequestSummary[];
+  readonly protocol: Protocol | undefined;
+}) => {
+  const lines = destinations.flatMap((destination) =>
+    protocols
+      .filter((name) => protocol === undefined || name === protocol)
+      .map(
+        (name): Line => ({
+          protocol: name,
+          destination,
+          traffic: trafficOn(activity, requests, { protocol: name, to: destination }),
+        }),
+      ),
+  );
+  return (
+    <DataTable
+      label="List of the lines"
+      columns={columns}
+      rows={lines}
+      rowKey={(line) => `${line.protocol} ${nameOf(line.destination)}`}
+      empty={<Empty title="No line" />}
+    />
+  );
+};
+
+const columns: readonly Column<Line>[] = [
+  { name: 'from', title: 'From', cell: ({ protocol }) => protocolTitles[protocol] },
+  {
+    name: 'to',
+    title: 'To',
+    cell: ({ destination, traffic }) => (
+      <Lamp tone={toneOf(traffic, destination.fault)}>
+        {destination.provider}, {destination.model}
+      </Lamp>
+    ),
+  },
+  { name: 'routes', title: 'Routes', cell: ({ destination }) => destination.routes.join(', ') || 'by name' },
+  { name: 'way', title: 'Way', cell: wayOf },
+  { name: 'active', title: 'In flight', numeric: true, cell: ({ traffic }) => count(traffic.active) },
+  { name: 'rate', title: 'Per second', numeric: true, cell: ({ traffic }) => rate(traffic.perSecond) },
+  { name: 'first', title: 'First byte', numeric: true, cell: ({ traffic }) => maybe(traffic.firstByteMs) },
+  { name: 'duration', title: 'Duration', numeric: true, cell: ({ traffic }) => maybe(traffic.durationMs) },
+  { name: 'requests', title: 'Requests', numeric: true, cell: ({ traffic }) => count(traffic.requests) },
+  { name: 'errors', title: 'Failed', numeric: true, cell: ({ traffic }) => count(traffic.errors) },
+  {
+    name: 'losses',
+    title: 'Lost',
+    about: 'Fields that could not be carried',
+    numeric: true,
+    cell: ({ traffic }) => count(traffic.losses),
+  },
+];
+
+const maybe = (ms: number | undefined): string => (ms === undefined ? '–' : duration(ms));
+
+function wayOf({ protocol, destination: { graphs, fault } }: Line): string {
+  if (fault !== undefined) return fault;
+  const graph = graphs.find(({ client }) => client === protocol);
+  if (!graph) return '–';
+  const stages = graph.nodes.filter(({ step }) => step === 'stage-request').map(({ name }) => name);
+  const passes = graph.passThrough.request.open ? ['as it came where it can'] : [];
+  return [...passes, ...stages, graph.format.name].join(' → ');
+}

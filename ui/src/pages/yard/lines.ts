@@ -1,0 +1,88 @@
+import type { Activity, LineActivity } from '../../api/activity.ts';
+import type { Graph } from '../../api/graph.ts';
+import type { Protocol } from '../../api/protocols.ts';
+import type { RequestSummary } from '../../api/requests.ts';
+import type { Tone } from '../../parts/badge.tsx';
+import { median } from './median.ts';
+
+/** Where requests may go: a model of a provider. */
+export interface Destination {
+  readonly provider: string;
+  readonly model: string;
+  /** The routes that lead there; none: it is reached by its name alone. */
+  readonly routes: readonly string[];
+  /** Its graph for each client protocol, where it was drawn. */
+  readonly graphs: readonly Graph[];
+  /** Why requests can't go there. */
+  readonly fault: string | undefined;
+}
+
+/** What goes on, on one line or several. */
+export interface Traffic {
+  readonly requests: number;
+  readonly errors: number;
+  readonly losses: number;
+  readonly active: number;
+  /** Over the last ten seconds. */
+  readonly perSecond: number;
+  /** Medians over the last requests. */
+  readonly durationMs: number | undefined;
+  readonly firstByteMs: number | undefined;
+}
+
+/** `provider,model`. */
+export const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }): string =>
+  `${provider},${model}`;
+
+/** All configured destinations in the order of the routes, then those that somebody went to by name. */
+export const destinationsOf = (graphs: readonly Graph[], activity: Activity | undefined): readonly Destination[] => {
+  const found = new Map<string, Destination>();
+  for (const graph of graphs) {
+    const { provider, model, routes, fault } = graph;
+    const known = found.get(nameOf(graph));
+    found.set(nameOf(graph), {
+      provider,
+      model,
+      routes,
+      graphs: [...(known?.graphs ?? []), graph],
+      fault: known?.fault ?? fault ?? undefined,
+    });
+  }
+  for (const line of activity?.lines ?? []) {
+    const { provider, model } = line;
+    if (!found.has(nameOf(line)))
+      found.set(nameOf(line), { provider, model, routes: [], graphs: [], fault: undefined });
+  }
+  return [...found.values()];
+};
+
+/** What goes on, on the lines of one protocol, to one destination, or on all. */
+export const trafficOn = (
+  activity: Activity | undefined,
+  requests: readonly RequestSummary[],
+  { protocol, to }: { readonly protocol?: Protocol | undefined; readonly to?: Destination },
+): Traffic => {
+  const isOn = (line: { readonly protocol: Protocol; readonly provider?: string; readonly model?: string }): boolean =>
+    (protocol === undefined || line.protocol === protocol) &&
+    (to === undefined || (line.provider === to.provider && line.model === to.model));
+  const lines = (activity?.lines ?? []).filter(isOn);
+  const ended = requests.filter((request) => isOn(request));
+  const sum = (pick: (line: LineActivity) => number): number => lines.reduce((total, line) => total + pick(line), 0);
+  return {
+    requests: sum((line) => line.requests),
+    errors: sum((line) => line.errors),
+    losses: sum((line) => line.losses),
+    active: sum((line) => line.active),
+    perSecond: sum((line) => line.perSecond),
+    durationMs: median(ended.map(({ durationMs }) => durationMs)),
+    firstByteMs: median(ended.flatMap(({ firstByteMs }) => (firstByteMs === undefined ? [] : [firstByteMs]))),
+  };
+};
+
+/** The signal of a line: red where a quarter of the requests failed, amber where some did. */
+export const toneOf = ({ requests, errors }: Traffic, fault?: string): Tone => {
+  if (fault !== undefined) return 'bad';
+  if (requests === 0) return 'plain';
+  if (errors * 4 >= requests) return 'bad';
+  return errors > 0 ? 'warn' : 'ok';
+};

@@ -1,0 +1,188 @@
+import type { Activity } from '../../api/activity.ts';
+import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../api/protocols.ts';
+import type { RequestSummary } from '../../api/requests.ts';
+import { crossOver, type Drawing, type Station, type Track } from './drawing-parts.ts';
+import { type Destination, nameOf, type Traffic, toneOf, trafficOn } from './lines.ts';
+import { durationMarks, rateMark, troubleMarks } from './marks.ts';
+import { yardAddress } from './yard-address.ts';
+
+/** What the overview shows. */
+export interface OverviewOptions {
+  readonly destinations: readonly Destination[];
+  readonly activity: Activity | undefined;
+  readonly requests: readonly RequestSummary[];
+  /** Narrows it down to the lines of one protocol. */
+  readonly protocol: Protocol | undefined;
+  /** Room in pixels. */
+  readonly width: number;
+}
+
+const clientSize = { width: 168, height: 48 };
+const switchSize = { width: 92, height: 48 };
+const endSize = { width: 236, height: 48 };
+const rowHeight = 62;
+
+/** All lines: client protocols at the left, the switch, destinations at the right; or from top to bottom. */
+export const layOutOverview = (options: OverviewOptions): Drawing =>
+  options.width < 640 ? downwards(options) : acrosswards(options);
+
+const look = ({ active, perSecond }: Traffic, fault?: string): Track['look'] => {
+  if (fault !== undefined) return 'closed';
+  return active > 0 || perSecond > 0 ? 'live' : 'idle';
+};
+
+const acrosswards = ({ destinations, activity, requests, protocol, width }: OverviewOptions): Drawing => {
+  const rows = Math.max(protocols.length * 1.15, destinations.length);
+  const height = rows * rowHeight;
+  const middle = height / 2;
+  const switchX = Math.round(width * 0.27);
+  const endX = width - endSize.width;
+  const point = { x: switchX, y: middle };
+  const clients = protocols.map((name, index) => {
+    const traffic = trafficOn(activity, requests, { protocol: name });
+    const y = middle + (index - (protocols.length - 1) / 2) * 70;
+    const dim = protocol !== undefined && protocol !== name;
+    const start = { x: clientSize.width, y };
+    const station: Station = {
+      ...clientStation(name, protocol, traffic),
+      ...clientSize,
+      x: 0,
+      y: y - clientSize.height / 2,
+      dim,
+    };
+    const track: Track = {
+      id: `from:${name}`,
+      from: name,
+      to: 'switch',
+      points: crossOver(start, point, (start.x + switchX) / 2),
+      look: look(traffic),
+      dim,
+      marks: [rateMark(traffic)],
+      // Clear of the way that leads up or down to the switch.
+      marksAt: { x: start.x + 30, y: y > middle ? y + 13 : y - 13 },
+    };
+    return { station, track };
+  });
+  const ends = destinations.map((destination, index) => {
+    const traffic = trafficOn(activity, requests, { protocol, to: destination });
+    const y = (index + 0.5) * (height / destinations.length);
+    const track: Track = {
+      id: `to:${nameOf(destination)}`,
+      from: 'switch',
+      to: nameOf(destination),
+      points: crossOver({ x: switchX + switchSize.width, y: middle }, { x: endX, y }, switchX + switchSize.width + 60),
+      look: look(traffic, destination.fault),
+      marks: [rateMark(traffic), ...durationMarks(traffic), ...troubleMarks(traffic)],
+      marksAt: { x: (switchX + switchSize.width + 110 + endX) / 2, y: y - 13 },
+    };
+    const station: Station = {
+      ...endStation(destination, protocol, traffic),
+      ...endSize,
+      x: endX,
+      y: y - endSize.height / 2,
+    };
+    return { station, track };
+  });
+  return {
+    width,
+    height,
+    stations: [
+      ...clients.map(({ station }) => station),
+      { ...switchStation, ...switchSize, x: switchX, y: middle - switchSize.height / 2 },
+      ...ends.map(({ station }) => station),
+    ],
+    tracks: [...clients, ...ends].map(({ track }) => track),
+  };
+};
+
+const downwards = ({ destinations, activity, requests, protocol, width }: OverviewOptions): Drawing => {
+  const gap = 8;
+  const clientWidth = (width - gap * (protocols.length - 1)) / protocols.length;
+  const switchY = 100;
+  const spine = 14;
+  const inset = 36;
+  const clients = protocols.map((name, index) => {
+    const traffic = trafficOn(activity, requests, { protocol: name });
+    const x = index * (clientWidth + gap);
+    const dim = protocol !== undefined && protocol !== name;
+    const from = { x: x + clientWidth / 2, y: 64 };
+    const station: Station = {
+      ...clientStation(name, protocol, traffic, true),
+      width: clientWidth,
+      height: 64,
+      x,
+      y: 0,
+      dim,
+      marks: [rateMark(traffic)],
+    };
+    const track: Track = {
+      id: `from:${name}`,
+      from: name,
+      to: 'switch',
+      points: [from, { x: from.x, y: 82 }, { x: width / 2, y: 82 }, { x: width / 2, y: switchY }],
+      look: look(traffic),
+      dim,
+    };
+    return { station, track };
+  });
+  const ends = destinations.map((destination, index) => {
+    const traffic = trafficOn(activity, requests, { protocol, to: destination });
+    const y = switchY + 70 + index * 84;
+    const track: Track = {
+      id: `to:${nameOf(destination)}`,
+      from: 'switch',
+      to: nameOf(destination),
+      points: [
+        { x: width / 2 - 46, y: switchY + 22 },
+        { x: spine, y: switchY + 22 },
+        { x: spine, y: y + 36 },
+        { x: inset, y: y + 36 },
+      ],
+      look: look(traffic, destination.fault),
+    };
+    const station: Station = {
+      ...endStation(destination, protocol, traffic),
+      width: width - inset,
+      height: 72,
+      x: inset,
+      y,
+      marks: [rateMark(traffic), ...durationMarks(traffic), ...troubleMarks(traffic)],
+    };
+    return { station, track };
+  });
+  return {
+    width,
+    height: switchY + 70 + destinations.length * 84,
+    stations: [
+      ...clients.map(({ station }) => station),
+      { ...switchStation, ...switchSize, height: 44, x: width / 2 - 46, y: switchY },
+      ...ends.map(({ station }) => station),
+    ],
+    // What is live lies on top of what is not, where they share the way.
+    tracks: [...clients, ...ends]
+      .map(({ track }) => track)
+      .toSorted((one, other) => Number(one.look === 'live') - Number(other.look === 'live')),
+  };
+};
+
+const clientStation = (name: Protocol, picked: Protocol | undefined, { active }: Traffic, isNarrow = false) => ({
+  id: name,
+  kind: 'client' as const,
+  title: (isNarrow ? shortProtocolTitles : protocolTitles)[name],
+  about: active > 0 ? `${active} in flight` : isNarrow ? 'idle' : 'client protocol',
+  pulse: active > 0,
+  picked: name === picked,
+  to: yardAddress({ protocol: name === picked ? undefined : name }),
+});
+
+const switchStation = { id: 'switch', kind: 'switch' as const, title: 'Route', about: 'by the rules' };
+
+const endStation = (destination: Destination, protocol: Protocol | undefined, traffic: Traffic) => ({
+  id: nameOf(destination),
+  kind: 'upstream' as const,
+  title: destination.model,
+  about: `${destination.provider} · ${destination.routes.join(', ') || 'by name'}`,
+  tone: toneOf(traffic, destination.fault),
+  pulse: traffic.active > 0,
+  to: yardAddress({ protocol, line: nameOf(destination) }),
+});

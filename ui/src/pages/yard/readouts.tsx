@@ -1,0 +1,59 @@
+import type { ReactNode } from 'react';
+import type { Activity } from '../../api/activity.ts';
+import type { RequestSummary } from '../../api/requests.ts';
+import { count, rate } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
+import { timeOfDay } from '../../format/time.ts';
+import { trafficOn } from './lines.ts';
+import { median } from './median.ts';
+
+/** The gateway's instruments: what goes on right now, and how it went lately. */
+export const Readouts = ({
+  activity,
+  requests,
+}: {
+  readonly activity: Activity | undefined;
+  readonly requests: readonly RequestSummary[];
+}) => {
+  const { perSecond, durationMs, firstByteMs } = trafficOn(activity, requests, {});
+  const failed = requests.filter(({ status }) => status >= 400 && status !== 499).length;
+  const overheadMs = median(requests.flatMap((one) => (one.overheadMs === undefined ? [] : [one.overheadMs])));
+  const streams = activity?.inFlight.filter(({ phase }) => phase === 'streaming').length ?? 0;
+  return (
+    <dl className="readouts">
+      <Readout title="In flight" about={`${count(streams)} streaming`}>
+        {activity ? count(activity.inFlightCount) : '–'}
+      </Readout>
+      <Readout title="Requests per second" about={activity ? `up since ${timeOfDay(activity.startedAt)}` : ' '}>
+        {activity ? rate(perSecond) : '–'}
+      </Readout>
+      <Readout title="Time to first byte" about={durationMs === undefined ? ' ' : `${duration(durationMs)} in all`}>
+        {firstByteMs === undefined ? '–' : duration(firstByteMs)}
+      </Readout>
+      <Readout title="Gateway's own time" about="the median">
+        {overheadMs === undefined ? '–' : duration(overheadMs)}
+      </Readout>
+      <Readout title="Failed" about={`of the last ${count(requests.length)}`}>
+        {count(failed)}
+      </Readout>
+    </dl>
+  );
+};
+
+const Readout = ({
+  title,
+  about,
+  children,
+}: {
+  readonly title: string;
+  readonly about: string;
+  readonly children: ReactNode;
+}) => (
+  <div className="readout">
+    <dt>{title}</dt>
+    <dd>
+      {children}
+      <small>{about}</small>
+    </dd>
+  </div>
+);

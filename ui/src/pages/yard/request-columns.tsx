@@ -1,0 +1,94 @@
+import { shortProtocolTitles } from '../../api/protocols.ts';
+import type { RequestSummary } from '../../api/requests.ts';
+import { shortCount } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
+import { timeOfDay } from '../../format/time.ts';
+import { Badge } from '../../parts/badge.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { StatusBadge } from '../../parts/status-badge.tsx';
+
+/** What the list tells of a request. */
+export const requestColumns: readonly Column<RequestSummary>[] = [
+  {
+    name: 'time',
+    title: 'Time',
+    cell: ({ startedAt, captured }) => (
+      <span
+        className={captured ? 'request-recorded' : undefined}
+        title={captured ? 'Recorded: its way can be looked at' : undefined}
+      >
+        {timeOfDay(startedAt)}
+        {captured && <span className="unseen"> (recorded)</span>}
+      </span>
+    ),
+  },
+  {
+    name: 'protocol',
+    title: 'Protocol',
+    cell: ({ protocol, preset }) => (
+      <>
+        {shortProtocolTitles[protocol]}
+        {preset && ` · ${preset}`}
+      </>
+    ),
+  },
+  {
+    name: 'scenario',
+    title: 'Scenario',
+    about: 'Which rule decided; rest the pointer on it to see why',
+    cell: ({ scenario, reason, asked }) => (
+      <span title={reason}>
+        {scenario ?? '–'} <span className="request-asked soft">{asked}</span>
+      </span>
+    ),
+  },
+  {
+    name: 'to',
+    title: 'Provider, model',
+    cell: ({ provider, model, attempts }) => (
+      <>
+        {provider === undefined ? '–' : `${provider}, ${model ?? ''}`}
+        {attempts && attempts.length > 1 && <Badge title="Calls that were made">{attempts.length} calls</Badge>}
+      </>
+    ),
+  },
+  {
+    name: 'status',
+    title: 'Status',
+    cell: ({ status, fault }) => <StatusBadge status={status} title={fault?.message} />,
+  },
+  { name: 'tokens', title: 'Tokens', about: 'Read (of them from a cache) → written', numeric: true, cell: tokensOf },
+  { name: 'first', title: 'First byte', numeric: true, cell: ({ firstByteMs }) => maybe(firstByteMs) },
+  { name: 'duration', title: 'Duration', numeric: true, cell: ({ durationMs }) => duration(durationMs) },
+  {
+    name: 'overhead',
+    title: 'Gateway',
+    about: "The gateway's own time",
+    numeric: true,
+    cell: ({ overheadMs }) => maybe(overheadMs),
+  },
+  {
+    name: 'losses',
+    title: 'Lost',
+    about: 'Fields that could not be carried',
+    numeric: true,
+    cell: ({ losses }) =>
+      losses.length === 0 ? (
+        '–'
+      ) : (
+        <Badge tone="warn" title={losses.map(({ field, action }) => `${field} ${action}`).join('\n')}>
+          {losses.length}
+        </Badge>
+      ),
+  },
+];
+
+const maybe = (ms: number | undefined): string => (ms === undefined ? '–' : duration(ms));
+
+function tokensOf({ usage }: RequestSummary): string {
+  if (!usage) return '–';
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage;
+  const read = input + cacheRead + cacheWrite;
+  const cached = cacheRead > 0 ? ` (${shortCount(cacheRead)})` : '';
+  return `${shortCount(read)}${cached} → ${shortCount(output)}`;
+}

@@ -1,0 +1,164 @@
+import { useMemo, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
+import { clearRequests, type RequestSummary } from '../../api/requests.ts';
+import { count, counted } from '../../format/count.ts';
+import { Button } from '../../parts/button.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { ShowMore } from '../../parts/show-more.tsx';
+import { href } from '../../router/route.ts';
+import { confirm } from '../../shell/confirm.ts';
+import { toast } from '../../shell/toast.ts';
+import { requestColumns } from './request-columns.tsx';
+import { noFilter, passes, type RequestFilter, type StatusClass, statusTitles } from './request-filter.ts';
+
+/** So many are shown at first: a thousand rows would make the page slow. */
+const firstRows = 25;
+
+/** The last finished requests, with filters. */
+export const RequestsPanel = ({
+  requests,
+  onForget,
+}: {
+  readonly requests: readonly RequestSummary[] | undefined;
+  /** The gateway has forgotten them. */
+  readonly onForget: () => void;
+}) => {
+  const [filter, setFilter] = useState(noFilter);
+  const [shown, setShown] = useState(firstRows);
+  // Rows that move under the pointer can't be read: a list can be held.
+  const [held, setHeld] = useState<readonly RequestSummary[]>();
+  const list = held ?? requests ?? none;
+  const found = useMemo(() => list.filter((request) => passes(request, filter)), [list, filter]);
+  const fresh = held && requests ? requests.filter(({ n }) => n > (held[0]?.n ?? 0)).length : 0;
+  return (
+    <Panel
+      title="Last requests"
+      flush
+      about={
+        found.length === list.length
+          ? counted(list.length, 'request')
+          : `${count(found.length)} of ${counted(list.length, 'request')}`
+      }
+      actions={
+        <>
+          <Button
+            icon={held ? 'play' : 'stop'}
+            aria-pressed={held !== undefined}
+            onClick={() => setHeld(held ? undefined : list)}
+          >
+            {held ? `Go on${fresh > 0 ? ` (${count(fresh)} new)` : ''}` : 'Hold'}
+          </Button>
+          <Button
+            look="quiet"
+            icon="remove"
+            disabled={list.length === 0}
+            onClick={() => void forget().then((done) => done && onForget())}
+          >
+            Forget all
+          </Button>
+        </>
+      }
+    >
+      <Filters requests={list} filter={filter} onChange={setFilter} />
+      <DataTable
+        label="List of the last requests"
+        columns={requestColumns}
+        rows={found.slice(0, shown)}
+        rowKey={({ n, id }) => `${n} ${id}`}
+        open={({ id }) => href('/requests', id)}
+        tone={({ status }) => (status >= 400 && status !== 499 ? 'bad' : undefined)}
+        empty={requests && <Nothing isFiltered={list.length > 0} onReset={() => setFilter(noFilter)} />}
+      />
+      <ShowMore shown={shown} of={found.length} onMore={() => setShown(shown * 4)} />
+    </Panel>
+  );
+};
+
+const none: readonly RequestSummary[] = [];
+
+/** Whether it was done. */
+const forget = async (): Promise<boolean> => {
+  const sure = await confirm({
+    title: 'Forget all requests?',
+    text: 'The list of finished requests and all recordings are removed from the gateway’s memory. Log files stay as they are.',
+    yes: 'Forget all',
+    danger: true,
+  });
+  if (!sure) return false;
+  try {
+    await clearRequests();
+    toast('All finished requests are forgotten.');
+    return true;
+  } catch (error) {
+    toast(wordError(error), 'failed');
+    return false;
+  }
+};
+
+const Nothing = ({ isFiltered, onReset }: { readonly isFiltered: boolean; readonly onReset: () => void }) =>
+  isFiltered ? (
+    <Empty title="No request passes these filters" actions={<Button onClick={onReset}>Show all</Button>} />
+  ) : (
+    <Empty title="No request yet" actions={<a href={href('/playground')}>Send one from the playground</a>}>
+      Requests appear here as soon as they are finished. <a href={href('/connect')}>Connect</a> tells how to point a
+      tool here.
+    </Empty>
+  );
+
+const Filters = ({
+  requests,
+  filter,
+  onChange,
+}: {
+  readonly requests: readonly RequestSummary[];
+  readonly filter: RequestFilter;
+  readonly onChange: (filter: RequestFilter) => void;
+}) => (
+  <search className="filters">
+    <TextField
+      className="filters-text"
+      label="Text"
+      type="search"
+      placeholder="Id, model, path, error"
+      value={filter.text}
+      onChange={(text) => onChange({ ...filter, text })}
+    />
+    <SelectField
+      label="Protocol"
+      value={filter.protocol}
+      options={[all(), ...protocols.map((value: Protocol) => ({ value, label: protocolTitles[value] }))]}
+      onChange={(protocol) => onChange({ ...filter, protocol })}
+    />
+    <SelectField
+      label="Provider"
+      value={filter.provider}
+      options={[all(), ...namesIn(requests.map(({ provider }) => provider))]}
+      onChange={(provider) => onChange({ ...filter, provider })}
+    />
+    <SelectField
+      label="Scenario"
+      value={filter.scenario}
+      options={[all(), ...namesIn(requests.map(({ scenario }) => scenario))]}
+      onChange={(scenario) => onChange({ ...filter, scenario })}
+    />
+    <SelectField
+      label="Outcome"
+      value={filter.status}
+      options={[all(), ...statuses.map((value) => ({ value, label: statusTitles[value] }))]}
+      onChange={(status) => onChange({ ...filter, status })}
+    />
+  </search>
+);
+
+const statuses: readonly StatusClass[] = ['well', 'failed', 'left', 'lossy'];
+
+const all = () => ({ value: '', label: 'All' }) as const;
+
+const namesIn = (names: readonly (string | undefined)[]) =>
+  [...new Set(names)]
+    .flatMap((value) => (value === undefined ? [] : [{ value, label: value }]))
+    .toSorted((one, other) => one.label.localeCompare(other.label));

@@ -1,0 +1,40 @@
+import { useCallback } from 'react';
+import { readActivity } from '../../api/activity.ts';
+import { useLoad } from '../../api/use-load.ts';
+import type { PageProps } from '../../pages.ts';
+import { CaptureSwitch } from '../../parts/capture-switch.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { CoursePanel } from './course-panel.tsx';
+import { InFlightPanel } from './in-flight-panel.tsx';
+import { LinesPanel } from './lines-panel.tsx';
+import { Readouts } from './readouts.tsx';
+import { RequestsPanel } from './requests-panel.tsx';
+import { useRequests } from './use-requests.ts';
+import './yard.css';
+
+/** The home page: every line of the running graph, what runs on it right now, and the last requests. */
+export const Yard = ({ query }: PageProps) => {
+  const activity = useLoad(
+    useCallback((signal) => readActivity(signal), []),
+    1_000,
+  );
+  const requests = useRequests();
+  const error = activity.error ?? requests.error;
+  const list = requests.data?.requests ?? none;
+  return (
+    <>
+      <PageHeader title="Yard" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
+      {error && <Notice kind="failed">{error}</Notice>}
+      <Readouts activity={activity.data} requests={list} />
+      <LinesPanel activity={activity.data} requests={list} query={query} />
+      <div className="yard-pair">
+        <CoursePanel requests={list} nowMs={activity.data?.now} />
+        <InFlightPanel activity={activity.data} />
+      </div>
+      <RequestsPanel requests={requests.data ? list : undefined} onForget={requests.forget} />
+    </>
+  );
+};
+
+const none: readonly never[] = [];

@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import { classNames } from './class-names.ts';
+import './badge.css';
+
+/** What a mark means, beside its words. */
+export type Tone = 'plain' | 'accent' | 'ok' | 'warn' | 'bad';
+
+/** A word or two in a box. */
+export const Badge = ({
+  tone = 'plain',
+  title,
+  children,
+}: {
+  readonly tone?: Tone;
+  readonly title?: string | undefined;
+  readonly children: ReactNode;
+}) => (
+  <span className={classNames('badge', `badge-${tone}`)} title={title}>
+    {children}
+  </span>
+);
+
+/** A signal lamp with its word. */
+export const Lamp = ({
+  tone,
+  pulse = false,
+  children,
+}: {
+  readonly tone: Tone;
+  readonly pulse?: boolean;
+  readonly children: ReactNode;
+}) => (
+  <span className={classNames('lamp', `lamp-${tone}`, pulse && 'lamp-pulse')}>
+    <span className="lamp-glass" aria-hidden="true" />
+    {children}
+  </span>
+);

@@ -1,0 +1,98 @@
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import { theme } from '../../shell/theme.ts';
+import { useStore } from '../../state/store.ts';
+import type { ChartProps } from './chart.tsx';
+import './plot.css';
+
+/** The drawing itself; `Chart` fetches it. */
+export const Plot = ({ times, lines, height = 120 }: ChartProps) => {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const picked = useStore(theme);
+  const shape = lines.map(({ title, colour }) => `${title} ${colour}`).join();
+  const newest = useRef({ times, lines });
+  newest.current = { times, lines };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours or lines are a reason to draw it anew
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const chart = new uPlot(options(element, newest.current.lines, height), dataOf(newest.current), element);
+    plot.current = chart;
+    const resized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      chart.destroy();
+    };
+  }, [shape, height, picked]);
+
+  useEffect(() => {
+    plot.current?.setData(dataOf({ times, lines }));
+  }, [times, lines]);
+
+  return <div ref={place} className="plot" />;
+};
+
+const dataOf = ({ times, lines }: Pick<ChartProps, 'times' | 'lines'>): uPlot.AlignedData => [
+  times.map((atMs) => atMs / 1000),
+  ...lines.map(({ values }) => [...values]),
+];
+
+const options = (element: HTMLElement, lines: ChartProps['lines'], height: number): uPlot.Options => {
+  const colour = (name: string): string => colourOf(element, name);
+  const axis = {
+    stroke: colour('--ink-soft'),
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui',
+  };
+  return {
+    width: element.clientWidth,
+    height,
+    padding: [8, 4, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { size: 6 } },
+    scales: { x: { time: true }, ...Object.fromEntries(lines.map((_, index) => [`y${index}`, { range: fromZero }])) },
+    axes: [
+      { ...axis, space: 70, size: 22, values: '{HH}:{mm}:{ss}', grid: { show: false } },
+      ...lines.map(
+        (line, index): uPlot.Axis => ({
+          ...axis,
+          scale: `y${index}`,
+          side: index === 0 ? 3 : 1,
+          size: 52,
+          space: 28,
+          grid: index === 0 ? axis.grid : { show: false },
+          values: (_, splits) => splits.map((value) => line.format(value)),
+        }),
+      ),
+    ],
+    series: [
+      {},
+      ...lines.map(
+        (line, index): uPlot.Series => ({
+          label: line.title,
+          scale: `y${index}`,
+          stroke: colour(line.colour),
+          width: 1.5,
+          points: { show: false },
+          ...(index === 0 && { fill: `color-mix(in oklab, ${colour(line.colour)}, transparent 85%)` }),
+        }),
+      ),
+    ],
+  };
+};
+
+const fromZero = (_: uPlot, __: number, max: number): [number, number] => [0, max > 0 ? max * 1.15 : 1];
+
+/** A canvas knows no custom properties: the browser works the colour out. */
+const colourOf = (element: HTMLElement, name: string): string => {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${name})`;
+  element.append(probe);
+  const { color } = window.getComputedStyle(probe);
+  probe.remove();
+  return color;
+};

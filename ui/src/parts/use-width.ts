@@ -1,0 +1,16 @@
+import { useCallback, useState } from 'react';
+
+/** The width that an element has inside its padding, in pixels; 0 before it is there. Give it the returned `ref`. */
+export const useWidth = (): readonly [
+  ref: (element: HTMLElement | null) => (() => void) | undefined,
+  width: number,
+] => {
+  const [width, setWidth] = useState(0);
+  const ref = useCallback((element: HTMLElement | null) => {
+    if (!element) return undefined;
+    const resized = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, []);
+  return [ref, width];
+};

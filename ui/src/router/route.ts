@@ -1,0 +1,37 @@
+import { createStore } from '../state/store.ts';
+
+/** Where in the interface somebody is: what follows `#` in the address. */
+export interface Route {
+  /** `/requests/abc`. */
+  readonly path: string;
+  /** Its parts, decoded: `['requests', 'abc']`; the home page has none. */
+  readonly segments: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+const decode = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+};
+
+/** Reads the fragment of an address. */
+export const parseHash = (hash: string): Route => {
+  const [path = '', query = ''] = hash.replace(/^#/, '').split('?', 2);
+  const segments = path.split('/').filter(Boolean).map(decode);
+  return { path: `/${segments.map(encodeURIComponent).join('/')}`, segments, query: new URLSearchParams(query) };
+};
+
+/** The route that is shown. */
+export const route = createStore<Route>(parseHash(window.location.hash));
+
+/** An address for a link: `href('/requests', id)`. Further parts are encoded. */
+export const href = (path: string, ...rest: readonly string[]): string =>
+  `#${[path.replace(/\/$/, ''), ...rest.map(encodeURIComponent)].join('/') || '/'}`;
+
+/** Goes to a page, by the address that `href` makes. */
+export const navigate = (to: string): void => {
+  window.location.hash = to;
+};

@@ -1,0 +1,71 @@
+import { useEffect, useRef } from 'react';
+import { followAddress } from '../router/leave-guard.ts';
+import { route } from '../router/route.ts';
+import { useStore } from '../state/store.ts';
+import './app.css';
+import { confirm } from './confirm.ts';
+import { ConfirmDialog } from './confirm-dialog.tsx';
+import { ConnectionBar } from './connection-bar.tsx';
+import { KeyPrompt } from './key-prompt.tsx';
+import { Navigation } from './navigation.tsx';
+import { pageAt } from './page-at.ts';
+import { PageBoundary } from './page-boundary.tsx';
+import { PageView } from './page-view.tsx';
+import { listenForKeys } from './shortcuts.ts';
+import { Toasts } from './toasts.tsx';
+
+/** The frame around every page. */
+export const App = () => {
+  const shown = useStore(route);
+  const main = useRef<HTMLElement>(null);
+  const page = pageAt(shown);
+  const title = page?.title ?? 'Nothing here';
+  const place = page ? `${page.name}/${shown.segments.slice(1).join('/')}` : shown.path;
+  const before = useRef(place);
+
+  useEffect(() => followAddress(mayLeave), []);
+  useEffect(listenForKeys, []);
+  useEffect(() => {
+    document.title = `${title} · Switchyard`;
+    // Not on the first page: there, the browser has put the focus where it belongs.
+    if (before.current === place) return;
+    before.current = place;
+    main.current?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }, [title, place]);
+
+  return (
+    <div className="app">
+      {/* biome-ignore lint/a11y/useValidAnchor: a skip link is a link, though the address stays */}
+      <a
+        className="skip"
+        href="#main"
+        onClick={(event) => {
+          // The address is the page's; only the focus moves.
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the page
+      </a>
+      <Navigation current={page?.name} />
+      <main ref={main} id="main" className="main" tabIndex={-1} aria-label={title}>
+        <ConnectionBar />
+        <PageBoundary key={place}>
+          <PageView page={page} route={shown} />
+        </PageBoundary>
+      </main>
+      <Toasts />
+      <ConfirmDialog />
+      <KeyPrompt />
+    </div>
+  );
+};
+
+const mayLeave = (what: readonly string[]): Promise<boolean> =>
+  confirm({
+    title: 'Leave without saving?',
+    text: `You have not saved ${what.join(' and ')}. Your changes stay in this tab as a draft and will be there when you come back.`,
+    yes: 'Leave',
+    no: 'Stay',
+  });

@@ -1,0 +1,97 @@
+import { useState } from 'react';
+import { pages } from '../pages.ts';
+import { Button, IconButton } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { href, navigate } from '../router/route.ts';
+import './navigation.css';
+import { Mark } from './mark.tsx';
+import { useShortcut } from './shortcuts.ts';
+import { ShortcutsDialog } from './shortcuts-dialog.tsx';
+import { ThemeSwitch } from './theme-switch.tsx';
+
+const groups = ['Watch', 'Set up', 'Use'] as const;
+
+/** Where one can go: at the left, or, where there is little room, behind a button at the top. */
+export const Navigation = ({ current }: { readonly current: string | undefined }) => {
+  const [isOpen, setOpen] = useState(false);
+  const [showsKeys, setShowsKeys] = useState(false);
+  useShortcut('?', 'Show these shortcuts', () => setShowsKeys(true));
+  const keysButton = (
+    <Button look="quiet" icon="keyboard" onClick={() => setShowsKeys(true)}>
+      Shortcuts
+    </Button>
+  );
+  return (
+    <header className="side">
+      <a className="brand" href={href('/')}>
+        <Mark />
+        Switchyard
+      </a>
+      <IconButton className="side-menu" icon="menu" label="Menu" aria-expanded={isOpen} onClick={() => setOpen(true)} />
+      <nav className="side-links" aria-label="Pages">
+        <Links current={current} />
+      </nav>
+      <div className="side-foot">
+        {keysButton}
+        <ThemeSwitch />
+      </div>
+      {isOpen && (
+        <Dialog title="Pages" onClose={() => setOpen(false)}>
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links inside take keys */}
+          <nav aria-label="Pages" onClick={() => setOpen(false)}>
+            <Links current={current} />
+          </nav>
+          <ThemeSwitch />
+        </Dialog>
+      )}
+      {showsKeys && <ShortcutsDialog onClose={() => setShowsKeys(false)} />}
+      {pages.map(
+        ({ name, title, link }) => link && <PageKeys key={name} name={name} title={title} letter={link.key} />,
+      )}
+    </header>
+  );
+};
+
+const Links = ({ current }: { readonly current: string | undefined }) =>
+  groups.map((group) => (
+    <section key={group} className="link-group" aria-label={group}>
+      <p className="link-group-title" aria-hidden="true">
+        {group}
+      </p>
+      <ul>
+        {pages.map(
+          ({ name, title, link }) =>
+            link?.group === group && (
+              <li key={name}>
+                <a
+                  className="side-link"
+                  href={href(`/${name}`)}
+                  aria-current={isHere(name, current) ? 'page' : undefined}
+                >
+                  <Icon name={link.icon} />
+                  {title}
+                </a>
+              </li>
+            ),
+        )}
+      </ul>
+    </section>
+  ));
+
+/** A single request belongs to the Yard. */
+const isHere = (name: string, current: string | undefined): boolean =>
+  name === current || (name === '' && current === 'requests');
+
+const PageKeys = ({
+  name,
+  title,
+  letter,
+}: {
+  readonly name: string;
+  readonly title: string;
+  readonly letter: string;
+}) => {
+  useShortcut(`g ${letter}`, `Go to ${title}`, () => navigate(href(`/${name}`)));
+  return null;
+};

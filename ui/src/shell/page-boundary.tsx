@@ -1,0 +1,32 @@
+import { Component, type ReactNode } from 'react';
+import { Button } from '../parts/button.tsx';
+import { Notice } from '../parts/notice.tsx';
+
+/** Says in words that a page broke, instead of an empty window; the rest of the interface keeps working. */
+export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly error: string | undefined }> {
+  override state = { error: undefined };
+
+  static getDerivedStateFromError(error: unknown): { error: string } {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return (
+      <Notice
+        kind="failed"
+        title="This page could not be shown"
+        actions={
+          <Button icon="reload" onClick={() => window.location.reload()}>
+            Load it again
+          </Button>
+        }
+      >
+        {/* A build that took the place of this one is the usual reason: its files have other names. */}
+        <p>The interface may have been updated while it was open. Drafts are kept.</p>
+        <p className="mono small">{error}</p>
+      </Notice>
+    );
+  }
+}

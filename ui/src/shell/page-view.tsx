@@ -1,0 +1,27 @@
+import { lazy, Suspense } from 'react';
+import { type PageEntry, pages } from '../pages.ts';
+import { Empty } from '../parts/empty.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { href, type Route } from '../router/route.ts';
+
+// Made once: a component that is made anew would forget its state.
+const components = new Map(pages.map(({ name, load }) => [name, lazy(async () => ({ default: await load() }))]));
+
+/** The page of a route, fetched when it is first gone to. */
+export const PageView = ({ page, route }: { readonly page: PageEntry | undefined; readonly route: Route }) => {
+  const Page = page && components.get(page.name);
+  if (!Page) {
+    return (
+      <>
+        <PageHeader title="Nothing here" />
+        <Empty title={`There is no page at ${route.path}.`} actions={<a href={href('/')}>Go to the Yard</a>} />
+      </>
+    );
+  }
+  return (
+    <Suspense fallback={<Loading what={page.title} />}>
+      <Page rest={route.segments.slice(1)} query={route.query} />
+    </Suspense>
+  );
+};

@@ -1,0 +1,29 @@
+import { Fragment } from 'react';
+import { Dialog } from '../parts/dialog.tsx';
+import { useStore } from '../state/store.ts';
+import { shortcuts } from './shortcuts.ts';
+import './shortcuts-dialog.css';
+
+/** Lists what keys do on the page that is shown. */
+export const ShortcutsDialog = ({ onClose }: { readonly onClose: () => void }) => (
+  <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <dl className="shortcuts">
+      {useStore(shortcuts).map(({ keys, does }) => (
+        <div key={keys}>
+          <dt>
+            {keys.split(' ').map((key, index) => (
+              <Fragment key={key}>
+                {index > 0 && ' then '}
+                <kbd>{key}</kbd>
+              </Fragment>
+            ))}
+          </dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
+    <p className="soft small">
+      In tables the arrow keys go from row to row, and Enter opens one. Escape closes a dialog.
+    </p>
+  </Dialog>
+);

@@ -1,0 +1,25 @@
+import { kept } from '../state/kept.ts';
+import { createStore } from '../state/store.ts';
+
+/** The system's theme, or the one that was picked. */
+export type Theme = 'system' | 'light' | 'dark';
+
+/** In the order in which the switch offers them. */
+export const themes: readonly Theme[] = ['system', 'light', 'dark'];
+
+const place = kept('local', 'theme');
+
+/** The theme that is picked; kept by the browser. */
+export const theme = createStore<Theme>(themes.find((one) => one === place.read()) ?? 'system');
+
+/** Applies the theme, now and whenever another one is picked. */
+export const followTheme = (): void => {
+  const apply = (): void => {
+    const picked = theme.get();
+    if (picked === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = picked;
+    place.write(picked === 'system' ? undefined : picked);
+  };
+  apply();
+  theme.subscribe(apply);
+};

@@ -1,0 +1,19 @@
+import { IconButton } from '../parts/button.tsx';
+import { classNames } from '../parts/class-names.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useStore } from '../state/store.ts';
+import { dismissToast, toasts } from './toast.ts';
+import './toasts.css';
+
+/** The messages that are shown. The region is there from the start: screen readers only tell what is added to one they know. */
+export const Toasts = () => (
+  <section className="toasts" aria-live="polite" aria-label="Messages">
+    {useStore(toasts).map(({ id, text, kind }) => (
+      <div key={id} className={classNames('toast', `toast-${kind}`)}>
+        <Icon name={kind} />
+        <p>{text}</p>
+        <IconButton icon="close" label="Dismiss" onClick={() => dismissToast(id)} />
+      </div>
+    ))}
+  </section>
+);

@@ -1,0 +1,30 @@
+/** Text kept by the browser under one name. Where the browser keeps nothing, it is as if nothing had been kept. */
+export interface Kept {
+  readonly read: () => string | undefined;
+  /** `undefined` forgets it. */
+  readonly write: (text: string | undefined) => void;
+}
+
+/** Kept until the tab is closed (`session`), or for good (`local`). */
+export const kept = (where: 'session' | 'local', name: string): Kept => {
+  const key = `switchyard.${name}`;
+  // Reading the property itself throws where the browser is set to keep nothing.
+  const storage = (): Storage => (where === 'session' ? window.sessionStorage : window.localStorage);
+  return {
+    read() {
+      try {
+        return storage().getItem(key) ?? undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    write(text) {
+      try {
+        if (text === undefined) storage().removeItem(key);
+        else storage().setItem(key, text);
+      } catch {
+        // Full, or forbidden: the page works without it.
+      }
+    },
+  };
+};

@@ -1,0 +1,31 @@
+import { useSyncExternalStore } from 'react';
+
+/** A value that several parts of the page share. */
+export interface Store<T> {
+  readonly get: () => T;
+  /** Replaces the value; nobody is told when it is the same one. */
+  readonly set: (next: T) => void;
+  /** Calls back after each change, until the returned function is called. */
+  readonly subscribe: (changed: () => void) => () => void;
+}
+
+/** A store that begins with `initial`. */
+export const createStore = <T>(initial: T): Store<T> => {
+  let value = initial;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(value, next)) return;
+      value = next;
+      for (const changed of [...listeners]) changed();
+    },
+    subscribe(changed) {
+      listeners.add(changed);
+      return () => listeners.delete(changed);
+    },
+  };
+};
+
+/** The store's value; the component is drawn again when it changes. */
+export const useStore = <T>({ subscribe, get }: Store<T>): T => useSyncExternalStore(subscribe, get);

@@ -1,0 +1,44 @@
+import { useRef } from 'react';
+
+/** A list that is edited, with a key per row that stays with the row. */
+export interface Rows<T> {
+  readonly keys: readonly number[];
+  readonly set: (at: number, value: T) => void;
+  /** Puts a value at the end; returns its key. */
+  readonly add: (value: T) => number;
+  readonly remove: (at: number) => void;
+  readonly move: (from: number, to: number) => void;
+}
+
+/** Keys for the rows of a list that has none of its own. */
+export const useRows = <T>(list: readonly T[], onChange: (next: readonly T[]) => void): Rows<T> => {
+  const state = useRef<{ readonly keys: number[]; next: number }>({ keys: [], next: 0 });
+  const { keys } = state.current;
+  const makeKey = (): number => {
+    state.current.next += 1;
+    return state.current.next;
+  };
+  // Changed from elsewhere (another page, a discarded draft): rows keep their keys by place.
+  while (keys.length < list.length) keys.push(makeKey());
+  keys.length = list.length;
+  return {
+    keys: [...keys],
+    set: (at, value) => onChange(list.with(at, value)),
+    add(value) {
+      const key = makeKey();
+      keys.push(key);
+      onChange([...list, value]);
+      return key;
+    },
+    remove(at) {
+      keys.splice(at, 1);
+      onChange(list.toSpliced(at, 1));
+    },
+    move(from, to) {
+      const moved = list[from];
+      if (moved === undefined) return;
+      keys.splice(to, 0, ...keys.splice(from, 1));
+      onChange(list.toSpliced(from, 1).toSpliced(to, 0, moved));
+    },
+  };
+};
