@@ -56,6 +56,8 @@ const takeLock = () => {
 };
 
 const build = async (sources) => {
+  // Whatever is set where it is started: React's other build is twice as large and slow.
+  process.env.NODE_ENV = 'production';
   const { build: bundle } = await import('vite');
   const { default: config } = await import('./vite.config.js');
   const drafts = join(ui, `.dist-${process.pid}`);
