@@ -27,8 +27,8 @@ export const parseConfig = (source: string): ParsedConfig => {
   return isJsonObject(value) ? { written: value } : { faults: [{ path: '', message: 'must be a JSON object' }] };
 };
 
-/** The parser, and all that walks a configuration, would run out of stack on some thousands. */
-const maxDepth = 256;
+/** Levels that a configuration may have: its parser, and all that walks it, would run out of stack on some thousands. */
+export const maxDepth = 256;
 
 /** Token kinds of the scanner, whose own names for them only its compiler could read. Source: jsonc-parser 3.3.1, `SyntaxKind`. */
 const token = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, end: 17 };

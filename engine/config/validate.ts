@@ -1,3 +1,4 @@
+import { isShallow } from '../model/is-shallow.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { memberPath, type Reader, reader } from '../model/schema.ts';
 import type { Config } from './config.ts';
@@ -5,6 +6,7 @@ import { type Finding, Findings } from './findings.ts';
 import { readHead, settleHead } from './head.ts';
 import { type Environment, interpolateAll } from './interpolate.ts';
 import { overrideHead } from './override-head.ts';
+import { maxDepth } from './parse.ts';
 import { readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
 import { ConfigFile, HeadFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
@@ -28,6 +30,7 @@ const transformerFile = reader(TransformerEntryFile);
  */
 export const validateConfig = (written: JsonObject, env: Environment): Validation => {
   const findings = new Findings();
+  if (!isShallow(written, maxDepth)) return { faults: [tooDeep], warnings: [] };
   const { value, unset } = overrideHead(interpolateAll(written, env), env);
   const filled = settleHead(value, unset, findings);
   for (const { path, message } of file.faults(filled)) findings.fault(path, message);
@@ -44,6 +47,9 @@ export const validateConfig = (written: JsonObject, env: Environment): Validatio
   if (faults.length > 0 || !head) return { faults, warnings };
   return { config: { ...head, providers: list.providers, router, transformers }, warnings };
 };
+
+/** What is deeper couldn't be read again once it is written. */
+const tooDeep: Finding = { path: '', message: `is nested deeper than ${maxDepth} levels` };
 
 /** The members of a list that fit their schema; the others have been reported with the whole. */
 const fitting = <T>(file: Reader<T>, list: Json | undefined, at: string): readonly Written<T>[] =>

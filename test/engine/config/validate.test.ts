@@ -356,3 +356,9 @@ test('no message holds a value from the environment', (t) => {
   t.notDeepEqual(said.faults, []);
   t.false(JSON.stringify(said).includes(env.KEY));
 });
+
+test('S13 what is nested too deep to be read again is refused', (t) => {
+  const nested = (levels: number): JsonObject => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+  t.deepEqual(findings(nested(257)).faults, ['The configuration is nested deeper than 256 levels']);
+  t.deepEqual(findings(nested(256)).faults, []);
+});
