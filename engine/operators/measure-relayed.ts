@@ -13,7 +13,7 @@ import { StreamTail } from './stream-tail.ts';
 
 /** How much is kept of a stream's beginning, where some vendors count the prompt, and of its end, where all count the answer. */
 const headBytes = 8 * 1024;
-const tailBytes = 16 * 1024;
+const tailBytes = 64 * 1024;
 /** A whole reply, or a stream's last record, of more bytes isn't read for its counts. */
 const wholeBytes = 4 * 1024 * 1024;
 
