@@ -1,4 +1,3 @@
-import { defer, type MonoTypeOperatorFunction, map } from 'rxjs';
 import type { BlockStart, MessageStart, MessageStop, ModelEvent } from '../model/event.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Usage } from '../model/usage.ts';
@@ -7,16 +6,9 @@ import type { Batch } from './read-events.ts';
 /**
  * Mends what no client could make sense of, whatever an upstream says: each tool call gets an id of its own (some upstreams use
  * one for several, the tool's name, say), an answer doesn't end in calls that it hasn't, and tokens are whole numbers. A call of
- * no tool can't be mended and becomes an `error`.
+ * no tool can't be mended and becomes an `error`. `ids` are those of the calls that the answer has had; it gets those of this batch.
  */
-export const mendEvents = (): MonoTypeOperatorFunction<Batch> => (source) =>
-  defer(() => {
-    const ids = new Set<string>();
-    return source.pipe(map((batch) => mendBatch(batch, ids)));
-  });
-
-/** One batch of an answer that has had calls of these ids; those that it has are added there. */
-export const mendBatch = (batch: Batch, ids: Set<string>): Batch =>
+export const mendEvents = (batch: Batch, ids: Set<string>): Batch =>
   batch.some(mayNeedMending) ? batch.map((event) => mend(event, ids)) : batch;
 
 const mayNeedMending = ({ type }: ModelEvent): boolean =>

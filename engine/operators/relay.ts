@@ -8,6 +8,7 @@ import { collectBytes } from './collect-bytes.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './headers.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { notJson } from './read-events.ts';
+import { endsRecord, StreamTail } from './stream-tail.ts';
 
 /** Whether the answer may reach the client as it comes: the same format, in the form asked for, under the client's own names. */
 export const mayRelay = ({ relays, answer, delivery, context }: Answered): boolean =>
@@ -17,47 +18,43 @@ export const mayRelay = ({ relays, answer, delivery, context }: Answered): boole
 export const relay = (answered: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
   answered.answer.streamed ? relayStream(answered) : relayWhole(answered);
 
-const relayStream = ({ client, delivery }: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
-  pipe(
-    watchEnd(client.terminators),
-    tap((chunk) => {
-      delivery.betweenRecords = endsRecord(chunk);
-    }),
-    map((data): ReplyPart => ({ type: 'data', data })),
-  );
-
-/** A chunk that ends in an empty line. One whose empty line is cut in two is taken for unfinished, which does no harm. */
-const endsRecord = (chunk: Uint8Array): boolean => {
-  const last = chunk.length - 1;
-  return chunk[last] === lineFeed && (chunk[last - 1] === lineFeed || chunk[last - 2] === lineFeed);
-};
-
-const lineFeed = 10;
+/** How much of a stream is searched for its regular end: its last record, and some of what may still follow that. */
+const tailBytes = 16 * 1024;
+const mostTailBytes = 1024 * 1024;
 
 /** Throws `upstream-cut` behind a stream that ends without one of the records that a regular end, or an error, has. */
-const watchEnd =
-  (terminators: readonly string[]): OperatorFunction<Uint8Array, Uint8Array> =>
+const relayStream =
+  ({ client, delivery }: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
   (source) =>
     defer(() => {
-      const needles = terminators.map((text) => Buffer.from(text));
-      const overlap = Math.max(...needles.map((needle) => needle.length)) - 1;
-      let tail: Uint8Array = Buffer.from('\n');
       let ended = false;
+      const look = (tail: StreamTail): void => {
+        ended ||= holdsEnd(tail, client.terminators);
+      };
+      const tail = new StreamTail(tailBytes, mostTailBytes, look);
       return source.pipe(
         tap({
           next(chunk) {
-            if (ended) return;
-            const seam = Buffer.concat([tail, chunk.subarray(0, overlap)]);
-            const whole = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-            ended = needles.some((needle) => whole.includes(needle) || seam.includes(needle));
-            tail = chunk.length >= overlap ? chunk.slice(-overlap) : seam.subarray(-overlap);
+            tail.add(chunk);
+            delivery.betweenRecords = endsRecord(chunk);
           },
           complete() {
+            look(tail);
             if (!ended) throw new FaultError(cutOff);
           },
         }),
+        map((data): ReplyPart => ({ type: 'data', data })),
       );
     });
+
+const holdsEnd = (tail: StreamTail, terminators: readonly string[]): boolean => {
+  const { bytes } = tail;
+  // The stream's own beginning begins a line, too.
+  return terminators.some((text) => bytes.lastIndexOf(text) >= 0 || (!tail.cut && startsLine(bytes, text)));
+};
+
+const startsLine = (bytes: Buffer, text: string): boolean =>
+  text.startsWith('\n') && bytes.subarray(0, text.length - 1).equals(Buffer.from(text.slice(1)));
 
 const relayWhole = (answered: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
   pipe(

@@ -21,7 +21,7 @@ import type { SseRecord } from '../../engine/model/protocol.ts';
 import { foldReply, isFault } from '../../engine/model/reply.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { ToolNames } from '../../engine/model/tool-names.ts';
-import { mendBatch } from '../../engine/operators/mend-events.ts';
+import { mendEvents } from '../../engine/operators/mend-events.ts';
 import { mergePreset } from '../../engine/presets/merge-preset.ts';
 import { checkEntries } from '../../engine/yard/check-entries.ts';
 import { clientProtocols } from '../../protocols/index.ts';
@@ -125,7 +125,7 @@ const untilError = (events: readonly ModelEvent[]): readonly ModelEvent[] => {
 
 /** Whatever an upstream said, each client gets a stream and a reply that keep its protocol's rules. */
 const checkAnswer = (decoded: readonly ModelEvent[]): void => {
-  const events = untilError(mendBatch(untilError(decoded), new Set()));
+  const events = untilError(mendEvents(untilError(decoded), new Set()));
   checkEvents(events);
   // Blocks that one wire format alone knows reach a client of that format as they came.
   const raw = new Set(
