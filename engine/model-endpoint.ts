@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { newDelivery } from './exchange.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import { serve } from './pipeline.ts';
+import { randomHex } from './random-hex.ts';
 import type { Yard } from './yard/yard.ts';
 
 /** Serves one client protocol: each request gets the yard as it is at that moment. */
@@ -14,7 +14,7 @@ export const modelEndpoint = (client: ClientProtocol, currentYard: () => Yard, m
     serve(
       {
         id,
-        seed: randomBytes(12).toString('hex'),
+        seed: randomHex(12),
         startedAtMs,
         client,
         body,

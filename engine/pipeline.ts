@@ -21,6 +21,7 @@ import { renderFaults } from './operators/render-faults.ts';
 import { reply } from './operators/reply.ts';
 import { route } from './operators/route.ts';
 import { settleSignatures } from './operators/settle-signatures.ts';
+import { steps } from './operators/steps.ts';
 import { transformEvents } from './operators/transform-events.ts';
 import { transformRequest } from './operators/transform-request.ts';
 import { watchRelayed, watchSignatures } from './operators/watch-signatures.ts';
@@ -42,7 +43,7 @@ export const serve = (exchange: Exchange, yard: Yard): Observable<ReplyPart> =>
 
 /** The client's bytes → the call to make, by the nodes of the line's graph. */
 export const prepare = ({ meter }: Exchange, yard: Yard): OperatorFunction<Exchange, Ready> =>
-  pipe(
+  steps(
     decode(yard.config.limits.jsonDepth), // bytes   → what the client asks
     route(yard), //            + provider and model, the line to them, what may pass untouched
     measureRoute(meter), //    who answers → the counters' labels

@@ -1,4 +1,4 @@
-import { defer, filter, finalize, mergeWith, type OperatorFunction, Subject, tap } from 'rxjs';
+import { defer, filter, finalize, mergeWith, type OperatorFunction, Subject } from 'rxjs';
 import type { Exchange } from '../exchange.ts';
 import type { ReplyPart } from '../reply-part.ts';
 import { streamHeaders } from './headers.ts';
@@ -20,8 +20,10 @@ export const bridgeSilence =
       };
       const timer = setInterval(beat, everyMs);
       return source.pipe(
-        tap(() => timer.refresh()),
-        filter((part) => part.type !== 'head' || !delivery.opened),
+        filter((part) => {
+          timer.refresh();
+          return part.type !== 'head' || !delivery.opened;
+        }),
         finalize(() => {
           clearInterval(timer);
           beats.complete();

@@ -1,31 +1,30 @@
-import { TextDecoder } from 'node:util';
-import { map, type OperatorFunction } from 'rxjs';
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import type { Decoded, Exchange } from '../exchange.ts';
 import { fail } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * The client's bytes → its request. Throws `invalid-request` for what isn't JSON or is nested deeper than `maxDepth`, and what
  * the client's protocol throws.
  */
-export const decode = (maxDepth: number): OperatorFunction<Exchange, Decoded> =>
-  map((exchange) => {
+export const decode =
+  (maxDepth: number): ((exchange: Exchange) => Decoded) =>
+  (exchange) => {
     const text = readText(exchange.body);
     const asked = readObject(text);
     if (!isShallow(asked, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
     const request = exchange.client.decodeRequest(asked);
     exchange.delivery.streaming = request.stream;
     return { ...exchange, text, asked, request };
-  });
+  };
 
+/** A byte order mark is left out, as the standard's own decoder does. */
 const readText = (body: Uint8Array): string => {
-  try {
-    return utf8.decode(body);
-  } catch {
-    return fail('invalid-request', 'The body is not valid UTF-8.');
-  }
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  if (!isUtf8(bytes)) fail('invalid-request', 'The body is not valid UTF-8.');
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return bytes.toString('utf8', marked ? 3 : 0);
 };
 
 const readObject = (text: string): JsonObject => {
@@ -43,8 +42,9 @@ const readObject = (text: string): JsonObject => {
 const isShallow = (value: Json | undefined, levels: number): boolean => {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (!isShallow(member, levels - 1)) return false;
+  if (isJsonObject(value)) {
+    for (const name in value) if (!isShallow(value[name], levels - 1)) return false;
+    return true;
   }
-  return true;
+  return value.every((member) => isShallow(member, levels - 1));
 };

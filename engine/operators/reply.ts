@@ -1,4 +1,4 @@
-import { finalize, mergeMap, type Observable, type OperatorFunction, startWith, tap } from 'rxjs';
+import { mergeMap, type Observable, type OperatorFunction, startWith, tap } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import type { ReplyPart } from '../reply-part.ts';
 import type { Yard } from '../yard/yard.ts';
@@ -14,13 +14,16 @@ export const reply = (
     const known = context.losses.size;
     const parts = answered.answer.body.pipe(
       choose(answered),
-      tap((part) => {
-        if (part.type === 'data') delivery.opened = delivery.begun = true;
-      }),
-      finalize(() => {
-        const losses = context.losses.list.slice(known);
-        if (losses.length > 0) yard.log.info('losses in the answer', { requestId: answered.id, losses });
-        yard.losses.count(losses);
+      tap({
+        next(part) {
+          if (part.type === 'data') delivery.opened = delivery.begun = true;
+        },
+        finalize() {
+          if (context.losses.size === known) return;
+          const losses = context.losses.list.slice(known);
+          yard.log.info('losses in the answer', { requestId: answered.id, losses });
+          yard.losses.count(losses);
+        },
       }),
     );
     return delivery.streaming ? parts.pipe(startWith(streamHead(answered))) : parts;
