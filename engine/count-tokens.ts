@@ -7,7 +7,6 @@ import {
   type Observable,
   type OperatorFunction,
   of,
-  pipe,
   throwError,
   timeout,
 } from 'rxjs';
@@ -24,6 +23,7 @@ import { jsonHeaders, routeHeaders } from './operators/headers.ts';
 import { renderFaults } from './operators/render-faults.ts';
 import { route } from './operators/route.ts';
 import { settleSignatures } from './operators/settle-signatures.ts';
+import { steps } from './operators/steps.ts';
 import { transformRequest } from './operators/transform-request.ts';
 import type { ReplyPart } from './reply-part.ts';
 import type { Yard } from './yard/yard.ts';
@@ -61,16 +61,21 @@ export const countTokens = (exchange: Exchange, yard: Yard, settings: CountSetti
   );
 
 const prepare = (yard: Yard, { client, decodeCount }: CountSettings): OperatorFunction<Exchange, Ready> =>
-  pipe(
-    map((exchange: Exchange) => ({ ...exchange, client: { ...client, decodeRequest: decodeCount } })),
-    decode(yard.config.limits.jsonDepth),
+  steps(
+    (exchange: Exchange) =>
+      decode(yard.config.limits.jsonDepth)({ ...exchange, client: counting(client, decodeCount) }),
     // The line to the upstream is the one of the client's other requests.
-    map((decoded) => ({ ...decoded, client })),
+    (decoded) => ({ ...decoded, client }),
     route(yard),
     settleSignatures(yard.signatures),
     transformRequest(yard),
     encodeRequest(),
   );
+
+const counting = (client: ClientProtocol, decodeRequest: ClientProtocol['decodeRequest']): ClientProtocol => ({
+  ...client,
+  decodeRequest,
+});
 
 const askUpstream = (ready: Ready, yard: Yard, settings: CountSettings): Observable<Count> => {
   const estimated = defer(() => estimate(ready, yard, settings));

@@ -21,6 +21,7 @@ import { renderFaults } from './operators/render-faults.ts';
 import { reply } from './operators/reply.ts';
 import { route } from './operators/route.ts';
 import { settleSignatures } from './operators/settle-signatures.ts';
+import { steps } from './operators/steps.ts';
 import { tapAnswer, tapDecoded, tapEncoded, tapReply, tapRouted, tapSettled, tapYardOf } from './operators/tap.ts';
 import { transformEvents } from './operators/transform-events.ts';
 import { transformRequest } from './operators/transform-request.ts';
@@ -54,7 +55,7 @@ export const prepare = (exchange: Exchange, yard: Yard): OperatorFunction<Exchan
 
 /** The client's bytes → who answers what. */
 const decide = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Routed> =>
-  pipe(
+  steps(
     decode(yard.config.limits.jsonDepth), // bytes → what the client asks
     tapDecoded(exchange),
     route(yard), //                   + provider and model, the line to them, what may pass untouched
@@ -64,7 +65,7 @@ const decide = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Rout
 
 /** What is asked → the call to make. */
 const write = (exchange: Exchange, yard: Yard): OperatorFunction<Routed, Ready> =>
-  pipe(
+  steps(
     settleSignatures(yard.signatures), // earlier reasoning: only this provider's own, and all of that
     tapSettled(exchange),
     transformRequest(yard), //       request → request: each stage's half, in list order

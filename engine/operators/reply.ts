@@ -23,8 +23,9 @@ export const reply = (
         },
       })),
       finalize(() => {
+        if (context.losses.size === known) return;
         const losses = context.losses.list.slice(known);
-        if (losses.length > 0) yard.log.info('losses in the answer', { requestId: answered.id, losses });
+        yard.log.info('losses in the answer', { requestId: answered.id, losses });
         yard.losses.count(losses);
       }),
     );

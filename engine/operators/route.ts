@@ -1,4 +1,4 @@
-import { from, map, mergeMap, type Observable, type OperatorFunction, of } from 'rxjs';
+import { from, map } from 'rxjs';
 import type { Decoded, Relays, Routed } from '../exchange.ts';
 import { clientSpelling } from '../model/client-spelling.ts';
 import { FaultError, fail } from '../model/fault.ts';
@@ -9,21 +9,22 @@ import { resolveRoute, sizeMatters } from '../routing/resolve.ts';
 import type { PromptSize } from '../tokens/prompt-tokens.ts';
 import type { Line } from '../yard/line.ts';
 import type { Yard } from '../yard/yard.ts';
+import type { Step } from './steps.ts';
 
 /**
  * Finds out who answers, and through which stages. Waits where only a count of the prompt's tokens can tell. Throws `no-route`
  * when nobody can.
  */
-export const route = (yard: Yard): OperatorFunction<Decoded, Routed> =>
-  mergeMap((decoded) => {
-    if (!sizeMatters(decoded.request, yard.config)) return of(routed(decoded, yard, undefined));
-    return sizeOf(decoded, yard).pipe(map((size) => routed(decoded, yard, size)));
-  });
-
-const sizeOf = ({ request, body }: Decoded, { config, tokens }: Yard): Observable<PromptSize> => {
-  const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length);
-  return size ? of(size) : from(tokens.count(request));
-};
+export const route =
+  (yard: Yard): Step<Decoded, Routed> =>
+  (decoded) => {
+    const { request, body } = decoded;
+    if (!sizeMatters(request, yard.config)) return routed(decoded, yard, undefined);
+    const { config, tokens } = yard;
+    const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length);
+    if (size) return routed(decoded, yard, size);
+    return from(tokens.count(request)).pipe(map((counted) => routed(decoded, yard, counted)));
+  };
 
 const routed = (decoded: Decoded, yard: Yard, size: PromptSize | undefined): Routed => {
   const { client, request, asked, delivery, seed, startedAtMs } = decoded;

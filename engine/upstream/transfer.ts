@@ -159,7 +159,11 @@ export class Transfer implements Dispatcher.DispatchHandler, Valve {
   }
 }
 
-const joinValues = (headers: Readonly<Record<string, string | string[] | undefined>>): Headers =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value = '']) => [name, typeof value === 'string' ? value : value.join(', ')]),
-  );
+const joinValues = (headers: Readonly<Record<string, string | string[] | undefined>>): Headers => {
+  const joined: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    joined[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return joined;
+};
