@@ -34,7 +34,7 @@ export const configRows = (store: ConfigStore): readonly Row[] => [
     endpoint: {
       open: false,
       wordFault,
-      handle: ({ body }) => defer(() => store.replace(readJsonBody(body))).pipe(map((change) => tell(change))),
+      handle: ({ body }) => defer(() => store.replace(readBody(store, body))).pipe(map((change) => tell(change))),
     },
   },
   {
@@ -53,12 +53,14 @@ export const configRows = (store: ConfigStore): readonly Row[] => [
       open: false,
       wordFault,
       handle: ({ body }) =>
-        defer(() => store.restore(restoreBody.read(readJsonBody(body)).name)).pipe(
+        defer(() => store.restore(restoreBody.read(readBody(store, body)).name)).pipe(
           map((change) => (change ? tell(change) : fail('not-found', 'There is no backup of that name.'))),
         ),
     },
   },
 ];
+
+const readBody = ({ config }: ConfigStore, body: Uint8Array): JsonObject => readJsonBody(body, config.limits.jsonDepth);
 
 /** One element of the list of backups: name, the time at which it was replaced (ISO 8601), size in bytes. */
 const show = ({ name, atMs, size }: Backup): JsonObject => ({ name, replacedAt: new Date(atMs).toISOString(), size });

@@ -14,6 +14,7 @@ import { rootRows } from '../admin/root.ts';
 import { type ServiceFacts, serviceRows } from '../admin/service.ts';
 import { serviceDocs } from '../admin/service-docs.ts';
 import { transformerRows } from '../admin/transformers.ts';
+import { upstreamRows } from '../admin/upstreams.ts';
 import { chatModels } from '../protocols/chat/encode-models.ts';
 import { clientProtocols } from '../protocols/index.ts';
 import { messagesCounting } from '../protocols/messages/count-tokens.ts';
@@ -67,6 +68,7 @@ export const servedPaths = (parts: ServedParts): readonly DocumentedRow[] => {
       ...explainRows(yard, protocols),
       ...restartRows(supervision),
       ...serviceRows(facts),
+      ...upstreamRows(yard),
       ...metricsRows(metrics),
       ...healthRows(health),
       ...rootRows,

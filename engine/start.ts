@@ -15,6 +15,9 @@ import { createMetrics } from './metrics/metrics.ts';
 import type { Format } from './model/transformer.ts';
 import { createPresets } from './presets/presets.ts';
 import { requestLog } from './request-log.ts';
+import { steadyNowMs } from './retry/steady-clock.ts';
+import { createUpstreamHealth } from './retry/upstream-health.ts';
+import { upstreamStates } from './retry/upstream-state.ts';
 import { servedPaths } from './served-paths.ts';
 import { createSignatureMemory } from './signatures/memory.ts';
 import { createTokenCounter } from './tokens/token-counter.ts';
@@ -74,14 +77,22 @@ export const start = async (options: StartOptions): Promise<Service> => {
     secrets: () => secrets,
   });
   const losses = createLossCounter();
-  const metrics = createMetrics({ losses: losses.series });
+  const health = createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random });
+  const metrics = createMetrics({ losses: losses.series, upstreams: () => upstreamStates(inUse.yard) });
   const tokens = createTokenCounter();
   const setUpOptions: SetUpOptions = {
     env,
     home,
     transformerFolders,
     tables: { formats: withVendors(vendors), stages, plainFormat },
-    edges: { countTokens: tokens.count, log: logs.app, signatures: createSignatureMemory(), losses, keepAliveMs },
+    edges: {
+      countTokens: tokens.count,
+      log: logs.app,
+      signatures: createSignatureMemory(),
+      losses,
+      health,
+      keepAliveMs,
+    },
   };
   let inUse = await setUp(setUpOptions, config, host);
   const tell = (findings: readonly Finding[]): void => {
@@ -124,7 +135,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     },
     warn: (name, findings) => tell(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
   });
-  const health = { draining: false };
+  const state = { draining: false };
   const alone = { pid: process.pid, startedAtMs: Date.now(), restarts: 0, workers: [] };
   const rows = servedPaths({
     home,
@@ -135,7 +146,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     presets,
     logs,
     metrics,
-    health: () => health,
+    health: () => state,
     supervision,
     facts: () => ({
       home,
@@ -182,7 +193,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     place: placeOf(),
     retire: () => end(listener.retire()),
     stop() {
-      health.draining = true;
+      state.draining = true;
       return end(listener.drain());
     },
   };

@@ -2,7 +2,8 @@ import { TextDecoder } from 'node:util';
 import { map, type OperatorFunction } from 'rxjs';
 import type { Decoded, Exchange } from '../exchange.ts';
 import { fail } from '../model/fault.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isShallow } from '../model/is-shallow.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -37,14 +38,4 @@ const readObject = (text: string): JsonObject => {
     return fail('invalid-request', text.trim() === '' ? 'The body is empty.' : `The body is not valid JSON: ${why}.`);
   }
   return isJsonObject(value) ? value : fail('invalid-request', 'The body must be a JSON object.');
-};
-
-/** Whether no value lies deeper than `levels`: what comes later walks values recursively, and must not run out of stack. */
-const isShallow = (value: Json | undefined, levels: number): boolean => {
-  if (typeof value !== 'object' || value === null) return true;
-  if (levels === 0) return false;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (!isShallow(member, levels - 1)) return false;
-  }
-  return true;
 };

@@ -15,7 +15,8 @@ export const reply = (
     const parts = answered.answer.body.pipe(
       choose(answered),
       tap((part) => {
-        if (part.type === 'data') delivery.opened = delivery.begun = true;
+        if (part.type === 'data') delivery.opened = true;
+        if (part.type !== 'head') delivery.begun = true;
       }),
       finalize(() => {
         const losses = context.losses.list.slice(known);
