@@ -93,6 +93,15 @@ const explainDoc: OperationDoc = {
           headers: Type.Record(Type.String(), Type.String()),
           losses: Type.Array(Type.Object({ path: Type.String(), outcome: Type.String(), step: Type.String() })),
           relays: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }),
+          fallbacks: Type.Array(
+            Type.Object({
+              provider: Type.String(),
+              model: Type.String(),
+              format: Type.String(),
+              fault: Type.Union([Type.String(), Type.Null()], { description: 'Why it can not be used.' }),
+            }),
+            { description: 'Who is asked when this destination can not serve, in order.' },
+          ),
         }),
       },
     },

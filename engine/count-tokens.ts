@@ -16,6 +16,7 @@ import { isJsonObject, type JsonObject, parseJson } from './model/json.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import type { ModelRequest, WireFormat } from './model/request.ts';
 import { callUpstream } from './operators/call-upstream.ts';
+import { checkLine } from './operators/check-line.ts';
 import { collectBytes } from './operators/collect-bytes.ts';
 import { decode } from './operators/decode.ts';
 import { encodeRequest } from './operators/encode-request.ts';
@@ -67,6 +68,7 @@ const prepare = (yard: Yard, { client, decodeCount }: CountSettings): OperatorFu
     // The line to the upstream is the one of the client's other requests.
     (decoded) => ({ ...decoded, client }),
     route(yard),
+    checkLine(),
     settleSignatures(yard.signatures),
     transformRequest(yard),
     encodeRequest(),

@@ -21,6 +21,9 @@ import { createPresets } from './presets/presets.ts';
 import { requestLog } from './request-log.ts';
 import { variableFor } from './requests/curl.ts';
 import { createRequests } from './requests/requests.ts';
+import { steadyNowMs } from './retry/steady-clock.ts';
+import { createUpstreamHealth } from './retry/upstream-health.ts';
+import { upstreamStates } from './retry/upstream-state.ts';
 import { servedPaths } from './served-paths.ts';
 import { createSignatureMemory } from './signatures/memory.ts';
 import { CountingThread } from './tokens/counting-thread.ts';
@@ -96,7 +99,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
     secrets: () => secrets,
   });
   const losses = createLossCounter();
-  const metrics = createMetrics({ losses: losses.series });
+  const health = createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random });
+  const metrics = createMetrics({ losses: losses.series, upstreams: () => upstreamStates(inUse.yard) });
   const counting = new CountingThread();
   const setUpOptions: SetUpOptions = {
     env,
@@ -108,6 +112,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       log: logs.app,
       signatures: createSignatureMemory(),
       losses,
+      health,
       keepAliveMs,
     },
   };
@@ -157,7 +162,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     check: async (preset) => sortFindings(preset, checkEntries(preset, (await setUpAside(preset)).tables)),
     warn: (name, findings) => tell(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
   });
-  const health = { draining: false };
+  const state = { draining: false };
   const alone = { pid: process.pid, startedAtMs: Date.now(), restarts: 0, workers: [] };
   const rows = servedPaths({
     home,
@@ -176,7 +181,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     configWith: (provider) => withProvider(store.written, provider, env),
     build,
     ui: uiFilesIn(uiFolder),
-    health: () => health,
+    health: () => state,
     supervision,
     facts: () => ({
       home,
@@ -223,7 +228,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     rows,
     retire: () => end(listener.retire()),
     stop() {
-      health.draining = true;
+      state.draining = true;
       return end(listener.drain());
     },
   };

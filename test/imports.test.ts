@@ -14,6 +14,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/metrics/', ['engine/', 'node:', 'prom-client']],
   ['engine/tokens/', ['engine/', 'node:', 'tiktoken', 'lru-cache']],
   ['engine/signatures/', ['engine/', 'node:', 'lru-cache']],
+  ['engine/retry/', ['engine/', 'rxjs', 'node:', 'lru-cache']],
   ['engine/log/', ['engine/', 'node:', 'pino', 'pino-roll', 'sonic-boom']],
   ['engine/requests/', ['engine/', 'rxjs', 'typebox', 'node:']],
   ['engine/demo/', ['engine/', 'typebox', 'node:']],

@@ -9,7 +9,7 @@ import { overrideHead } from './override-head.ts';
 import { maxDepth } from './parse.ts';
 import { readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
-import { ConfigFile, HeadFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
+import { ConfigFile, FallbackFile, HeadFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
 import { readTransformers, type Written } from './transformers.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 
@@ -22,6 +22,7 @@ const file = reader(ConfigFile);
 const headFile = reader(HeadFile);
 const providerFile = reader(ProviderFile);
 const routerFile = reader(RouterFile);
+const fallbackFile = reader(FallbackFile);
 const transformerFile = reader(TransformerEntryFile);
 
 /**
@@ -37,8 +38,14 @@ export const validateConfig = (written: JsonObject, env: Environment): Validatio
   warnOfUnknownFields(filled, findings);
 
   const list = readProviders(filled.Providers, unset, findings);
-  const { Router } = filled;
-  const router = readRouter(routerFile.matches(Router) ? Router : {}, list, unset, findings);
+  const { Router, fallback } = filled;
+  const router = readRouter(
+    routerFile.matches(Router) ? Router : {},
+    fallbackFile.matches(fallback) ? fallback : {},
+    list,
+    unset,
+    findings,
+  );
   const entries = fitting(transformerFile, filled.transformers, 'transformers');
   const transformers = readTransformers(entries, fitting(providerFile, filled.Providers, 'Providers'), list, findings);
   const head = headFile.matches(filled) ? readHead(filled, unset, findings) : undefined;

@@ -6,13 +6,13 @@ import { callUrl } from '../yard/call-url.ts';
 export const encodeRequest =
   () =>
   (routed: Routed): Ready => {
-    const { line, resolution, clientHeader, request } = routed;
+    const { line, resolution, clientHeader, request, apiKey } = routed;
     const headers = {
       'content-type': 'application/json',
       accept: request.stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'switchyard',
-      ...line.graph.callUpstream.work({ apiKey: resolution.provider.apiKey, clientHeader, request }),
+      ...line.graph.callUpstream.work({ apiKey, clientHeader, request }),
     };
     const url = callUrl(line.format, line.target, resolution.model, request);
     return { ...routed, call: { url, headers, body: bodyOf(routed) } };

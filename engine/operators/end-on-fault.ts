@@ -7,8 +7,8 @@ import { hideCredentials } from './hide-credentials.ts';
 import type { Batch } from './read-events.ts';
 
 /**
- * Ends the events at an `error`. While nothing has reached the client the fault is thrown instead, since the answer can
- * still have the fault's own status.
+ * Ends the events at an `error`. While nothing of the answer has reached the client the fault is thrown instead, since somebody
+ * else may still answer, or the answer have the fault's own status.
  */
 export const endOnFault = (answered: Answered): MonoTypeOperatorFunction<Batch> =>
   each((last) => ({
@@ -17,7 +17,8 @@ export const endOnFault = (answered: Answered): MonoTypeOperatorFunction<Batch> 
       const error = batch[at];
       if (error?.type !== 'error') return batch;
       const fault = hideCredentials(error.fault, answered);
-      if (!answered.delivery.opened) throw new FaultError(fault);
+      if (!answered.delivery.begun) throw new FaultError(fault);
+      answered.delivery.broken = fault;
       last();
       return [...batch.slice(0, at), { type: 'error', fault }];
     },

@@ -18,7 +18,8 @@ export const reply = (
       each(() => ({
         ...(delivery.streaming && { first: streamHead(answered) }),
         next(part) {
-          if (part.type === 'data') delivery.opened = delivery.begun = true;
+          if (part.type === 'data') delivery.opened = true;
+          if (part.type !== 'head') delivery.begun = true;
           return part;
         },
       })),

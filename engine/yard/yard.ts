@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Logs } from '../log/logs.ts';
 import type { LossCounter } from '../loss-counter.ts';
+import type { UpstreamHealth } from '../retry/upstream-health.ts';
 import type { SignatureMemory } from '../signatures/memory.ts';
 import type { PromptTokens } from '../tokens/prompt-tokens.ts';
 import type { Upstreams } from '../upstream/call.ts';
@@ -18,6 +19,8 @@ export interface Yard {
   readonly signatures: SignatureMemory;
   /** How often each field was lost. */
   readonly losses: LossCounter;
+  /** What has been learnt of the upstreams. */
+  readonly health: UpstreamHealth;
   /** How long a client that streams may hear nothing before a keep-alive is sent, in milliseconds. */
   readonly keepAliveMs: number;
 }
@@ -29,6 +32,7 @@ export interface Edges {
   readonly log: Logs['app'];
   readonly signatures: SignatureMemory;
   readonly losses: LossCounter;
+  readonly health: UpstreamHealth;
   readonly keepAliveMs: number;
 }
 

@@ -155,5 +155,7 @@ const bySign = (sign: string): FaultKind => {
 
 const retryHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).filter(([name]) => name.startsWith('retry-after') || name.startsWith('x-ratelimit-')),
+    Object.entries(headers).filter(
+      ([name]) => name.startsWith('retry-after') || name.startsWith('x-ratelimit-') || name === 'x-should-retry',
+    ),
   );

@@ -99,6 +99,8 @@ test.before(async () => {
   );
   gateway = await startGateway({
     LOG: false,
+    // This is about shapes; what is asked again has tests of its own.
+    RETRY: { attempts: 0 },
     TIMEOUTS: { firstByteMs: 1_000, idleMs: 1_000 },
     Providers: Object.entries(upstreams).map(([name, { url }]) => ({
       name,

@@ -4,6 +4,8 @@ import { validateConfig } from '../../engine/config/validate.ts';
 import { quietLogs } from '../../engine/log/quiet-logs.ts';
 import { createLossCounter } from '../../engine/loss-counter.ts';
 import type { JsonObject } from '../../engine/model/json.ts';
+import { steadyNowMs } from '../../engine/retry/steady-clock.ts';
+import { createUpstreamHealth } from '../../engine/retry/upstream-health.ts';
 import { createSignatureMemory } from '../../engine/signatures/memory.ts';
 import { countedHere } from '../../engine/tokens/prompt-tokens.ts';
 import { createTokenCounter } from '../../engine/tokens/token-counter.ts';
@@ -22,7 +24,7 @@ const { count } = createTokenCounter();
 
 /** A yard with the built-in transformers, whose connections are closed when the test ends. */
 export const yardOf = (t: ExecutionContext, config: Config, over: Partial<Edges> = {}): Yard => {
-  const upstreams = createUpstreams({ ...config.timeouts, connections: 16, environment: {} });
+  const upstreams = createUpstreams({ ...config.timeouts, connections: 16, queue: 16, environment: {} });
   t.teardown(() => upstreams.close());
   return buildYard(
     config,
@@ -33,6 +35,7 @@ export const yardOf = (t: ExecutionContext, config: Config, over: Partial<Edges>
       log: quietLogs.app,
       signatures: createSignatureMemory(),
       losses: createLossCounter(),
+      health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
       keepAliveMs: 15_000,
       ...over,
     },
