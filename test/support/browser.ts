@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+
+/** Debian's Chromium; another one is named by `CHROMIUM`. */
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+/** Whether tests in a browser can run here. Where they must (`CI=true`), a missing browser fails them instead. */
+export const hasBrowser = existsSync(executablePath) || process.env.CI === 'true';
+
+const args = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** A browser of a test file's own. */
+export interface TestBrowser {
+  /** A new tab. What its pages complain about is collected. */
+  readonly open: (url: string) => Promise<Tab>;
+  readonly close: () => Promise<void>;
+}
+
+/** A tab. */
+export interface Tab {
+  readonly page: Page;
+  /** Errors that were thrown or logged so far, and requests to elsewhere; there should be none. */
+  readonly complaints: string[];
+}
+
+/** Starts Chromium with a folder of its own. */
+export const startBrowser = async (): Promise<TestBrowser> => {
+  const home = await mkdtemp(join(tmpdir(), 'switchyard-browser-'));
+  const context: BrowserContext = await chromium.launchPersistentContext(home, {
+    executablePath,
+    args,
+    viewport: { width: 1280, height: 800 },
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+    timeout: 30_000,
+  });
+  context.setDefaultTimeout(10_000);
+  return {
+    async open(url) {
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`);
+      });
+      page.on('request', (request) => {
+        if (!request.url().startsWith(new URL(url).origin)) complaints.push(`asks ${request.url()}`);
+      });
+      // The browser asks before a tab with unsaved changes is left.
+      page.on('dialog', (dialog) => void dialog.accept());
+      await page.goto(url);
+      return { page, complaints };
+    },
+    async close() {
+      await context.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+};
+
+/** What axe finds serious or critical, in both themes: rule, place, and what to do. */
+export const violations = async (page: Page): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    // Colours fade from one theme to the other.
+    await page.waitForTimeout(50);
+    await page.evaluate(
+      'Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => undefined)',
+    );
+    await page.evaluate(axe.source);
+    // The expression's value is axe's result; only what is told here is read from it.
+    const rows: readonly string[] = await page.evaluate(
+      `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' at ' + target.join(' ') + ': ' + failureSummary)))`,
+    );
+    found.push(...rows.map((row) => `${colorScheme}: ${row}`));
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  return found;
+};
+
+/** Pictures of a page in both themes and widths, into the folder that `SCREENSHOTS` names; without it none are taken. */
+export const takePictures = async (page: Page, name: string): Promise<void> => {
+  const folder = process.env.SCREENSHOTS;
+  if (!folder) return;
+  await mkdir(folder, { recursive: true });
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.emulateMedia({ colorScheme: 'light' });
+};
