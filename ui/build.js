@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Builds the web interface into ui/dist unless that was made from these very sources. With `--optional`, a build that isn't
-// possible here (the packages for development are missing, the folder can't be written) is no failure.
+// possible here (the packages for development are missing, the folder can't be written) is no failure; with `--gently` it lets
+// others go first.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -80,7 +81,7 @@ const run = async () => {
   const sources = stateOfSources();
   if (builtFrom() === sources || !takeLock()) return;
   try {
-    setPriority(10);
+    if (process.argv.includes('--gently')) setPriority(10);
     await build(sources);
   } finally {
     rmSync(lock, { recursive: true, force: true });

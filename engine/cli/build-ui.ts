@@ -9,5 +9,5 @@ import { fileURLToPath } from 'node:url';
 export const buildUi = (): void => {
   const script = fileURLToPath(new URL('../../ui/build.js', import.meta.url));
   if (!existsSync(script)) return;
-  spawn(process.execPath, [script, '--optional'], { stdio: ['ignore', 'ignore', 'inherit'] }).unref();
+  spawn(process.execPath, [script, '--optional', '--gently'], { stdio: ['ignore', 'ignore', 'inherit'] }).unref();
 };

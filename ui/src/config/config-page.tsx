@@ -1,6 +1,8 @@
-import { type ReactNode, useEffect, useMemo } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo } from 'react';
 import type { ConfigFile } from '../api/config.ts';
 import { useConfig } from '../api/config-store.ts';
+import { listTransformers, type Transformer } from '../api/transformers.ts';
+import { useLoad } from '../api/use-load.ts';
 import { Button } from '../parts/button.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Notice } from '../parts/notice.tsx';
@@ -9,6 +11,7 @@ import { useStore } from '../state/store.ts';
 import { useUnsaved } from '../state/unsaved.ts';
 import { changeDraft, configDraft, discardDraft, rebaseDraft } from './config-draft.ts';
 import { Conflicts } from './conflicts.tsx';
+import { entryFindings } from './entry-findings.ts';
 import { checked, useChecks, useFaults } from './findings.ts';
 import { type Form, FormContext } from './form.ts';
 import { SaveBar } from './save-bar.tsx';
@@ -45,27 +48,34 @@ export const ConfigPage = ({
   );
 };
 
+const none: readonly Transformer[] = [];
+
 const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly children: ReactNode }) => {
   const { held, restored, conflicts, rebased } = useStore(configDraft);
   const { warnings, of } = useStore(checked);
   const texts = useStore(unreadableTexts);
-  const faults = useFaults();
+  const told = useFaults();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: modules are loaded anew with each saved configuration
+  const load = useCallback((signal: AbortSignal) => listTransformers(signal), [saved]);
+  const { data: transformers = none } = useLoad(load);
   const draft = held?.draft;
   useEffect(() => rebaseDraft(saved), [saved]);
   useChecks(draft);
   useUnsaved('the configuration', draft !== undefined || texts.size > 0, configPages);
   useFocusWanted();
-  const form = useMemo<Form>(
-    () => ({
-      config: draft ?? saved,
+  const form = useMemo<Form>(() => {
+    const config = draft ?? saved;
+    const own = entryFindings(config, saved, transformers);
+    return {
+      config,
       saved,
       dirty: draft !== undefined,
       change: (change) => changeDraft(saved, change),
-      faults,
-      warnings: of === draft ? warnings : [],
-    }),
-    [draft, saved, faults, warnings, of],
-  );
+      faults: [...told, ...own.faults],
+      warnings: [...(of === draft ? warnings : []), ...own.warnings],
+      transformers,
+    };
+  }, [draft, saved, told, warnings, of, transformers]);
   return (
     <FormContext value={form}>
       {restored && conflicts.length === 0 && (

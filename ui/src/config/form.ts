@@ -1,5 +1,6 @@
 import { createContext, useContext } from 'react';
 import type { ConfigFile, Finding } from '../api/config.ts';
+import type { Transformer } from '../api/transformers.ts';
 import { sentence } from './findings.ts';
 
 /** The configuration as it is edited on a page. */
@@ -11,6 +12,8 @@ export interface Form {
   readonly change: (change: (config: ConfigFile) => ConfigFile) => void;
   readonly faults: readonly Finding[];
   readonly warnings: readonly Finding[];
+  /** Those that the gateway knows; none until it has told. */
+  readonly transformers: readonly Transformer[];
 }
 
 /** Given by `ConfigPage`. */

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Finding } from '../api/config.ts';
 import type { Json } from '../api/json.ts';
 import { JsonEditor } from '../parts/json-editor/json-editor.tsx';
@@ -17,10 +17,11 @@ export const JsonField = ({
   onChange,
   findings,
   problemOf,
+  unlabelled = false,
   maxLines = 16,
 }: {
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: ReactNode;
   readonly path: string;
   readonly value: Json | undefined;
   /** `undefined`: the text is empty. */
@@ -28,6 +29,8 @@ export const JsonField = ({
   readonly findings?: readonly (Finding & { readonly severity?: 'error' | 'warning' })[];
   /** Why a value can't be taken; reads on after the field's name. */
   readonly problemOf?: (value: Json) => string | undefined;
+  /** The label is said, but not shown. */
+  readonly unlabelled?: boolean;
   readonly maxLines?: number;
 }) => {
   const unread = useStore(unreadableTexts).get(path);
@@ -50,7 +53,7 @@ export const JsonField = ({
   };
   return (
     <div className="field" data-path={path} tabIndex={-1}>
-      <span className="field-label">{label}</span>
+      {!unlabelled && <span className="field-label">{label}</span>}
       <JsonEditor label={label} value={shown} onChange={change} maxLines={maxLines} {...(findings && { findings })} />
       {hint !== undefined && <p className="field-hint">{hint}</p>}
       {problem && 'problem' in problem && <p className="field-error">{sentence(`${label} ${problem.problem}`)}</p>}

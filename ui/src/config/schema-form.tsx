@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { CheckField, NumberField, SelectField, TextArea, TextField } from '../parts/field.tsx';
+import { Described } from './described.tsx';
 import { withMember } from './field-path.ts';
 import { useField } from './form.ts';
 import { JsonField } from './json-field.tsx';
@@ -70,7 +71,7 @@ const Member = ({
   readonly onChange: (value: Json | undefined) => void;
 }) => {
   const mark = useField(path);
-  const hint = typeof schema.description === 'string' ? schema.description : undefined;
+  const hint = typeof schema.description === 'string' ? <Described text={schema.description} /> : undefined;
   const usual = schema.default;
   const frame = { label, hint, ...mark };
   const choices = choicesOf(schema);
@@ -127,7 +128,7 @@ const Member = ({
     return (
       <TextArea
         {...frame}
-        hint={[hint, 'One on each line.'].filter(Boolean).join(' ')}
+        hint={<>{hint} One on each line.</>}
         rows={Math.min(8, Math.max(2, (value?.length ?? 0) + 1))}
         value={(value ?? []).map(String).join('\n')}
         onChange={(text) => onChange(text === '' ? undefined : text.split('\n').map((line) => line.trim()))}
@@ -137,7 +138,7 @@ const Member = ({
   }
   return (
     <div className="form-wide">
-      <JsonField label={label} path={path} value={value} onChange={onChange} {...(hint !== undefined && { hint })} />
+      <JsonField label={label} path={path} value={value} onChange={onChange} hint={hint} />
     </div>
   );
 };

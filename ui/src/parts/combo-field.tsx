@@ -2,6 +2,7 @@ import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import './combo-field.css';
 import { Field, type FieldFrame } from './field.tsx';
+import { Icon } from './icon.tsx';
 
 /** Something to pick. */
 export interface ComboOption {
@@ -96,12 +97,13 @@ export const ComboField = ({
             onBlur={close}
             onKeyDown={onKeyDown}
           />
+          <Icon name="down" />
           <div
             ref={list}
             id={`${id}-list`}
             className="combo-list"
             role="listbox"
-            aria-label={`Suggestions for ${frame.label}`}
+            aria-label="Suggestions"
             hidden={!shows}
           >
             {fitting.map((option, index) => (

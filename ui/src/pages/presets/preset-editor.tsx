@@ -1,8 +1,8 @@
 import { useCallback, useMemo, useState } from 'react';
-import { ApiError, wordError } from '../../api/api-error.ts';
+import { wordError } from '../../api/api-error.ts';
 import type { ConfigFile } from '../../api/config.ts';
 import { useConfig } from '../../api/config-store.ts';
-import { readPreset, removePreset, writePreset } from '../../api/presets.ts';
+import { listPresets, readPreset, removePreset, writePreset } from '../../api/presets.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Diff } from '../../config/diff.tsx';
 import { hideKeys } from '../../config/hide-keys.ts';
@@ -159,12 +159,8 @@ const readOrNothing = async (
   name: string,
   signal: AbortSignal,
 ): Promise<{ readonly manifest: ConfigFile | undefined }> => {
-  try {
-    return { manifest: await readPreset(name, signal) };
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return { manifest: undefined };
-    throw error;
-  }
+  const isThere = (await listPresets(signal)).some((preset) => preset.name === name);
+  return { manifest: isThere ? await readPreset(name, signal) : undefined };
 };
 
 const print = (value: Parameters<typeof hideKeys>[0]): string => JSON.stringify(hideKeys(value).shown, null, 2);

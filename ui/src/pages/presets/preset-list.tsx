@@ -46,7 +46,7 @@ export const PresetList = () => {
     <>
       <PageHeader
         title="Presets"
-        about="Other providers, routes or transformers under an address of their own. What a preset leaves out comes from the configuration."
+        about="Other routes under addresses of their own; what a preset leaves out comes from the configuration."
         actions={data && data.length > 0 && add}
       />
       {error !== undefined && (
@@ -80,7 +80,7 @@ export const PresetList = () => {
                 name: 'actions',
                 title: 'Actions',
                 cell: (preset) => (
-                  <span className="row">
+                  <span className="row preset-actions">
                     <CopyButton text={presetUrl(preset.name)} label="Copy URL" />
                     <IconButton icon="remove" label={`Delete ${preset.name}`} onClick={() => void remove(preset)} />
                   </span>

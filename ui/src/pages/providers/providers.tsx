@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { ProviderFile } from '../../api/config.ts';
-import { listTransformers } from '../../api/transformers.ts';
 import { readUpstreams, type Upstream } from '../../api/upstreams.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
@@ -27,8 +26,7 @@ export const Providers = () => (
 const none: readonly ProviderFile[] = [];
 
 const ProviderList = () => {
-  const { config, change } = useForm();
-  const { data: transformers = [] } = useLoad(listTransformers);
+  const { config, change, transformers } = useForm();
   const formats = transformers.filter(({ kind }) => kind === 'format').map(({ name }) => name);
   const { data: upstreams = [] } = useLoad(readUpstreams, stateEveryMs);
   const list = config.Providers ?? none;

@@ -13,8 +13,12 @@ const aroundChars = 60;
 /** Longer lists are compared place by place: finding what moved would take too long. */
 const mostCells = 250_000;
 
-/** What differs between two JSON values, in their own order; what is the same is left out, but for the way to the differences. */
+/**
+ * What differs between two JSON values, in their own order; what is the same is left out, but for the way to the
+ * differences; nothing when they don't differ at all.
+ */
 export const diffValues = (before: Json, after: Json): readonly DiffRow[] => {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
   const rows: DiffRow[] = [];
   compare(undefined, before, after, 0, rows);
   return rows;
@@ -44,8 +48,9 @@ const compareMembers = (before: JsonObject, after: JsonObject, depth: number, ro
     same = 0;
   };
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const from = before[name];
-    const to = after[name];
+    // What every object inherits is no field of it.
+    const from = Object.hasOwn(before, name) ? before[name] : undefined;
+    const to = Object.hasOwn(after, name) ? after[name] : undefined;
     if (JSON.stringify(from) === JSON.stringify(to)) {
       same += 1;
       continue;

@@ -70,7 +70,7 @@ export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
             {listField.error !== undefined && <p className="field-error">{listField.error}</p>}
           </div>
         )}
-        <div className="row">
+        <div className="row" hidden={fallbacks.length === 0 && routeOf(config, rule) === ''}>
           <Button look="quiet" icon="add" data-path={at} onClick={() => rows.add('')}>
             Add a fallback<span className="unseen"> to {rule.title}</span>
           </Button>

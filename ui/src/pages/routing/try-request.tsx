@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import { type Explanation, explain } from '../../api/explain.ts';
 import { isJsonObject, type JsonObject } from '../../api/json.ts';
-import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
+import { type Protocol, protocols } from '../../api/protocols.ts';
 import { destinationsOf } from '../../config/destinations.ts';
 import { useForm } from '../../config/form.ts';
 import { Button } from '../../parts/button.tsx';
@@ -62,7 +62,7 @@ export const TryRequest = () => {
         <Segmented
           label="Protocol of the client"
           value={protocol}
-          options={protocols.map((value) => ({ value, label: protocolTitles[value] }))}
+          options={protocols.map((value) => ({ value, label: shortTitles[value] }))}
           onChange={(value) => take(value, sample)}
         />
         <SelectField
@@ -88,6 +88,8 @@ export const TryRequest = () => {
     </Panel>
   );
 };
+
+const shortTitles = { messages: 'Messages', chat: 'Chat', responses: 'Responses' } as const;
 
 const parse = (text: string): JsonObject | undefined => {
   try {

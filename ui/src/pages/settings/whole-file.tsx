@@ -30,6 +30,7 @@ export const WholeFile = () => {
     >
       <JsonField
         label="config.json"
+        unlabelled
         path={wholeFilePath}
         value={shown}
         findings={findings}

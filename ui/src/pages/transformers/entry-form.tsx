@@ -1,11 +1,12 @@
 import type { Transformer } from '../../api/transformers.ts';
+import type { Entry } from '../../config/entry.ts';
 import { withMember } from '../../config/field-path.ts';
+import { sentence } from '../../config/findings.ts';
 import { useField, useForm } from '../../config/form.ts';
 import { SchemaForm } from '../../config/schema-form.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { Notice } from '../../parts/notice.tsx';
-import type { Entry } from './entry.ts';
 import { ModelScope } from './model-scope.tsx';
 
 const anything = { type: 'object' };
@@ -37,7 +38,7 @@ export const EntryForm = ({
       {known?.about && <p>{known.about}</p>}
       {known?.state === 'failed' && (
         <Notice kind="failed" title="The module is not loaded">
-          {known.error} Routes that need it answer 500 until it is mended.
+          {sentence(known.error ?? 'It is not there')} Routes that need it answer 500 until it is mended.
         </Notice>
       )}
       {entryField.error !== undefined && <p className="field-error">{entryField.error}</p>}

@@ -1,9 +1,9 @@
 import type { Transformer } from '../../api/transformers.ts';
+import type { Entry } from '../../config/entry.ts';
 import { isWithin } from '../../config/field-path.ts';
 import { useForm } from '../../config/form.ts';
 import { counted } from '../../format/count.ts';
 import { Badge, Lamp } from '../../parts/badge.tsx';
-import type { Entry } from './entry.ts';
 
 const kinds = { format: 'format', stage: 'stage', custom: 'your own' } as const;
 

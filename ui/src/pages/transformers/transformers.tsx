@@ -1,17 +1,14 @@
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import type { TransformerEntry } from '../../api/config.ts';
-import { listTransformers } from '../../api/transformers.ts';
-import { useLoad } from '../../api/use-load.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
+import { type Entry, entryOf, knownOf, writtenOf } from '../../config/entry.ts';
 import { useForm } from '../../config/form.ts';
 import { moveTexts } from '../../config/unreadable-texts.ts';
 import { useWanted } from '../../config/wanted-field.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { SortableList } from '../../parts/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
 import { AddTransformer } from './add-transformer.tsx';
-import { type Entry, entryOf, knownOf, writtenOf } from './entry.ts';
 import { EntryForm } from './entry-form.tsx';
 import { EntryHead } from './entry-head.tsx';
 import './transformers.css';
@@ -29,10 +26,7 @@ export const Transformers = () => (
 const none: readonly TransformerEntry[] = [];
 
 const EntryList = () => {
-  const { config, saved, change } = useForm();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: modules are loaded anew with each saved configuration
-  const load = useCallback((signal: AbortSignal) => listTransformers(signal), [saved]);
-  const { data: transformers = [], error } = useLoad(load);
+  const { config, change, transformers } = useForm();
   const list = config.transformers ?? none;
   const rows = useRows(list, (next) => change((before) => ({ ...before, transformers: next })));
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
@@ -52,11 +46,6 @@ const EntryList = () => {
   };
   return (
     <>
-      {error !== undefined && (
-        <Notice kind="failed" title="The transformers could not be read">
-          {error}
-        </Notice>
-      )}
       {list.length === 0 && (
         <Empty title="No transformers">
           Requests go to their providers without any stage between, each provider in the format that its address tells.

@@ -29,6 +29,8 @@ export const baseExtensions = (readOnly: boolean, maxLines: number): Extension =
   json(),
   syntaxHighlighting(colours),
   EditorView.lineWrapping,
+  // Its text can be edited and so has the focus anyway; that isn't seen by everything that looks for it.
+  EditorView.contentAttributes.of({ tabindex: '0' }),
   keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...searchKeymap, ...lintKeymap]),
   EditorState.tabSize.of(2),
   theme,

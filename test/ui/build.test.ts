@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** A folder with an interface that is quickly built. */
+const smallSources = async (t: ExecutionContext): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', ...own]) {
+    await cp(join(root, name), join(folder, name), { recursive: true });
+  }
+  await writeFile(
+    join(folder, 'ui/src/main.tsx'),
+    "import './style/tokens.css';\nvoid import('./page.tsx').then(({ show }) => show());\n",
+  );
+  await writeFile(
+    join(folder, 'ui/src/page.tsx'),
+    "import { createRoot } from 'react-dom/client';\nexport const show = () => createRoot(document.body).render(<p>Yard</p>);\n",
+  );
+  return folder;
+};
+
+const own = ['build.js', 'vite.config.js', 'tsconfig.json', 'index.html', 'src/style'].map((name) => join('ui', name));
+
+const build = (
+  folder: string,
+  ...options: readonly string[]
+): Promise<{ readonly code: number | null; readonly says: string }> =>
+  new Promise((done) => {
+    const child = spawn(process.execPath, [join(folder, 'ui/build.js'), ...options], { cwd: tmpdir() });
+    let says = '';
+    child.stderr.on('data', (data) => {
+      says += data;
+    });
+    child.on('close', (code) => done({ code, says }));
+  });
+
+const madeAtMs = async (folder: string): Promise<number> => (await stat(join(folder, 'ui/dist/index.html'))).mtimeMs;
+
+test('a build makes whole files with names of their own, and is only made anew when a source is another one', async (t) => {
+  const folder = await smallSources(t);
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  t.deepEqual(await build(folder), { code: 0, says: '' });
+  const page = await readFile(join(folder, 'ui/dist/index.html'), 'utf8');
+  t.regex(page, /<script type="module" crossorigin src="\/ui\/assets\/index-[\w-]{8}\.js"><\/script>/);
+  t.notRegex(
+    page,
+    /<style|<script(?! type="module" crossorigin src=)|https?:|data:/,
+    'nothing that a strict policy refuses',
+  );
+  const assets = await readdir(join(folder, 'ui/dist/assets'));
+  t.deepEqual(assets.map((name) => name.replace(/-[\w-]{8}\./, '-*.')).toSorted(), [
+    'index-*.css',
+    'index-*.js',
+    'mark-*.svg',
+    'page-*.js',
+  ]);
+  const script = await readFile(
+    join(folder, 'ui/dist/assets', assets.find((name) => name.startsWith('page-')) ?? ''),
+    'utf8',
+  );
+  t.true(script.length > 100_000 && script.length < 300_000, 'made for production, whatever NODE_ENV says');
+
+  const made = await madeAtMs(folder);
+  t.is((await build(folder)).code, 0);
+  t.is(await madeAtMs(folder), made, 'nothing was to do');
+  await writeFile(join(folder, 'ui/src/style/more.css'), '');
+  await Promise.all([build(folder), build(folder)]);
+  t.true((await madeAtMs(folder)) > made);
+  t.deepEqual(
+    (await readdir(join(folder, 'ui'))).filter((name) => name.startsWith('.')),
+    [],
+    'nothing is left over',
+  );
+});
+
+test('where the packages for it are missing, that is said, and only fails where it was asked for', async (t) => {
+  const folder = await smallSources(t);
+  const failed = await build(folder);
+  t.is(failed.code, 1);
+  t.regex(failed.says, /^The web interface was not built: the packages for development are not installed\n$/);
+  t.is((await build(folder, '--optional')).code, 0);
+});
+
+test('where only the built files are, nothing is to do', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, 'ui'));
+  await cp(join(root, 'ui/build.js'), join(folder, 'ui/build.js'));
+  t.deepEqual(await build(folder), { code: 0, says: '' });
+});

@@ -1,0 +1,385 @@
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { hasBrowser, startBrowser, type Tab, type TestBrowser, takePictures, violations } from '../support/browser.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
+
+let browser: TestBrowser;
+let gateway: TestGateway;
+let upstream: ScriptedUpstream;
+
+const browserTest = hasBrowser ? test.serial : test.serial.skip;
+if (!hasBrowser) test('in a browser: skipped, for want of Chromium (CHROMIUM names another one)', (t) => t.pass());
+
+const written = (upstreamUrl: string) => ({
+  Providers: [
+    { name: 'first', baseUrl: upstreamUrl, apiKey: '$FIRST_KEY', models: ['small', 'large'] },
+    { name: 'second', baseUrl: `${upstreamUrl}/v1`, apiKey: 'a-key-in-the-file', models: ['other'] },
+  ],
+  Router: { default: 'first,large', routes: { background: 'first,small' } },
+  transformers: [
+    { name: 'maxtoken', provider: 'first', options: { max_tokens: 4096 } },
+    { name: 'reasoning', options: { tag: 'think' } },
+    { path: 'stages/absent.ts', provider: 'second' },
+  ],
+});
+
+test.before(async () => {
+  if (!hasBrowser) return;
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
+  upstream = await startUpstream(({ url }) =>
+    url.endsWith('/models')
+      ? jsonAnswer({ object: 'list', data: ['small', 'large', 'huge'].map((id) => ({ id, object: 'model' })) })
+      : jsonAnswer({
+          id: 'c1',
+          object: 'chat.completion',
+          created: 1,
+          model: 'm',
+          choices: [{ index: 0, message: { role: 'assistant', content: 'All clear.' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+        }),
+  );
+  gateway = await startGateway(
+    written(upstream.url),
+    { FIRST_KEY: 'k' },
+    { files: { 'presets/cheap/manifest.json': JSON.stringify({ Router: { default: 'first,small' } }) } },
+  );
+  browser = await startBrowser();
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await upstream?.close();
+});
+
+/** A gateway that doesn't tell how its providers stand is asked all the same. */
+const untold = /404.*\/api\/upstreams/;
+
+/** Runs on a page in a tab of its own; afterwards nothing may have been complained of. */
+const on = async (
+  t: ExecutionContext,
+  hash: string,
+  run: (page: Page, tab: Tab) => Promise<void>,
+  expected: readonly RegExp[] = [],
+): Promise<void> => {
+  const tab = await browser.open(`${gateway.baseUrl}/ui#${hash}`);
+  try {
+    await run(tab.page, tab);
+    t.deepEqual(
+      tab.complaints.filter((line) => ![...expected, untold].some((one) => one.test(line))),
+      [],
+    );
+  } finally {
+    await tab.page.close();
+  }
+};
+
+const onDisk = async (): Promise<ReturnType<typeof written> & Record<string, unknown>> =>
+  JSON.parse(await readFile(join(gateway.home, 'config.json'), 'utf8'));
+
+const put = async (change: (config: Record<string, unknown>) => object): Promise<void> => {
+  const before = await (await fetch(`${gateway.baseUrl}/api/config`)).json();
+  const response = await fetch(`${gateway.baseUrl}/api/config`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(change(before as Record<string, unknown>)),
+  });
+  if (!response.ok) throw new Error(await response.text());
+};
+
+const save = async (page: Page): Promise<void> => {
+  const bar = page.getByRole('region', { name: 'Unsaved changes' });
+  await bar.getByRole('button', { name: 'Save' }).click();
+  await bar.waitFor({ state: 'detached' });
+  await page.getByText('The configuration was saved and is in use.').last().waitFor();
+};
+
+const pages = [
+  ['providers', '/providers', 'first'],
+  ['routing', '/routing', 'Long context'],
+  ['transformers', '/transformers', 'maxtoken'],
+  ['presets', '/presets', 'cheap'],
+  ['preset', '/presets/cheap', 'What it changes'],
+  ['settings', '/settings', 'Listening'],
+  ['settings-file', '/settings?tab=file', 'config.json'],
+  ['settings-backups', '/settings?tab=backups', 'Backups'],
+  ['settings-service', '/settings?tab=service', 'Processes'],
+] as const;
+
+for (const [name, hash, text] of pages) {
+  browserTest(`${name}: accessible in both themes, no wider than a phone`, async (t) => {
+    await on(t, hash, async (page) => {
+      await page.getByText(text).first().waitFor();
+      await page.waitForTimeout(300);
+      for (const row of await page.locator('.sortable-name').all()) await row.click();
+      t.deepEqual(await violations(page), []);
+      await page.setViewportSize({ width: 390, height: 844 });
+      t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));
+      await page.setViewportSize({ width: 1280, height: 800 });
+      for (const row of await page.locator('.sortable-name').all()) await row.click();
+      await takePictures(page, name);
+    });
+  });
+}
+
+browserTest('a provider is added, filled from its own list, tested, saved, and routed to', async (t) => {
+  await on(t, '/providers', async (page) => {
+    await page.getByRole('button', { name: 'a server of your own' }).click();
+    await page.getByLabel('Name').fill('third');
+    await page.getByLabel('Address').fill(upstream.url);
+    await page.getByRole('button', { name: 'Fetch from the provider' }).click();
+    await page.getByLabel('huge').check();
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await page.getByText('It works').waitFor();
+    await page.getByText('All clear.').waitFor();
+    t.deepEqual((await onDisk()).Providers.length, 2, 'nothing is saved by a test');
+    await save(page);
+    t.like((await onDisk()).Providers[2], { name: 'third', baseUrl: upstream.url, models: ['huge'] });
+
+    await page.getByRole('link', { name: 'Routing' }).click();
+    const field = page.getByRole('combobox', { name: 'Thinking: destination' });
+    await field.fill('hu');
+    await field.press('ArrowDown');
+    await field.press('Enter');
+    t.is(await field.inputValue(), 'third,huge');
+    await save(page);
+    t.like((await onDisk()).Router, { default: 'first,large', routes: { think: 'third,huge' } });
+
+    await page.getByLabel('Sample').selectOption({ label: 'Thinking' });
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('list', { name: 'What would become of the request' }).getByText('third,huge').waitFor();
+  });
+});
+
+browserTest('a provider that is renamed takes its routes along', async (t) => {
+  await on(t, '/providers', async (page) => {
+    await page
+      .getByRole('list', { name: 'Providers' })
+      .getByRole('button', { name: /^third/ })
+      .click();
+    await page.getByLabel('Name').fill('thirdly');
+    await page.getByLabel('Name').press('Tab');
+    await save(page);
+    t.like((await onDisk()).Router, { routes: { think: 'thirdly,huge' } });
+  });
+});
+
+browserTest('a key that is written out is warned of, hidden everywhere, and stays as it is', async (t) => {
+  await on(t, '/providers', async (page) => {
+    await page
+      .getByRole('list', { name: 'Providers' })
+      .getByRole('button', { name: /^second/ })
+      .click();
+    await page.getByText('A key is written out').waitFor();
+    t.is(await page.getByLabel('Key', { exact: true }).getAttribute('type'), 'password');
+    await page.goto(`${gateway.baseUrl}/ui#/settings?tab=file`);
+    const editor = page.getByRole('textbox', { name: 'config.json' });
+    await editor.getByText('•••• key of second').waitFor();
+    t.false((await page.content()).includes('a-key-in-the-file'));
+    await editor.fill((await text(page)).replace('"LOG_LEVEL"', '"X"').replace('{', '{ "LOG_LEVEL": "warn",'));
+    await page.getByRole('button', { name: 'Review' }).click();
+    await page.getByRole('dialog').getByText('"LOG_LEVEL": "warn"').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The configuration was saved and is in use.').waitFor();
+    const { LOG_LEVEL, Providers } = await onDisk();
+    t.is(LOG_LEVEL, 'warn');
+    t.is(Providers[1]?.apiKey, 'a-key-in-the-file');
+  });
+});
+
+/** The editor's whole text, which it shows only a part of. */
+const text = async (page: Page): Promise<string> => {
+  const answer = await page.request.get(`${gateway.baseUrl}/api/config`);
+  return JSON.stringify(await answer.json(), null, 2).replace('a-key-in-the-file', '•••• key of second');
+};
+
+browserTest('several keys of a provider are a list', async (t) => {
+  await on(t, '/providers', async (page) => {
+    await page
+      .getByRole('list', { name: 'Providers' })
+      .getByRole('button', { name: /^first/ })
+      .click();
+    await page.getByRole('button', { name: 'Add a key' }).click();
+    await page.getByLabel('Key 2', { exact: true }).fill('$OTHER_KEY');
+    t.is(await page.getByLabel('Key 1', { exact: true }).inputValue(), '$FIRST_KEY');
+    await page.getByRole('button', { name: 'Remove key 2' }).click();
+    await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' });
+  });
+});
+
+browserTest('transformers: options by their schema, order by keys and by dragging', async (t) => {
+  await on(t, '/transformers', async (page) => {
+    await page
+      .getByRole('list', { name: 'Transformers' })
+      .getByRole('button', { name: /^maxtoken/ })
+      .click();
+    await page.getByLabel('max_tokens').fill('2048');
+    const names = async () => page.locator('.sortable-row strong').allTextContents();
+    await page.getByRole('button', { name: 'Move maxtoken down' }).click();
+    t.deepEqual((await names()).slice(0, 2), ['reasoning', 'maxtoken']);
+    t.is(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'Move maxtoken down');
+    await page.keyboard.press('Alt+ArrowUp');
+    t.deepEqual((await names()).slice(0, 2), ['maxtoken', 'reasoning']);
+    const rows = page.locator('.sortable-row');
+    await rows.nth(1).locator('.sortable-grip').dragTo(rows.nth(0));
+    t.deepEqual((await names()).slice(0, 2), ['reasoning', 'maxtoken']);
+    await save(page);
+    t.like((await onDisk()).transformers[1], { name: 'maxtoken', options: { max_tokens: 2048 } });
+    await page.getByText('not loaded').waitFor();
+  });
+});
+
+browserTest('an invalid edit can not be saved, and says why at its place', async (t) => {
+  const before = await onDisk();
+  await on(t, '/transformers', async (page) => {
+    const bar = page.getByRole('region', { name: 'Unsaved changes' });
+    await page
+      .getByRole('list', { name: 'Transformers' })
+      .getByRole('button', { name: /^maxtoken/ })
+      .click();
+    await page.getByLabel('max_tokens').fill('0');
+    await bar.getByText('must be at least 1').waitFor();
+    t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
+    await page.getByRole('link', { name: 'Providers' }).click();
+    await page
+      .getByRole('list', { name: 'Providers' })
+      .getByRole('button', { name: /^first/ })
+      .click();
+    await page.getByLabel('Address').fill('ftp://nowhere');
+    await bar.getByText('must be a URL').waitFor();
+    await page.getByText('Must be a URL (http or https).').waitFor();
+    // From one problem to the field of the other, on another page.
+    await bar.getByRole('button', { name: 'transformers[1].options.max_tokens' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Transformers' }).waitFor();
+    await page.waitForFunction('document.activeElement.dataset.path === "transformers[1].options.max_tokens"');
+    await bar.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    t.is(await page.getByLabel('max_tokens').inputValue(), '2048');
+  });
+  t.deepEqual(await onDisk(), before);
+});
+
+browserTest('unsaved changes outlive a reload, malformed text too; leaving asks', async (t) => {
+  await on(t, '/routing', async (page) => {
+    await page.getByRole('combobox', { name: 'Default: destination' }).fill('first,small');
+    await page.getByText('Unsaved changes').waitFor();
+    await page.reload();
+    await page.getByText('Your unsaved changes are back').waitFor();
+    t.is(await page.getByRole('combobox', { name: 'Default: destination' }).inputValue(), 'first,small');
+
+    await page.goto(`${gateway.baseUrl}/ui#/settings?tab=file`);
+    await page.getByRole('textbox', { name: 'config.json' }).fill('{ "PORT": ');
+    await page.getByText('is no JSON yet').first().waitFor();
+    await page.reload();
+    await page.getByRole('textbox', { name: 'config.json' }).getByText('"PORT"').waitFor();
+    t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
+
+    await page.getByRole('link', { name: 'Yard', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    await page.getByRole('button', { name: 'Discard', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' });
+  });
+});
+
+browserTest(
+  'what others saved meanwhile is kept: other settings at once, the same ones when somebody has decided',
+  async (t) => {
+    await on(
+      t,
+      '/routing',
+      async (page) => {
+        const field = page.getByRole('combobox', { name: 'Default: destination' });
+        await field.fill('first,small');
+        await put((config) => ({ ...config, LOG_LEVEL: 'error' }));
+        await save(page);
+        t.like(await onDisk(), { LOG_LEVEL: 'error', Router: { default: 'first,small' } });
+
+        await field.fill('second,other');
+        await put((config) => ({ ...config, Router: { ...(config.Router as object), default: 'first,large' } }));
+        await page.getByRole('button', { name: 'Save', exact: true }).click();
+        await page.getByText('The same settings were changed elsewhere').waitFor();
+        t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
+        t.like(await onDisk(), { Router: { default: 'first,large' } });
+        await page.getByRole('button', { name: 'Keep mine' }).click();
+        await save(page);
+        t.like(await onDisk(), { Router: { default: 'second,other' } });
+      },
+      // The refusal itself, which the browser reports as well.
+      [/412/],
+    );
+  },
+);
+
+browserTest('a backup is compared and restored', async (t) => {
+  await on(t, '/settings?tab=backups', async (page) => {
+    await page
+      .getByRole('button', { name: /^Preview/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('"default": "second,other"').waitFor();
+    await dialog.getByText('"default": "first,large"').waitFor();
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    t.like(await onDisk(), { Router: { default: 'first,large' } });
+  });
+});
+
+browserTest('a preset is made, refused while it is wrong, served, and deleted', async (t) => {
+  const { baseUrl } = gateway;
+  const ask = () =>
+    fetch(`${baseUrl}/preset/fresh/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
+    });
+  await on(t, '/presets', async (page) => {
+    await page.getByRole('button', { name: 'New preset' }).click();
+    await page.getByLabel('Name').fill('no spaces');
+    await page.getByText('Only letters, digits').waitFor();
+    await page.getByLabel('Name').fill('fresh');
+    await page.getByRole('button', { name: 'Go on' }).click();
+    const editor = page.getByRole('textbox', { name: 'Manifest of the preset fresh' });
+    await editor.fill('{ "Router": { "default": "nobody,none" } }');
+    await page.getByText('there is no provider "nobody"').first().waitFor();
+    t.true(await page.getByRole('button', { name: 'Create' }).isDisabled());
+    await editor.fill('{ "Router": { "default": "first,small" } }');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('The preset fresh was saved.').waitFor();
+    t.is((await ask()).headers.get('x-switchyard-route')?.split(';')[0], 'first,small');
+
+    await page.getByRole('link', { name: 'All presets' }).click();
+    await page.getByRole('button', { name: 'Delete fresh' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The preset fresh was removed.').waitFor();
+    t.is((await ask()).status, 404);
+  });
+});
+
+browserTest('settings: a field of the server, with what needs a restart', async (t) => {
+  await on(
+    t,
+    '/settings',
+    async (page) => {
+      await page.getByLabel('idleMs').fill('90000');
+      await page.getByLabel('Port (PORT)').fill('34999');
+      await page.getByText('Needs a restart: PORT').waitFor();
+      await save(page);
+      t.like(await onDisk(), { PORT: 34999, TIMEOUTS: { idleMs: 90_000 } });
+      await page.getByRole('button', { name: 'To the restart' }).click();
+      await page.getByRole('button', { name: 'Restart' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
+      // This gateway runs inside the test, which nobody supervises: it says so.
+      await page.getByText('This service runs inside another program').waitFor();
+    },
+    [/503.*\/api\/restart/],
+  );
+});

@@ -1,0 +1,131 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { sseReader } from '../../ui/src/api/sse-records.ts';
+import { bytes } from '../../ui/src/format/bytes.ts';
+import { count, counted, rate, shortCount } from '../../ui/src/format/count.ts';
+import { duration } from '../../ui/src/format/duration.ts';
+import { diffValues } from '../../ui/src/pages/request/diff-values.ts';
+
+const signs = { same: ' ', added: '+', removed: '-', 'left-out': '~' } as const;
+
+const diff = (before: Parameters<typeof diffValues>[0], after: Parameters<typeof diffValues>[1]): string =>
+  diffValues(before, after)
+    .map(({ kind, depth, text }) => `${signs[kind]}${' '.repeat(depth)}${text}`)
+    .join('\n');
+
+const cases: readonly (readonly [
+  title: string,
+  before: Parameters<typeof diffValues>[0],
+  after: Parameters<typeof diffValues>[1],
+  expected: readonly string[],
+])[] = [
+  [
+    'a changed field',
+    { a: 1, b: 2, c: 3 },
+    { a: 1, b: 5, c: 3 },
+    [' {', '~ 1 field as before', '- "b": 2', '+ "b": 5', '~ 1 field as before', ' }'],
+  ],
+  ['fields that come and go', { a: 1 }, { b: { c: [] } }, [' {', '- "a": 1', '+ "b": {', '+  "c": []', '+ }', ' }']],
+  ['an element in front', ['x', 'y'], ['new', 'x', 'y'], [' [', '+ "new"', '~ 2 elements as before', ' ]']],
+  ['an element within', [1, 2, 3], [1, 3], [' [', '~ 1 element as before', '- 2', '~ 1 element as before', ' ]']],
+  [
+    'an element that changed',
+    [{ role: 'user', text: 'a' }, { role: 'system' }],
+    [{ role: 'user', text: 'b' }, { role: 'system' }],
+    [' [', '  {', '~  1 field as before', '-  "text": "a"', '+  "text": "b"', '  }', '~ 1 element as before', ' ]'],
+  ],
+  [
+    'a long text that changed in the middle',
+    `${'<'.repeat(100)}old${'>'.repeat(100)}`,
+    `${'<'.repeat(100)}new${'>'.repeat(100)}`,
+    [`-"…${'<'.repeat(60)}old${'>'.repeat(60)}…"`, `+"…${'<'.repeat(60)}new${'>'.repeat(60)}…"`],
+  ],
+  ['a value of another kind', { a: [1] }, { a: 'text' }, [' {', '- "a": [', '-  1', '- ]', '+ "a": "text"', ' }']],
+  ['null is a value', { a: null }, { a: 0 }, [' {', '- "a": null', '+ "a": 0', ' }']],
+];
+
+for (const [title, before, after, expected] of cases) {
+  test(`the difference of two values: ${title}`, (t) => t.is(diff(before, after), expected.join('\n')));
+}
+
+test('a field that has the name of something inherited is a field', (t) => {
+  t.is(diff({ valueOf: {} }, {}), ' {\n- "valueOf": {}\n }');
+});
+
+test('a difference says something exactly when there is one', (t) => {
+  const values = fc.jsonValue({ maxDepth: 3 });
+  fc.assert(
+    fc.property(values, values, (one, other) => {
+      // As both come: read from a text.
+      const [before, after] = [JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other))];
+      const told = diffValues(before, after).some(({ kind }) => kind === 'added' || kind === 'removed');
+      return told === (sorted(before) !== sorted(after));
+    }),
+    { numRuns: 500 },
+  );
+  const long = Array.from({ length: 900 }, (_, index) => index);
+  t.is(
+    diffValues(long, [-1, ...long]).filter(({ kind }) => kind === 'added').length > 0,
+    true,
+    'a list too long to be aligned',
+  );
+});
+
+/** The order of an object's fields is no difference. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, part) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+
+test('records of a stream are the same however it is cut', (t) => {
+  const stream =
+    ': hello\n\nevent: one\ndata: {"a":1}\n\ndata: x\r\ndata:y\r\n\r\nevent: three\rdata: z\r\rdata: [DONE]\n\n';
+  const expected = [
+    { event: 'one', data: '{"a":1}' },
+    { event: '', data: 'x\ny' },
+    { event: 'three', data: 'z' },
+    { event: '', data: '[DONE]' },
+  ];
+  for (let cut = 0; cut <= stream.length; cut += 1) {
+    const read = sseReader();
+    t.deepEqual([...read(stream.slice(0, cut)), ...read(stream.slice(cut))], expected, `cut at ${cut}`);
+  }
+  const read = sseReader();
+  t.deepEqual(
+    [...stream].flatMap((char) => read(char)),
+    expected,
+  );
+});
+
+test('figures are short and keep their meaning', (t) => {
+  const durations = [
+    0, 0.42, 1, 9.94, 9.96, 38.4, 999.6, 1_254, 59_000, 59_960, 125_000, 3_599_600, 3_660_000, 90_000_000,
+  ];
+  t.deepEqual(durations.map(duration), [
+    '0 ms',
+    '0.42 ms',
+    '1.0 ms',
+    '9.9 ms',
+    '10 ms',
+    '38 ms',
+    '1.00 s',
+    '1.25 s',
+    '59.0 s',
+    '1 min 00 s',
+    '2 min 05 s',
+    '1 h 00 min',
+    '1 h 01 min',
+    '1 d 1 h',
+  ]);
+  t.deepEqual([0, 512, 1_024, 1_468_006, 2 ** 40].map(bytes), ['0 B', '512 B', '1.0 KiB', '1.4 MiB', '1.0 TiB']);
+  t.deepEqual(
+    [count(12_345), shortCount(999), shortCount(12_345), rate(0), rate(0.34), rate(12.2)],
+    ['12,345', '999', '12.3K', '0', '0.3', '12'],
+  );
+  t.deepEqual(
+    [counted(1, 'request'), counted(2, 'request'), counted(2, 'entry', 'entries')],
+    ['1 request', '2 requests', '2 entries'],
+  );
+});

@@ -1,0 +1,33 @@
+import type { ConfigFile, Finding } from '../api/config.ts';
+import type { Transformer } from '../api/transformers.ts';
+import { entryOf, knownOf } from './entry.ts';
+import { sameJson } from './same-json.ts';
+import { schemaFaults } from './schema-faults.ts';
+
+/**
+ * What is wrong with entries of the list of transformers: names that nothing has, options that don't fit. The gateway starts with such
+ * entries and refuses the requests that need them; so they are faults of an edit, and warnings where they were saved before.
+ */
+export const entryFindings = (
+  config: ConfigFile,
+  saved: ConfigFile,
+  transformers: readonly Transformer[],
+): { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] } => {
+  const faults: Finding[] = [];
+  const warnings: Finding[] = [];
+  if (transformers.length === 0) return { faults, warnings };
+  (config.transformers ?? []).forEach((written, at) => {
+    const isOld = saved.transformers?.some((one) => sameJson(one, written)) ?? false;
+    const list = isOld ? warnings : faults;
+    const entry = entryOf(written);
+    const path = `transformers[${at}]`;
+    const known = knownOf(entry, transformers);
+    if (!known && entry.path === undefined && entry.name)
+      list.push({
+        path: `${path}.name`,
+        message: `is ${JSON.stringify(entry.name)}, but there is no such transformer`,
+      });
+    if (known?.options) list.push(...schemaFaults(entry.options ?? {}, known.options, `${path}.options`));
+  });
+  return { faults, warnings };
+};
