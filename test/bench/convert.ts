@@ -1,5 +1,3 @@
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import type { ClientProtocol, ReplyContext, SseRecord, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { readSseRecords } from '../../engine/sse.ts';
@@ -18,10 +16,10 @@ export interface ConversionCost {
   /** What most of the streams' deltas are. */
   readonly content: Content;
   readonly client: string;
-  readonly convertUs: number;
+  /** One figure for each round. */
+  readonly convertUs: readonly number[];
   /** `JSON.parse` of the same records, measured between the rounds of the conversion. */
-  readonly parseUs: number;
-  readonly ratio: number;
+  readonly parseUs: readonly number[];
 }
 
 type Content = 'text' | 'reasoning' | 'tools' | 'mixed';
@@ -38,6 +36,9 @@ export interface ConvertOptions {
 /** Long enough for the compiler to settle, short enough for a coffee. */
 export const plainConvertOptions: ConvertOptions = { records: 2_000, perChunk: 10, rounds: 9 };
 
+/** The same for a look. */
+export const quickConvertOptions: ConvertOptions = { records: 500, perChunk: 10, rounds: 5 };
+
 interface Stream {
   readonly upstream: UpstreamProtocol;
   readonly chunks: readonly Uint8Array[];
@@ -50,53 +51,37 @@ const clients: readonly ClientProtocol[] = [messagesClient, chatClient, response
 /**
  * Measures the conversion of streams alone, in this process: bytes → records → events → text for the client, for each pair of
  * protocols, over the recorded streams with their deltas repeated. The rounds of all pairs are interleaved, so that a busy
- * machine slows them all; the medians are given.
+ * machine slows them all. The first round only warms up.
  */
 export const measureConversions = (
-  options: ConvertOptions = plainConvertOptions,
-  progress: (round: number, of: number) => void = () => {},
+  options: ConvertOptions,
+  progress: (round: number) => void = () => {},
 ): readonly ConversionCost[] => {
-  const cases = [...recordedStreams(options)].flatMap(([key, streams]) =>
-    clients.map((client) => ({ ...key, client, streams, converted: [] as number[], parsed: [] as number[] })),
+  const cases = recordedStreams(options).flatMap(({ wire, content, streams }) =>
+    clients.map((client) => ({ wire, content, client, streams, convertUs: [] as number[], parseUs: [] as number[] })),
   );
-  for (let round = 0; round < options.rounds; round += 1) {
-    progress(round, options.rounds);
-    for (const { client, streams, converted, parsed } of cases) {
-      converted.push(perRecordUs(streams, (stream) => convert(stream, client)));
-      parsed.push(perRecordUs(streams, parse));
+  for (let round = 0; round <= options.rounds; round += 1) {
+    progress(round);
+    for (const { client, streams, convertUs, parseUs } of cases) {
+      const convertedUs = perRecordUs(streams, (stream) => convert(stream, client));
+      const parsedUs = perRecordUs(streams, parse);
+      if (round === 0) continue;
+      convertUs.push(convertedUs);
+      parseUs.push(parsedUs);
     }
   }
-  return cases.map(({ wire, content, client, converted, parsed }) => {
-    const convertUs = median(converted);
-    const parseUs = median(parsed);
-    return { wire, content, client: client.wire, convertUs, parseUs, ratio: convertUs / parseUs };
-  });
+  return cases.map(({ streams: _measured, client, ...cost }) => ({ ...cost, client: client.wire }));
 };
 
-/** The costs as a table for the terminal. */
-export const tableOf = (costs: readonly ConversionCost[]): string => {
-  const head = ['upstream', 'content', 'client', 'µs/record', 'JSON.parse', 'ratio'];
-  const rows = costs.map(({ wire, content, client, convertUs, parseUs, ratio }) => [
-    wire,
-    content,
-    client,
-    convertUs.toFixed(2),
-    parseUs.toFixed(2),
-    ratio.toFixed(2),
-  ]);
-  const widths = head.map((title, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? title).length)));
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => (column < 3 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  ');
-  return [head, ...rows].map(line).join('\n');
-};
+interface Group {
+  readonly wire: string;
+  readonly content: Content;
+  readonly streams: Stream[];
+}
 
 /** The recordings by wire format and content. */
-const recordedStreams = (
-  options: ConvertOptions,
-): Map<{ readonly wire: string; readonly content: Content }, readonly Stream[]> => {
-  const groups = new Map<string, { readonly wire: string; readonly content: Content; readonly streams: Stream[] }>();
+const recordedStreams = (options: ConvertOptions): readonly Group[] => {
+  const groups = new Map<string, Group>();
   for (const [folder, formatName] of folders) {
     const format = formats.get(formatName);
     if (!format) throw new Error(`There is no format ${formatName}.`);
@@ -113,8 +98,7 @@ const recordedStreams = (
       groups.set(key, group);
     }
   }
-  const sorted = [...groups.values()].sort((one, other) => (one.wire < other.wire ? -1 : 1));
-  return new Map(sorted.map(({ wire, content, streams }) => [{ wire, content }, streams]));
+  return [...groups.values()].sort((one, other) => (one.wire < other.wire ? -1 : 1));
 };
 
 /** Folders of recordings, and the format that reads them. */
@@ -218,13 +202,3 @@ const convert = ({ upstream, chunks }: Stream, client: ClientProtocol): void => 
 const parse = ({ data }: Stream): void => {
   for (const one of data) JSON.parse(one);
 };
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
-  const costs = measureConversions(plainConvertOptions, (round, of) =>
-    process.stderr.write(`\rround ${round + 1} of ${of}${round + 1 === of ? '\n' : ''}`),
-  );
-  console.log(values.json ? JSON.stringify(costs, null, 2) : tableOf(costs));
-}

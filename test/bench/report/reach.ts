@@ -45,6 +45,7 @@ const most = (scene: string, pair: string, limit: number, what: string, figure: 
 const start = { seconds: 0.45, timesBare: 0.45 / 0.19 };
 
 const goals: readonly Goal[] = [
+  ratio('convert', 'messages→chat', 1.3, '× JSON.parse'),
   ratio('plain-64', 'messages→chat', 1.6),
   ratio('plain-64', 'chat→chat', 1.8),
   ratio('body-100k', 'messages→chat', 1.4),
