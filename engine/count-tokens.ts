@@ -10,7 +10,7 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import type { Exchange, Ready } from './exchange.ts';
+import type { Exchange, Ready, Routed } from './exchange.ts';
 import { FaultError, fail, faultOf } from './model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from './model/json.ts';
 import type { ClientProtocol } from './model/protocol.ts';
@@ -68,6 +68,7 @@ const prepare = (yard: Yard, { client, decodeCount }: CountSettings): OperatorFu
     // The line to the upstream is the one of the client's other requests.
     (decoded) => ({ ...decoded, client }),
     route(yard),
+    (routed) => ({ ...routed, apiKey: wakingKey(routed, yard) }),
     checkLine(),
     settleSignatures(yard.signatures),
     transformRequest(yard),
@@ -78,6 +79,13 @@ const counting = (client: ClientProtocol, decodeRequest: ClientProtocol['decodeR
   ...client,
   decodeRequest,
 });
+
+/** The first key that doesn't rest: a count needs no turn of its own. */
+const wakingKey = ({ resolution: { provider, model }, apiKey }: Routed, { health }: Yard): string => {
+  const known = health.of(provider).model(model);
+  const nowMs = health.nowMs();
+  return provider.apiKeys.find((key) => known.restOf(key, nowMs) === undefined) ?? apiKey;
+};
 
 const askUpstream = (ready: Ready, yard: Yard, settings: CountSettings): Observable<Count> => {
   const estimated = defer(() => estimate(ready, yard, settings));

@@ -12,20 +12,18 @@ export const attempts = (
   yard: Yard,
   attempt: (routed: Routed) => Observable<ReplyPart>,
 ): OperatorFunction<Routed, ReplyPart> =>
-  mergeMap((routed) =>
-    defer(() => {
-      const journey = new Journey(routed, yard);
-      return defer(() => {
-        const parts = attempt(journey.depart());
-        return journey.isProbe ? parts.pipe(proveWith(journey)) : parts;
-      }).pipe(
-        // Runs after `delay` where the try fails, and costs the parts of one that doesn't nothing.
-        finalize(() => journey.conclude()),
-        retry({ delay: (error: unknown) => journey.goOn(error) }),
-        finalize(() => journey.end()),
-      );
-    }),
-  );
+  mergeMap((routed) => {
+    const journey = new Journey(routed, yard);
+    return defer(() => {
+      const parts = attempt(journey.depart());
+      return journey.isProbe ? parts.pipe(proveWith(journey)) : parts;
+    }).pipe(
+      // Runs after `delay` where the try fails, and costs the parts of one that doesn't nothing.
+      finalize(() => journey.conclude()),
+      retry({ delay: (error: unknown) => journey.goOn(error) }),
+      finalize(() => journey.end()),
+    );
+  });
 
 /** Lets others through as soon as the one request that tries gets an answer, however long that lasts. */
 const proveWith = (journey: Journey) =>

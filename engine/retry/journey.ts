@@ -30,9 +30,10 @@ export class Journey {
   /** The key to use whatever is known of it. */
   #keepKey = false;
   #probe = false;
-  #outcome: 'none' | 'fault' = 'none';
+  /** The present try has ended in a fault. */
+  #hasFailed = false;
   /** Keys that this request has tried here. */
-  readonly #keysTried = new Set<string>();
+  #keysTried: readonly string[] = none;
   /** The first destination's fault: what the client is told when all else fails too. */
   #decisive: FaultError | undefined;
 
@@ -48,13 +49,14 @@ export class Journey {
     const { resolution, repeats } = this.#routed;
     const { health, config } = this.#yard;
     const nowMs = health.nowMs();
-    this.#outcome = 'none';
+    this.#hasFailed = false;
     this.#probe = false;
     if (!this.#keepKey) this.#chooseKey(nowMs);
     const { probe, waitMs } = this.#health.admit(nowMs, config.breaker);
     if (waitMs > 0) throw leftAlone(resolution, waitMs);
     this.#probe = probe;
     if (repeats > 0) this.#routed = { ...leadTo(this.#first, resolution, this.#yard), repeats };
+    // The way was laid for the first key.
     if (this.#routed.apiKey !== this.#key) this.#routed = { ...this.#routed, apiKey: this.#key };
     return this.#routed;
   }
@@ -72,7 +74,7 @@ export class Journey {
 
   /** A try has failed: emits when the next one is to begin, or fails with what the client is told. */
   goOn(error: unknown): Observable<unknown> {
-    this.#outcome = 'fault';
+    this.#hasFailed = true;
     if (!(error instanceof FaultError)) {
       this.#health.left(this.#probe);
       return throwError(() => error);
@@ -101,7 +103,7 @@ export class Journey {
 
   /** A try is over, well or not, or its client has left. */
   conclude(): void {
-    if (this.#outcome === 'fault') return;
+    if (this.#hasFailed) return;
     const { begun, broken } = this.#first.delivery;
     if (broken) this.#learn(verdictOf(broken), undefined);
     else if (begun) this.#served();
@@ -131,7 +133,11 @@ export class Journey {
     this.#key = key;
     // Without anybody else to ask it is tried all the same: the upstream knows best.
     if (rest && rest.why !== 'forbidden' && this.#fallbacks.length > 0) throw allRest(resolution, rest, nowMs);
-    this.#keysTried.add(key);
+    this.#noteKey();
+  }
+
+  #noteKey(): void {
+    if (this.#routed.resolution.provider.apiKeys.length > 1) this.#keysTried = [...this.#keysTried, this.#key];
   }
 
   #decide(fault: Fault, verdict: Verdict, askedMs: number | undefined): Step {
@@ -157,7 +163,7 @@ export class Journey {
 
   #otherKey(nowMs: number): string | undefined {
     return this.#routed.resolution.provider.apiKeys.find(
-      (key) => !this.#keysTried.has(key) && this.#health.restOf(key, nowMs) === undefined,
+      (key) => !this.#keysTried.includes(key) && this.#health.restOf(key, nowMs) === undefined,
     );
   }
 
@@ -168,7 +174,7 @@ export class Journey {
     this.#keepKey = true;
     if (key === 'other') {
       this.#key = this.#otherKey(this.#yard.health.nowMs()) ?? this.#key;
-      this.#keysTried.add(this.#key);
+      this.#noteKey();
     }
     this.#first.meter.retried(reasonOf(fault.kind));
     return afterMs > 0 ? timer(afterMs) : of(undefined);
@@ -186,7 +192,7 @@ export class Journey {
     this.#ahead = ahead;
     this.#isFallback = true;
     this.#keepKey = false;
-    this.#keysTried.clear();
+    this.#keysTried = none;
     this.#routed = leadTo(this.#first, { ...resolution, provider, model, reason, request, warnings: [] }, this.#yard);
     this.#health = this.#arriveAt(this.#routed);
     meter.routed(this.#routed.resolution);
@@ -233,6 +239,8 @@ export class Journey {
     return step.key === 'other' ? 'the next key at once' : `the same again in ${Math.round(step.afterMs)} ms`;
   }
 }
+
+const none: readonly string[] = [];
 
 const nameOf = ({ provider, model }: Destination): string => `${provider.name},${model}`;
 

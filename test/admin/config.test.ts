@@ -46,6 +46,25 @@ test('S7 the configuration is told as written, to nobody who might keep it', asy
   t.deepEqual(await answer.json(), written);
 });
 
+test('lists of keys and fallbacks in either spelling come back as they were written', async (t) => {
+  const written = {
+    Providers: [{ name: 'a', baseUrl: 'http://h.example', api_key: ['$KEY', 'k2'], models: ['m'] }],
+    fallback: { default: [] },
+    Router: { fallback: { think: [], later: 1 } },
+  };
+  const { post, ask } = await serve(t, withProvider('a'));
+  t.is((await post('/api/config', written)).status, 200);
+  t.deepEqual(await (await ask('/api/config')).json(), written);
+});
+
+test('a body is nested no deeper than requests may be', async (t) => {
+  const { post } = await serve(t, withProvider('a', { LIMITS: { jsonDepth: 9 } }));
+  const deep = `${'{"note":'.repeat(10)}{}${'}'.repeat(10)}`;
+  const { status, body } = await post('/api/config', deep);
+  t.is(status, 400);
+  t.is(body.message, 'The body is nested deeper than 9 levels.');
+});
+
 test('a configuration is replaced whole, unknown fields and all', async (t) => {
   const old = withProvider('a', { LOG: false });
   const { post, ask, home } = await serve(t, old, JSON.stringify(old));
