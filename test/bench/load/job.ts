@@ -13,8 +13,17 @@ export interface Place {
 
 /** How requests follow each other. */
 export type Rhythm =
-  /** So many clients, each with its next request as soon as it has its answer, until the time is over or `most` are sent. */
-  | { readonly type: 'closed'; readonly clients: number; readonly forMs: number; readonly most: number }
+  /**
+   * So many clients, each with its next request as soon as it has its answer, until the time is over. At least `least` are sent,
+   * unless that takes five times as long, and at most `most`.
+   */
+  | {
+      readonly type: 'closed';
+      readonly clients: number;
+      readonly forMs: number;
+      readonly least?: number;
+      readonly most?: number;
+    }
   /** Requests at fixed times, whether the earlier ones are answered or not. Latency counts from the time that was meant. */
   | { readonly type: 'open'; readonly perSecond: number; readonly forMs: number }
   /** So many requests, their starts spread over a time, each on a connection of its own. */

@@ -3,7 +3,7 @@ import { pathOf } from '../wire.ts';
 import { AnswerCheck, type Arrived } from './check-answer.ts';
 import { Connection } from './connection.ts';
 import { Conversation } from './conversation.ts';
-import type { LoadJob, LoadResult } from './job.ts';
+import type { LoadJob, LoadResult, Rhythm } from './job.ts';
 import { spreadOf } from './spread.ts';
 
 /** Does one job: all requests first, then the checks, so that checking costs nothing while others are measured. */
@@ -17,6 +17,8 @@ export const runJob = async (job: LoadJob): Promise<LoadResult> => {
   run.closeAll();
   return { ...run.result(), seconds, cpuMs: (user + system) / 1e3 };
 };
+
+type RhythmOf<T extends Rhythm['type']> = Extract<Rhythm, { readonly type: T }>;
 
 class Run {
   readonly #job: LoadJob;
@@ -73,13 +75,17 @@ class Run {
     };
   }
 
-  #closed({ clients, forMs, most }: { clients: number; forMs: number; most: number }): Promise<unknown> {
-    const until = performance.now() + forMs;
+  #closed({ clients, forMs, least = 1, most = Number.POSITIVE_INFINITY }: RhythmOf<'closed'>): Promise<unknown> {
+    const startedAt = performance.now();
     let sent = 0;
+    const isOver = (): boolean => {
+      const spentMs = performance.now() - startedAt;
+      return sent >= most || (sent > 0 && spentMs >= (sent < least ? forMs * 5 : forMs));
+    };
     const client = (): Promise<void> =>
       new Promise((resolve) => {
         const next = (): void => {
-          if (sent >= most || (sent > 0 && performance.now() >= until)) {
+          if (isOver()) {
             resolve();
             return;
           }
@@ -91,26 +97,24 @@ class Run {
     return Promise.all(Array.from({ length: clients }, client));
   }
 
-  async #open({ perSecond, forMs }: { perSecond: number; forMs: number }): Promise<void> {
+  async #open({ perSecond, forMs }: RhythmOf<'open'>): Promise<void> {
     const startedAt = performance.now();
     const count = Math.round((perSecond * forMs) / 1e3);
     const answers: Promise<void>[] = [];
     for (let n = 0; n < count; n += 1) {
       const meantAt = startedAt + (n * 1e3) / perSecond;
-      const early = meantAt - performance.now();
-      if (early > 0) await wait(early);
+      await reach(meantAt);
       answers.push(new Promise((resolve) => this.#request(meantAt, resolve)));
     }
     await Promise.all(answers);
   }
 
-  async #burst({ streams, overMs }: { streams: number; overMs: number }): Promise<void> {
+  async #burst({ streams, overMs }: RhythmOf<'burst'>): Promise<void> {
     const startedAt = performance.now();
     const answers: Promise<void>[] = [];
     for (let n = 0; n < streams; n += 1) {
       const meantAt = startedAt + (n * overMs) / streams;
-      const early = meantAt - performance.now();
-      if (early > 0) await wait(early);
+      await reach(meantAt);
       answers.push(new Promise((resolve) => this.#request(meantAt, resolve)));
     }
     await Promise.all(answers);
@@ -153,6 +157,11 @@ class Run {
     return connection;
   }
 }
+
+/** Timers may fire a little early. */
+const reach = async (atMs: number): Promise<void> => {
+  for (let early = atMs - performance.now(); early > 0; early = atMs - performance.now()) await wait(Math.ceil(early));
+};
 
 /** The clock that the upstream's stamps are of. */
 const nowUs = (): number => {

@@ -60,11 +60,12 @@ export const readCpu = (root: number): CpuReading => {
   const stats = treeStats(root);
   return {
     coarseMs: stats.reduce((sum, { ticks }) => sum + ticks, 0) * tickMs,
-    fineMs: stats.reduce((sum, { pid }) => sum + threadsMs(pid), 0),
+    fineMs: stats.reduce((sum, { pid }) => sum + readOwnCpuMs(pid), 0),
   };
 };
 
-const threadsMs = (pid: number): number => {
+/** Processor time of one process and its threads, without descendants. */
+export const readOwnCpuMs = (pid: number): number => {
   let tasks: string[] = [];
   try {
     tasks = readdirSync(`/proc/${pid}/task`);

@@ -1,7 +1,12 @@
 import type { Row } from '../scenes/scene.ts';
-import { type Reached, reachOf } from './reach.ts';
+import { inColumns, short } from './columns.ts';
+import { type Reach, reachOf } from './reach.ts';
 
-const columns: readonly (readonly [title: string, cell: (row: Row, reached: Reached | undefined) => string])[] = [
+/** A column: its title, and what it shows of a row. */
+type Column = readonly [title: string, cell: (row: Row, goals: readonly Reach[]) => string];
+
+/** The columns of the table. */
+export const columns: readonly Column[] = [
   ['scene', ({ scene }) => scene],
   ['pair', ({ pair }) => pair],
   ['who', ({ participant }) => participant],
@@ -10,32 +15,47 @@ const columns: readonly (readonly [title: string, cell: (row: Row, reached: Reac
     '× floor',
     ({ ratio }) => (ratio ? `${ratio.median.toFixed(2)} (${ratio.low.toFixed(2)}–${ratio.high.toFixed(2)})` : ''),
   ],
-  ['reach', (_, reached) => (reached ? `${reached.reached ? 'yes' : 'NO '} ${reached.wanted}` : '')],
+  ['reached', (_, goals) => goals.map(({ reached, wanted }) => `${reached ? 'yes' : 'NO'} ${wanted}`).join('; ')],
   ['/s', ({ perSecond }) => (perSecond === undefined ? '' : perSecond.toFixed(0))],
   ['latency p50/p99 ms', ({ latencyMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],
   ['delay p50/p99 ms', ({ delayMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],
-  ['peak MB', ({ peakMb }) => (peakMb === undefined ? '' : peakMb.toFixed(0))],
+  ['MB', ({ peakMb, idleMb }) => (peakMb ?? idleMb)?.toFixed(0) ?? ''],
   ['load CPU', ({ loadShare }) => (loadShare === undefined ? '' : `${(loadShare * 100).toFixed(0)} %`)],
+  ['s', ({ startSeconds }) => startSeconds?.toFixed(2) ?? ''],
 ];
 
-/** The rows as text, columns aligned. Rows with a fault say it instead of figures; those that miss their reach say NO. */
+/** The rows as text. Columns that nobody fills are left out; a fault or a note stands below its row. */
 export const renderTable = (rows: readonly Row[]): string => {
-  const cells = rows.map((row) => columns.map(([, cell]) => cell(row, reachOf(row, rows))));
-  const lines = [columns.map(([title]) => title), ...cells];
-  const widths = columns.map((_, at) => Math.max(...lines.map((line) => (line[at] ?? '').length)));
-  const aligned = lines.map((line) =>
-    line
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-  const [head = '', ...body] = aligned;
-  const remarks = rows.map(({ failed, note }) => (failed ? `    FAILED: ${failed}` : note ? `    ${note}` : undefined));
-  return [head, ...body.flatMap((line, at) => [line, remarks[at] ?? []].flat())].join('\n');
+  const goals = reachOf(rows);
+  const cellsOf = (row: Row): readonly string[] => columns.map(([, cell]) => cell(row, goalsOf(row, goals)));
+  const cells = rows.map(cellsOf);
+  const used = columns.flatMap((_, at) => (cells.some((line) => line[at] !== '') ? [at] : []));
+  const lines = [columns.map(([title]) => title), ...cells].map((line) => used.map((at) => line[at] ?? ''));
+  const [head = '', ...body] = inColumns(lines);
+  return [head, ...body.flatMap((line, at) => [line, ...remarks(rows[at])])].join('\n');
 };
 
-/** Three significant digits, no exponent. */
-const short = (value: number): string => {
-  if (value >= 100) return value.toFixed(0);
-  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
-};
+/** What was to be reached, and whether it was. */
+export const renderReach = (goals: readonly Reach[]): string =>
+  inColumns([
+    ['to reach', 'pair', 'who', 'figure', 'wanted', 'reached'],
+    ...goals.map(({ scene, pair, participant, what, figure, wanted, reached }) => [
+      scene,
+      pair,
+      participant,
+      `${short(figure)} ${what}`,
+      wanted,
+      reached ? 'yes' : 'NO',
+    ]),
+  ]).join('\n');
+
+/** Those of one row. */
+export const goalsOf = (row: Row, goals: readonly Reach[]): readonly Reach[] =>
+  goals.filter(
+    ({ scene, pair, participant }) => scene === row.scene && pair === row.pair && participant === row.participant,
+  );
+
+const remarks = (row: Row | undefined): readonly string[] => [
+  ...(row?.failed === undefined ? [] : [`    FAILED: ${row.failed}`]),
+  ...(row?.note === undefined ? [] : [`    ${row.note}`]),
+];

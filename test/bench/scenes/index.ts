@@ -1,9 +1,12 @@
+import { flatScene } from './flat.ts';
 import { plainScenes } from './plain.ts';
 import type { Scene } from './scene.ts';
+import { startScenes } from './start.ts';
 import { streamingScenes } from './streaming.ts';
+import { workersScene } from './workers.ts';
 
 /** Every scene, in the order in which they run. */
-export const scenes: readonly Scene[] = [...plainScenes, ...streamingScenes];
+export const scenes: readonly Scene[] = [...plainScenes, ...streamingScenes, flatScene, workersScene, ...startScenes];
 
 /** The scenes of these names or groups, all when there are none; throws an error that lists them for a name nobody has. */
 export const scenesNamed = (names: readonly string[]): readonly Scene[] => {

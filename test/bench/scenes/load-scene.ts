@@ -4,19 +4,7 @@ import type { Pair } from '../wire.ts';
 import { floorOf, startParticipants, stopAll } from './participants.ts';
 import { rowsOf } from './rows-of.ts';
 import type { Row, Scene, Stage } from './scene.ts';
-import { takeTurns } from './take-turns.ts';
-
-/** A scene that is made of requests. */
-export interface LoadScene extends Pick<Scene, 'name' | 'groups' | 'about'> {
-  readonly unit: 'request' | 'delta';
-  readonly plan: UpstreamPlan;
-  readonly bodyBytes: number;
-  readonly rhythm: (extent: Extent) => Rhythm;
-  readonly warmUp: (extent: Extent) => Rhythm;
-  readonly rounds: Readonly<Record<Extent, number>>;
-  /** More about a pair, once its rounds are over; gives rows changed or added. */
-  readonly after?: (stage: Stage, pair: Pair, rows: readonly Row[]) => Promise<readonly Row[]>;
-}
+import { takeTurns, type WarmUp } from './take-turns.ts';
 
 /**
  * How much is spent on a pair: `full` where a figure is to be reached, `brief` for the others, which show that nothing is out
@@ -24,14 +12,19 @@ export interface LoadScene extends Pick<Scene, 'name' | 'groups' | 'about'> {
  */
 export type Extent = 'full' | 'brief' | 'quick';
 
-/** The pairs on which the time is spent. */
-const fullPairs: ReadonlySet<string> = new Set(['messages→chat', 'chat→chat']);
-
-/** How much a pair gets in this run: with one pair chosen, all that there is. */
-export const extentOf = ({ settings: { quick, pairs } }: Stage, { name }: Pair): Extent => {
-  if (quick) return 'quick';
-  return fullPairs.has(name) || pairs.length === 1 ? 'full' : 'brief';
-};
+/** A scene that is made of requests. */
+export interface LoadScene extends Pick<Scene, 'name' | 'groups' | 'about'> {
+  readonly unit: 'request' | 'delta';
+  readonly plan: (extent: Extent) => UpstreamPlan;
+  readonly bodyBytes: number;
+  readonly rhythm: (extent: Extent) => Rhythm;
+  readonly warmUp: (extent: Extent) => WarmUp;
+  readonly rounds: Readonly<Record<Extent, number>>;
+  /** Pairs whose extent is `full`. */
+  readonly fullPairs: readonly string[];
+  /** More about a pair, once its rounds are over: its rows, changed or added to. */
+  readonly after?: (stage: Stage, pair: Pair, rows: readonly Row[]) => Promise<readonly Row[]>;
+}
 
 /** Makes it a scene: for each pair, gateways and floors are started anew and take turns. */
 export const loadScene = (scene: LoadScene): Scene => ({
@@ -49,25 +42,28 @@ export const loadScene = (scene: LoadScene): Scene => ({
 });
 
 const runPair = async (scene: LoadScene, stage: Stage, pair: Pair): Promise<readonly Row[]> => {
-  const { name, unit, plan, bodyBytes } = scene;
-  const extent = extentOf(stage, pair);
-  await stage.upstream.plan(plan);
+  const { name, unit, bodyBytes } = scene;
+  const { quick, pairs } = stage.settings;
+  const extent = quick ? 'quick' : scene.fullPairs.includes(pair.name) || pairs.length === 1 ? 'full' : 'brief';
+  const plan = scene.plan(extent);
   stage.progress('starting');
-  const started = await startParticipants(stage, pair, { floors: true });
+  const { running, refused } = await startParticipants(stage, pair, { floors: true });
   try {
-    // Where both sides speak the same, the hand-written conversion takes part only when there is time for it.
-    const participants = started.filter(
-      (each) => extent === 'full' || each.name !== 'converted' || floorOf(pair) === 'converted',
+    // A second floor says something only to somebody who looks at this pair alone.
+    const participants = running.filter(
+      (each) => each.name !== 'converted' || floorOf(pair) === 'converted' || pairs.length === 1,
     );
     const done = await takeTurns(stage, participants, {
-      job: { bodyBytes, streamed: plan.streamed, text: plan },
+      plan,
+      bodyBytes,
       rhythm: scene.rhythm(extent),
       warmUp: scene.warmUp(extent),
       rounds: scene.rounds[extent],
     });
-    const rows = rowsOf({ scene: name, unit, perRequest: unit === 'delta' ? plan.deltas : 1 }, pair, done);
-    return scene.after ? await scene.after(stage, pair, rows) : rows;
+    const counted = { scene: name, unit, perRequest: unit === 'delta' ? plan.deltas : 1 };
+    const rows = rowsOf(counted, pair, new Map([...refused, ...done]));
+    return scene.after && extent !== 'brief' ? await scene.after(stage, pair, rows) : rows;
   } finally {
-    await stopAll(started);
+    await stopAll(running);
   }
 };

@@ -26,16 +26,33 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Starts the gateways, and beside them the floors: `direct`, and those that fit the pair. */
+/** Those that take part, and the gateways that couldn't be started, each with the reason. */
+export interface Started {
+  readonly running: readonly Participant[];
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+/**
+ * Starts the gateways, and beside them the floors: `direct`, and those that fit the pair. Rejects when a floor can't be started;
+ * a gateway that can't be is told of.
+ */
 export const startParticipants = async (
   { settings, upstream }: Stage,
   pair: Pair,
   { floors, workers = 1, env = {} }: StartOptions,
-): Promise<readonly Participant[]> => {
+): Promise<Started> => {
   const upstreamUrl = upstream.baseUrl;
-  const started: Promise<Participant>[] = settings.targets.map(async ({ name, start }) =>
-    participant(name, pair.client, await start({ upstreamUrl, upstream: pair.upstream, workers, env })),
+  const refused = new Map<string, string>();
+  const gateways = settings.targets.map(({ name, start }) =>
+    start({ upstreamUrl, upstream: pair.upstream, workers, env }).then(
+      (running) => [participant(name, pair.client, running)],
+      (error: unknown) => {
+        refused.set(name, error instanceof Error ? error.message : String(error));
+        return [];
+      },
+    ),
   );
+  const started: Promise<Participant>[] = [];
   if (floors) {
     started.push(startFloor(upstreamUrl, pair.name).then((floor) => participant('converted', pair.client, floor)));
     if (floorOf(pair) === 'bytes') {
@@ -44,14 +61,15 @@ export const startParticipants = async (
     const place = { baseUrl: upstreamUrl, wire: pair.upstream, headers: {} };
     started.push(Promise.resolve({ name: 'direct', place, pid: undefined, stop: async () => {} }));
   }
-  const settled = await Promise.allSettled(started);
-  const running = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const [gatewaysRunning, settled] = await Promise.all([Promise.all(gateways), Promise.allSettled(started)]);
+  const floorsRunning = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const running = [...gatewaysRunning.flat(), ...floorsRunning];
   const failed = settled.find((each) => each.status === 'rejected');
   if (failed) {
     await stopAll(running);
     throw failed.reason;
   }
-  return running;
+  return { running, refused };
 };
 
 /** Ends them. */

@@ -50,7 +50,8 @@ export const rowsOf = (
   });
 };
 
-const ratioOf = (own: readonly number[], floor: readonly number[]): Omit<Ratio, 'to'> | undefined => {
+/** The ratio to a floor, round by round: the median, the smallest, the largest; `undefined` without rounds in common. */
+export const ratioOf = (own: readonly number[], floor: readonly number[]): Omit<Ratio, 'to'> | undefined => {
   const ratios = own.flatMap((cost, round) => {
     const beside = floor[round];
     return beside ? [cost / beside] : [];

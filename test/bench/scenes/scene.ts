@@ -1,4 +1,3 @@
-import type { LoadJob, LoadResult, Rhythm } from '../load/job.ts';
 import type { Load } from '../load/start-load.ts';
 import type { Target } from '../targets/target.ts';
 import type { Upstream } from '../upstream/start-upstream.ts';
@@ -28,7 +27,7 @@ export interface Row {
   /** A gateway's name, or a floor: `direct`, `bytes`, `converted`, `bare`. */
   readonly participant: string;
   /** What is counted: requests, deltas, or a thing of its own. */
-  readonly unit: 'request' | 'delta' | 'start' | 'process';
+  readonly unit: 'request' | 'delta' | 'event' | 'start' | 'process';
   /** Processor time of the whole process tree per unit, the median of all rounds. */
   readonly cpuUs?: number;
   /** The same beside a floor's in the same round: the median of all rounds, the smallest, the largest. */
@@ -43,6 +42,12 @@ export interface Row {
   readonly peakMb?: number;
   /** Share of one processor core that the load generator used. */
   readonly loadShare?: number;
+  /** Resident memory of a process that does nothing. */
+  readonly idleMb?: number;
+  /** Requests a second if its busiest process had a core of its own all the time. */
+  readonly capacity?: number;
+  /** Its capacity beside that of one process. */
+  readonly scaling?: number;
   /** Longest stretch for which the event loop stood still. */
   readonly longestBlockMs?: number;
   /** Seconds from the start of the program to the first answer. */
@@ -69,5 +74,3 @@ export interface Scene {
   readonly about: string;
   readonly run: (stage: Stage) => Promise<readonly Row[]>;
 }
-
-export type { LoadJob, LoadResult, Rhythm };
