@@ -13,9 +13,6 @@ export function steps<A, B, C, D, E, F>(
 export function steps<A, B, C, D, E, F, G>(
   ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>]
 ): OperatorFunction<A, G>;
-export function steps<A, B, C, D, E, F, G, H>(
-  ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>, Step<G, H>]
-): OperatorFunction<A, H>;
 export function steps<A, B, C, D, E, F, G, H, I>(
   ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>, Step<G, H>, Step<H, I>]
 ): OperatorFunction<A, I>;
