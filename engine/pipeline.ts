@@ -1,5 +1,6 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
 import type { Answered, Exchange, Ready } from './exchange.ts';
+import { breathe } from './operators/breathe.ts';
 import { bridgeSilence } from './operators/bridge-silence.ts';
 import { callUpstream } from './operators/call-upstream.ts';
 import { decode } from './operators/decode.ts';
@@ -45,11 +46,13 @@ export const serve = (exchange: Exchange, yard: Yard): Observable<ReplyPart> =>
 export const prepare = ({ meter }: Exchange, yard: Yard): OperatorFunction<Exchange, Ready> =>
   steps(
     decode(yard.config.limits.jsonDepth), // bytes   → what the client asks
+    breathe(), //              between the steps that take long with a large body
     route(yard), //            + provider and model, the line to them, what may pass untouched
     measureRoute(meter), //    who answers → the counters' labels
     settleSignatures(yard.signatures), // earlier reasoning: only this provider's own, and all of that
     transformRequest(yard), // request → request: each stage's half, in list order
     encodeRequest(), //        request → bytes in the upstream's format, its URL and credentials
+    breathe(),
     note(yard), //             the decision and the losses → app.log
     measureCall(meter), //     the upstream's time begins
   );

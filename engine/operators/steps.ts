@@ -7,15 +7,36 @@ type AnyStep = Step<unknown, unknown>;
 
 /** Steps in a row as one operator: an operator for each would cost as much as what most of them do. */
 export function steps<A, B, C>(...list: readonly [Step<A, B>, Step<B, C>]): OperatorFunction<A, C>;
+export function steps<A, B, C, D>(...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>]): OperatorFunction<A, D>;
+export function steps<A, B, C, D, E>(
+  ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>]
+): OperatorFunction<A, E>;
 export function steps<A, B, C, D, E, F>(
   ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>]
 ): OperatorFunction<A, F>;
 export function steps<A, B, C, D, E, F, G>(
   ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>]
 ): OperatorFunction<A, G>;
+export function steps<A, B, C, D, E, F, G, H>(
+  ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>, Step<G, H>]
+): OperatorFunction<A, H>;
 export function steps<A, B, C, D, E, F, G, H, I>(
   ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>, Step<G, H>, Step<H, I>]
 ): OperatorFunction<A, I>;
+export function steps<A, B, C, D, E, F, G, H, I, J, K>(
+  ...list: readonly [
+    Step<A, B>,
+    Step<B, C>,
+    Step<C, D>,
+    Step<D, E>,
+    Step<E, F>,
+    Step<F, G>,
+    Step<G, H>,
+    Step<H, I>,
+    Step<I, J>,
+    Step<J, K>,
+  ]
+): OperatorFunction<A, K>;
 export function steps(...list: readonly Step<never, unknown>[]): OperatorFunction<never, unknown> {
   // The declarations above are the border: each step is given what the one before it gave, which one list can't say.
   const loose = list as readonly AnyStep[];
