@@ -1,6 +1,7 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
 import type { Answered, Exchange, Ready, Routed } from './exchange.ts';
 import { attempts } from './operators/attempts.ts';
+import { breathe } from './operators/breathe.ts';
 import { bridgeSilence } from './operators/bridge-silence.ts';
 import { callUpstream } from './operators/call-upstream.ts';
 import { checkLine } from './operators/check-line.ts';
@@ -55,6 +56,7 @@ const direct = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Rout
   steps(
     decode(yard.config.limits.jsonDepth), // bytes → what the client asks
     tapDecoded(exchange),
+    breathe(), //                    others get a turn between the steps that take long with a large body
     route(yard), //                   + provider and model, the line to them, what may pass untouched
     tapRouted(exchange),
     measureRoute(exchange.meter), //  who answers → the counters' labels
@@ -78,6 +80,7 @@ const makeReady = (exchange: Exchange, yard: Yard): OperatorFunction<Routed, Rea
     transformRequest(yard), //       request → request: each stage's half, in list order
     encodeRequest(), //              request → bytes in the upstream's format, its URL and credentials
     tapEncoded(exchange),
+    breathe(),
     note(yard), //                   the decision and the losses → app.log
     measureCall(exchange.meter), //  the upstream's time begins
   );

@@ -13,9 +13,25 @@ export function steps<A, B, C, D, E, F>(
 export function steps<A, B, C, D, E, F, G>(
   ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>]
 ): OperatorFunction<A, G>;
+export function steps<A, B, C, D, E, F, G, H>(
+  ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>, Step<G, H>]
+): OperatorFunction<A, H>;
 export function steps<A, B, C, D, E, F, G, H, I>(
   ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>, Step<F, G>, Step<G, H>, Step<H, I>]
 ): OperatorFunction<A, I>;
+export function steps<A, B, C, D, E, F, G, H, I, J>(
+  ...list: readonly [
+    Step<A, B>,
+    Step<B, C>,
+    Step<C, D>,
+    Step<D, E>,
+    Step<E, F>,
+    Step<F, G>,
+    Step<G, H>,
+    Step<H, I>,
+    Step<I, J>,
+  ]
+): OperatorFunction<A, J>;
 export function steps(...list: readonly Step<never, unknown>[]): OperatorFunction<never, unknown> {
   // The declarations above are the border: each step is given what the one before it gave, which one list can't say.
   const loose = list as readonly AnyStep[];

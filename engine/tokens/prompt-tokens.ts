@@ -41,6 +41,17 @@ const overheadCharacters = 100;
 const tokensPerByte = 2;
 /** As a rule of thumb. */
 const bytesPerToken = 4;
+const bytesPerWord = 6;
+
+/** Tokens that the texts have at least, beside `others`; looks no further once they are more than the threshold. */
+const leastOf = (texts: readonly string[], others: number, threshold: number): number => {
+  let least = others;
+  for (const text of texts) {
+    least += leastTokens(text);
+    if (least > threshold) break;
+  }
+  return least;
+};
 
 /** Counts are remembered by text: of a growing conversation only what is new is counted. */
 export const createPromptTokens = (counting: TextCounting): PromptTokens => {
@@ -53,6 +64,11 @@ export const createPromptTokens = (counting: TextCounting): PromptTokens => {
       const bound = mediaTokens(request) + bodyBytes * tokensPerByte;
       if (bound <= threshold) return { tokens: bound, by: 'bound' };
       const { texts, others } = promptOf(request);
+      // Words are counted faster than texts are looked up, so what is long beyond doubt is seen by them alone.
+      if (bodyBytes > threshold * bytesPerWord) {
+        const words = leastOf(texts, others, threshold);
+        if (words > threshold) return { tokens: words, by: 'bound' };
+      }
       let least = others;
       let most = others;
       for (const text of texts) {
