@@ -1,22 +1,19 @@
 import { Buffer } from 'node:buffer';
 
 /**
- * The end of a stream of records, kept as the chunks that came: some bytes at least, and the last record whole. What it costs
- * per chunk doesn't depend on the chunk's length, as long as chunks end where records do.
+ * The end of a stream of records: some bytes at least, and the last few records whole. Copied, since chunks that were kept
+ * would keep the collector busy; where records end is only looked for when room is needed.
  */
 export class StreamTail {
   readonly #leastBytes: number;
   readonly #mostBytes: number;
   readonly #overflow: (tail: StreamTail) => void;
-  readonly #chunks: Uint8Array[] = [];
-  #overflown = false;
+  #room = Buffer.alloc(0);
   #length = 0;
-  /** How many chunks have come since the newest one in which a record ends. */
-  #sinceGap = Number.POSITIVE_INFINITY;
   /** What came first isn't kept any more. */
   cut = false;
 
-  /** `mostBytes` bounds what is kept of a last record; `overflow` is told of one that is longer while it is still there. */
+  /** `mostBytes` bounds what is kept of long records; `overflow` is told of them while they are still there. */
   constructor(leastBytes: number, mostBytes: number, overflow: (tail: StreamTail) => void = () => {}) {
     this.#leastBytes = leastBytes;
     this.#mostBytes = mostBytes;
@@ -24,30 +21,54 @@ export class StreamTail {
   }
 
   add(chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
+    if (this.#length + chunk.length > this.#room.length) this.#makeRoom(chunk.length);
+    this.#room.set(chunk, this.#length);
     this.#length += chunk.length;
-    this.#sinceGap = holdsGap(chunk) ? 0 : this.#sinceGap + 1;
-    if (this.#sinceGap === 0) this.#overflown = false;
-    while (this.#mayDrop()) {
-      this.#length -= this.#chunks.shift()?.length ?? 0;
-      this.cut = true;
-    }
   }
 
+  /** Valid until more is added. */
   get bytes(): Buffer {
-    return Buffer.concat(this.#chunks);
+    return this.#room.subarray(0, this.#length);
   }
 
-  #mayDrop(): boolean {
-    const left = this.#chunks.length - 1;
-    if (left < 1 || this.#length - (this.#chunks[0]?.length ?? 0) < this.#leastBytes) return false;
-    if (this.#sinceGap < left) return true;
-    if (this.#length <= this.#mostBytes) return false;
-    if (!this.#overflown) this.#overflow(this);
-    this.#overflown = true;
-    return true;
+  /** Half of the room is free afterwards, so that each byte is moved but a few times. */
+  #makeRoom(bytes: number): void {
+    const kept = this.#keptFrom();
+    const { bytes: all } = this;
+    const needed = 2 * (all.length - kept + bytes);
+    const room = needed > this.#room.length ? Buffer.allocUnsafeSlow(Math.max(needed, firstRoom)) : this.#room;
+    all.copy(room, 0, kept);
+    this.#room = room;
+    this.#length = all.length - kept;
+    if (kept > 0) this.cut = true;
+  }
+
+  #keptFrom(): number {
+    const { bytes: all } = this;
+    const spare = all.length - this.#leastBytes;
+    if (spare <= 0) return 0;
+    let from = all.length;
+    for (let records = 0; records < wholeRecords && from > 0; records += 1) from = gapBefore(all, from);
+    if (from > 0 || all.length <= this.#mostBytes) return Math.min(from, spare);
+    this.#overflow(this);
+    return spare;
   }
 }
+
+const firstRoom = 4 * 1024;
+/** The last one may be followed by a mark that there are no more, and by a comment. */
+const wholeRecords = 4;
+
+/** Where the last empty line that ends before this place begins; 0 when there is none. */
+const gapBefore = (bytes: Buffer, place: number): number => {
+  if (place < 3) return 0;
+  let at = bytes.lastIndexOf(lineFeed, place - 3);
+  while (at > 0 && !beginsGap(bytes, at)) at = bytes.lastIndexOf(lineFeed, at - 1);
+  return Math.max(at, 0);
+};
+
+const beginsGap = (bytes: Buffer, at: number): boolean =>
+  bytes[at + 1] === lineFeed || (bytes[at + 1] === carriageReturn && bytes[at + 2] === lineFeed);
 
 /** A chunk that ends in an empty line. One whose empty line is cut in two is taken for unfinished, which does no harm. */
 export const endsRecord = (chunk: Uint8Array): boolean => {
@@ -55,10 +76,5 @@ export const endsRecord = (chunk: Uint8Array): boolean => {
   return chunk[last] === lineFeed && (chunk[last - 1] === lineFeed || chunk[last - 2] === lineFeed);
 };
 
-const holdsGap = (chunk: Uint8Array): boolean => {
-  if (endsRecord(chunk)) return true;
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-  return bytes.lastIndexOf('\n\n') >= 0 || bytes.lastIndexOf('\n\r\n') >= 0;
-};
-
 const lineFeed = 10;
+const carriageReturn = 13;

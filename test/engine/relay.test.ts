@@ -142,6 +142,11 @@ const complete: readonly (readonly [title: string, pieces: readonly string[]])[]
   ['that is all there is', [completed('')]],
   ['amid a chunk', [`: hi\n\n${completed('')}: bye\n\n`]],
   ['cut in two', [`: hi\n\n${completed('').slice(0, 20)}`, completed('').slice(20)]],
+  ['of some length', [': hi\n\n'.repeat(2000), completed('long '.repeat(30_000))]],
+  [
+    'of some length, and more behind it',
+    [': hi\n\n', completed('long '.repeat(30_000)), 'data: [DONE]\n\n', ': bye\n\n'],
+  ],
   ['longer than what is kept of a stream', [': hi\n\n', completed('long '.repeat(600_000))]],
 ];
 for (const [title, pieces] of complete) {
