@@ -6,7 +6,7 @@ import { keyState, refuseKey } from './key.ts';
 /** What a call may say beside its path. */
 export interface CallOptions {
   /** Default: `GET`. */
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   /** Parameters of the query; those that are `undefined` are left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as JSON. */

@@ -1,5 +1,6 @@
-import { call, callFor } from './call.ts';
+import { call, failure, send } from './call.ts';
 import type { Outcome } from './config.ts';
+import { textListReader } from './text-list-reader.ts';
 
 /** A log file. */
 export interface LogFile {
@@ -11,25 +12,41 @@ export interface LogFile {
   readonly lastModified: string;
 }
 
-/** Lines of a log, and where to go on reading. */
-export interface LogLines {
-  /** Each a JSON text. */
-  readonly lines: readonly string[];
-  /** Where the next lines begin; `undefined` when the gateway doesn't say. */
-  readonly offset: number | undefined;
-}
-
 /** All log files, newest first. */
 export const listLogs = (signal?: AbortSignal): Promise<readonly LogFile[]> => call('/api/logs/files', { signal });
 
-/** The lines of a file (default: `app.log`): the newest `limit`, or those `after` an offset. */
+/** Where a log's answer begins and ends. */
+export interface LogSpan {
+  /** In bytes: where the next lines begin. */
+  readonly offset: number;
+  /** Bytes of older lines that were left out. */
+  readonly omitted: number;
+}
+
+/**
+ * Hands over a file's lines behind the byte `after`, as they come: a file is too large to be read at one go. `begin` is
+ * called first. Throws an `ApiError`, or the abort of `signal`.
+ */
 export const readLog = async (
-  query: { readonly file?: string; readonly limit?: number; readonly after?: number },
-  signal?: AbortSignal,
-): Promise<LogLines> => {
-  const { value, headers } = await callFor<readonly string[]>('/api/logs', { query: { ...query }, signal });
-  const offset = headers.get('x-switchyard-log-offset');
-  return { lines: value, offset: offset === null ? undefined : Number(offset) };
+  query: { readonly file: string; readonly after: number },
+  signal: AbortSignal,
+  begin: (span: LogSpan) => void,
+  take: (lines: readonly string[]) => Promise<void>,
+): Promise<void> => {
+  const response = await send('/api/logs', { query, signal });
+  if (!response.ok || !response.body) throw await failure(response);
+  const { headers } = response;
+  begin({
+    offset: Number(headers.get('x-switchyard-log-offset') ?? 0),
+    omitted: Number(headers.get('x-switchyard-log-omitted') ?? 0),
+  });
+  const read = textListReader();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    await take(read(value));
+  }
 };
 
 /** Empties a file. */

@@ -1,12 +1,102 @@
-import { Empty } from '../../parts/empty.tsx';
+import { useCallback, useState } from 'react';
+import { useConfig } from '../../api/config-store.ts';
+import { listModels } from '../../api/service.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { ComboField } from '../../parts/combo-field.tsx';
+import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { href } from '../../router/route.ts';
+import { kept } from '../../state/kept.ts';
+import type { Connection } from './clients/client-guide.ts';
+import { clientGuides } from './clients/index.ts';
+import { keyVariable, type Shell, shells, shellTitles } from './clients/shell.ts';
+import './connect.css';
+import { GuideView } from './guide-view.tsx';
 
-/** Point your tools at this gateway. */
-export const Connect = () => (
-  <>
-    <PageHeader title="Connect" about="Point your tools at this gateway." />
-    <Empty title="This page is being built">
-      Until it is here, config.json and the endpoints below /api do the same.
-    </Empty>
-  </>
-);
+const clientPlace = kept('local', 'connect.client');
+const shellPlace = kept('local', 'connect.shell');
+
+/** How programs are pointed at this gateway, with its own address, and a check that does what they would do. */
+export const Connect = () => {
+  const { config } = useConfig();
+  const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
+  const [client, setClient] = useState(() => clientPlace.read());
+  const [shell, setShell] = useState<Shell>(() => shells.find((one) => one === shellPlace.read()) ?? 'bash');
+  const [model, setModel] = useState<string>();
+  const guide = clientGuides.find(({ name }) => name === client) ?? clientGuides[0];
+  const listed = models.data ?? [];
+  const connection: Connection = {
+    origin: window.location.origin,
+    wantsKey: (config?.APIKEY ?? '') !== '',
+    model: model ?? listed[0]?.id ?? '',
+    models: listed.map(({ id }) => id),
+  };
+  return (
+    <>
+      <PageHeader title="Connect" about="Point your tools at this gateway: copy, paste, check." />
+      <div className="connect-choices">
+        <ComboField
+          label="Model in the examples"
+          value={connection.model}
+          onChange={setModel}
+          options={listed.map(({ id, owned_by: owner }) => ({
+            value: id,
+            ...(owner !== undefined && { note: owner }),
+          }))}
+          error={models.error}
+        />
+        <div className="field">
+          <span className="field-label" aria-hidden="true">
+            Shell
+          </span>
+          <Segmented
+            label="Shell"
+            value={shell}
+            onChange={(next) => {
+              shellPlace.write(next);
+              setShell(next);
+            }}
+            options={shells.map((value) => ({ value, label: shellTitles[value] }))}
+          />
+        </div>
+      </div>
+      {models.data?.length === 0 && (
+        <Notice kind="warn" title="No model can be asked for yet">
+          <a href={href('/providers')}>Add a provider</a> first.
+        </Notice>
+      )}
+      {config && (
+        <Notice>
+          {connection.wantsKey ? (
+            <>
+              The gateway asks for its key. The examples take it from <code>${keyVariable}</code>: set that once, where
+              your shell reads its variables.
+            </>
+          ) : (
+            'The gateway asks for no key. Programs that want one get any value.'
+          )}
+        </Notice>
+      )}
+      <div className="connect">
+        <nav className="clients" aria-label="Programs">
+          {clientGuides.map(({ name, title }) => (
+            <button
+              key={name}
+              type="button"
+              className="client"
+              aria-pressed={name === guide?.name}
+              onClick={() => {
+                clientPlace.write(name);
+                setClient(name);
+              }}
+            >
+              {title}
+            </button>
+          ))}
+        </nav>
+        {guide && <GuideView key={guide.name} guide={guide} connection={connection} shell={shell} />}
+      </div>
+    </>
+  );
+};

@@ -1,0 +1,264 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { Protocol } from '../../ui/src/api/protocols.ts';
+import { sseReader } from '../../ui/src/api/sse-records.ts';
+import { textListReader } from '../../ui/src/api/text-list-reader.ts';
+import type { Connection } from '../../ui/src/pages/connect/clients/client-guide.ts';
+import { clientGuides } from '../../ui/src/pages/connect/clients/index.ts';
+import { quoted, withoutProxy } from '../../ui/src/pages/connect/clients/shell.ts';
+import { LogBook } from '../../ui/src/pages/logs/log-book.ts';
+import { filterRecords } from '../../ui/src/pages/logs/log-filter.ts';
+import { briefOf, levelName, readRecord } from '../../ui/src/pages/logs/log-record.ts';
+import { composeBody } from '../../ui/src/pages/playground/compose-body.ts';
+import { readBlocks, readInlines } from '../../ui/src/parts/markdown.ts';
+import type { Answer } from '../../ui/src/stream/answer.ts';
+import { answerReader } from '../../ui/src/stream/answer-reader.ts';
+import { type Recording, recordingsOf } from '../support/recordings.ts';
+
+/** The answer in a recording, as the interface reads it. */
+const read = (protocol: Protocol, { streamed, bytes }: Pick<Recording, 'streamed' | 'bytes'>): Answer => {
+  const reader = answerReader(protocol);
+  const text = Buffer.from(bytes).toString();
+  if (streamed) for (const record of sseReader()(text)) reader.record(record);
+  else reader.whole(text);
+  return reader.answer();
+};
+
+const joined = ({ parts }: Answer, type: 'text' | 'thinking'): string =>
+  parts.map((part) => (part.type === type ? part.text : '')).join('');
+
+const formats: readonly (readonly [format: string, protocol: Protocol])[] = [
+  ['anthropic', 'messages'],
+  ['openai-chat', 'chat'],
+  ['deepseek', 'chat'],
+  ['groq', 'chat'],
+  ['openrouter', 'chat'],
+  ['openai-responses', 'responses'],
+];
+
+for (const [format, protocol] of formats) {
+  test(`each recorded answer of ${format} is read: text, calls, end`, (t) => {
+    const recordings = recordingsOf(format).filter(({ status }) => status === 200);
+    t.true(recordings.length > 3);
+    for (const recording of recordings) {
+      const { expected, name, streamed } = recording;
+      const answer = read(protocol, recording);
+      if (expected.error_event || expected.error) {
+        t.truthy(answer.fault, name);
+        continue;
+      }
+      t.is(answer.fault, undefined, name);
+      t.true(answer.ended, name);
+      const refusal = expected.refusal ?? '';
+      t.is(joined(answer, 'text'), expected.text + (expected.text.endsWith(refusal) ? '' : refusal), name);
+      const calls = answer.parts.flatMap((part) => (part.type === 'tool' && part.name !== '' ? [part] : []));
+      for (const { name: tool, id } of expected.tool_calls) {
+        t.true(
+          calls.some((call) => call.name === tool && (id === null || call.id === id)),
+          `${name}: ${tool}`,
+        );
+      }
+      for (const call of calls) if (call.input !== '' && !streamed) t.notThrows(() => JSON.parse(call.input), name);
+      if (expected.reasoning !== '') t.not(joined(answer, 'thinking'), '', name);
+    }
+  });
+}
+
+test('an error amid a stream is told in its own words, in each protocol', (t) => {
+  const cases: readonly (readonly [Protocol, string])[] = [
+    ['messages', 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"gone"}}\n\n'],
+    ['chat', 'data: {"error":{"message":"gone"}}\n\n'],
+    [
+      'responses',
+      'event: response.failed\ndata: {"type":"response.failed","response":{"error":{"message":"gone"}}}\n\n',
+    ],
+    ['responses', 'event: error\ndata: {"type":"error","message":"gone"}\n\n'],
+  ];
+  for (const [protocol, text] of cases) {
+    t.is(read(protocol, { streamed: true, bytes: Buffer.from(text) }).fault, 'gone', protocol);
+  }
+});
+
+test('what is no record of the protocol is passed over', (t) => {
+  for (const protocol of ['messages', 'chat', 'responses'] as const) {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (values) => {
+        const reader = answerReader(protocol);
+        for (const value of values) reader.record({ event: '', data: JSON.stringify(value) });
+        reader.record({ event: '', data: 'not JSON' });
+        reader.whole('<html>');
+        return reader.answer().parts.length === 0;
+      }),
+      { numRuns: 50 },
+    );
+  }
+  t.pass();
+});
+
+test('a list of texts is read alike however it is cut', (t) => {
+  const line = fc.oneof(fc.string(), fc.constantFrom('","', '\\', '"]', '["', ',', '\\"', '{"a":"b\\",\\"c"}'));
+  fc.assert(
+    fc.property(fc.array(line), fc.array(fc.nat(40)), (lines, cuts) => {
+      const text = JSON.stringify(lines);
+      const next = textListReader();
+      const found: string[] = [];
+      let at = 0;
+      for (const length of cuts) {
+        found.push(...next(text.slice(at, at + length)));
+        at = Math.min(text.length, at + length);
+      }
+      found.push(...next(text.slice(at)));
+      t.deepEqual(found, lines);
+    }),
+    { numRuns: 300 },
+  );
+  t.pass();
+});
+
+const started =
+  '{"level":30,"time":1,"pid":7,"req":{"id":3,"method":"GET","url":"/api/logs?file=a"},"msg":"incoming request"}';
+const completed =
+  '{"level":30,"time":2,"pid":7,"reqId":3,"res":{"statusCode":200,"responseTime":4},"msg":"request completed"}';
+const routed = '{"level":40,"time":3,"pid":7,"requestId":"req_1","asked":"x","msg":"routed to Demo,echo"}';
+
+test('a log line is told by its level, its request and its fields; any other line is text', (t) => {
+  const own = new Set<string>();
+  const [first, second, third, fourth] = [started, completed, routed, 'plain text'].map((line, n) =>
+    readRecord(line, n, own),
+  );
+  t.like(first, { level: 30, request: '7#3', own: true });
+  t.like(second, { request: '7#3', own: true });
+  t.like(third, { level: 40, request: 'req_1', own: false });
+  t.like(fourth, { level: 0, request: '', own: false });
+  t.is(briefOf(JSON.parse(started)), 'GET /api/logs?file=a');
+  t.is(briefOf(JSON.parse(completed)), '200 after 4 ms');
+  t.is(briefOf(JSON.parse(routed)), 'asked: x');
+  t.deepEqual([0, 10, 35, 60, 99].map(levelName), ['text', 'trace', 'info', 'fatal', 'fatal']);
+});
+
+test('a log is filtered by level, text, request, and without the interface’s own calls', async (t) => {
+  const all = { level: 0, text: '', request: '', withoutOwn: false };
+  const book = new LogBook(filterRecords(all));
+  await book.add([started, completed, routed, 'plain (text)']);
+  const numbers = (change: Partial<typeof all>): readonly number[] => {
+    book.filter(filterRecords({ ...all, ...change }));
+    return book.view.get().shown.map(({ n }) => n);
+  };
+  t.deepEqual(numbers({}), [0, 1, 2, 3]);
+  t.deepEqual(numbers({ level: 40 }), [2]);
+  t.deepEqual(numbers({ text: 'DEMO' }), [2]);
+  t.deepEqual(numbers({ text: '(text)' }), [3]);
+  t.deepEqual(numbers({ request: '7#3' }), [0, 1]);
+  t.deepEqual(numbers({ withoutOwn: true }), [2, 3]);
+  book.clear();
+  t.like(book.view.get(), { length: 0, total: 0 });
+});
+
+test('a book keeps the newest records, and says how many of those it showed are gone', async (t) => {
+  const book = new LogBook(filterRecords({ level: 40, text: '', request: '', withoutOwn: false }));
+  const lines = Array.from({ length: 211_000 }, (_, at) => (at % 2 === 0 ? '{"level":30}' : '{"level":50}'));
+  await book.add(lines.slice(0, 100_000));
+  await book.add(lines.slice(100_000));
+  while (book.view.get().busy) await new Promise((resolve) => setTimeout(resolve, 5));
+  const { total, dropped, shown, shownDropped } = book.view.get();
+  t.like(
+    { total, dropped, shown: shown.length, first: shown[0]?.n },
+    { total: 200_000, dropped: 11_000, shown: 100_000, first: 11_001 },
+  );
+  t.true(shownDropped <= 5_500);
+});
+
+test('Markdown becomes blocks; what it does not know stays text', (t) => {
+  t.deepEqual(readBlocks('# Title\nOne\ntwo\n\n- a\n- b\n  more\n3. c\n```js\nlet x;\n\n<b>\n```\nend'), [
+    { kind: 'heading', lines: ['Title'] },
+    { kind: 'paragraph', lines: ['One', 'two'] },
+    { kind: 'list', ordered: false, start: 1, items: ['a', 'b\nmore'] },
+    { kind: 'list', ordered: true, start: 3, items: ['c'] },
+    { kind: 'code', language: 'js', text: 'let x;\n\n<b>' },
+    { kind: 'paragraph', lines: ['end'] },
+  ]);
+  t.deepEqual(readBlocks('```py\nstill open'), [{ kind: 'code', language: 'py', text: 'still open' }]);
+  t.deepEqual(readInlines('a `b*c*` **d** *e* 2 * 3 <i>'), [
+    { kind: 'plain', text: 'a ' },
+    { kind: 'code', text: 'b*c*' },
+    { kind: 'plain', text: ' ' },
+    { kind: 'strong', text: 'd' },
+    { kind: 'plain', text: ' ' },
+    { kind: 'emphasis', text: 'e' },
+    { kind: 'plain', text: ' 2 * 3 <i>' },
+  ]);
+});
+
+test('no text holds Markdown up or loses a word', (t) => {
+  const word = fc.constantFrom('a', '`', '```', '*', '**', '-', '1.', '#', '\n', ' ', '  ', '~~~', 'word');
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 60 }), (words) => {
+      const text = words.join('');
+      const blocks = readBlocks(text);
+      const said = blocks.flatMap((block) =>
+        block.kind === 'code' ? [block.text] : block.kind === 'list' ? block.items : block.lines,
+      );
+      const runs = said.flatMap((line) => readInlines(line).map((run) => run.text)).join('');
+      return (text.match(/word/g) ?? []).length === (runs.match(/word/g) ?? []).length + languages(blocks);
+    }),
+    { numRuns: 500 },
+  );
+  const before = performance.now();
+  readBlocks('`'.repeat(50_000));
+  readInlines('*a '.repeat(20_000));
+  t.true(performance.now() - before < 1_000);
+});
+
+/** A fence's own line may hold words, too: the language. */
+const languages = (blocks: ReturnType<typeof readBlocks>): number =>
+  blocks.reduce((sum, block) => sum + (block.kind === 'code' ? (block.language.match(/word/g) ?? []).length : 0), 0);
+
+test('one prompt becomes the body of each protocol', (t) => {
+  const prompt = { model: 'm', system: 's', text: 'x', stream: true, maxTokens: 9, withTool: true, thinking: true };
+  const picture = { name: 'p', mediaType: 'image/png', base64: 'AA==', size: 1 };
+  t.like(composeBody('messages', prompt, picture), {
+    max_tokens: 1_033,
+    system: 's',
+    stream: true,
+    thinking: { type: 'enabled', budget_tokens: 1_024 },
+  });
+  t.regex(JSON.stringify(composeBody('messages', prompt, picture)), /"media_type":"image\/png","data":"AA=="/);
+  t.like(composeBody('chat', prompt, picture), { max_completion_tokens: 9, stream_options: { include_usage: true } });
+  t.regex(JSON.stringify(composeBody('chat', prompt, picture)), /"url":"data:image\/png;base64,AA=="/);
+  t.like(composeBody('responses', prompt, picture), { max_output_tokens: 9, instructions: 's', store: false });
+  const plain = { ...prompt, system: '', stream: false, maxTokens: undefined, withTool: false, thinking: false };
+  t.deepEqual(composeBody('responses', plain, undefined), { model: 'm', input: 'x', store: false });
+  t.deepEqual(composeBody('chat', plain, undefined), { model: 'm', messages: [{ role: 'user', content: 'x' }] });
+});
+
+const connection: Connection = {
+  origin: 'http://10.0.0.5:3999',
+  wantsKey: true,
+  model: "demo,it's",
+  models: ["demo,it's", 'echo'],
+};
+
+test('each program is given this gateway’s address as it wants it, the model, and never a key itself', (t) => {
+  for (const guide of clientGuides) {
+    for (const shell of ['bash', 'powershell'] as const) {
+      const snippets = guide.snippets(connection, shell);
+      const text = snippets.map((one) => one.text).join('\n');
+      t.true(text.includes('10.0.0.5:3999'), guide.name);
+      t.false(text.includes('any-value'), guide.name);
+      t.regex(text + guide.notes.join(), /SWITCHYARD_API_KEY/, guide.name);
+      t.is(/10\.0\.0\.5:3999\/v1/.test(text), guide.base === 'with /v1', guide.name);
+      const open = guide
+        .snippets({ ...connection, wantsKey: false }, shell)
+        .map((one) => one.text)
+        .join('\n');
+      t.is(open.includes('any-value'), guide.name !== 'curl', guide.name);
+      t.is(new Set(snippets.map(({ label }) => label)).size, snippets.length, guide.name);
+      for (const { label, text: file } of snippets)
+        if (label.endsWith('.json')) t.notThrows(() => JSON.parse(file), guide.name);
+    }
+  }
+  t.is(new Set(clientGuides.map(({ name }) => name)).size, clientGuides.length);
+  t.is(quoted.bash("it's"), `'it'\\''s'`);
+  t.is(quoted.powershell("it's"), `'it''s'`);
+  t.is(withoutProxy('bash', 'localhost'), 'export NO_PROXY=127.0.0.1,localhost');
+});

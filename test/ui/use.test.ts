@@ -1,0 +1,390 @@
+import { execFileSync } from 'node:child_process';
+import { appendFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { hasBrowser, startBrowser, type TestBrowser, takePictures, violations } from '../support/browser.ts';
+import { chatReply, chatStream } from '../support/chat-stream.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+const answer = 'Each lever moves **one** point:\n\n- home\n- distant\n\n```js\nlever.pull();\n```\n<b>not bold</b>';
+
+/** Pieces of a stream that goes on until somebody leaves. */
+const endless = function* (): Iterable<string | number> {
+  for (let n = 0; n < 600; n += 1) yield* [...chatStream([`word ${n} `], 50)].slice(0, 2);
+};
+
+const logged = (n: number): string =>
+  JSON.stringify({
+    level: n % 100 === 0 ? 40 : 30,
+    time: 1_790_000_000_000 + n,
+    pid: 1,
+    hostname: 'h',
+    requestId: `req_${n}`,
+    asked: 'any',
+    msg: `routed as number ${n}`,
+  });
+
+const lineCount = 100_000;
+
+let upstream: ScriptedUpstream;
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+test.before(async () => {
+  if (!hasBrowser) return;
+  execFileSync(process.execPath, [resolve(root, 'ui/build.js')]);
+  upstream = await startUpstream(({ text }) => {
+    if (text.includes('"broken"')) return jsonAnswer({ error: { message: 'no capacity left' } }, 529);
+    if (text.includes('"cut"')) return sseAnswer([...chatStream(['One ', 'two'])].slice(0, 2), 'reset');
+    if (text.includes('"endless"')) return sseAnswer(endless());
+    return text.includes('"stream":true')
+      ? sseAnswer(chatStream(answer.split(/(?<= )/)))
+      : jsonAnswer(chatReply(answer));
+  });
+  gateway = await startGateway(
+    {
+      Providers: [
+        { name: 'box', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small', 'broken', 'cut', 'endless'] },
+      ],
+      Router: { default: 'box,small' },
+    },
+    {},
+    { files: { 'app.log': `${Array.from({ length: lineCount }, (_, n) => logged(n)).join('\n')}\n` } },
+  );
+  browser = await startBrowser();
+});
+
+test.after.always(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await upstream?.close();
+});
+
+const browserTest = hasBrowser ? test.serial : test.serial.skip;
+if (!hasBrowser) test('in a browser: skipped, for want of Chromium (CHROMIUM names another one)', (t) => t.pass());
+
+/** Nothing serious, in either theme and width, and no page wider than the window. */
+const faultsOf = async (page: Page): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    found.push(...(await violations(page)).map((one) => `${width}: ${one}`));
+    if (await page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth')) {
+      found.push(`${width}: wider than the window`);
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  return found;
+};
+
+browserTest('the playground sends in each protocol, streamed and whole, and shows all that came', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
+  await page.getByLabel('Text', { exact: true }).fill('Why?');
+  for (const [label, title] of [
+    ['Messages', 'Messages'],
+    ['Chat', 'Chat Completions'],
+    ['Responses', 'Responses'],
+  ] as const) {
+    await page.getByRole('group', { name: 'Protocol' }).getByText(label, { exact: true }).click();
+    for (const streamed of [true, false]) {
+      await page.getByLabel('streamed').setChecked(streamed);
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      const run = runOf(page, title);
+      await run.getByText('done', { exact: true }).waitFor();
+      await run.getByRole('listitem').getByText('distant').waitFor();
+      t.is(await run.locator('strong').textContent(), 'one');
+      t.true(await run.getByText('<b>not bold</b>').isVisible(), 'text alone');
+      await run.getByRole('tab', { name: streamed ? /^Events/ : 'Body' }).click();
+      if (streamed) {
+        const rows = run.getByRole('region', { name: 'Events' }).getByRole('listitem');
+        t.true((await rows.count()) > 4);
+        t.regex((await rows.first().textContent()) ?? '', /^\d+\.\d ms/);
+      } else {
+        await run.getByRole('textbox', { name: 'Body' }).getByText('"usage"').waitFor();
+      }
+      await run.getByRole('tab', { name: /^Headers/ }).click();
+      await run.getByText('box,small;explicit').waitFor();
+      await run.getByRole('tab', { name: 'Answer', exact: true }).click();
+    }
+  }
+  t.is(upstream.requests.length, 6);
+  await page.getByRole('link', { name: 'See the request' }).click();
+  await page.getByRole('heading', { level: 1, name: /^req_/ }).waitFor();
+  await page.getByRole('tab', { name: 'Steps' }).waitFor();
+  await page.goBack();
+  t.is(await page.getByLabel('Text', { exact: true }).inputValue(), 'Why?', 'the draft is still there');
+  await page.getByText('Sent before (6)').click();
+  t.deepEqual(complaints, []);
+});
+
+browserTest('the same prompt goes out in three protocols side by side', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
+  await page.getByText('All three').click();
+  await page.getByLabel('with a sample tool').check();
+  await page.getByLabel('Text', { exact: true }).press('Control+Enter');
+  for (const title of ['Messages', 'Chat Completions', 'Responses']) {
+    await runOf(page, title).getByText('done', { exact: true }).waitFor();
+  }
+  await takePictures(page, 'playground-three');
+  t.deepEqual(await faultsOf(page), []);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole('tab', { name: 'Chat Completions' }).click();
+  await runOf(page, 'Chat Completions').getByText('distant').waitFor();
+  t.is(await runOf(page, 'Messages').count(), 0);
+  t.deepEqual(complaints, []);
+});
+
+browserTest('a stream is stopped amid its words; an upstream’s error and a cut stream are said in words', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
+  await page.getByRole('group', { name: 'Protocol' }).getByText('Messages', { exact: true }).click();
+  await page.getByLabel('streamed').check();
+  await page.getByLabel('Model', { exact: true }).fill('box,endless');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  const run = runOf(page, 'Messages');
+  await run.getByText('word 3').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await run.getByText('stopped', { exact: true }).waitFor();
+  t.regex((await run.textContent()) ?? '', /word 3/, 'what was said stays');
+  await Promise.race([
+    upstream.requests.at(-1)?.closed,
+    new Promise((_, reject) => setTimeout(() => reject(new Error('the upstream was not left')), 5_000)),
+  ]);
+
+  await page.getByLabel('Model', { exact: true }).fill('box,broken');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await run.getByRole('alert').getByText('no capacity left').waitFor();
+  await run.getByText('The gateway answered 529').waitFor();
+
+  await page.getByLabel('Model', { exact: true }).fill('box,cut');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await run.getByText('No whole answer').waitFor();
+  await takePictures(page, 'playground-failed');
+  t.deepEqual(await faultsOf(page), []);
+  t.deepEqual(
+    complaints.filter((line) => !line.includes('529')),
+    [],
+  );
+});
+
+browserTest('the body is edited by hand, sent as it is, and given up again', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
+  await page.getByRole('group', { name: 'Protocol' }).getByText('Chat', { exact: true }).click();
+  await page.getByRole('tab', { name: 'JSON body' }).click();
+  const editor = page.getByRole('textbox', { name: 'Body of the chat request' });
+  await editor.getByText('"messages"').waitFor();
+  await takePictures(page, 'playground-body');
+  await editor.press('Control+a');
+  await editor.pressSequentially('{"model":"box,small","messages":[');
+  await page.getByText('The body is not JSON yet.').waitFor();
+  await editor.press('Control+a');
+  await page.keyboard.insertText('{"model":"box,small","top_p":0.5,"messages":[{"role":"user","content":"by hand"}]}');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await runOf(page, 'Chat Completions').getByText('done', { exact: true }).waitFor();
+  t.like(upstream.requests.at(-1)?.body, { top_p: 0.5, messages: [{ role: 'user', content: 'by hand' }] });
+  await page.reload();
+  await page.getByText('The JSON body was edited by hand').waitFor();
+  t.deepEqual(await faultsOf(page), []);
+  await page.getByRole('button', { name: 'Send what the form says' }).click();
+  t.is(await page.getByRole('tab', { name: 'JSON body (edited)' }).count(), 0);
+  t.deepEqual(complaints, []);
+});
+
+/** The panel of one protocol's answer. */
+const runOf = (page: Page, title: string) =>
+  page.locator('.run').filter({ has: page.getByRole('heading', { level: 2, name: title, exact: true }) });
+
+/**
+ * The longest task of the page's main thread while `act` runs, in milliseconds of processor time: what other programs take of it
+ * meanwhile isn't the page's doing.
+ */
+const longestTask = async (page: Page, act: () => Promise<void>): Promise<number> => {
+  const session = await page.context().newCDPSession(page);
+  const tasks: { readonly tid: number; readonly ms: number }[] = [];
+  const mainThreads = new Set<number>();
+  session.on('Tracing.dataCollected', ({ value }) => {
+    // The trace's own format, which the protocol's types don't tell: thread names come as events, too.
+    const events: readonly TraceEvent[] = JSON.parse(JSON.stringify(value));
+    for (const event of events) {
+      if (event.args?.name === 'CrRendererMain') mainThreads.add(event.tid);
+      if (event.name === 'RunTask' && event.tdur) tasks.push({ tid: event.tid, ms: event.tdur / 1000 });
+    }
+  });
+  const complete = new Promise((resolve) => session.once('Tracing.tracingComplete', resolve));
+  await session.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: { includedCategories: ['disabled-by-default-devtools.timeline', '__metadata'] },
+  });
+  await act();
+  await session.send('Tracing.end');
+  await complete;
+  await session.detach();
+  return Math.max(...tasks.filter(({ tid }) => mainThreads.has(tid)).map(({ ms }) => ms));
+};
+
+interface TraceEvent {
+  readonly name: string;
+  readonly tid: number;
+  /** Processor time in microseconds. */
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+browserTest('100,000 lines of a log are read, filtered and scrolled without holding up the page', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/connect`);
+  await page.getByRole('heading', { level: 1, name: 'Connect' }).waitFor();
+  const grid = page.getByRole('grid', { name: 'Records of app.log' });
+  const find = page.getByRole('searchbox', { name: 'Find' });
+  const acts: readonly (readonly [what: string, act: () => Promise<void>])[] = [
+    [
+      'read',
+      async () => {
+        await page.evaluate(`window.location.hash = '#/logs'`);
+        await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
+        const last = Number(await grid.getByRole('row').last().getAttribute('aria-rowindex'));
+        t.true(last >= lineCount, 'the newest is in sight');
+        t.true((await grid.getByRole('row').count()) < 100, 'only what is in sight is drawn');
+      },
+    ],
+    [
+      'scroll',
+      () =>
+        page.evaluate(`(async () => {
+          const box = document.querySelector('.log-scroll');
+          for (let step = 0; step < 60; step += 1) {
+            box.scrollTop = (box.scrollHeight / 60) * step;
+            await new Promise(requestAnimationFrame);
+          }
+        })()`),
+    ],
+    [
+      'find',
+      async () => {
+        await find.fill('number 77777');
+        await page.getByText(/^1 of 100,0/).waitFor();
+        await find.fill('');
+      },
+    ],
+    [
+      'filter',
+      async () => {
+        await page.getByLabel('Level').selectOption('From warn');
+        await page.getByText(/^1,0\d\d of 100,0/).waitFor();
+      },
+    ],
+  ];
+  for (const [what, act] of acts) {
+    const began = performance.now();
+    const longest = await longestTask(page, act);
+    t.log(`${what}: ${Math.round(performance.now() - began)} ms, longest task ${longest.toFixed(1)} ms`);
+    t.true(longest < longestTaskMs, what);
+  }
+  t.deepEqual(complaints, []);
+});
+
+/** What a person notices. */
+const longestTaskMs = 50;
+
+browserTest('a log is followed by key and pointer: newest, fields, one request, clear', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/logs`);
+  const grid = page.getByRole('grid', { name: 'Records of app.log' });
+  await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
+  await appendFile(join(gateway.home, 'app.log'), `${logged(200_001)}\n`);
+  await grid.getByText('routed as number 200001').waitFor();
+
+  await grid.focus();
+  await page.keyboard.press('Home');
+  await grid.getByText('routed as number 0', { exact: false }).first().waitFor();
+  await appendFile(join(gateway.home, 'app.log'), `${logged(200_002)}\n`);
+  await page.getByRole('button', { name: 'Jump to newest (1 new record)' }).click();
+  await grid.getByText('routed as number 200002').waitFor();
+  await grid.focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('PageUp');
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  const details = page.getByRole('region', { name: 'The record' });
+  await details.getByText('req_200002').waitFor();
+  await takePictures(page, 'logs');
+  t.deepEqual(await faultsOf(page), []);
+  await details.getByRole('button', { name: 'Only this request' }).click();
+  await page.getByText(/^1 of 100,0/).waitFor();
+  t.is(await details.getByRole('link', { name: 'See the request' }).getAttribute('href'), '#/requests/req_200002');
+  await page.getByRole('button', { name: 'Show all requests' }).first().click();
+  await grid.focus();
+  await page.keyboard.press('Escape');
+  await details.waitFor({ state: 'detached' });
+  await page.keyboard.press('/');
+  t.is(await page.evaluate('document.activeElement.placeholder'), 'Find ( / )');
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  t.is(download.suggestedFilename(), 'app.log');
+  t.true((await stat(await download.path())).size > 10_000_000);
+
+  await page.getByRole('button', { name: 'Clear' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Clear app.log?' });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  t.true((await stat(join(gateway.home, 'app.log'))).size > 10_000_000);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await dialog.getByRole('button', { name: 'Clear' }).click();
+  await page.getByText('Nothing has been logged yet').waitFor();
+  t.is((await stat(join(gateway.home, 'app.log'))).size, 0);
+  await appendFile(join(gateway.home, 'app.log'), `${logged(5)}\n`);
+  await grid.getByText('routed as number 5').waitFor();
+
+  await page
+    .getByRole('group', { name: 'Log file' })
+    .getByText(/^switchyard-/)
+    .click();
+  const server = page.getByRole('grid', { name: /^Records of switchyard-/ });
+  await server.getByText('POST /v1/messages').first().waitFor();
+  t.is(await server.getByText('/api/logs').count(), 0);
+  await page.getByLabel('without this page’s calls').uncheck();
+  await server.getByText('GET /api/logs').first().waitFor();
+  await takePictures(page, 'logs-server');
+  t.deepEqual(complaints, []);
+});
+
+browserTest('connect shows what each program needs, with this gateway’s address, and checks it', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/connect`);
+  const programs = page.getByRole('navigation', { name: 'Programs' }).getByRole('button');
+  await programs.getByText('curl').waitFor();
+  t.is(await programs.count(), 12);
+  await page
+    .getByRole('region', { name: 'Shell', exact: true })
+    .getByText(`ANTHROPIC_BASE_URL=${gateway.baseUrl}\n`)
+    .waitFor();
+  await page.getByText('PowerShell').first().click();
+  await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();
+  await page.getByText('bash, zsh').click();
+  const calls = upstream.requests.length;
+  await page.getByRole('button', { name: 'Check it' }).click();
+  await page.getByText(/^box, small said: Each lever/).waitFor();
+  await page.getByText('POST /v1/messages?beta=true').waitFor();
+  t.is(upstream.requests.length, calls + 1);
+  await takePictures(page, 'connect');
+  t.deepEqual(await faultsOf(page), []);
+
+  await programs.getByText('Codex').click();
+  await page.getByText(`base_url = "${gateway.baseUrl}/v1"`).waitFor();
+  await page.getByLabel('Model in the examples').fill('box,broken');
+  await page.getByText('model = "box,broken"').waitFor();
+  await page.getByRole('button', { name: 'Check it' }).click();
+  await page.getByText('no capacity left').waitFor();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).first().click();
+  await page.getByText('(copied)').waitFor({ state: 'attached' });
+  t.is(await page.evaluate('navigator.clipboard.readText()'), `${gateway.baseUrl}/v1`);
+  await page.reload();
+  await page.getByRole('heading', { level: 2, name: 'Codex' }).waitFor();
+  t.deepEqual(
+    complaints.filter((line) => !/\b(?:529|503)\b/.test(line)),
+    [],
+  );
+});

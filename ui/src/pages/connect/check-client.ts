@@ -1,0 +1,100 @@
+import { ApiError, isAbort, wordError } from '../../api/api-error.ts';
+import { failure, send } from '../../api/call.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { type Protocol, protocolPaths } from '../../api/protocols.ts';
+import { counted } from '../../format/count.ts';
+import { answerReader } from '../../stream/answer-reader.ts';
+import { objectsAt, parseObject } from '../../stream/wire-value.ts';
+import type { ClientGuide } from './clients/client-guide.ts';
+
+/** One call of the check, and what came of it. */
+export interface CheckStep {
+  /** `GET /v1/models`. */
+  readonly call: string;
+  readonly state: 'waiting' | 'done' | 'failed';
+  readonly status?: number;
+  readonly ms?: number;
+  /** In words. */
+  readonly says: string;
+}
+
+/** Asks what the program would ask, one after the other: whether anybody is there, the models, one tiny request. */
+export const checkClient = async (
+  { protocol, path = protocolPaths[protocol], headers = {} }: ClientGuide,
+  model: string,
+  signal: AbortSignal,
+  show: (steps: readonly CheckStep[]) => void,
+): Promise<void> => {
+  const calls: readonly Call[] = [
+    { method: 'HEAD', path: '/', read: async () => 'The gateway is there.' },
+    { method: 'GET', path: '/v1/models', headers, read: readModels },
+    {
+      method: 'POST',
+      path,
+      headers,
+      body: tinyBodies[protocol](model),
+      read: (answer) => readAnswer(protocol, answer),
+    },
+  ];
+  const steps: CheckStep[] = calls.map(({ method, path: at }) => ({
+    call: `${method} ${at}`,
+    state: 'waiting',
+    says: '',
+  }));
+  show([...steps]);
+  for (const [at, one] of calls.entries()) {
+    const name = `${one.method} ${one.path}`;
+    try {
+      steps[at] = { call: name, ...(await make(one, signal)) };
+    } catch (error) {
+      if (isAbort(error)) return;
+      const status = error instanceof ApiError ? error.status : 0;
+      steps[at] = { call: name, state: 'failed', ...(status > 0 && { status }), says: wordError(error) };
+    }
+    show([...steps]);
+  }
+};
+
+interface Call {
+  readonly method: 'HEAD' | 'GET' | 'POST';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: JsonObject;
+  /** What the answer says, in words. Throws where it isn't one. */
+  readonly read: (answer: Response) => Promise<string>;
+}
+
+const make = async ({ method, path, headers = {}, body, read }: Call, signal: AbortSignal) => {
+  const sentAtMs = performance.now();
+  const answer = await send(path, { method, headers, signal, ...(body && { body }) });
+  if (!answer.ok) throw await failure(answer);
+  const says = await read(answer);
+  return { state: 'done', status: answer.status, ms: performance.now() - sentAtMs, says } as const;
+};
+
+const readModels = async (answer: Response): Promise<string> => {
+  const models = objectsAt(parseObject(await answer.text()) ?? {}, 'data');
+  if (models.length === 0) throw new ApiError(answer.status, 'No model is listed: add a provider first.');
+  return `${counted(models.length, 'name')} to ask for.`;
+};
+
+const readAnswer = async (protocol: Protocol, answer: Response): Promise<string> => {
+  const reader = answerReader(protocol);
+  reader.whole(await answer.text());
+  const { parts, model } = reader.answer();
+  const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
+  const [provider, served = model] = (answer.headers.get('x-switchyard-route') ?? '').split(/[,;]/);
+  const by = `${provider}, ${served}`;
+  return said === '' ? `${by} answered, without a word.` : `${by} said: ${said.slice(0, mostChars)}`;
+};
+
+/** More of an answer isn't needed to see that it is one. */
+const mostChars = 120;
+
+const text = 'Say hello in one word.';
+
+const tinyBodies: Readonly<Record<Protocol, (model: string) => JsonObject>> = {
+  messages: (model) => ({ model, max_tokens: 16, messages: [{ role: 'user', content: text }] }),
+  chat: (model) => ({ model, max_completion_tokens: 16, messages: [{ role: 'user', content: text }] }),
+  responses: (model) => ({ model, max_output_tokens: 16, input: text, store: false }),
+};

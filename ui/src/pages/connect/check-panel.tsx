@@ -1,0 +1,55 @@
+import { useEffect, useRef, useState } from 'react';
+import { duration } from '../../format/duration.ts';
+import { Lamp } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { type CheckStep, checkClient } from './check-client.ts';
+import type { ClientGuide } from './clients/client-guide.ts';
+
+/** Does what the program would do, from this page. */
+export const CheckPanel = ({ guide, model }: { readonly guide: ClientGuide; readonly model: string }) => {
+  const [steps, setSteps] = useState<readonly CheckStep[]>([]);
+  const [busy, setBusy] = useState(false);
+  const leaving = useRef(new AbortController());
+  useEffect(() => {
+    const own = new AbortController();
+    leaving.current = own;
+    return () => own.abort();
+  }, []);
+  const check = async (): Promise<void> => {
+    const { signal } = leaving.current;
+    setBusy(true);
+    await checkClient(guide, model, signal, setSteps);
+    if (!signal.aborted) setBusy(false);
+  };
+  return (
+    <Panel
+      title="Check it"
+      about={`Asks what ${guide.title} would ask. The last call costs a few tokens.`}
+      actions={
+        <Button icon="play" busy={busy} disabled={model === ''} onClick={() => void check()}>
+          Check it
+        </Button>
+      }
+    >
+      {steps.length > 0 && (
+        <ol className="check-steps" aria-label="What came of it" aria-live="polite">
+          {steps.map(({ call, state, status, ms, says }) => (
+            <li key={call}>
+              <Lamp tone={tones[state]} pulse={state === 'waiting' && busy}>
+                <code>{call}</code>
+              </Lamp>
+              <span className="soft">
+                {status}
+                {ms !== undefined && ` in ${duration(ms)}`}
+              </span>
+              <span className={state === 'failed' ? 'check-failed' : undefined}>{says}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+};
+
+const tones = { waiting: 'plain', done: 'ok', failed: 'bad' } as const;

@@ -1,0 +1,35 @@
+import { baseOf, type ClientGuide, type Connection } from './client-guide.ts';
+import { inJavaScript } from './key-in-code.ts';
+
+const program = (connection: Connection): string =>
+  [
+    "import { createOpenAICompatible } from '@ai-sdk/openai-compatible';",
+    "import { streamText } from 'ai';",
+    '',
+    'const switchyard = createOpenAICompatible({',
+    "  name: 'switchyard',",
+    `  baseURL: ${JSON.stringify(baseOf(connection, 'with /v1'))},`,
+    `  apiKey: ${inJavaScript(connection)},`,
+    '  includeUsage: true,',
+    '});',
+    `const model = switchyard(${JSON.stringify(connection.model)});`,
+    "const { textStream } = streamText({ model, prompt: 'Hello!' });",
+    'for await (const text of textStream) process.stdout.write(text);',
+  ].join('\n');
+
+/** The Vercel AI SDK. Source: its documentation, "OpenAI Compatible Providers". */
+export const aiSdk: ClientGuide = {
+  name: 'ai-sdk',
+  title: 'Vercel AI SDK',
+  protocol: 'chat',
+  base: 'with /v1',
+  snippets: (connection) => [
+    {
+      label: 'JavaScript',
+      text: program(connection),
+    },
+  ],
+  notes: [
+    '`createOpenAI` and `createAnthropic` of the same SDK take the same address, also with `/v1`; `createOpenAI` speaks Responses unless told otherwise.',
+  ],
+};

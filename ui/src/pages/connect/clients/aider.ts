@@ -1,0 +1,22 @@
+import { baseOf, type ClientGuide } from './client-guide.ts';
+import { assignments, quoted, shellLabel, theKey } from './shell.ts';
+
+/** aider. Source: its documentation, "OpenAI compatible APIs". */
+export const aider: ClientGuide = {
+  name: 'aider',
+  title: 'aider',
+  protocol: 'chat',
+  base: 'with /v1',
+  snippets: (connection, shell) => [
+    {
+      label: shellLabel[shell],
+      text: `${assignments(shell, connection.wantsKey, [
+        ['OPENAI_API_BASE', baseOf(connection, 'with /v1')],
+        ['OPENAI_API_KEY', theKey],
+      ])}\naider --timeout 600 --model ${quoted[shell](`openai/${connection.model}`)}`,
+    },
+  ],
+  notes: [
+    'The model’s name has `openai/` in front: that tells aider which way to ask, and does not reach the gateway.',
+  ],
+};

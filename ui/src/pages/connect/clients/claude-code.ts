@@ -1,0 +1,30 @@
+import { baseOf, type ClientGuide } from './client-guide.ts';
+import { assignments, shellLabel, theKey } from './shell.ts';
+
+/** Claude Code. Source: its documentation, "LLM gateway configuration" and "Environment variables". */
+export const claudeCode: ClientGuide = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  protocol: 'messages',
+  base: 'without /v1',
+  path: '/v1/messages?beta=true',
+  headers: { 'anthropic-version': '2023-06-01' },
+  snippets: (connection, shell) => [
+    {
+      label: shellLabel[shell],
+      text: `${assignments(shell, connection.wantsKey, [
+        ['ANTHROPIC_BASE_URL', baseOf(connection, 'without /v1')],
+        ['ANTHROPIC_AUTH_TOKEN', theKey],
+        ['ANTHROPIC_API_KEY', ''],
+        ['ANTHROPIC_MODEL', connection.model],
+        ['API_TIMEOUT_MS', '600000'],
+        ['CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY', '1'],
+      ])}\nclaude`,
+    },
+  ],
+  notes: [
+    '`switchyard run claude` does the same for one run, and changes no file.',
+    'Its list of models shows names that begin with `claude` alone: the gateway lists such an alias for each of its models.',
+    'An `ANTHROPIC_API_KEY` of your own would be sent beside the token, so it is taken away.',
+  ],
+};

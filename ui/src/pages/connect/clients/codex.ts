@@ -1,0 +1,34 @@
+import { baseOf, type ClientGuide } from './client-guide.ts';
+import { anyKey, assignments, keyVariable, shellLabel } from './shell.ts';
+
+/** Codex. Source: its documentation, "Configuration", `model_providers`. */
+export const codex: ClientGuide = {
+  name: 'codex',
+  title: 'Codex',
+  protocol: 'responses',
+  base: 'with /v1',
+  snippets: (connection, shell) => [
+    {
+      label: '~/.codex/config.toml',
+      text: [
+        `model = ${JSON.stringify(connection.model)}`,
+        'model_provider = "switchyard"',
+        '',
+        '[model_providers.switchyard]',
+        'name = "Switchyard"',
+        `base_url = ${JSON.stringify(baseOf(connection, 'with /v1'))}`,
+        `env_key = "${keyVariable}"`,
+        'wire_api = "responses"',
+        'stream_idle_timeout_ms = 600000',
+      ].join('\n'),
+    },
+    ...(connection.wantsKey
+      ? []
+      : [{ label: shellLabel[shell], text: assignments(shell, false, [[keyVariable, anyKey]]) }]),
+  ],
+  notes: [
+    'The two lines at the top stand before the first `[table]` of the file; keep a copy of it before you change it.',
+    `It takes the key from \`${keyVariable}\`, and refuses to start while that is empty.`,
+    '`switchyard run codex` does the same for one run, and changes no file.',
+  ],
+};

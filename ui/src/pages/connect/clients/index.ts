@@ -1,0 +1,28 @@
+import { aiSdk } from './ai-sdk.ts';
+import { aider } from './aider.ts';
+import { anthropicSdk } from './anthropic-sdk.ts';
+import { claudeCode } from './claude-code.ts';
+import type { ClientGuide } from './client-guide.ts';
+import { codex } from './codex.ts';
+import { continueDev } from './continue.ts';
+import { curl } from './curl.ts';
+import { cline, kilo } from './form-clients.ts';
+import { openaiSdk } from './openai-sdk.ts';
+import { opencode } from './opencode.ts';
+import { zed } from './zed.ts';
+
+/** The programs that the page knows, in the order in which it shows them. */
+export const clientGuides: readonly ClientGuide[] = [
+  claudeCode,
+  codex,
+  openaiSdk,
+  anthropicSdk,
+  aiSdk,
+  opencode,
+  zed,
+  continueDev,
+  cline,
+  kilo,
+  aider,
+  curl,
+];

@@ -1,0 +1,47 @@
+import { baseOf, type ClientGuide } from './client-guide.ts';
+import { inJavaScript, inPython } from './key-in-code.ts';
+import { assignments, shellLabel, theKey } from './shell.ts';
+
+/** Programs built on OpenAI's SDKs. Source: the SDKs' documentation. */
+export const openaiSdk: ClientGuide = {
+  name: 'openai-sdk',
+  title: 'OpenAI SDKs',
+  protocol: 'chat',
+  base: 'with /v1',
+  snippets: (connection, shell) => {
+    const base = JSON.stringify(baseOf(connection, 'with /v1'));
+    const model = JSON.stringify(connection.model);
+    return [
+      {
+        label: shellLabel[shell],
+        text: assignments(shell, connection.wantsKey, [
+          ['OPENAI_BASE_URL', baseOf(connection, 'with /v1')],
+          ['OPENAI_API_KEY', theKey],
+        ]),
+      },
+      {
+        label: 'Python',
+        text: `${inPython(connection).head}from openai import OpenAI
+
+client = OpenAI(base_url=${base}, api_key=${inPython(connection).key}, timeout=600)
+answer = client.chat.completions.create(
+    model=${model},
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(answer.choices[0].message.content)`,
+      },
+      {
+        label: 'JavaScript',
+        text: `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: ${base}, apiKey: ${inJavaScript(connection)}, timeout: 600_000 });
+const answer = await client.responses.create({ model: ${model}, input: 'Hello!' });
+console.log(answer.output_text);`,
+      },
+    ];
+  },
+  notes: [
+    'Both `chat.completions` and `responses` are served, streamed or not.',
+    'They ask once more after 408, 409, 429 and 5xx by themselves; `retry-after` is passed on from the provider.',
+  ],
+};

@@ -1,0 +1,44 @@
+import { baseOf, type ClientGuide } from './client-guide.ts';
+import { anyKey, keyVariable } from './shell.ts';
+
+/** opencode. Source: its documentation, "Providers". */
+export const opencode: ClientGuide = {
+  name: 'opencode',
+  title: 'opencode',
+  protocol: 'chat',
+  base: 'with /v1',
+  snippets: (connection) => [
+    {
+      label: 'opencode.json',
+      text: JSON.stringify(
+        {
+          $schema: 'https://opencode.ai/config.json',
+          model: `switchyard/${connection.model}`,
+          provider: {
+            switchyard: {
+              npm: '@ai-sdk/openai-compatible',
+              name: 'Switchyard',
+              options: {
+                baseURL: baseOf(connection, 'with /v1'),
+                apiKey: connection.wantsKey ? `{env:${keyVariable}}` : anyKey,
+                timeout: 600_000,
+              },
+              models: Object.fromEntries(destinations(connection.models).map((name) => [name, {}])),
+            },
+          },
+        },
+        null,
+        2,
+      ),
+    },
+  ],
+  notes: [
+    'It shows the models that are listed in the file alone: add a line for each one that you add to the gateway.',
+  ],
+};
+
+/** The names that go to one model each; the others are other words for them. */
+const destinations = (models: readonly string[]): readonly string[] => {
+  const named = models.filter((name) => name.includes(','));
+  return named.length > 0 ? named : models;
+};

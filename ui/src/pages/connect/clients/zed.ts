@@ -1,0 +1,44 @@
+import { baseOf, type ClientGuide } from './client-guide.ts';
+import { anyKey, assignments, keyVariable, shellLabel } from './shell.ts';
+
+/** Zed. Source: its documentation, "LLM Providers", "OpenAI API Compatible". */
+export const zed: ClientGuide = {
+  name: 'zed',
+  title: 'Zed',
+  protocol: 'chat',
+  base: 'with /v1',
+  snippets: (connection, shell) => [
+    {
+      label: 'settings.json',
+      text: JSON.stringify(
+        {
+          language_models: {
+            openai_compatible: {
+              Switchyard: {
+                api_url: baseOf(connection, 'with /v1'),
+                available_models: [
+                  {
+                    name: connection.model,
+                    display_name: connection.model,
+                    max_tokens: 128_000,
+                    max_output_tokens: 16_000,
+                    capabilities: { tools: true, images: true, parallel_tool_calls: true, prompt_cache_key: false },
+                  },
+                ],
+              },
+            },
+          },
+        },
+        null,
+        2,
+      ),
+    },
+    ...(connection.wantsKey
+      ? []
+      : [{ label: shellLabel[shell], text: assignments(shell, false, [[keyVariable, anyKey]]) }]),
+  ],
+  notes: [
+    `It takes the key from \`${keyVariable}\` (the provider’s name in capitals), or asks for it in its settings.`,
+    'Sizes and capabilities are what you say in the file: write those of the model behind the name.',
+  ],
+};

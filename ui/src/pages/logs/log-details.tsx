@@ -1,0 +1,62 @@
+import type { Json } from '../../api/json.ts';
+import { dayAndTime } from '../../format/time.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { ScrollRegion } from '../../parts/scroll-region.tsx';
+import { href } from '../../router/route.ts';
+import { fieldsOf, type LogRecord, levelName } from './log-record.ts';
+
+/** All fields of one record. */
+export const LogDetails = ({
+  record,
+  isFiltered,
+  onRequest,
+  onClose,
+}: {
+  readonly record: LogRecord;
+  /** The list shows this request alone. */
+  readonly isFiltered: boolean;
+  /** Shows one request alone, or, with an empty name, all again. */
+  readonly onRequest: (request: string) => void;
+  readonly onClose: () => void;
+}) => {
+  const fields = fieldsOf(record.line);
+  const id = fields?.requestId;
+  return (
+    <section className="log-details" aria-label="The record">
+      <header className="log-details-head">
+        <h3>The record</h3>
+        <CopyButton text={record.line} />
+        <IconButton icon="close" label="Close the record" onClick={onClose} />
+      </header>
+      <ScrollRegion className="log-fields" label="Its fields">
+        {fields ? (
+          <dl>
+            {Object.entries(fields).map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{show(name, value)}</dd>
+              </div>
+            ))}
+          </dl>
+        ) : (
+          <pre>{record.line}</pre>
+        )}
+      </ScrollRegion>
+      {record.request !== '' && (
+        <div className="row log-details-foot">
+          <Button onClick={() => onRequest(isFiltered ? '' : record.request)}>
+            {isFiltered ? 'Show all requests' : 'Only this request'}
+          </Button>
+          {typeof id === 'string' && <a href={href('/requests', id)}>See the request</a>}
+        </div>
+      )}
+    </section>
+  );
+};
+
+const show = (name: string, value: Json | undefined): string => {
+  if (name === 'level' && typeof value === 'number') return `${value} (${levelName(value)})`;
+  if (name === 'time' && typeof value === 'number') return `${value} (${dayAndTime(value)})`;
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+};

@@ -1,0 +1,91 @@
+import type { JsonObject } from '../../api/json.ts';
+import type { Protocol } from '../../api/protocols.ts';
+import type { Picture, Prompt } from './prompt.ts';
+
+/** Tokens that the thinking may take; the least that the Messages protocol takes. */
+const thinkingTokens = 1_024;
+
+/** The Messages protocol wants a limit always. */
+const plainMaxTokens = 1_024;
+
+const tool = {
+  name: 'get_weather',
+  description: 'Tells the weather of a place.',
+  parameters: {
+    type: 'object',
+    properties: { city: { type: 'string', description: 'Name of the place' } },
+    required: ['city'],
+  },
+};
+
+/** The request's body, as a client of that protocol would write it. */
+export const composeBody = (protocol: Protocol, prompt: Prompt, picture: Picture | undefined): JsonObject =>
+  composers[protocol](prompt, picture);
+
+type Compose = (prompt: Prompt, picture: Picture | undefined) => JsonObject;
+
+const composeMessages: Compose = (prompt, picture) => {
+  const { model, system, text, stream, maxTokens = plainMaxTokens, withTool, thinking } = prompt;
+  const source = picture && { type: 'base64', media_type: picture.mediaType, data: picture.base64 };
+  return {
+    model,
+    // The limit holds for thinking and answer together.
+    max_tokens: thinking ? maxTokens + thinkingTokens : maxTokens,
+    ...(stream && { stream }),
+    ...(system !== '' && { system }),
+    ...(thinking && { thinking: { type: 'enabled', budget_tokens: thinkingTokens } }),
+    ...(withTool && {
+      tools: [{ name: tool.name, description: tool.description, input_schema: tool.parameters }],
+    }),
+    messages: [
+      {
+        role: 'user',
+        content: source
+          ? [
+              { type: 'image', source },
+              { type: 'text', text },
+            ]
+          : text,
+      },
+    ],
+  };
+};
+
+const composeChat: Compose = ({ model, system, text, stream, maxTokens, withTool, thinking }, picture) => {
+  const image = picture && { type: 'image_url', image_url: { url: dataUrl(picture) } };
+  return {
+    model,
+    ...(maxTokens !== undefined && { max_completion_tokens: maxTokens }),
+    // Only with this does a stream tell its token counts.
+    ...(stream && { stream, stream_options: { include_usage: true } }),
+    ...(thinking && { reasoning_effort: 'medium' }),
+    ...(withTool && { tools: [{ type: 'function', function: tool }] }),
+    messages: [
+      ...(system === '' ? [] : [{ role: 'system', content: system }]),
+      { role: 'user', content: image ? [{ type: 'text', text }, image] : text },
+    ],
+  };
+};
+
+const composeResponses: Compose = ({ model, system, text, stream, maxTokens, withTool, thinking }, picture) => {
+  const image = picture && { type: 'input_image', image_url: dataUrl(picture) };
+  return {
+    model,
+    ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+    ...(stream && { stream }),
+    ...(system !== '' && { instructions: system }),
+    ...(thinking && { reasoning: { effort: 'medium', summary: 'auto' } }),
+    ...(withTool && { tools: [{ type: 'function', ...tool }] }),
+    input: image ? [{ role: 'user', content: [{ type: 'input_text', text }, image] }] : text,
+    // Nobody keeps it: the gateway has no memory of answers.
+    store: false,
+  };
+};
+
+const composers: Readonly<Record<Protocol, Compose>> = {
+  messages: composeMessages,
+  chat: composeChat,
+  responses: composeResponses,
+};
+
+const dataUrl = ({ mediaType, base64 }: Picture): string => `data:${mediaType};base64,${base64}`;

@@ -1,0 +1,69 @@
+import { useId, useState } from 'react';
+import { bytes } from '../../format/bytes.ts';
+import { Button } from '../../parts/button.tsx';
+import type { Picture } from './prompt.ts';
+
+/** Larger ones are refused by most providers, in bytes. */
+const mostBytes = 4 * 1024 * 1024;
+
+/** Takes a picture from the disk. It is kept in the page alone, and shown before it goes. */
+export const PictureField = ({
+  picture,
+  onChange,
+}: {
+  readonly picture: Picture | undefined;
+  readonly onChange: (picture: Picture | undefined) => void;
+}) => {
+  const id = useId();
+  const [error, setError] = useState<string>();
+  const take = async (file: File | undefined): Promise<void> => {
+    if (!file) return;
+    setError(undefined);
+    if (file.size > mostBytes) setError(`${file.name} has ${bytes(file.size)}; up to ${bytes(mostBytes)} can be sent.`);
+    else onChange({ name: file.name, mediaType: file.type, size: file.size, base64: await base64Of(file) });
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id} className="field-label">
+        Picture
+      </label>
+      {picture ? (
+        <div className="row">
+          <img className="picture" src={`data:${picture.mediaType};base64,${picture.base64}`} alt="" />
+          <span className="cut">
+            {picture.name} <span className="soft">({bytes(picture.size)})</span>
+          </span>
+          <Button id={id} look="quiet" icon="close" onClick={() => onChange(undefined)}>
+            Remove
+          </Button>
+        </div>
+      ) : (
+        <input
+          id={id}
+          className="control picture-file"
+          type="file"
+          accept="image/png,image/jpeg,image/webp,image/gif"
+          aria-describedby={error && `${id}-error`}
+          onChange={(event) => void take(event.target.files?.[0])}
+        />
+      )}
+      {error && (
+        <p id={`${id}-error`} className="field-error">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+};
+
+const base64Of = async (file: File): Promise<string> => {
+  const all = new Uint8Array(await file.arrayBuffer());
+  const pieces: string[] = [];
+  // As many arguments as a call may have, and a multiple of three: each piece is whole by itself.
+  for (let at = 0; at < all.length; at += pieceBytes) {
+    pieces.push(window.btoa(String.fromCharCode(...all.subarray(at, at + pieceBytes))));
+  }
+  return pieces.join('');
+};
+
+const pieceBytes = 24_576;

@@ -1,0 +1,23 @@
+/** What somebody wants to send, whatever the protocol. */
+export interface Prompt {
+  readonly model: string;
+  readonly system: string;
+  readonly text: string;
+  readonly stream: boolean;
+  /** The longest answer, in tokens. */
+  readonly maxTokens: number | undefined;
+  /** Declares a sample tool. */
+  readonly withTool: boolean;
+  /** Asks for the model's thinking. */
+  readonly thinking: boolean;
+}
+
+/** A picture to go with the text. */
+export interface Picture {
+  readonly name: string;
+  /** `image/png`. */
+  readonly mediaType: string;
+  readonly base64: string;
+  /** In bytes. */
+  readonly size: number;
+}

@@ -1,0 +1,60 @@
+import { useState } from 'react';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
+import { ScrollRegion } from '../../parts/scroll-region.tsx';
+import { ShowMore } from '../../parts/show-more.tsx';
+import type { TimedRecord } from './run.ts';
+
+/** So many are shown at first: a long answer has thousands. */
+const firstShown = 200;
+
+/** What was received, as it was received. */
+export const RunEvents = ({
+  events,
+  eventCount,
+  body,
+}: {
+  readonly events: readonly TimedRecord[];
+  readonly eventCount: number;
+  /** Of an answer that came whole. */
+  readonly body: string | undefined;
+}) => {
+  const [shown, setShown] = useState(firstShown);
+  if (body !== undefined) {
+    return body === '' ? <Empty title="The body is empty" /> : <JsonEditor label="Body" value={pretty(body)} />;
+  }
+  if (eventCount === 0) return <Empty title="No event has come yet" />;
+  return (
+    <div className="stack-tight">
+      <div className="row">
+        <CopyButton label="Copy all" text={events.map(wireText).join('')} />
+      </div>
+      <ScrollRegion className="run-events" label="Events">
+        <ol>
+          {events.slice(0, Math.min(shown, eventCount)).map(({ atMs, event, data }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: records have no names; they only become more
+            <li key={index}>
+              <span className="run-event-time">{atMs.toFixed(1)} ms</span>
+              <span className="run-event-data">
+                {event && <b>{event} </b>}
+                {data}
+              </span>
+            </li>
+          ))}
+        </ol>
+      </ScrollRegion>
+      <ShowMore shown={shown} of={eventCount} onMore={() => setShown(shown * 5)} />
+    </div>
+  );
+};
+
+const wireText = ({ event, data }: TimedRecord): string => `${event && `event: ${event}\n`}data: ${data}\n\n`;
+
+const pretty = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+};

@@ -1,0 +1,66 @@
+import { useState } from 'react';
+import { protocolTitles } from '../../api/protocols.ts';
+import { Lamp } from '../../parts/badge.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { AnswerView } from './answer-view.tsx';
+import type { Run } from './run.ts';
+import { RunEvents } from './run-events.tsx';
+import { RunHeaders } from './run-headers.tsx';
+import { RunTiming } from './run-timing.tsx';
+
+type View = 'answer' | 'raw' | 'headers';
+
+/** One request's answer: rendered, as it was received, and what came with it. */
+export const RunView = ({ run }: { readonly run: Run }) => {
+  const [view, setView] = useState<View>('answer');
+  const { protocol, phase, error, status, headers, events, eventCount, body } = run;
+  return (
+    <Panel
+      title={protocolTitles[protocol]}
+      className="run"
+      actions={
+        <span role="status">
+          <Lamp tone={lamps[phase]} pulse={phase === 'waiting' || phase === 'receiving'}>
+            {phases[phase]}
+          </Lamp>
+        </span>
+      }
+    >
+      <RunTiming run={run} />
+      {error !== undefined && (
+        <Notice
+          kind="failed"
+          title={status === undefined || status < 400 ? 'No whole answer' : `The gateway answered ${status}`}
+        >
+          {error}
+        </Notice>
+      )}
+      <Tabs
+        label={`Answer in ${protocolTitles[protocol]}`}
+        shown={view}
+        onShow={setView}
+        tabs={[
+          { name: 'answer', title: 'Answer' },
+          { name: 'raw', title: body === undefined ? `Events (${eventCount})` : 'Body' },
+          { name: 'headers', title: 'Headers' },
+        ]}
+      >
+        {view === 'answer' && <AnswerView run={run} />}
+        {view === 'raw' && <RunEvents events={events} eventCount={eventCount} body={body} />}
+        {view === 'headers' && <RunHeaders headers={headers} />}
+      </Tabs>
+    </Panel>
+  );
+};
+
+const phases: Readonly<Record<Run['phase'], string>> = {
+  waiting: 'waiting',
+  receiving: 'receiving',
+  ended: 'done',
+  stopped: 'stopped',
+  failed: 'failed',
+};
+
+const lamps = { waiting: 'warn', receiving: 'accent', ended: 'ok', stopped: 'plain', failed: 'bad' } as const;

@@ -1,0 +1,30 @@
+import { protocolTitles } from '../../api/protocols.ts';
+import { timeOfDay } from '../../format/time.ts';
+import type { SentPrompt } from './draft.ts';
+
+/** The prompts that were sent last; one that is picked comes back into the form. */
+export const SentPrompts = ({
+  list,
+  onPick,
+}: {
+  readonly list: readonly SentPrompt[];
+  readonly onPick: (sent: SentPrompt) => void;
+}) =>
+  list.length === 0 ? null : (
+    <details className="sent">
+      <summary>Sent before ({list.length})</summary>
+      <ol className="sent-list">
+        {list.map((sent) => (
+          <li key={sent.at}>
+            <button type="button" className="sent-prompt" onClick={() => onPick(sent)}>
+              <span className="cut">{sent.prompt.text || '(no text)'}</span>
+              <small>
+                {timeOfDay(sent.at)}, {sent.target === 'all' ? 'all three' : protocolTitles[sent.target]},{' '}
+                {sent.prompt.model}
+              </small>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );

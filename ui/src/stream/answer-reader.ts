@@ -1,0 +1,49 @@
+import type { JsonObject } from '../api/json.ts';
+import type { Protocol } from '../api/protocols.ts';
+import type { SseRecord } from '../api/sse-records.ts';
+import type { Answer } from './answer.ts';
+import { AnswerBuilder } from './answer-builder.ts';
+import { readChatChunk, readChatReply } from './read-chat.ts';
+import { readMessagesEvent, readMessagesReply } from './read-messages.ts';
+import { readResponsesEvent, readResponsesReply } from './read-responses.ts';
+import { parseObject } from './wire-value.ts';
+
+/** Reads one answer. */
+export interface AnswerReader {
+  /** Takes in a record of the stream. One that can't be read is passed over: it is there to be seen among the raw events. */
+  readonly record: (record: SseRecord) => void;
+  /** Takes in an answer that came whole: its text. */
+  readonly whole: (text: string) => void;
+  /** Pieces so far. */
+  readonly deltas: () => number;
+  /** What has been understood so far. */
+  readonly answer: () => Answer;
+}
+
+type Take = (answer: AnswerBuilder, value: JsonObject) => void;
+
+const takers: Readonly<Record<Protocol, { readonly event: Take; readonly reply: Take }>> = {
+  messages: { event: readMessagesEvent, reply: readMessagesReply },
+  chat: { event: readChatChunk, reply: readChatReply },
+  responses: { event: readResponsesEvent, reply: readResponsesReply },
+};
+
+/** A reader for an answer in this protocol. */
+export const answerReader = (protocol: Protocol): AnswerReader => {
+  const builder = new AnswerBuilder();
+  const { event, reply } = takers[protocol];
+  return {
+    record({ data }) {
+      // The one end that isn't an object: of Chat Completions.
+      if (data === '[DONE]') builder.ended = true;
+      const value = parseObject(data);
+      if (value) event(builder, value);
+    },
+    whole(text) {
+      const value = parseObject(text);
+      if (value) reply(builder, value);
+    },
+    deltas: () => builder.deltas,
+    answer: () => builder.snapshot(),
+  };
+};

@@ -1,0 +1,48 @@
+import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
+
+/** The object below a name, or an empty one: answers are read leniently. */
+export const objectAt = (value: JsonObject, name: string): JsonObject => {
+  const found = value[name];
+  return isJsonObject(found) ? found : {};
+};
+
+/** The list's objects below a name. */
+export const objectsAt = (value: JsonObject, name: string): readonly JsonObject[] => {
+  const found: Json | undefined = value[name];
+  return Array.isArray(found) ? found.filter(isJsonObject) : [];
+};
+
+/** The text below a name, or an empty one. */
+export const textAt = (value: JsonObject, name: string): string => {
+  const found = value[name];
+  return typeof found === 'string' ? found : '';
+};
+
+/** `{ [as]: number }` for the number below a name; nothing when there is none. */
+export const countAt = <As extends string>(
+  value: JsonObject,
+  name: string,
+  as: As,
+): Partial<Readonly<Record<As, number>>> => {
+  const found = value[name];
+  const counts: Partial<Record<As, number>> = {};
+  if (typeof found === 'number') counts[as] = found;
+  return counts;
+};
+
+/** The JSON object that a text holds; none where it holds anything else. */
+export const parseObject = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** What an error says: `{message}`, or a text by itself. */
+export const wordsOf = (error: Json | undefined): string | undefined => {
+  if (typeof error === 'string') return error;
+  if (!isJsonObject(error)) return undefined;
+  return textAt(error, 'message') || 'The answer ended in an error without words.';
+};
