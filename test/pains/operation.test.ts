@@ -125,7 +125,12 @@ test('C7 one bad answer spoils that request alone, and no error shows a stack or
       count % 2 === 1
         ? jsonAnswer(chatReply('ok'))
         : { headers: { 'content-type': 'application/json' }, pieces: [broken[(count / 2) % broken.length] ?? ''] },
-    (url) => ({ LOG: false, Providers: [provider('p', url, ['m', 'throw'])], transformers: [{ path: 'stage.ts' }] }),
+    (url) => ({
+      LOG: false,
+      RETRY: { attempts: 0 },
+      Providers: [provider('p', url, ['m', 'throw'])],
+      transformers: [{ path: 'stage.ts' }],
+    }),
     stage,
   );
   const stack = /\bat \S+ \(|\.(?:ts|js):\d|node_modules|\/home\//;

@@ -182,6 +182,7 @@ test('S9 what goes upstream is the credentials of the provider and what the vend
   const provider = (name: string) => ({ name, baseUrl: upstream.url, apiKey: 'the-vendors-key', models: ['m'] });
   const gateway = await startGateway({
     LOG: false,
+    RETRY: { attempts: 0 },
     Providers: [provider('chat'), provider('own')],
     transformers: [{ name: 'anthropic', provider: 'own' }],
   });
