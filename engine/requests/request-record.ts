@@ -8,6 +8,7 @@ import type { Usage } from '../model/usage.ts';
 import { mayRelay } from '../operators/relay.ts';
 import type { Recorder } from './recorder.ts';
 import { shorten } from './shorten.ts';
+import type { EndedRequest } from './show-ended.ts';
 import type { RequestSummary, SummaryLoss } from './summary.ts';
 
 /** What is known of a request when it begins. */
@@ -124,38 +125,39 @@ export class RequestRecord implements RequestMeter {
   }
 
   /** What is kept of it, as the request of this number; `maskText` takes secrets out of an upstream's own words. */
-  summarise(n: number, status: number, maskText: (text: string) => string): RequestSummary {
+  keep(n: number, status: number, maskText: (text: string) => string): EndedRequest {
     const { id, startedAtMs, path, preset, client, delivery, recorder } = this.start;
     const route = this.#route;
-    const losses = delivery.context?.losses.list ?? [];
+    const fault = this.#fault;
+    const losses = delivery.context?.losses;
     return {
       n,
       id,
-      startedAt: startedAtMs,
+      startedAtMs,
       path,
+      preset,
       protocol: servedWire(client),
-      ...(preset !== undefined && { preset }),
       asked: shorten(delivery.asked ?? ''),
       stream: delivery.streaming,
-      ...(route && {
-        scenario: route.scenario,
-        ...(route.reason !== undefined && { reason: shorten(route.reason) }),
-        provider: route.provider.name,
-        model: shorten(route.model),
-      }),
+      scenario: route?.scenario,
+      reason: route?.reason === undefined ? undefined : shorten(route.reason),
+      provider: route?.provider.name,
+      model: route === undefined ? undefined : shorten(route.model),
       status,
-      ...(this.#fault && { fault: { kind: this.#fault.kind, message: shorten(maskText(this.#fault.message), 500) } }),
-      ...(this.#usage && { usage: countsOf(this.#usage) }),
-      ...(this.#firstByteMs !== undefined && { firstByteMs: round(this.#firstByteMs) }),
-      durationMs: round(performance.now() - this.#startedMs),
-      ...(this.#overheadMs !== undefined && { overheadMs: round(this.#overheadMs) }),
-      losses: losses.slice(0, mostLosses).map(showLoss),
-      ...(losses.length > mostLosses && { lossesOmitted: losses.length - mostLosses }),
+      fault: fault && { kind: fault.kind, message: shorten(maskText(fault.message), 500) },
+      usage: this.#usage,
+      firstByteMs: this.#firstByteMs,
+      durationMs: performance.now() - this.#startedMs,
+      overheadMs: this.#overheadMs,
+      losses: losses === undefined || losses.size === 0 ? none : losses.list.slice(0, mostLosses).map(showLoss),
+      lossCount: losses?.size ?? 0,
       relayed: this.#relayed,
       captured: recorder !== undefined,
     };
   }
 }
+
+const none: readonly SummaryLoss[] = [];
 
 /** Clients speak three of the wire formats. */
 const servedWire = ({ wire }: ClientProtocol): RequestSummary['protocol'] =>
@@ -168,20 +170,3 @@ export const showLoss = ({ step, path, outcome, note }: Loss): SummaryLoss => ({
   action: outcome,
   ...(note !== undefined && { note: shorten(note) }),
 });
-
-const countsOf = ({
-  input,
-  cacheRead,
-  cacheWrite,
-  output,
-  reasoning,
-}: Usage): NonNullable<RequestSummary['usage']> => ({
-  ...(input !== undefined && { input }),
-  ...(cacheRead !== undefined && { cacheRead }),
-  ...(cacheWrite !== undefined && { cacheWrite }),
-  ...(output !== undefined && { output }),
-  ...(reasoning !== undefined && { reasoning }),
-});
-
-/** Tenths of a millisecond. */
-const round = (ms: number): number => Math.round(ms * 10) / 10;

@@ -3,6 +3,7 @@ import { Captures, mostCaptureBytes } from './captures.ts';
 import { type RecordedClient, Recorder } from './recorder.ts';
 import { RequestRecord, type RequestStart } from './request-record.ts';
 import type { ShowSettings } from './show-capture.ts';
+import { type EndedRequest, showEnded } from './show-ended.ts';
 import type { RequestSummary } from './summary.ts';
 
 /** The requests for a model that this process has served and is serving. */
@@ -40,23 +41,23 @@ export const createRequests = ({ secrets, ...settings }: RequestsOptions): Reque
   const captures = new Captures();
   const inFlight = new Set<RequestRecord>();
   /** The one that ended last is at `count % mostSummaries`. */
-  const ring: RequestSummary[] = [];
+  const ring: EndedRequest[] = [];
   let count = 0;
   let cleared = 0;
 
   const ended = (record: RequestRecord, status: number): void => {
     inFlight.delete(record);
     count += 1;
-    const summary = record.summarise(count, status, maskText);
-    ring[count % mostSummaries] = summary;
-    if (record.recorder) captures.add(summary, record.recorder, { ...settings, secrets: secrets() });
+    const kept = record.keep(count, status, maskText);
+    ring[count % mostSummaries] = kept;
+    if (record.recorder) captures.add(showEnded(kept), record.recorder, { ...settings, secrets: secrets() });
   };
 
   /** Newest first. */
-  function* newestFirst(): Generator<RequestSummary> {
+  function* newestFirst(): Generator<EndedRequest> {
     for (let n = count; n > Math.max(cleared, count - mostSummaries); n -= 1) {
-      const summary = ring[n % mostSummaries];
-      if (summary) yield summary;
+      const ended = ring[n % mostSummaries];
+      if (ended) yield ended;
     }
   }
 
@@ -71,14 +72,14 @@ export const createRequests = ({ secrets, ...settings }: RequestsOptions): Reque
     newest: () => count,
     list(after, limit) {
       const found: RequestSummary[] = [];
-      for (const summary of newestFirst()) {
-        if (summary.n <= after || found.length === limit) break;
-        found.push(summary);
+      for (const one of newestFirst()) {
+        if (one.n <= after || found.length === limit) break;
+        found.push(showEnded(one));
       }
       return found;
     },
     find(id) {
-      for (const summary of newestFirst()) if (summary.id === id) return summary;
+      for (const one of newestFirst()) if (one.id === id) return showEnded(one);
       return undefined;
     },
     inFlight: () => [...inFlight],

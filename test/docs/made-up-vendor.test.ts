@@ -67,7 +67,7 @@ test('a provider at its host speaks its format without being told, and it is lis
   t.teardown(gateway.stop);
   const get = async (path: string): Promise<unknown> => (await request(`${gateway.baseUrl}${path}`)).body.json();
   const { transformers } = Object(await get('/api/transformers'));
-  t.deepEqual(
+  t.like(
     transformers.find(({ name }: { name: string }) => name === 'hillside'),
     { name: 'hillside', endpoint: '/v1/chat/completions' },
   );

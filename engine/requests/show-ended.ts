@@ -1,0 +1,76 @@
+import type { Usage } from '../model/usage.ts';
+import type { RequestSummary, SummaryLoss } from './summary.ts';
+
+/** A request that has ended, in the form that is cheapest to make; most are never looked at. Times in milliseconds. */
+export interface EndedRequest {
+  readonly n: number;
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly path: string;
+  readonly preset: string | undefined;
+  readonly protocol: RequestSummary['protocol'];
+  readonly asked: string;
+  readonly stream: boolean;
+  readonly scenario: string | undefined;
+  readonly reason: string | undefined;
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  readonly status: number;
+  readonly fault: RequestSummary['fault'] | undefined;
+  readonly usage: Usage | undefined;
+  readonly firstByteMs: number | undefined;
+  readonly durationMs: number;
+  readonly overheadMs: number | undefined;
+  /** The first ones. */
+  readonly losses: readonly SummaryLoss[];
+  readonly lossCount: number;
+  readonly relayed: RequestSummary['relayed'];
+  readonly captured: boolean;
+}
+
+/** The same for users: what isn't known is left out. */
+export const showEnded = (ended: EndedRequest): RequestSummary => {
+  const { preset, scenario, reason, provider, model, fault, usage, firstByteMs, overheadMs, losses } = ended;
+  const counts = usage && countsOf(usage);
+  return {
+    n: ended.n,
+    id: ended.id,
+    startedAt: ended.startedAtMs,
+    path: ended.path,
+    protocol: ended.protocol,
+    ...(preset !== undefined && { preset }),
+    asked: ended.asked,
+    stream: ended.stream,
+    ...(scenario !== undefined && { scenario }),
+    ...(reason !== undefined && { reason }),
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
+    status: ended.status,
+    ...(fault && { fault }),
+    ...(counts && Object.keys(counts).length > 0 && { usage: counts }),
+    ...(firstByteMs !== undefined && { firstByteMs: round(firstByteMs) }),
+    durationMs: round(ended.durationMs),
+    ...(overheadMs !== undefined && { overheadMs: round(overheadMs) }),
+    losses: [...losses],
+    ...(ended.lossCount > losses.length && { lossesOmitted: ended.lossCount - losses.length }),
+    relayed: ended.relayed,
+    captured: ended.captured,
+  };
+};
+
+const countsOf = ({
+  input,
+  cacheRead,
+  cacheWrite,
+  output,
+  reasoning,
+}: Usage): NonNullable<RequestSummary['usage']> => ({
+  ...(input !== undefined && { input }),
+  ...(cacheRead !== undefined && { cacheRead }),
+  ...(cacheWrite !== undefined && { cacheWrite }),
+  ...(output !== undefined && { output }),
+  ...(reasoning !== undefined && { reasoning }),
+});
+
+/** Tenths of a millisecond. */
+const round = (ms: number): number => Math.round(ms * 10) / 10;
