@@ -398,3 +398,25 @@ browserTest('connect shows what each program needs, with this gateway’s addres
     [],
   );
 });
+
+browserTest(
+  'a service with a key: the log is read once the key is there, and connect takes it from the environment',
+  async (t) => {
+    const key = 'a-key-of-some-length';
+    const guarded = await startGateway(
+      { APIKEY: key, Providers: [{ name: 'box', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small'] }] },
+      {},
+      { files: { 'app.log': `${logged(1)}\n` } },
+    );
+    t.teardown(guarded.stop);
+    const { page } = await browser.open(`${guarded.baseUrl}/ui#/logs`);
+    await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('grid').getByText('routed as number 1').waitFor();
+    await page.evaluate(`window.location.hash = '#/connect'`);
+    await page.getByText('export ANTHROPIC_AUTH_TOKEN="$SWITCHYARD_API_KEY"').waitFor();
+    await page.getByRole('button', { name: 'Check it' }).click();
+    await page.getByText(/^box, small said:/).waitFor();
+    t.false((await page.content()).includes(key));
+  },
+);
