@@ -76,11 +76,7 @@ export const violations = async (page: Page): Promise<readonly string[]> => {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // Colours fade from one theme to the other.
-    await page.waitForTimeout(50);
-    await page.evaluate(
-      'Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => undefined)',
-    );
+    await settle(page);
     await page.evaluate(axe.source);
     // The expression's value is axe's result; only what is told here is read from it.
     const rows: readonly string[] = await page.evaluate(
@@ -92,6 +88,14 @@ export const violations = async (page: Page): Promise<readonly string[]> => {
   }
   await page.emulateMedia({ colorScheme: 'light' });
   return found;
+};
+
+/** Colours fade from one theme to the other: waits until they have. */
+const settle = async (page: Page): Promise<void> => {
+  await page.waitForTimeout(50);
+  await page.evaluate(
+    'Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)).then(() => undefined)',
+  );
 };
 
 /** Pictures of a page in both themes and widths, into the folder that `SCREENSHOTS` names; without it none are taken. */
@@ -106,6 +110,7 @@ export const takePictures = async (page: Page, name: string): Promise<void> => {
     await page.setViewportSize({ width, height });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
+      await settle(page);
       await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
     }
   }

@@ -93,7 +93,8 @@ const put = async (change: (config: Record<string, unknown>) => object): Promise
 
 const save = async (page: Page): Promise<void> => {
   const bar = page.getByRole('region', { name: 'Unsaved changes' });
-  await bar.getByRole('button', { name: 'Save' }).click();
+  // Messages of an earlier save stay for longer: they mustn't lie on the button.
+  await bar.getByRole('button', { name: 'Save' }).click({ timeout: 4_000 });
   await bar.waitFor({ state: 'detached' });
   await page.getByText('The configuration was saved and is in use.').last().waitFor();
 };

@@ -135,6 +135,10 @@ browserTest('the same prompt goes out in three protocols side by side', async (t
   await page.getByRole('tab', { name: 'Chat Completions' }).click();
   await runOf(page, 'Chat Completions').getByText('distant').waitFor();
   t.is(await runOf(page, 'Messages').count(), 0);
+  await page.evaluate('window.scrollTo(0, 0)');
+  await page.getByRole('button', { name: 'Send all three' }).click();
+  await runOf(page, 'Chat Completions').getByText('done', { exact: true }).waitFor();
+  t.true((await page.evaluate<number>('window.scrollY')) > 300, 'the answer comes into sight');
   t.deepEqual(complaints, []);
 });
 
@@ -343,10 +347,16 @@ browserTest('a log is followed by key and pointer: newest, fields, one request, 
     .getByText(/^switchyard-/)
     .click();
   const server = page.getByRole('grid', { name: /^Records of switchyard-/ });
-  await server.getByText('POST /v1/messages').first().waitFor();
+  await server.getByText('GET /v1/models').first().waitFor();
   t.is(await server.getByText('/api/logs').count(), 0);
   await page.getByLabel('without this page’s calls').uncheck();
   await server.getByText('GET /api/logs').first().waitFor();
+  t.true(
+    await page.evaluate<boolean>(
+      `(({ scrollTop, scrollHeight, clientHeight }) => scrollHeight - scrollTop - clientHeight < 30)(document.querySelector('.log-scroll'))`,
+    ),
+    'the newest is in sight',
+  );
   await takePictures(page, 'logs-server');
   t.deepEqual(complaints, []);
 });
@@ -388,3 +398,25 @@ browserTest('connect shows what each program needs, with this gateway’s addres
     [],
   );
 });
+
+browserTest(
+  'a service with a key: the log is read once the key is there, and connect takes it from the environment',
+  async (t) => {
+    const key = 'a-key-of-some-length';
+    const guarded = await startGateway(
+      { APIKEY: key, Providers: [{ name: 'box', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small'] }] },
+      {},
+      { files: { 'app.log': `${logged(1)}\n` } },
+    );
+    t.teardown(guarded.stop);
+    const { page } = await browser.open(`${guarded.baseUrl}/ui#/logs`);
+    await page.getByRole('dialog').getByLabel('Key', { exact: true }).fill(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('grid').getByText('routed as number 1').waitFor();
+    await page.evaluate(`window.location.hash = '#/connect'`);
+    await page.getByText('export ANTHROPIC_AUTH_TOKEN="$SWITCHYARD_API_KEY"').waitFor();
+    await page.getByRole('button', { name: 'Check it' }).click();
+    await page.getByText(/^box, small said:/).waitFor();
+    t.false((await page.content()).includes(key));
+  },
+);

@@ -119,6 +119,9 @@ browserTest('the Yard shows each line, what runs on it, and the last requests wi
   t.is(await table.getByRole('row').count(), 4);
   const row = table.getByRole('row', { name: /deep, large/ });
   t.regex((await row.textContent()) ?? '', /think.*200/);
+  await table.getByRole('link').first().focus();
+  await page.keyboard.press('ArrowDown');
+  t.is(await page.evaluate('document.activeElement.textContent'), await table.getByRole('link').nth(1).textContent());
   await page.getByLabel('Outcome').selectOption('Failed');
   t.is(await table.getByRole('row').count(), 2);
   t.regex((await table.textContent()) ?? '', /529/);

@@ -1,5 +1,5 @@
-import type { ConfigFile, Finding } from '../api/config.ts';
-import type { Transformer } from '../api/transformers.ts';
+import type { ConfigFile, Finding } from '../api/config-file.ts';
+import type { Transformer } from '../api/transformer.ts';
 import { entryOf, knownOf } from './entry.ts';
 import { sameJson } from './same-json.ts';
 import { schemaFaults } from './schema-faults.ts';

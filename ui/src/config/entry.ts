@@ -1,5 +1,5 @@
-import type { TransformerEntry } from '../api/config.ts';
-import type { Transformer } from '../api/transformers.ts';
+import type { TransformerEntry } from '../api/config-file.ts';
+import type { Transformer } from '../api/transformer.ts';
 
 /** An entry of the list of transformers, whichever way it is written. */
 export type Entry = Exclude<TransformerEntry, string>;

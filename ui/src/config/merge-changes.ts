@@ -37,11 +37,15 @@ const mergeObjects = (
   const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
   const members = [...names].flatMap((name) => {
     const path = at === '' ? name : `${at}.${name}`;
-    const merged = mergeValues(base[name], mine[name], theirs[name], path, conflicts);
+    const merged = mergeValues(own(base, name), own(mine, name), own(theirs, name), path, conflicts);
     return merged === undefined ? [] : [[name, merged] as const];
   });
   return Object.fromEntries(members);
 };
+
+/** What every object inherits is no member of it. */
+const own = (value: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(value, name) ? value[name] : undefined;
 
 const mergeValues = (
   base: Json | undefined,

@@ -1,4 +1,4 @@
-import type { ConfigFile, TransformerEntry } from '../api/config.ts';
+import type { ConfigFile, TransformerEntry } from '../api/config-file.ts';
 import { isJsonObject, type Json } from '../api/json.ts';
 
 /** Lets everything that names a provider name it by its new name: destinations, fallbacks, the scope of transformers. */

@@ -1,4 +1,4 @@
-import type { ConfigFile } from '../api/config.ts';
+import type { ConfigFile } from '../api/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { withInner, withMember } from './field-path.ts';
 

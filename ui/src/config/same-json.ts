@@ -8,7 +8,10 @@ export const sameJson = (one: Json | undefined, other: Json | undefined): boolea
   }
   if (!isJsonObject(one) || !isJsonObject(other)) return false;
   const names = given(one);
-  return names.length === given(other).length && names.every((name) => sameJson(one[name], other[name]));
+  return (
+    names.length === given(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && sameJson(one[name], other[name]))
+  );
 };
 
 /** A member that is `undefined` isn't written. */

@@ -1,4 +1,4 @@
-import type { Finding } from '../api/config.ts';
+import type { Finding } from '../api/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { sameJson } from './same-json.ts';
 

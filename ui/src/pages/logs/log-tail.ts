@@ -64,7 +64,9 @@ export const followLog = (file: string, book: LogBook): Tail => {
       state.set({ ...state.get(), loaded: true, error: undefined });
     } catch (error) {
       if (isAbort(error)) return;
-      state.set({ ...state.get(), error: isToldByFrame(error) ? undefined : wordError(error) });
+      // Once there is a key, or the gateway is back, the file is opened anew.
+      if (isToldByFrame(error)) return;
+      state.set({ ...state.get(), error: wordError(error) });
     }
     if (leaving.signal.aborted) return;
     waiting = true;

@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Json } from '../../api/json.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../api/protocols.ts';
 import { listModels } from '../../api/service.ts';
@@ -32,6 +32,11 @@ export const Playground = () => {
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
   const { list, running, start, stop } = useRuns();
   const answers = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const box = answers.current;
+    // Below a form that fills the window, nobody would see the answer come.
+    if (running && box && box.getBoundingClientRect().top > window.innerHeight / 2) box.scrollIntoView();
+  }, [running]);
 
   const { target, bodies, capture } = draft;
   const prompt: Prompt = { ...draft.prompt, model: draft.model ?? models.data?.[0]?.id ?? '' };

@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { readActivity } from '../../api/activity.ts';
+import { type Activity, readActivity } from '../../api/activity.ts';
 import { useLoad } from '../../api/use-load.ts';
 import type { PageProps } from '../../pages.ts';
 import { CaptureSwitch } from '../../parts/capture-switch.tsx';
@@ -24,7 +24,11 @@ export const Yard = ({ query }: PageProps) => {
   const list = requests.data?.requests ?? none;
   return (
     <>
-      <PageHeader title="Yard" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
+      <PageHeader
+        title="Yard"
+        about={processOf(activity.data)}
+        actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />}
+      />
       {error && <Notice kind="failed">{error}</Notice>}
       <Readouts activity={activity.data} requests={list} />
       <LinesPanel activity={activity.data} requests={list} query={query} />
@@ -38,3 +42,10 @@ export const Yard = ({ query }: PageProps) => {
 };
 
 const none: readonly never[] = [];
+
+/** Each process keeps its own requests; with one, there is nothing to say. */
+const processOf = (activity: Activity | undefined): string | undefined => {
+  if (!activity || activity.process.workers < 2) return undefined;
+  const { pid, workers } = activity.process;
+  return `What process ${pid} does, one of ${workers}`;
+};

@@ -1,0 +1,243 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../ui/src/api/json.ts';
+import type { Transformer } from '../../ui/src/api/transformer.ts';
+import { diffLines } from '../../ui/src/config/diff-lines.ts';
+import { entryFindings } from '../../ui/src/config/entry-findings.ts';
+import { withInner, withMember } from '../../ui/src/config/field-path.ts';
+import { hideKeys, putKeysBack } from '../../ui/src/config/hide-keys.ts';
+import { mergeChanges } from '../../ui/src/config/merge-changes.ts';
+import { mergePreset } from '../../ui/src/config/merge-preset.ts';
+import { isLiteralKey } from '../../ui/src/config/reference.ts';
+import { renameProvider } from '../../ui/src/config/rename-provider.ts';
+import { fallbackPath, fallbacksOf, routePath, rules, withFallbacks, withRoute } from '../../ui/src/config/rules.ts';
+import { sameJson } from '../../ui/src/config/same-json.ts';
+import { schemaFaults } from '../../ui/src/config/schema-faults.ts';
+
+const objects: fc.Arbitrary<JsonObject> = fc
+  .dictionary(fc.constantFrom('a', 'b', 'valueOf'), fc.jsonValue({ maxDepth: 2 }))
+  // As it comes from the gateway: read from a text.
+  .map((value) => JSON.parse(JSON.stringify(value)));
+
+test('two values that differ in the order of members alone are the same', (t) => {
+  t.true(sameJson({ a: 1, b: [{ c: null, d: 2 }] }, { b: [{ d: 2, c: null }], a: 1 }));
+  t.false(sameJson([1, 2], [2, 1]));
+  t.false(sameJson({ a: null }, {}));
+  t.false(sameJson({ valueOf: 1 }, { a: 1 }));
+});
+
+const merges: readonly (readonly [string, JsonObject, JsonObject, JsonObject, JsonObject, readonly string[]])[] = [
+  ['changes of different fields', { a: 1, b: 1 }, { a: 2, b: 1 }, { a: 1, b: 3 }, { a: 2, b: 3 }, []],
+  ['the same change', { a: 1 }, { a: 2 }, { a: 2 }, { a: 2 }, []],
+  ['different changes of one field: mine, and a conflict', { a: 1 }, { a: 2 }, { a: 3 }, { a: 2 }, ['a']],
+  [
+    'fields of a field',
+    { r: { x: 1, y: 1 } },
+    { r: { x: 2, y: 1 } },
+    { r: { x: 1, y: 2, z: 3 } },
+    { r: { x: 2, y: 2, z: 3 } },
+    [],
+  ],
+  ['a list is one value', { l: [1] }, { l: [1, 2] }, { l: [0, 1] }, { l: [1, 2] }, ['l']],
+  ['removed here, untouched there', { a: 1, b: 1 }, { b: 1 }, { a: 1, b: 2 }, { b: 2 }, []],
+  ['removed here, changed there', { a: 1 }, {}, { a: 2 }, {}, ['a']],
+];
+
+for (const [title, base, mine, theirs, expected, conflicts] of merges) {
+  test(`changes go on top of others: ${title}`, (t) => {
+    const merged = mergeChanges(base, mine, theirs);
+    t.deepEqual(merged.value, expected);
+    t.deepEqual(
+      merged.conflicts.map(({ path }) => path),
+      conflicts,
+    );
+  });
+}
+
+test('changes go on top of others: whoever changed nothing gets what the other has', (t) => {
+  fc.assert(
+    fc.property(objects, objects, (base, changed) => {
+      const [mine, theirs] = [mergeChanges(base, changed, base), mergeChanges(base, base, changed)];
+      return (
+        sameJson(mine.value, changed) &&
+        sameJson(theirs.value, changed) &&
+        mine.conflicts.length + theirs.conflicts.length === 0
+      );
+    }),
+  );
+  t.pass();
+});
+
+test('changes go on top of others: both sides meet in the same conflicts', (t) => {
+  fc.assert(
+    fc.property(objects, objects, objects, (base, one, other) => {
+      const paths = [mergeChanges(base, one, other), mergeChanges(base, other, one)].map(({ conflicts }) =>
+        conflicts.map(({ path }) => path).sort(),
+      );
+      return sameJson(paths[0], paths[1]);
+    }),
+  );
+  t.pass();
+});
+
+test('the difference of two texts leads from one to the other, and is as short as can be', (t) => {
+  const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(lines, lines, (before, after) => {
+      const diff = diffLines(before.join('\n'), after.join('\n'));
+      const side = (kind: 'removed' | 'added') =>
+        diff.filter((line) => line.kind === 'same' || line.kind === kind).map(({ text }) => text);
+      t.deepEqual(side('removed'), before);
+      t.deepEqual(side('added'), after);
+      t.is(diff.filter(({ kind }) => kind === 'same').length, longestCommon(before, after));
+    }),
+  );
+});
+
+/** By the definition. */
+const longestCommon = (one: readonly string[], other: readonly string[]): number => {
+  const rows = one.reduce<readonly number[]>(
+    (above, line) =>
+      other.reduce<readonly number[]>(
+        (row, text, at) => [...row, text === line ? (above[at] ?? 0) + 1 : Math.max(row[at] ?? 0, above[at + 1] ?? 0)],
+        [0],
+      ),
+    other.map(() => 0).concat(0),
+  );
+  return rows.at(-1) ?? 0;
+};
+
+test('texts that differ in everything are compared in no time', (t) => {
+  const many = (name: string) => Array.from({ length: 5_000 }, (_, at) => `${name} ${at}`).join('\n');
+  const startedMs = performance.now();
+  t.is(diffLines(many('a'), many('b')).length, 10_000);
+  t.true(performance.now() - startedMs < 1_000);
+});
+
+test('references are no keys that are written out', (t) => {
+  for (const text of ['', ' ', '$NAME', '${NAME}', ' $NAME ']) t.false(isLiteralKey(text), text);
+  for (const text of ['sk-123', '$', '$$NAME', 'Bearer $NAME', '$NAME-x', '$A$B']) t.true(isLiteralKey(text), text);
+});
+
+test('keys that are written out are hidden, wherever they stand, and come back', (t) => {
+  const config = {
+    APIKEY: 'own',
+    Providers: [
+      { name: 'a', apiKey: 'one', models: [] },
+      { name: 'b', api_key: ['two', '$REF', 'three'], models: [] },
+      { name: 'a', apiKey: 'four', models: [] },
+    ],
+  };
+  const { shown, keys } = hideKeys(config);
+  const text = JSON.stringify(shown);
+  for (const secret of ['"own"', '"one"', '"two"', '"three"', '"four"']) t.false(text.includes(secret), secret);
+  t.true(text.includes('$REF'));
+  t.deepEqual(putKeysBack(shown, keys), { value: config, unknown: [] });
+  t.deepEqual(putKeysBack({ apiKey: '•••• key of nobody' }, keys).unknown, ['•••• key of nobody']);
+});
+
+test('a key that was changed elsewhere is the one that its stand-in comes back as', (t) => {
+  const { shown } = hideKeys({ Providers: [{ name: 'a', apiKey: 'old' }] });
+  const { keys } = hideKeys({ Providers: [{ name: 'a', apiKey: 'new' }] });
+  t.deepEqual(putKeysBack(shown, keys).value, { Providers: [{ name: 'a', apiKey: 'new' }] });
+});
+
+test('a renamed provider is followed by routes, fallbacks and scopes, and by nothing that only begins alike', (t) => {
+  t.deepEqual(
+    renameProvider(
+      {
+        Router: { default: 'a,m', routes: { think: 'ab,m' }, fallback: { default: ['a,n', 'b,a'] } },
+        transformers: ['a', { name: 'x', provider: 'a' }, { name: 'y', provider: 'ab' }],
+      },
+      'a',
+      'z',
+    ),
+    {
+      Router: { default: 'z,m', routes: { think: 'ab,m' }, fallback: { default: ['z,n', 'b,a'] } },
+      transformers: ['a', { name: 'x', provider: 'z' }, { name: 'y', provider: 'ab' }],
+    },
+  );
+});
+
+test('rules are written where they stand: the older spellings stay', (t) => {
+  const think = rules.find(({ name }) => name === 'think');
+  const image = rules.find(({ name }) => name === 'image');
+  if (!think || !image) return t.fail();
+  const older = { Router: { think: 'a,m' }, fallback: { think: ['b,m'] } };
+  t.is(routePath(older, think), 'Router.think');
+  t.deepEqual(withRoute(older, think, 'c,m').Router, { think: 'c,m' });
+  t.deepEqual(withRoute(older, image, 'c,m').Router, { think: 'a,m', routes: { image: 'c,m' } });
+  t.deepEqual(withRoute({ Router: { routes: { image: 'c,m' } } }, image, '').Router, {});
+  t.is(fallbackPath(older, think), 'fallback.think');
+  t.deepEqual(fallbacksOf(older, think), ['b,m']);
+  t.deepEqual(withFallbacks(older, think, ['c,m']).fallback, { think: ['c,m'] });
+  t.deepEqual(withFallbacks(older, image, ['c,m']).Router, { think: 'a,m', fallback: { image: ['c,m'] } });
+});
+
+test('members are set, and taken away with what they leave empty', (t) => {
+  t.deepEqual(withMember({ a: 1, b: 2 }, 'a', 3), { a: 3, b: 2 });
+  t.deepEqual(withMember({ a: 1, b: 2 }, 'a', undefined), { b: 2 });
+  t.deepEqual(withInner({ a: { x: 1 } }, 'a', 'x', undefined), {});
+});
+
+test('a preset takes the place of fields, but of the router member by member', (t) => {
+  const config = { PORT: 1, Providers: [], Router: { default: 'a,m', routes: { think: 'a,t', image: 'a,i' } } };
+  const manifest = { name: 'x', PORT: 2, Router: { routes: { think: 'b,t' } } };
+  t.deepEqual(mergePreset(config, manifest), {
+    PORT: 1,
+    Providers: [],
+    Router: { default: 'a,m', routes: { think: 'b,t', image: 'a,i' } },
+  });
+});
+
+const options: JsonObject = {
+  type: 'object',
+  required: ['cap'],
+  additionalProperties: false,
+  properties: {
+    cap: { type: 'integer', minimum: 1, maximum: 9 },
+    tag: { type: 'string', pattern: '^[a-z]+$', maxLength: 4 },
+    mode: { anyOf: [{ const: 'chat' }, { const: 'other' }] },
+    list: { type: 'array', items: { type: 'string' } },
+  },
+};
+
+const optionCases: readonly (readonly [Json, readonly string[]])[] = [
+  [{ cap: 1, tag: 'ab', mode: 'chat', list: ['x'] }, []],
+  [{}, ['o.cap is required']],
+  [{ cap: 0 }, ['o.cap must be at least 1']],
+  [{ cap: 1.5 }, ['o.cap must be a whole number']],
+  [{ cap: 10 }, ['o.cap must be at most 9']],
+  [{ cap: 1, tag: 'A' }, ['o.tag must match ^[a-z]+$']],
+  [{ cap: 1, tag: 'abcde' }, ['o.tag must have at most 4 characters']],
+  [{ cap: 1, mode: 'x' }, ['o.mode is none of the values that it may have']],
+  [{ cap: 1, list: [1] }, ['o.list[0] must be a text']],
+  [{ cap: 1, more: 1 }, ['o.more is not known']],
+  [[], ['o must be a JSON object']],
+];
+
+for (const [value, expected] of optionCases) {
+  test(`options by their schema: ${JSON.stringify(value)}`, (t) => {
+    t.deepEqual(
+      schemaFaults(value, options, 'o').map(({ path, message }) => `${path} ${message}`),
+      expected,
+    );
+  });
+}
+
+test('entries that do not fit are faults of an edit, and warnings where they were saved before', (t) => {
+  const known: Transformer = {
+    name: 'cap',
+    endpoint: null,
+    kind: 'stage',
+    about: '',
+    options,
+    halves: { request: true, events: false },
+    state: 'loaded',
+  };
+  const config = { transformers: ['cap', 'nobody', { name: 'cap', options: { cap: 3 } }] };
+  const paths = (findings: readonly { readonly path: string }[]) => findings.map(({ path }) => path);
+  const edited = entryFindings(config, { transformers: ['cap'] }, [known]);
+  t.deepEqual(paths(edited.faults), ['transformers[1].name']);
+  t.deepEqual(paths(edited.warnings), ['transformers[0].options.cap']);
+});
