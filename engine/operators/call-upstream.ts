@@ -4,6 +4,7 @@ import { FaultError, fail } from '../model/fault.ts';
 import type { Answer, Upstreams } from '../upstream/call.ts';
 import { decompress } from '../upstream/decompress.ts';
 import { collectBytes } from './collect-bytes.ts';
+import { limitHeaders } from './headers.ts';
 import { hideCredentials } from './hide-credentials.ts';
 
 /** How much of an upstream's error body is read. */
@@ -35,9 +36,10 @@ const refuse = (ready: Ready, answer: Answer): Observable<never> =>
     collectBytes(maxErrorBytes),
     mergeMap((body): never => {
       const text = new TextDecoder().decode(body);
-      throw new FaultError(
-        hideCredentials(ready.line.upstream.decodeFault(answer.status, answer.headers, text), ready),
-      );
+      const fault = ready.line.upstream.decodeFault(answer.status, answer.headers, text);
+      // What the body says of waiting is more exact than a header; the other limits are every vendor's alike.
+      const headers = { ...limitHeaders(answer.headers), ...fault.headers };
+      throw new FaultError(hideCredentials({ ...fault, headers }, ready));
     }),
   );
 

@@ -1,4 +1,4 @@
-import { defer, map, type OperatorFunction, pipe, tap } from 'rxjs';
+import { catchError, concat, defer, EMPTY, map, type Observable, type OperatorFunction, of, pipe, tap } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
@@ -22,39 +22,75 @@ export const relay = (answered: Answered): OperatorFunction<Uint8Array, ReplyPar
 const tailBytes = 16 * 1024;
 const mostTailBytes = 1024 * 1024;
 
-/** Throws `upstream-cut` behind a stream that ends without one of the records that a regular end, or an error, has. */
+/**
+ * Throws `upstream-cut` behind a stream that ends without one of the records that a regular end, or an error, has. What follows
+ * that record, a broken connection included, is nothing to the client any more; where it lacks its empty line, it gets it.
+ */
 const relayStream =
   ({ client, delivery }: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
   (source) =>
     defer(() => {
-      let ended = false;
-      const look = (tail: StreamTail): void => {
-        ended ||= holdsEnd(tail, client.terminators);
-      };
-      const tail = new StreamTail(tailBytes, mostTailBytes, look);
-      return source.pipe(
-        tap({
-          next(chunk) {
-            tail.add(chunk);
-            delivery.betweenRecords = endsRecord(chunk);
-          },
-          complete() {
-            look(tail);
-            if (!ended) throw new FaultError(cutOff);
-          },
+      let seen = false;
+      const tail = new StreamTail(tailBytes, mostTailBytes, (longTail) => {
+        seen ||= endPlace(textOf(longTail), longTail, client.terminators) >= 0;
+      });
+      const ending = (): Ending => endingOf(tail, client.terminators, seen);
+      const bytes = source.pipe(
+        tap((chunk) => {
+          tail.add(chunk);
+          delivery.betweenRecords = endsRecord(chunk);
         }),
         map((data): ReplyPart => ({ type: 'data', data })),
+        catchError((error: unknown) => {
+          if (ending() === 'cut') throw error;
+          return EMPTY;
+        }),
+      );
+      return concat(
+        bytes,
+        defer((): Observable<ReplyPart> => {
+          const how = ending();
+          if (how === 'cut') throw new FaultError(cutOff);
+          return how === 'whole' ? EMPTY : of({ type: 'data', data: '\n\n' });
+        }),
       );
     });
 
-const holdsEnd = (tail: StreamTail, terminators: readonly string[]): boolean => {
-  const { bytes } = tail;
-  // The stream's own beginning begins a line, too.
-  return terminators.some((text) => bytes.lastIndexOf(text) >= 0 || (!tail.cut && startsLine(bytes, text)));
+/** `unfinished`: all there but for the empty line of the last record, without which clients drop it. */
+type Ending = 'whole' | 'unfinished' | 'cut';
+
+/** `seen`: the last record is too long for the tail and began as an end does. */
+const endingOf = (tail: StreamTail, terminators: readonly string[], seen: boolean): Ending => {
+  const text = textOf(tail);
+  const at = endPlace(text, tail, terminators);
+  if (at < 0 && !seen) return 'cut';
+  if (at < 0) return text.endsWith('\n\n') ? 'whole' : /\}\n?$/.test(text) ? 'unfinished' : 'cut';
+  if (text.includes('\n\n', at + 1)) return 'whole';
+  const gap = text.lastIndexOf('\n\n', at);
+  return isWholeRecord(text.slice(Math.max(gap, 0))) ? 'unfinished' : 'cut';
 };
 
-const startsLine = (bytes: Buffer, text: string): boolean =>
-  text.startsWith('\n') && bytes.subarray(0, text.length - 1).equals(Buffer.from(text.slice(1)));
+/** One character per byte, which places need, with lines that end in LF. */
+const textOf = ({ bytes }: StreamTail): string => {
+  const text = bytes.toString('latin1');
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+};
+
+/** Where the last of the records that end a stream shows itself; -1 without one. */
+const endPlace = (text: string, { cut }: StreamTail, terminators: readonly string[]): number => {
+  const places = terminators.map((words) => text.lastIndexOf(words));
+  // The stream's own beginning begins a line, too.
+  const atStart = !cut && terminators.some((words) => words.startsWith('\n') && text.startsWith(words.slice(1)));
+  return Math.max(atStart ? 0 : -1, ...places);
+};
+
+const isWholeRecord = (record: string): boolean => {
+  const data = record
+    .split('\n')
+    .flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []))
+    .join('\n');
+  return data.trim() === '[DONE]' || parseJson(data) !== undefined;
+};
 
 const relayWhole = (answered: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
   pipe(
