@@ -54,10 +54,11 @@ test.serial('R7 slow clients of 1 KB/s before fast upstreams: 200 streams, at mo
     sseAnswer(endless(modelOf(asked) === 'own' ? 'messages' : 'chat', sent)),
   );
   t.teardown(() => upstream.close());
-  const gateway = await gatewayProcess(
-    t,
-    providersAt(() => upstream.url),
-  );
+
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-probe-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const gateway = await gatewayProcess(t, { LOG: false, ...providersAt(() => upstream.url) }, probeEnvironment(folder));
+  await wait(1_500);
   const open = (count: number) =>
     Array.from({ length: count }, (_, index) =>
       // Every second one is relayed, the others converted.
