@@ -1,10 +1,10 @@
 import test from 'ava';
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
-import { runWhole, runWhole } from '../../engine/model/machine.ts';
+import { runWhole } from '../../engine/model/machine.ts';
 import type { SseRecord } from '../../engine/model/protocol.ts';
-import { readSseRecords, readSseRecords } from '../../engine/sse.ts';
-import { replyContext, replyContext } from '../support/context.ts';
+import { readSseRecords } from '../../engine/sse.ts';
+import { replyContext } from '../support/context.ts';
 import { recordsOf } from '../support/events.ts';
 import { recordingsOf } from '../support/recordings.ts';
 
