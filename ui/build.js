@@ -1,20 +1,22 @@
 #!/usr/bin/env node
 // Builds the web interface into ui/dist unless that was made from these very sources. With `--optional`, a build that isn't
 // possible here (the packages for development are missing, the folder can't be written) is no failure; with `--gently` it lets
-// others go first.
+// others go first, and leaves a build that is under way elsewhere to them.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const ui = fileURLToPath(new URL('.', import.meta.url));
 const dist = join(ui, 'dist');
 const lock = join(ui, '.building');
 const optional = process.argv.includes('--optional');
+const gently = process.argv.includes('--gently');
 
-/** A lock that old was left by a build that was killed. */
-const staleLockMs = 120_000;
+/** A build takes seconds; what takes that long isn't one. */
+const mostWaitMs = 120_000;
 
 /** One line of text that changes when a source or a package's version does. */
 const stateOfSources = () => {
@@ -43,16 +45,33 @@ const builtFrom = () => {
   }
 };
 
-/** Two builds at once would cost twice the time and end up the same. */
+/** Two builds at once would cost twice the time and end up the same. A build that was killed holds nothing up. */
 const takeLock = () => {
   try {
-    mkdirSync(lock);
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
-    if (Date.now() - statSync(lock).mtimeMs < staleLockMs) return false;
-    rmSync(lock, { recursive: true, force: true });
+    if (isAlive(holderOf(lock))) return false;
+    rmSync(lock, { force: true });
     return takeLock();
+  }
+};
+
+const holderOf = (file) => {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return 0;
+  }
+};
+
+const isAlive = (pid) => {
+  try {
+    // A file that was made but not yet written to names nobody; it will in a moment.
+    return pid === 0 ? existsSync(lock) : process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
   }
 };
 
@@ -63,6 +82,10 @@ const build = async (sources) => {
   const { default: config } = await import('./vite.config.js');
   const drafts = join(ui, `.dist-${process.pid}`);
   const outgoing = `${drafts}-before`;
+  for (const name of readdirSync(ui)) {
+    // Left by builds that were killed.
+    if (name.startsWith('.dist-')) rmSync(join(ui, name), { recursive: true, force: true });
+  }
   try {
     await bundle({ ...config, configFile: false, logLevel: 'warn', build: { ...config.build, outDir: drafts } });
     writeFileSync(join(drafts, '.sources'), sources);
@@ -78,13 +101,24 @@ const build = async (sources) => {
 const run = async () => {
   // An image holds the built files alone.
   if (!existsSync(join(ui, 'src'))) return;
-  const sources = stateOfSources();
-  if (builtFrom() === sources || !takeLock()) return;
+  const patience = Date.now() + mostWaitMs;
+  for (;;) {
+    const sources = stateOfSources();
+    if (builtFrom() === sources) return;
+    if (takeLock()) return buildLocked(sources);
+    if (gently) return;
+    // Somebody else builds. Whoever waits for files wants those of these sources, which may not be the ones at work there.
+    if (Date.now() > patience) throw new Error(`another build holds ${lock}; remove that file if there is none`);
+    await wait(200);
+  }
+};
+
+const buildLocked = async (sources) => {
   try {
-    if (process.argv.includes('--gently')) setPriority(10);
+    if (gently) setPriority(10);
     await build(sources);
   } finally {
-    rmSync(lock, { recursive: true, force: true });
+    rmSync(lock, { force: true });
   }
 };
 

@@ -8,7 +8,7 @@ import { withInner, withMember } from '../../ui/src/config/field-path.ts';
 import { hideKeys, putKeysBack } from '../../ui/src/config/hide-keys.ts';
 import { mergeChanges } from '../../ui/src/config/merge-changes.ts';
 import { mergePreset } from '../../ui/src/config/merge-preset.ts';
-import { isLiteralKey } from '../../ui/src/config/reference.ts';
+import { isLiteralKey, isReferenceSoFar } from '../../ui/src/config/reference.ts';
 import { renameProvider } from '../../ui/src/config/rename-provider.ts';
 import { fallbackPath, fallbacksOf, routePath, rules, withFallbacks, withRoute } from '../../ui/src/config/rules.ts';
 import { sameJson } from '../../ui/src/config/same-json.ts';
@@ -117,6 +117,11 @@ test('texts that differ in everything are compared in no time', (t) => {
 test('references are no keys that are written out', (t) => {
   for (const text of ['', ' ', '$NAME', '${NAME}', ' $NAME ']) t.false(isLiteralKey(text), text);
   for (const text of ['sk-123', '$', '$$NAME', 'Bearer $NAME', '$NAME-x', '$A$B']) t.true(isLiteralKey(text), text);
+});
+
+test('what becomes a reference is shown while it is typed, and nothing else', (t) => {
+  for (const text of ['', '$', '$N', '${', '${NA', '${NAME}']) t.true(isReferenceSoFar(text), text);
+  for (const text of ['s', '$$', '$a-', '$ecret!', '${NAME}x']) t.false(isReferenceSoFar(text), text);
 });
 
 test('keys that are written out are hidden, wherever they stand, and come back', (t) => {

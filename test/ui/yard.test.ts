@@ -265,6 +265,24 @@ browserTest('a service with a key asks for it once in a tab, and says when it is
   t.is(await page.evaluate('window.localStorage.length'), 0);
 });
 
+browserTest('going back with unsaved changes asks too, and leaving keeps them as a draft', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
+  await page.getByRole('link', { name: 'Routing' }).click();
+  const threshold = page.getByLabel('Threshold, in tokens');
+  await threshold.fill('70000');
+  // To the address without a fragment, with which the tab began.
+  await page.goBack();
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await question.getByRole('button', { name: 'Stay' }).click();
+  t.is(await threshold.inputValue(), '70000');
+  await page.goBack();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
+  await page.getByRole('link', { name: 'Routing' }).click();
+  t.is(await threshold.inputValue(), '70000');
+  t.deepEqual(complaints, []);
+});
+
 browserTest('the theme is picked and kept, and the drawer leads on where there is little room', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
   await page.getByRole('group', { name: 'Theme' }).getByText('Dark').check({ force: true });

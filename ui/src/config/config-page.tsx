@@ -60,7 +60,7 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
   const { data: transformers = none } = useLoad(load);
   const draft = held?.draft;
   useEffect(() => rebaseDraft(saved), [saved]);
-  useChecks(draft);
+  useChecks(draft ?? saved);
   useUnsaved('the configuration', draft !== undefined || texts.size > 0, configPages);
   useFocusWanted();
   const form = useMemo<Form>(() => {
@@ -72,7 +72,7 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
       dirty: draft !== undefined,
       change: (change) => changeDraft(saved, change),
       faults: [...told, ...own.faults],
-      warnings: [...(of === draft ? warnings : []), ...own.warnings],
+      warnings: [...(of === config ? warnings : []), ...own.warnings],
       transformers,
     };
   }, [draft, saved, told, warnings, of, transformers]);

@@ -5,9 +5,9 @@ import { createStore, useStore } from '../state/store.ts';
 import { parseText } from './parse-text.ts';
 import { unreadableTexts } from './unreadable-texts.ts';
 
-/** What the gateway says about a draft. */
+/** What the gateway says about a configuration. */
 export interface Checked extends CheckedConfig {
-  /** The draft that it speaks of. */
+  /** The one that it speaks of. */
   readonly of: ConfigFile | undefined;
   /** Why it couldn't be asked. */
   readonly error: string | undefined;
@@ -15,22 +15,28 @@ export interface Checked extends CheckedConfig {
 
 const nothing: Checked = { of: undefined, error: undefined, faults: [], warnings: [], restart: [] };
 
-/** The newest check of the draft. */
+/** The newest check of the draft or, while there is none, of what is saved. */
 export const checked = createStore<Checked>(nothing);
 
 /** How long somebody must have stopped typing, in milliseconds. */
 const pauseMs = 250;
 
-/** Has a draft checked whenever it has changed. Once per page. */
-export const useChecks = (draft: ConfigFile | undefined): void => {
+const turn = createStore(0);
+
+/** Has the configuration checked once more: what holds it up may be gone, such as a restart that was due. */
+export const checkAgain = (): void => turn.set(turn.get() + 1);
+
+/** Has a configuration checked, now and whenever it has changed. Once per page. */
+export const useChecks = (config: ConfigFile): void => {
+  const again = useStore(turn);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn is a reason to check it again
   useEffect(() => {
-    if (draft === undefined) return checked.set(nothing);
     const leaving = new AbortController();
     const timer = window.setTimeout(() => {
-      checkConfig(draft, leaving.signal).then(
-        (outcome) => checked.set({ ...outcome, of: draft, error: undefined }),
+      checkConfig(config, leaving.signal).then(
+        (outcome) => checked.set({ ...outcome, of: config, error: undefined }),
         (error: unknown) => {
-          if (!isAbort(error)) checked.set({ ...nothing, of: draft, error: wordError(error) });
+          if (!isAbort(error)) checked.set({ ...nothing, of: config, error: wordError(error) });
         },
       );
     }, pauseMs);
@@ -38,7 +44,7 @@ export const useChecks = (draft: ConfigFile | undefined): void => {
       window.clearTimeout(timer);
       leaving.abort();
     };
-  }, [draft]);
+  }, [config, again]);
 };
 
 /** All that keeps the draft from being saved. */

@@ -15,7 +15,6 @@ import { checked } from './findings.ts';
 import { useForm } from './form.ts';
 import { hideKeys } from './hide-keys.ts';
 import { Problems } from './problems.tsx';
-import { needRestart } from './restart-need.ts';
 
 /** What was changed, what is wrong with it, and the buttons that save or discard it. At the page's foot while there is something. */
 export const SaveBar = () => {
@@ -34,7 +33,6 @@ export const SaveBar = () => {
     setError(undefined);
     try {
       const message = await saveDraft();
-      if (restart.length > 0 && of === config) needRestart(restart);
       toast(message);
       setReviews(false);
     } catch (caught) {

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { classNames } from './class-names.ts';
 import './combo-field.css';
 import { Field, type FieldFrame } from './field.tsx';
@@ -41,6 +41,10 @@ export const ComboField = ({
   const needle = (typed ?? '').toLowerCase();
   const fitting = options.filter((option) => option.value.toLowerCase().includes(needle)).slice(0, mostShown);
   const shows = isOpen && fitting.length > 0;
+
+  useEffect(() => {
+    if (shows) list.current?.scrollIntoView({ block: 'nearest' });
+  }, [shows]);
 
   const close = (): void => {
     setOpen(false);

@@ -6,7 +6,7 @@ import { parseHash, type Route, route } from './route.ts';
  * browser ask. Returns a function that ends it.
  */
 export const followAddress = (mayLeave: (what: readonly string[]) => Promise<boolean>): (() => void) => {
-  let allowed = '';
+  let allowed: string | undefined;
   const onHashChange = (): void => {
     const asked = window.location.hash;
     const next = parseHash(asked);
@@ -14,7 +14,7 @@ export const followAddress = (mayLeave: (what: readonly string[]) => Promise<boo
     const left = [...unsaved.get().values()].filter(({ pages }) => !pages.includes(next.segments[0] ?? ''));
     const what = left.map((one) => one.what);
     if (what.length === 0 || asked === allowed || isSamePage(next, shown)) {
-      allowed = '';
+      allowed = undefined;
       route.set(next);
       return;
     }

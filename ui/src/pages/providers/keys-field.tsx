@@ -1,7 +1,7 @@
 import type { ProviderFile } from '../../api/config.ts';
 import type { Json } from '../../api/json.ts';
 import { useField } from '../../config/form.ts';
-import { isLiteralKey } from '../../config/reference.ts';
+import { isLiteralKey, isReferenceSoFar } from '../../config/reference.ts';
 import { keysOf, spelling } from '../../config/spelling.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
@@ -82,7 +82,7 @@ const KeyText = ({
     className="mono"
     placeholder="$PROVIDER_API_KEY"
     // A reference is no secret; all else is hidden from its first character on.
-    type={value === '' || value.trimStart().startsWith('$') ? 'text' : 'password'}
+    type={isReferenceSoFar(value) ? 'text' : 'password'}
     autoComplete="off"
     {...useField(path)}
     value={value}

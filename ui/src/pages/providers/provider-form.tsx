@@ -53,7 +53,8 @@ export const ProviderForm = ({
           {...useField(`${path}.name`)}
           value={name}
           onFocus={() => {
-            nameBefore.current = name;
+            // Emptied on the way to a new name, it still had the old one.
+            if (name !== '') nameBefore.current = name;
           }}
           onBlur={follow}
           onChange={(value) => set('name', value)}

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { readService, restartService } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { checkAgain } from '../../config/findings.ts';
 import { useForm } from '../../config/form.ts';
-import { restartNeed } from '../../config/restart-need.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/loading.tsx';
@@ -11,8 +11,8 @@ import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { confirm } from '../../shell/confirm.ts';
 import { ThemeSwitch } from '../../shell/theme-switch.tsx';
-import { useStore } from '../../state/store.ts';
 import { awaitService } from './await-service.ts';
+import { RestartDue } from './restart-due.tsx';
 
 type Progress =
   | { readonly phase: 'idle' | 'starting' | 'waiting' | 'done' }
@@ -21,7 +21,6 @@ type Progress =
 /** The processes, and their restart; the look of this interface. */
 export const Service = () => {
   const { saved } = useForm();
-  const need = useStore(restartNeed);
   const { data: service, error, reload } = useLoad(readService);
   const [progress, setProgress] = useState<Progress>({ phase: 'idle' });
   const restart = async (): Promise<void> => {
@@ -36,7 +35,7 @@ export const Service = () => {
       await restartService();
       setProgress({ phase: 'waiting' });
       if (await awaitService()) {
-        restartNeed.set([]);
+        checkAgain();
         setProgress({ phase: 'done' });
         reload();
       } else {
@@ -59,9 +58,7 @@ export const Service = () => {
           </Button>
         }
       >
-        {need.length > 0 && phase === 'idle' && (
-          <Notice kind="warn">A restart applies what was saved: {need.join(', ')}.</Notice>
-        )}
+        {phase === 'idle' && <RestartDue />}
         <div role="status">
           {busy && (
             <ol className="restart-steps">

@@ -1,14 +1,11 @@
 import { useState } from 'react';
 import { ConfigPage } from '../../config/config-page.tsx';
-import { restartNeed } from '../../config/restart-need.ts';
 import { useWanted } from '../../config/wanted-field.ts';
 import type { PageProps } from '../../pages.ts';
-import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { href } from '../../router/route.ts';
-import { useStore } from '../../state/store.ts';
 import { Backups } from './backups.tsx';
+import { RestartDue } from './restart-due.tsx';
 import { ServerForm, serverFields } from './server-form.tsx';
 import { Service } from './service.tsx';
 import { WholeFile, wholeFilePath } from './whole-file.tsx';
@@ -28,7 +25,6 @@ export const Settings = ({ query }: PageProps) => {
   const [shown, setShown] = useState<TabName>(
     () => tabs.find(({ name }) => name === query.get('tab'))?.name ?? 'server',
   );
-  const need = useStore(restartNeed);
   const show = (name: TabName): void => {
     setShown(name);
     // For a reload and for links; it is the same page.
@@ -39,15 +35,7 @@ export const Settings = ({ query }: PageProps) => {
       title="Settings"
       about="The gateway itself: its address and limits, its file and earlier files, its processes."
     >
-      {need.length > 0 && shown !== 'service' && (
-        <Notice
-          kind="warn"
-          title={`Saved, but not yet in effect: ${need.join(', ')}`}
-          actions={<Button onClick={() => show('service')}>To the restart</Button>}
-        >
-          A restart applies it. Streams in flight go on to their end.
-        </Notice>
-      )}
+      {shown !== 'service' && <RestartDue onGo={() => show('service')} />}
       {serverFields.map((field) => (
         <Wanted key={field} path={field} show={() => show('server')} />
       ))}
