@@ -6,6 +6,7 @@ import type { SseRecord } from '../../engine/model/protocol.ts';
 import { readSseRecords } from '../../engine/sse.ts';
 import { replyContext } from '../support/context.ts';
 import { recordsOf } from '../support/events.ts';
+import { recordingsOf } from '../support/recordings.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -86,4 +87,33 @@ test('a long line in tiny pieces costs linear time', (t) => {
   const chunks = [bytes('data: '), ...Array.from({ length: 200_000 }, () => piece), bytes('\n\n')];
   const [record] = runWhole(readSseRecords, replyContext(), chunks);
   t.is(record?.data.length, 2_000_000);
+});
+
+/** As `recordsOf`, for more pieces than a call may have arguments. */
+const recordsIn = (pieces: readonly Uint8Array[]) => runWhole(readSseRecords, replyContext(), pieces);
+
+/** Random splits of each recording; `SPLITS=10000` is the size that the bar names. */
+const splits = Number(process.env.SPLITS ?? 40);
+
+test(`R5 ${splits} random splits of each recording, and all of one byte, give the same records`, (t) => {
+  t.timeout(900_000);
+  const folders = ['anthropic', 'openai-chat', 'openai-responses', 'deepseek', 'gemini', 'groq', 'openrouter'];
+  const recordings = folders.flatMap(recordingsOf).filter(({ streamed }) => streamed);
+  let seed = 1;
+  // Numerical Recipes' generator: the same splits in every run.
+  const below = (limit: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * limit);
+  };
+  for (const { format, name, bytes } of recordings) {
+    const whole = JSON.stringify(recordsOf(bytes));
+    t.false(whole.includes('\ufffd'), `${format}/${name}`);
+    t.is(JSON.stringify(recordsIn(Array.from(bytes, (byte) => Uint8Array.of(byte)))), whole, `${format}/${name}`);
+    for (let split = 0; split < splits; split += 1) {
+      const places = Array.from({ length: 1 + below(12) }, () => below(bytes.length)).sort((a, b) => a - b);
+      const pieces = [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length));
+      if (JSON.stringify(recordsIn(pieces)) !== whole) t.fail(`${format}/${name} split at ${places}`);
+    }
+  }
+  t.true(recordings.length > 50);
 });
