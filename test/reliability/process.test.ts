@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { Agent, request } from 'undici';
+import { readCpu } from '../bench/measure/process-tree.ts';
+import { startFaultyUpstreams, startLoad } from '../soak/load.ts';
 import { gatewayProcess } from '../support/faults/gateway-process.ts';
 import { rawPost } from '../support/faults/raw-client.ts';
 import { providersAt, wires } from '../support/faults/wires.ts';
@@ -88,4 +90,51 @@ test('R12 P4 a full disk and no place for the log folder: no request fails; head
   await wait(1_500);
   t.log(gateway.reports.join('\n'));
   t.true(gateway.reports.filter((line) => line.includes('logs')).length <= 1);
+});
+
+test('R14 P1 P5 clients that leave and upstreams that fail take nothing from the streams beside them', async (t) => {
+  const upstreams = await startFaultyUpstreams();
+  const { baseUrl, running } = await gatewayProcess(t, {
+    RETRY: { attempts: 0 },
+    BREAKER: { faults: 1_000_000 },
+    ...providersAt((wire) => upstreams[wire].url),
+  });
+  const load = startLoad(baseUrl, 60);
+  await wait(3_000);
+  await load.end();
+  t.deepEqual(load.tallies.wrong, []);
+  t.true(load.tallies.whole > 40 && load.tallies.left > 3 && load.tallies.faulted > 3);
+  t.is(running.child.exitCode, null);
+  await Promise.all(Object.values(upstreams).map((upstream) => upstream.close()));
+});
+
+test.serial('P2 a request costs no more among 500 than among 20', async (t) => {
+  const upstream = await startUpstream(async () => {
+    await wait(200);
+    return jsonAnswer(wires.chat.reply('fine'));
+  });
+  t.teardown(() => upstream.close());
+  const { baseUrl, pid } = await gatewayProcess(t, { LOG: false, ...providersAt(() => upstream.url) });
+  const many = new Agent({ connections: 500 });
+  t.teardown(() => many.destroy());
+  const costMs = async (atOnce: number, rounds: number): Promise<number> => {
+    const from = readCpu(pid).coarseMs;
+    for (let round = 0; round < rounds; round += 1) {
+      const statuses = await Promise.all(
+        Array.from({ length: atOnce }, async () => {
+          const body = JSON.stringify({ ...ask, stream: false });
+          const answer = await request(`${baseUrl}/v1/messages`, { dispatcher: many, method: 'POST', body });
+          await answer.body.dump();
+          return answer.statusCode;
+        }),
+      );
+      t.true(statuses.every((status) => status === 200));
+    }
+    return (readCpu(pid).coarseMs - from) / (atOnce * rounds);
+  };
+  await costMs(500, 2);
+  const few = await costMs(20, 10);
+  const all = await costMs(500, 2);
+  t.log(`${few.toFixed(2)} ms of processor time a request among 20, ${all.toFixed(2)} ms among 500`);
+  t.true(all <= few * 2 + 0.5);
 });
