@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 
 /** What can be loaded from outside, by its file's name in the bundle. */
 const entryPoints = {
@@ -83,6 +83,7 @@ export const compile = async (root, outdir) => {
     },
     metafile: true,
     logLevel: 'silent',
-  });
+    // The compiler is a process of its own, and would stay for as long as the gateway runs.
+  }).finally(stop);
   return Object.keys(metafile.inputs).filter((file) => !file.startsWith('slim:'));
 };

@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { compile } from '../../../engine/launch/compile.js';
 
 const root = resolve(import.meta.dirname, '../../..');
 const execute = promisify(execFile);
@@ -43,6 +45,18 @@ test('the first command makes the bundle, and the next ones run it', async (t) =
   t.regex(await run(['--version']), /bundled/, 'what runs is the bundle');
   t.notRegex(await run(['--version'], { SWITCHYARD_BUNDLE: 'off' }), /bundled/, 'unless it is not wanted');
   t.deepEqual(await bundles(), [made], 'it is not made anew');
+});
+
+(process.platform === 'linux' ? test : test.skip)('the compiler is gone once the bundle is made', async (t) => {
+  const children = async (): Promise<readonly string[]> =>
+    (await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')).split(' ').filter(Boolean);
+  const before = await children();
+  const outdir = await mkdtemp(join(tmpdir(), 'switchyard-compiled-'));
+  t.teardown(() => rm(outdir, { recursive: true, force: true }));
+  t.true((await compile(root, outdir)).includes('engine/pipeline.ts'));
+  const left = async () => (await children()).filter((pid) => !before.includes(pid));
+  for (let waitedMs = 0; waitedMs < 2000 && (await left()).length > 0; waitedMs += 20) await wait(20);
+  t.deepEqual(await left(), [], 'as a process beside the gateway it would keep its memory for good');
 });
 
 test('an edited source is never ignored, a touched one does not matter', async (t) => {
