@@ -94,6 +94,7 @@ browserTest('the first page is light, asks nobody else, and leads by key to the 
 
 const pageKeys = [
   ['l', 'Logs'],
+  ['p', 'Providers'],
   ['r', 'Routing'],
   ['t', 'Transformers'],
   ['e', 'Presets'],
