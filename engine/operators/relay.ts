@@ -1,4 +1,4 @@
-import { defer, map, type OperatorFunction, pipe, tap } from 'rxjs';
+import { defer, map, type OperatorFunction, tap } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
@@ -57,15 +57,12 @@ const startsLine = (bytes: Buffer, text: string): boolean =>
   text.startsWith('\n') && bytes.subarray(0, text.length - 1).equals(Buffer.from(text.slice(1)));
 
 const relayWhole = (answered: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
-  pipe(
-    collectBytes(),
-    map((body): ReplyPart => {
-      const fault = hiddenFault(answered, body);
-      if (fault) throw new FaultError(hideCredentials(fault, answered));
-      const headers = { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) };
-      return { type: 'whole', status: answered.answer.status, headers, body };
-    }),
-  );
+  collectBytes((body): ReplyPart => {
+    const fault = hiddenFault(answered, body);
+    if (fault) throw new FaultError(hideCredentials(fault, answered));
+    const headers = { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) };
+    return { type: 'whole', status: answered.answer.status, headers, body };
+  });
 
 /** An error that came with a status of success, or a body that is no reply at all. Parses only what looks suspicious. */
 const hiddenFault = ({ line, context, answer }: Answered, body: Uint8Array): Fault | undefined => {
