@@ -92,7 +92,7 @@ const askUpstream = (ready: Ready, yard: Yard, settings: CountSettings): Observa
   if (ready.line.upstream.wire !== settings.client.wire) return estimated;
   return of(countCall(ready, settings)).pipe(
     callUpstream(yard.upstreams),
-    mergeMap(({ answer }) => answer.body.pipe(collectBytes(maxAnswerBytes), map(readCount))),
+    mergeMap(({ answer }) => answer.body.pipe(collectBytes(readCount, { maxBytes: maxAnswerBytes }))),
     timeout({ first: settings.limitMs, with: () => throwError(() => tooLate(settings.limitMs)) }),
     catchError((error: unknown) => {
       if (!(error instanceof FaultError)) throw error;

@@ -8,14 +8,7 @@ import { checkLine } from './operators/check-line.ts';
 import { decode } from './operators/decode.ts';
 import { encodeRequest } from './operators/encode-request.ts';
 import { endOnFault } from './operators/end-on-fault.ts';
-import {
-  measureBytes,
-  measureCall,
-  measureEvents,
-  measureFaults,
-  measureReply,
-  measureRoute,
-} from './operators/measure.ts';
+import { measureBytes, measureCall, measureEvents, measureReply, measureRoute } from './operators/measure.ts';
 import { measureRelayed } from './operators/measure-relayed.ts';
 import { note } from './operators/note.ts';
 import { readEvents } from './operators/read-events.ts';
@@ -43,9 +36,8 @@ export const serve = (exchange: Exchange, plainYard: Yard): Observable<ReplyPart
   return of(exchange).pipe(
     direct(exchange, yard), //       the client's bytes → what it asks, and who answers
     attempts(yard, (routed) => attempt(routed, yard)), // until somebody answers: the destination, or its fallbacks
-    measureFaults(exchange.meter), // what went wrong → a counter
     bridgeSilence(exchange, yard.keepAliveMs), // a word from us where the upstream has none
-    renderFaults(exchange, yard), // a fault, at any point → the client's own error shape
+    renderFaults(exchange, yard), // a fault, at any point → a counter, and the client's own error shape
     tapReply(exchange),
     measureReply(exchange.meter, exchange.delivery), // first byte, end and status → counters
   );

@@ -56,15 +56,17 @@ const fetchPage = (
       const encoding = answer.headers['content-encoding'];
       const body = encoding === undefined ? answer.body : answer.body.pipe(decompress(encoding));
       return body.pipe(
-        collectBytes(mostBytes),
-        map((bytes) => {
-          const text = new TextDecoder().decode(bytes);
-          if (answer.status < 200 || answer.status > 299) {
-            throw new FaultError(upstream.decodeFault(answer.status, answer.headers, text));
-          }
-          const value = parseJson(text);
-          return list.decode(isJsonObject(value) ? value : {});
-        }),
+        collectBytes(
+          (bytes) => {
+            const text = new TextDecoder().decode(bytes);
+            if (answer.status < 200 || answer.status > 299) {
+              throw new FaultError(upstream.decodeFault(answer.status, answer.headers, text));
+            }
+            const value = parseJson(text);
+            return list.decode(isJsonObject(value) ? value : {});
+          },
+          { maxBytes: mostBytes },
+        ),
       );
     }),
   );

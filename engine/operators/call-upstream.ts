@@ -1,21 +1,23 @@
-import { mergeMap, type Observable, type OperatorFunction, of } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
 import type { Answered, Ready } from '../exchange.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import type { Answer, Upstreams } from '../upstream/call.ts';
 import { decompress } from '../upstream/decompress.ts';
+import { andThen } from './and-then.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { limitHeaders } from './headers.ts';
 import { hideCredentials } from './hide-credentials.ts';
+import { steps } from './steps.ts';
 
 /** How much of an upstream's error body is read. */
 const maxErrorBytes = 1 << 20;
 
 /** Makes the call. Throws the upstream's own fault for a failure status, and what kept it from answering at all. */
 export const callUpstream = (upstreams: Upstreams): OperatorFunction<Ready, Answered> =>
-  mergeMap((ready) =>
+  andThen((ready) =>
     upstreams
       .call({ ...ready.call, flow: ready.flow })
-      .pipe(mergeMap((answer) => (isSuccess(answer) ? of(accept(ready, answer)) : refuse(ready, answer)))),
+      .pipe(steps((answer) => (isSuccess(answer) ? accept(ready, answer) : refuse(ready, answer)))),
   );
 
 const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
@@ -33,14 +35,16 @@ const accept = (ready: Ready, answer: Answer): Answered => {
 /** The upstream's error body, in whatever form, as a fault. */
 const refuse = (ready: Ready, answer: Answer): Observable<never> =>
   plainBody(answer).pipe(
-    collectBytes(maxErrorBytes),
-    mergeMap((body): never => {
-      const text = new TextDecoder().decode(body);
-      const fault = ready.line.upstream.decodeFault(answer.status, answer.headers, text);
-      // What the body says of waiting is more exact than a header; the other limits are every vendor's alike.
-      const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-      throw new FaultError(hideCredentials({ ...fault, headers }, ready));
-    }),
+    collectBytes(
+      (body): never => {
+        const text = new TextDecoder().decode(body);
+        const fault = ready.line.upstream.decodeFault(answer.status, answer.headers, text);
+        // What the body says of waiting is more exact than a header; the other limits are every vendor's alike.
+        const headers = { ...limitHeaders(answer.headers), ...fault.headers };
+        throw new FaultError(hideCredentials({ ...fault, headers }, ready));
+      },
+      { maxBytes: maxErrorBytes },
+    ),
   );
 
 const plainBody = ({ headers, body }: Answer): Observable<Uint8Array> => {

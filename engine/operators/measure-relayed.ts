@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { defer, type MonoTypeOperatorFunction, tap } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { RequestMeter } from '../metrics/request-meter.ts';
 import type { ModelEvent } from '../model/event.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
@@ -8,6 +8,7 @@ import { runWhole } from '../model/machine.ts';
 import type { ReplyContext, UpstreamProtocol } from '../model/protocol.ts';
 import { mergeUsage, type Usage } from '../model/usage.ts';
 import { readSseRecords } from '../sse.ts';
+import { each } from './each.ts';
 import { readUsage } from './measure.ts';
 import { StreamTail } from './stream-tail.ts';
 
@@ -31,18 +32,20 @@ export interface Relayed {
  * What the upstream of an answer that passes through untouched says it counted. Only the two ends are read, once the answer is
  * through.
  */
-export const measureRelayed =
-  (answered: Relayed, meter: RequestMeter): MonoTypeOperatorFunction<Uint8Array> =>
-  (source) =>
-    defer(() => {
-      const ends = new Ends(new StreamTail(answered.answer.streamed ? tailBytes : wholeBytes, wholeBytes));
-      return source.pipe(
-        tap({
-          next: (chunk) => ends.add(chunk),
-          complete: () => meter.usage(answered.answer.streamed ? ofStream(answered, ends) : ofWhole(answered, ends)),
-        }),
-      );
-    });
+export const measureRelayed = (answered: Relayed, meter: RequestMeter): MonoTypeOperatorFunction<Uint8Array> =>
+  each(() => {
+    const ends = new Ends(new StreamTail(answered.answer.streamed ? tailBytes : wholeBytes, wholeBytes));
+    return {
+      next(chunk) {
+        ends.add(chunk);
+        return chunk;
+      },
+      end() {
+        meter.usage(answered.answer.streamed ? ofStream(answered, ends) : ofWhole(answered, ends));
+        return undefined;
+      },
+    };
+  });
 
 /** The beginning and the end of a body, kept as the chunks that came. */
 class Ends {

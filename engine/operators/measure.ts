@@ -1,10 +1,10 @@
-import { defer, finalize, type MonoTypeOperatorFunction, map, tap } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Delivery, Routed } from '../exchange.ts';
 import type { RequestMeter } from '../metrics/request-meter.ts';
 import type { ModelEvent } from '../model/event.ts';
-import { faultOf } from '../model/fault.ts';
 import { mergeUsage, type Usage } from '../model/usage.ts';
 import type { ReplyPart } from '../reply-part.ts';
+import { each } from './each.ts';
 import type { Batch } from './read-events.ts';
 
 /** Stands behind routing: who answers. */
@@ -25,31 +25,28 @@ export const measureCall =
 
 /** Stands where the upstream's bytes arrive, before anything is made of them. */
 export const measureBytes = (meter: RequestMeter): MonoTypeOperatorFunction<Uint8Array> =>
-  map((chunk) => {
-    meter.upstreamByte();
-    return chunk;
-  });
-
-/** Stands behind what may fail and before what words the failure. */
-export const measureFaults = <T>(meter: RequestMeter): MonoTypeOperatorFunction<T> =>
-  tap({ error: (error: unknown) => meter.fault(faultOf(error)) });
+  each(() => ({
+    next(chunk) {
+      meter.upstreamByte();
+      return chunk;
+    },
+  }));
 
 /** Stands where the upstream's events are: what it counted, and the fault of an answer that has begun. */
-export const measureEvents =
-  (meter: RequestMeter): MonoTypeOperatorFunction<Batch> =>
-  (source) =>
-    defer(() => {
-      let usage: Usage = {};
-      return source.pipe(
-        tap((batch) => {
-          for (const event of batch) {
-            usage = readUsage(event, usage);
-            if (event.type === 'error') meter.fault(event.fault);
-          }
-        }),
-        finalize(() => meter.usage(usage)),
-      );
-    });
+export const measureEvents = (meter: RequestMeter): MonoTypeOperatorFunction<Batch> =>
+  each(() => {
+    let usage: Usage = {};
+    return {
+      next(batch) {
+        for (const event of batch) {
+          usage = readUsage(event, usage);
+          if (event.type === 'error') meter.fault(event.fault);
+        }
+        return batch;
+      },
+      over: () => meter.usage(usage),
+    };
+  });
 
 /** The counts known after `event`. */
 export const readUsage = (event: ModelEvent, known: Usage): Usage =>
@@ -58,35 +55,34 @@ export const readUsage = (event: ModelEvent, known: Usage): Usage =>
     : known;
 
 /** Stands last, so that it sees what the client gets: its first byte, and how it ended. */
-export const measureReply =
-  (meter: RequestMeter, delivery: Delivery): MonoTypeOperatorFunction<ReplyPart> =>
-  (source) =>
-    defer(() => {
-      let given = 500;
-      let status = clientGone;
-      return source.pipe(
-        tap({
-          next(part) {
-            if (part.type === 'data') {
-              meter.opened();
-              if (delivery.begun) meter.firstByte();
-            } else if (part.type === 'head') given = part.status;
-            else {
-              // Whoever sends it may let go at once: nothing follows.
-              status = given = part.status;
-              meter.firstByte();
-            }
-          },
-          complete() {
-            status = given;
-          },
-          error() {
-            status = 500;
-          },
-          finalize: () => meter.finished(status),
-        }),
-      );
-    });
+export const measureReply = (meter: RequestMeter, delivery: Delivery): MonoTypeOperatorFunction<ReplyPart> =>
+  each(() => {
+    let given = 500;
+    let status = clientGone;
+    return {
+      next(part) {
+        if (part.type === 'data') {
+          meter.opened();
+          if (delivery.begun) meter.firstByte();
+        } else if (part.type === 'head') given = part.status;
+        else {
+          // Whoever sends it may let go at once: nothing follows.
+          status = given = part.status;
+          meter.firstByte();
+        }
+        return part;
+      },
+      end() {
+        status = given;
+        return undefined;
+      },
+      failed(error) {
+        status = 500;
+        throw error;
+      },
+      over: () => meter.finished(status),
+    };
+  });
 
 /** The status of an answer whose client went before it was complete. */
 const clientGone = 499;

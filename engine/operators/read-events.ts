@@ -1,4 +1,4 @@
-import { catchError, map, type OperatorFunction, of, pipe } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import type { ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
@@ -36,17 +36,18 @@ const readStream = ({ line, context }: Answered): OperatorFunction<Uint8Array, B
   });
 
 /** A reply that isn't streamed is the same events in one batch. */
-const readWhole = ({ line, context, answer }: Answered): OperatorFunction<Uint8Array, Batch> =>
-  pipe(
-    collectBytes(),
-    map((bytes) => {
-      const body = parseJson(new TextDecoder().decode(bytes));
-      return isJsonObject(body)
-        ? mendEvents(line.graph.decodeReply.work(body, context), new Set())
-        : [errorEvent(notJson(bytes, answer.status))];
-    }),
-    catchError((error: unknown) => of(toErrorEvent(error))),
-  );
+const readWhole = (answered: Answered): OperatorFunction<Uint8Array, Batch> =>
+  collectBytes((bytes) => decodeWhole(answered, bytes), { failed: toErrorEvent });
+
+const decodeWhole = ({ line, context, answer }: Answered, bytes: Uint8Array): Batch => {
+  try {
+    const body = parseJson(new TextDecoder().decode(bytes));
+    if (!isJsonObject(body)) return [errorEvent(notJson(bytes, answer.status))];
+    return mendEvents(line.graph.decodeReply.work(body, context), new Set());
+  } catch (error) {
+    return toErrorEvent(error);
+  }
+};
 
 /** The fault of a reply that can't be read at all. */
 export const notJson = (body: Uint8Array, status: number): Fault => {

@@ -1,10 +1,11 @@
-import { catchError, concat, defer, EMPTY, map, type Observable, type OperatorFunction, of, pipe, tap } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import { cutOff } from '../model/reply.ts';
 import type { ReplyPart } from '../reply-part.ts';
 import { collectBytes } from './collect-bytes.ts';
+import { each } from './each.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './headers.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { notJson } from './read-events.ts';
@@ -26,35 +27,27 @@ const mostTailBytes = 1024 * 1024;
  * Throws `upstream-cut` behind a stream that ends without one of the records that a regular end, or an error, has. What follows
  * that record, a broken connection included, is nothing to the client any more; where it lacks its empty line, it gets it.
  */
-const relayStream =
-  ({ client, delivery }: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
-  (source) =>
-    defer(() => {
-      let seen = false;
-      const tail = new StreamTail(tailBytes, mostTailBytes, (longTail) => {
-        seen ||= endPlace(textOf(longTail), longTail, client.terminators) >= 0;
-      });
-      const ending = (): Ending => endingOf(tail, client.terminators, seen);
-      const bytes = source.pipe(
-        tap((chunk) => {
-          tail.add(chunk);
-          delivery.betweenRecords = endsRecord(chunk);
-        }),
-        map((data): ReplyPart => ({ type: 'data', data })),
-        catchError((error: unknown) => {
-          if (ending() === 'cut') throw error;
-          return EMPTY;
-        }),
-      );
-      return concat(
-        bytes,
-        defer((): Observable<ReplyPart> => {
-          const how = ending();
-          if (how === 'cut') throw new FaultError(cutOff);
-          return how === 'whole' ? EMPTY : of({ type: 'data', data: '\n\n' });
-        }),
-      );
+const relayStream = ({ client, delivery }: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
+  each(() => {
+    let seen = false;
+    const tail = new StreamTail(tailBytes, mostTailBytes, (longTail) => {
+      seen ||= endPlace(textOf(longTail), longTail, client.terminators) >= 0;
     });
+    const endWith = (error: Error): ReplyPart | undefined => {
+      const how = endingOf(tail, client.terminators, seen);
+      if (how === 'cut') throw error;
+      return how === 'whole' ? undefined : { type: 'data', data: '\n\n' };
+    };
+    return {
+      next(chunk) {
+        tail.add(chunk);
+        delivery.betweenRecords = endsRecord(chunk);
+        return { type: 'data', data: chunk };
+      },
+      end: () => endWith(new FaultError(cutOff)),
+      failed: (error) => endWith(error instanceof Error ? error : new Error(String(error))),
+    };
+  });
 
 /** `unfinished`: all there but for the empty line of the last record, without which clients drop it. */
 type Ending = 'whole' | 'unfinished' | 'cut';
@@ -93,15 +86,12 @@ const isWholeRecord = (record: string): boolean => {
 };
 
 const relayWhole = (answered: Answered): OperatorFunction<Uint8Array, ReplyPart> =>
-  pipe(
-    collectBytes(),
-    map((body): ReplyPart => {
-      const fault = hiddenFault(answered, body);
-      if (fault) throw new FaultError(hideCredentials(fault, answered));
-      const headers = { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) };
-      return { type: 'whole', status: answered.answer.status, headers, body };
-    }),
-  );
+  collectBytes((body): ReplyPart => {
+    const fault = hiddenFault(answered, body);
+    if (fault) throw new FaultError(hideCredentials(fault, answered));
+    const headers = { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) };
+    return { type: 'whole', status: answered.answer.status, headers, body };
+  });
 
 /** An error that came with a status of success, or a body that is no reply at all. Parses only what looks suspicious. */
 const hiddenFault = ({ line, context, answer }: Answered, body: Uint8Array): Fault | undefined => {

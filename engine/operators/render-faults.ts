@@ -1,19 +1,24 @@
-import { catchError, type Observable, type OperatorFunction, of } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Exchange } from '../exchange.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import { runWhole } from '../model/machine.ts';
 import type { ReplyPart } from '../reply-part.ts';
 import type { Yard } from '../yard/yard.ts';
 import { attemptsHeaders } from './attempts-header.ts';
+import { each } from './each.ts';
 import { jsonHeaders } from './headers.ts';
 
-/** A fault → the client's own error shape: with a status while there can be one, else as the stream's last record. */
-export const renderFaults = (exchange: Exchange, yard: Yard): OperatorFunction<ReplyPart, ReplyPart> =>
-  catchError((error: unknown): Observable<ReplyPart> => {
-    const fault = faultOf(error);
-    report(exchange, yard, fault, error);
-    return of(exchange.delivery.opened ? lastRecord(exchange, fault) : wholeFault(exchange, fault));
-  });
+/** A fault, counted → the client's own error shape: with a status while there can be one, else as the stream's last record. */
+export const renderFaults = (exchange: Exchange, yard: Yard): MonoTypeOperatorFunction<ReplyPart> =>
+  each(() => ({
+    next: (part) => part,
+    failed(error) {
+      const fault = faultOf(error);
+      exchange.meter.fault(fault);
+      report(exchange, yard, fault, error);
+      return exchange.delivery.opened ? lastRecord(exchange, fault) : wholeFault(exchange, fault);
+    },
+  }));
 
 const wholeFault = ({ client, id, delivery }: Exchange, fault: Fault): ReplyPart => {
   const { status, body } = client.encodeFault(fault, id);

@@ -1,7 +1,8 @@
-import { finalize, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import type { ReplyPart } from '../reply-part.ts';
 import type { Yard } from '../yard/yard.ts';
+import { andThen } from './and-then.ts';
 import { each } from './each.ts';
 import { limitHeaders, routeHeaders, streamHeaders } from './headers.ts';
 
@@ -10,7 +11,7 @@ export const reply = (
   yard: Yard,
   choose: (answered: Answered) => OperatorFunction<Uint8Array, ReplyPart>,
 ): OperatorFunction<Answered, ReplyPart> =>
-  mergeMap((answered): Observable<ReplyPart> => {
+  andThen((answered): Observable<ReplyPart> => {
     const { delivery, context } = answered;
     const known = context.losses.size;
     return answered.answer.body.pipe(
@@ -22,13 +23,13 @@ export const reply = (
           if (part.type !== 'head') delivery.begun = true;
           return part;
         },
+        over() {
+          if (context.losses.size === known) return;
+          const losses = context.losses.list.slice(known);
+          yard.log.info('losses in the answer', { requestId: answered.id, losses });
+          yard.losses.count(losses);
+        },
       })),
-      finalize(() => {
-        if (context.losses.size === known) return;
-        const losses = context.losses.list.slice(known);
-        yard.log.info('losses in the answer', { requestId: answered.id, losses });
-        yard.losses.count(losses);
-      }),
     );
   });
 

@@ -1,11 +1,12 @@
-import { isObservable, mergeMap, type Observable, type OperatorFunction, of } from 'rxjs';
+import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
 
 /** One step of a request's preparation: gives what the next step needs, at once or when it has it. What it throws is the fault. */
 export type Step<In, Out> = (value: In) => Out | Observable<Out>;
 
 type AnyStep = Step<unknown, unknown>;
 
-/** Steps in a row as one operator: an operator for each would cost as much as what most of them do. */
+/** Steps in a row as one operator, for one value: an operator for each would cost as much as what most of them do. */
+export function steps<A, B>(...list: readonly [Step<A, B>]): OperatorFunction<A, B>;
 export function steps<A, B, C>(...list: readonly [Step<A, B>, Step<B, C>]): OperatorFunction<A, C>;
 export function steps<A, B, C, D, E, F>(
   ...list: readonly [Step<A, B>, Step<B, C>, Step<C, D>, Step<D, E>, Step<E, F>]
@@ -35,15 +36,52 @@ export function steps<A, B, C, D, E, F, G, H, I, J>(
 export function steps(...list: readonly Step<never, unknown>[]): OperatorFunction<never, unknown> {
   // The declarations above are the border: each step is given what the one before it gave, which one list can't say.
   const loose = list as readonly AnyStep[];
-  return mergeMap((value) => follow(loose, 0, value));
+  return follow(loose, 0);
 }
 
-/** The rest of the steps from `at` on. */
-const follow = (list: readonly AnyStep[], at: number, value: unknown): Observable<unknown> => {
-  let given = value;
-  for (let index = at; index < list.length; index += 1) {
-    given = list[index]?.(given);
-    if (isObservable(given)) return given.pipe(mergeMap((next) => follow(list, index + 1, next)));
+/** The steps from `from` on. */
+const follow =
+  (list: readonly AnyStep[], from: number): OperatorFunction<unknown, unknown> =>
+  (source) =>
+    new Observable((subscriber) => {
+      source.subscribe(new Walk(subscriber, list, from));
+    });
+
+/** Goes through the steps at once; only one that waits costs a subscription. */
+class Walk extends Subscriber<unknown> {
+  readonly #to: Subscriber<unknown>;
+  readonly #list: readonly AnyStep[];
+  readonly #from: number;
+  #waits = false;
+
+  constructor(to: Subscriber<unknown>, list: readonly AnyStep[], from: number) {
+    super(to);
+    this.#to = to;
+    this.#list = list;
+    this.#from = from;
   }
-  return of(given);
-};
+
+  protected override _next(value: unknown): void {
+    let given = value;
+    for (let index = this.#from; index < this.#list.length; index += 1) {
+      try {
+        given = this.#list[index]?.(given);
+      } catch (error) {
+        this.#to.error(error);
+        return;
+      }
+      if (given instanceof Observable) {
+        this.#waits = true;
+        given.pipe(follow(this.#list, index + 1)).subscribe(this.#to);
+        return;
+      }
+    }
+    this.#to.next(given);
+  }
+
+  protected override _complete(): void {
+    // Else the end comes from what is waited for.
+    if (!this.#waits) this.#to.complete();
+    this.unsubscribe();
+  }
+}

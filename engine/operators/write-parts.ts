@@ -1,5 +1,6 @@
-import { map, type OperatorFunction, pipe, toArray } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import type { Answered } from '../exchange.ts';
+import type { ModelEvent } from '../model/event.ts';
 import { FaultError } from '../model/fault.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import type { ReplyPart } from '../reply-part.ts';
@@ -33,17 +34,23 @@ const toData = (texts: readonly string[]): ReplyPart | undefined =>
   texts.length > 0 ? { type: 'data', data: texts.join('') } : undefined;
 
 const writeWhole = (answered: Answered): OperatorFunction<Batch, ReplyPart> =>
-  pipe(
-    toArray(),
-    map((batches): ReplyPart => {
-      const folded = foldReply(batches.flat());
-      if (isFault(folded)) throw new FaultError(folded);
-      const body = JSON.stringify(answered.line.graph.encodeReply.work(folded, answered.context));
-      return {
-        type: 'whole',
-        status: 200,
-        headers: { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) },
-        body,
-      };
-    }),
-  );
+  each(() => {
+    const events: ModelEvent[] = [];
+    return {
+      next(batch) {
+        for (const event of batch) events.push(event);
+        return undefined;
+      },
+      end() {
+        const folded = foldReply(events);
+        if (isFault(folded)) throw new FaultError(folded);
+        const body = JSON.stringify(answered.line.graph.encodeReply.work(folded, answered.context));
+        return {
+          type: 'whole',
+          status: 200,
+          headers: { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) },
+          body,
+        };
+      },
+    };
+  });

@@ -13,7 +13,6 @@ import {
   measureBytes,
   measureCall,
   measureEvents,
-  measureFaults,
   measureReply,
   measureRoute,
 } from '../../../engine/operators/measure.ts';
@@ -68,7 +67,6 @@ const open = async (t: ExecutionContext, script: Script) => {
       reply(yard, (answered) =>
         pipe(measureBytes(meter), mayRelay(answered) ? passOn(answered, meter) : convert(answered, meter)),
       ),
-      measureFaults(meter),
       bridgeSilence(exchange, 15_000),
       renderFaults(exchange, yard),
       measureReply(meter, exchange.delivery),

@@ -106,3 +106,18 @@ test('the source is let go when nobody listens any more, and when the work has f
   );
   t.false(letGo((source) => concat(source.pipe(each(() => ({ next: String }))), NEVER).subscribe()));
 });
+
+test('the work learns once that it is over, however that came about', (t) => {
+  let overs = 0;
+  const counted = <T>(source: Observable<T>) =>
+    source.pipe(each(() => ({ next: String, over: () => (overs += 1) }))).subscribe({ error: () => {} });
+  counted(of(1));
+  t.is(overs, 1);
+  counted(broken);
+  t.is(overs, 2);
+  const running = counted(NEVER);
+  t.is(overs, 2);
+  running.unsubscribe();
+  running.unsubscribe();
+  t.is(overs, 3);
+});

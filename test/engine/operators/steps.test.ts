@@ -1,6 +1,7 @@
 import test from 'ava';
-import { firstValueFrom, lastValueFrom, map, of, Subject, throwError, timer } from 'rxjs';
+import { EMPTY, firstValueFrom, lastValueFrom, map, of, Subject, throwError, timer } from 'rxjs';
 import type { Exchange } from '../../../engine/exchange.ts';
+import { andThen } from '../../../engine/operators/and-then.ts';
 import { breathe } from '../../../engine/operators/breathe.ts';
 import { steps } from '../../../engine/operators/steps.ts';
 
@@ -76,4 +77,44 @@ test('a large body lets others have their turn, a small one does not', async (t)
     ),
   ]);
   t.is(same, large);
+});
+
+test('what a value leads to takes its place, and both are let go together', (t) => {
+  const source = new Subject<string>();
+  const led = new Subject<string>();
+  const seen: string[] = [];
+  const running = source.pipe(andThen(() => led)).subscribe((text) => seen.push(text));
+  source.next('a');
+  source.next('left out');
+  led.next('b');
+  t.deepEqual(seen, ['b']);
+  running.unsubscribe();
+  t.false(source.observed || led.observed);
+});
+
+test('a source that ends without a value, or fails, leads nowhere; what can not lead is the error', async (t) => {
+  t.is(await lastValueFrom(EMPTY.pipe(andThen(() => of('a'))), { defaultValue: 'none' }), 'none');
+  const failing = throwError(() => new Error('failed'));
+  await t.throwsAsync(lastValueFrom(failing.pipe(andThen(() => of('a')))), { message: 'failed' });
+  const broken = (): never => {
+    throw new Error('broken');
+  };
+  await t.throwsAsync(lastValueFrom(of('a').pipe(andThen(broken))), { message: 'broken' });
+});
+
+test('a source that ends first does not end what it led to', (t) => {
+  const led = new Subject<string>();
+  const words: string[] = [];
+  of('a')
+    .pipe(andThen(() => led))
+    .subscribe({ next: (text) => words.push(text), complete: () => words.push('|') });
+  led.next('b');
+  t.deepEqual(words, ['b']);
+  led.complete();
+  t.deepEqual(words, ['b', '|']);
+});
+
+test('one step that waits for a stream ends with that stream', async (t) => {
+  const stepping = of('a').pipe(steps((text: string) => of(`${text}b`)));
+  t.is(await lastValueFrom(stepping), 'ab');
 });
