@@ -12,6 +12,7 @@ import { listen } from './http/listener.ts';
 import { type Row, site } from './http/site.ts';
 import { type InUse, type SetUpOptions, secretsOf, setUp } from './in-use.ts';
 import { knownVendors } from './known-vendors.ts';
+import { leanHeap } from './lean-heap.ts';
 import { type LoadedConfig, loadConfig } from './load-config.ts';
 import { openLogs } from './log/index.ts';
 import { createLossCounter, type LossSeries } from './loss-counter.ts';
@@ -201,7 +202,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const listener = await listen({
     ...servingOptions(inUse, rows),
     ...(sharing ? listenAt(config, sharing.taken) : { host, port: options.port ?? config.port }),
-    hooks: requestLog(logs),
+    hooks: leanHeap(requestLog(logs)),
   }).catch(async (error: unknown) => {
     await release();
     throw error;
