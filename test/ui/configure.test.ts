@@ -365,6 +365,24 @@ browserTest('a preset is made, refused while it is wrong, served, and deleted', 
   });
 });
 
+browserTest('a save stays saved, though a process answers that has not heard of it yet', async (t) => {
+  await on(t, '/routing', async (page) => {
+    const field = page.getByRole('combobox', { name: 'Background: destination' });
+    await field.fill('second,other');
+    const old = await page.request.get(`${gateway.baseUrl}/api/config`);
+    const [body, headers] = [await old.body(), old.headers()];
+    let isLate = true;
+    await page.route('**/api/config', (route) => {
+      if (route.request().method() !== 'GET' || !isLate) return route.continue();
+      isLate = false;
+      return route.fulfill({ status: 200, headers, body });
+    });
+    await save(page);
+    t.false(isLate);
+    t.is(await field.inputValue(), 'second,other');
+  });
+});
+
 browserTest('settings: a field of the server, with what needs a restart', async (t) => {
   await on(
     t,
