@@ -28,6 +28,8 @@ COPY protocols ./protocols
 COPY transformers ./transformers
 COPY admin ./admin
 COPY --from=interface /app/ui/dist ./ui/dist
+# Made now, since a container can't write there.
+RUN node engine/cli/switchyard.js --version
 RUN mkdir /data && chown 1000:1000 /data && chmod 700 /data
 USER 1000:1000
 VOLUME /data

@@ -47,7 +47,7 @@ export const configRows = (store: ConfigStore): readonly DocumentedRow[] => {
       method: 'POST',
       path: '/api/config/check',
       endpoint: endpoint(async ({ body }) => {
-        const { faults, warnings, restart } = await store.check(readJsonBody(body));
+        const { faults, warnings, restart } = await store.check(readBody(store, body));
         return jsonReply({
           faults: faults.map(showFinding),
           warnings: warnings.map(showFinding),
@@ -81,7 +81,7 @@ export const configRows = (store: ConfigStore): readonly DocumentedRow[] => {
       method: 'POST',
       path: '/api/config/restore',
       endpoint: endpoint(async ({ body }) =>
-        tell((await store.restore(restoreBody.read(readJsonBody(body)).name)) ?? noBackup()),
+        tell((await store.restore(restoreBody.read(readBody(store, body)).name)) ?? noBackup()),
       ),
     },
   ];
@@ -90,7 +90,7 @@ export const configRows = (store: ConfigStore): readonly DocumentedRow[] => {
 const noBackup = (): never => fail('not-found', 'There is no backup of that name.');
 
 const replace = async (store: ConfigStore, { body, headers }: Incoming): Promise<WholeReply> => {
-  const written = readJsonBody(body);
+  const written = readBody(store, body);
   const tags = headers['if-match'];
   if (tags === undefined) return tell(await store.replace(written));
   const change = await store.replaceIf((present) => isAmong(etagOf(present), tags), written);
@@ -117,6 +117,8 @@ const configSchema: JsonObject = {
   // A schema without what only its validator needs.
   ...JSON.parse(JSON.stringify(ConfigFile)),
 };
+
+const readBody = ({ config }: ConfigStore, body: Uint8Array): JsonObject => readJsonBody(body, config.limits.jsonDepth);
 
 /** One element of the list of backups: name, the time at which it was replaced (ISO 8601), size in bytes. */
 const show = ({ name, atMs, size }: Backup): JsonObject => ({ name, replacedAt: new Date(atMs).toISOString(), size });

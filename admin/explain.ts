@@ -1,5 +1,6 @@
 import { defer, map } from 'rxjs';
 import Type from 'typebox';
+import type { Config } from '../engine/config/config.ts';
 import { explain, smallRequest } from '../engine/explain.ts';
 import type { Endpoint } from '../engine/http/endpoint.ts';
 import type { Incoming } from '../engine/http/incoming.ts';
@@ -39,7 +40,7 @@ export const explainRows = (yard: () => Yard, clients: readonly ClientProtocol[]
     open: false,
     wordFault,
     handle: (incoming) =>
-      defer(() => explain(questionOf(incoming, clients), yard())).pipe(map((body) => jsonReply(body))),
+      defer(() => explain(questionOf(incoming, clients, yard().config), yard())).pipe(map((body) => jsonReply(body))),
   };
   return [
     { method: 'GET', path: '/api/explain', endpoint, doc: { ...explainDoc, query: fields } },
@@ -47,8 +48,13 @@ export const explainRows = (yard: () => Yard, clients: readonly ClientProtocol[]
   ];
 };
 
-const questionOf = ({ method, query, body, startedAtMs }: Incoming, clients: readonly ClientProtocol[]) => {
-  const written = method === 'POST' ? readJsonBody(body) : Object.fromEntries(new URLSearchParams(query));
+const questionOf = (
+  { method, query, body, startedAtMs }: Incoming,
+  clients: readonly ClientProtocol[],
+  { limits }: Config,
+) => {
+  const written =
+    method === 'POST' ? readJsonBody(body, limits.jsonDepth) : Object.fromEntries(new URLSearchParams(query));
   const asked = requestReader.read(written);
   const wire = asked.client ?? 'messages';
   const client = clients.find((row) => row.wire === wire) ?? noClient(clients);
@@ -87,6 +93,15 @@ const explainDoc: OperationDoc = {
           headers: Type.Record(Type.String(), Type.String()),
           losses: Type.Array(Type.Object({ path: Type.String(), outcome: Type.String(), step: Type.String() })),
           relays: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }),
+          fallbacks: Type.Array(
+            Type.Object({
+              provider: Type.String(),
+              model: Type.String(),
+              format: Type.String(),
+              fault: Type.Union([Type.String(), Type.Null()], { description: 'Why it can not be used.' }),
+            }),
+            { description: 'Who is asked when this destination can not serve, in order.' },
+          ),
         }),
       },
     },

@@ -42,7 +42,7 @@ const routesFor = (name: string | null, model: string | null, { config }: Yard):
   if (name === null && model === null) return configuredRoutes(config);
   if (model === null) return fail('invalid-request', 'model is required where provider is given.');
   if (name === null) {
-    const { provider, model: upstreamModel, scenario } = resolveRoute(plainRequest(model), config, () => 0);
+    const { provider, model: upstreamModel, scenario } = resolveRoute(plainRequest(model), config);
     return [{ provider, model: upstreamModel, routes: [scenario] }];
   }
   const provider = findProvider(config.providers, name);

@@ -132,7 +132,7 @@ const ask = <T>(
   const { config } = result;
   const [asked] = config.providers;
   if (!asked) return of({ problem: "The provider can't be used." });
-  const maskText = textMask(() => [asked.apiKey]);
+  const maskText = textMask(() => asked.apiKeys);
   return from(build(config)).pipe(
     mergeMap((yard) => question(yard, asked.name)),
     map((answer) => ({ answer })),

@@ -1,13 +1,19 @@
 import { TextDecoder } from 'node:util';
+import { defaults } from '../engine/config/config.ts';
 import { fail } from '../engine/model/fault.ts';
+import { isShallow } from '../engine/model/is-shallow.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../engine/model/json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A request's body as a JSON object. Throws an `invalid-request` fault for anything else. */
-export const readJsonBody = (body: Uint8Array): JsonObject => {
+/**
+ * A request's body as a JSON object. Throws an `invalid-request` fault for anything else, and for what is nested deeper than
+ * `maxDepth` levels.
+ */
+export const readJsonBody = (body: Uint8Array, maxDepth: number = defaults.limits.jsonDepth): JsonObject => {
   const value = parseJson(decode(body));
   if (value === undefined) return fail('invalid-request', 'The body is not valid JSON.');
+  if (!isShallow(value, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
   return isJsonObject(value) ? value : fail('invalid-request', 'The body must be a JSON object.');
 };
 

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { type CountSettings, countTokens } from './count-tokens.ts';
 import { newDelivery } from './exchange.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { silentMeter } from './metrics/request-meter.ts';
+import { randomHex } from './random-hex.ts';
 import type { Yard } from './yard/yard.ts';
 
 /** Serves requests for a token count: each gets the yard as it is at that moment. */
@@ -13,7 +13,7 @@ export const countTokensEndpoint = (settings: CountSettings, currentYard: () => 
     countTokens(
       {
         id,
-        seed: randomBytes(12).toString('hex'),
+        seed: randomHex(12),
         startedAtMs,
         client: settings.client,
         body,

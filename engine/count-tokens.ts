@@ -1,21 +1,22 @@
 import {
   catchError,
   defer,
+  from,
   map,
   mergeMap,
   type Observable,
   type OperatorFunction,
   of,
-  pipe,
   throwError,
   timeout,
 } from 'rxjs';
-import type { Exchange, Ready } from './exchange.ts';
+import type { Exchange, Ready, Routed } from './exchange.ts';
 import { FaultError, fail, faultOf } from './model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from './model/json.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import type { ModelRequest, WireFormat } from './model/request.ts';
 import { callUpstream } from './operators/call-upstream.ts';
+import { checkLine } from './operators/check-line.ts';
 import { collectBytes } from './operators/collect-bytes.ts';
 import { decode } from './operators/decode.ts';
 import { encodeRequest } from './operators/encode-request.ts';
@@ -23,6 +24,7 @@ import { jsonHeaders, routeHeaders } from './operators/headers.ts';
 import { renderFaults } from './operators/render-faults.ts';
 import { route } from './operators/route.ts';
 import { settleSignatures } from './operators/settle-signatures.ts';
+import { steps } from './operators/steps.ts';
 import { transformRequest } from './operators/transform-request.ts';
 import type { ReplyPart } from './reply-part.ts';
 import type { Yard } from './yard/yard.ts';
@@ -60,19 +62,33 @@ export const countTokens = (exchange: Exchange, yard: Yard, settings: CountSetti
   );
 
 const prepare = (yard: Yard, { client, decodeCount }: CountSettings): OperatorFunction<Exchange, Ready> =>
-  pipe(
-    map((exchange: Exchange) => ({ ...exchange, client: { ...client, decodeRequest: decodeCount } })),
-    decode(yard.config.limits.jsonDepth),
+  steps(
+    (exchange: Exchange) =>
+      decode(yard.config.limits.jsonDepth)({ ...exchange, client: counting(client, decodeCount) }),
     // The line to the upstream is the one of the client's other requests.
-    map((decoded) => ({ ...decoded, client })),
+    (decoded) => ({ ...decoded, client }),
     route(yard),
+    (routed) => ({ ...routed, apiKey: wakingKey(routed, yard) }),
+    checkLine(),
     settleSignatures(yard.signatures),
     transformRequest(yard),
     encodeRequest(),
   );
 
+const counting = (client: ClientProtocol, decodeRequest: ClientProtocol['decodeRequest']): ClientProtocol => ({
+  ...client,
+  decodeRequest,
+});
+
+/** The first key that doesn't rest: a count needs no turn of its own. */
+const wakingKey = ({ resolution: { provider, model }, apiKey }: Routed, { health }: Yard): string => {
+  const known = health.of(provider).model(model);
+  const nowMs = health.nowMs();
+  return provider.apiKeys.find((key) => known.restOf(key, nowMs) === undefined) ?? apiKey;
+};
+
 const askUpstream = (ready: Ready, yard: Yard, settings: CountSettings): Observable<Count> => {
-  const estimated = defer(() => of(estimate(ready, yard, settings)));
+  const estimated = defer(() => estimate(ready, yard, settings));
   if (ready.line.upstream.wire !== settings.client.wire) return estimated;
   return of(countCall(ready, settings)).pipe(
     callUpstream(yard.upstreams),
@@ -118,10 +134,10 @@ const readCount = (bytes: Uint8Array): Count => {
 const tooLate = (limitMs: number): FaultError =>
   new FaultError({ kind: 'upstream-timeout', message: `The upstream gave no count within ${limitMs} ms.` });
 
-const estimate = ({ request, line }: Ready, yard: Yard, { hidden }: CountSettings): Count => ({
-  tokens: yard.countTokens(request) + (hidden[line.upstream.wire]?.(request) ?? 0),
-  by: 'estimate',
-});
+const estimate = ({ request, line }: Ready, yard: Yard, { hidden }: CountSettings): Observable<Count> =>
+  from(yard.tokens.count(request)).pipe(
+    map(({ tokens }) => ({ tokens: tokens + (hidden[line.upstream.wire]?.(request) ?? 0), by: 'estimate' })),
+  );
 
 const countReply = (ready: Ready, { tokens, by }: Count): ReplyPart => {
   const body: JsonObject = { input_tokens: tokens };

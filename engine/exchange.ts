@@ -1,10 +1,12 @@
 import type { Observable } from 'rxjs';
 import type { Flow } from './flow.ts';
 import type { RequestMeter } from './metrics/request-meter.ts';
+import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json.ts';
 import type { ClientProtocol, Headers, ReplyContext } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
 import type { RequestRecord } from './requests/request-record.ts';
+import type { FailedAttempt } from './retry/failed-attempt.ts';
 import type { Resolution } from './routing/resolve.ts';
 import type { Line } from './yard/line.ts';
 
@@ -40,7 +42,13 @@ export interface Delivery {
   betweenRecords: boolean;
   /** Known once the request is routed. */
   context: ReplyContext | undefined;
+  /** What ended the answer after it had begun. */
+  broken: Fault | undefined;
+  /** Tries that came to nothing, in order. */
+  failed: readonly FailedAttempt[];
 }
+
+const none: readonly FailedAttempt[] = [];
 
 export const newDelivery = (): Delivery => ({
   asked: undefined,
@@ -49,6 +57,8 @@ export const newDelivery = (): Delivery => ({
   begun: false,
   betweenRecords: true,
   context: undefined,
+  broken: undefined,
+  failed: none,
 });
 
 /** After `decode`: the body is understood. */
@@ -64,6 +74,10 @@ export interface Routed extends Decoded {
   readonly line: Line;
   readonly context: ReplyContext;
   readonly relays: Relays;
+  /** The provider's key that this try uses. */
+  readonly apiKey: string;
+  /** Tries at this destination that came before this one. */
+  readonly repeats: number;
 }
 
 /** Which halves of an exchange go through as they came: both sides speak the same format, and no stage has that half. */

@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject, parseJson } from './model/json.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { WireFormat } from './model/request.ts';
 import { prepare } from './pipeline.ts';
+import { fallbacksOf } from './routing/fallbacks.ts';
 import type { Yard } from './yard/yard.ts';
 
 /** A request to be explained. */
@@ -26,7 +27,7 @@ export interface Question {
 
 /**
  * What would become of a request, without calling anybody: where it goes and why, the call that would be made with its secrets
- * masked, what is lost on the way, and which halves pass through as they come. It runs the pipeline's own steps, custom stages
+ * masked, what is lost on the way, which halves pass through as they come, and who would be asked next. It runs the pipeline's own steps, custom stages
  * included, but leaves neither log records nor counts. Fails with the fault that the client would get.
  */
 export const explain = (question: Question, yard: Yard): Observable<JsonObject> =>
@@ -34,7 +35,7 @@ export const explain = (question: Question, yard: Yard): Observable<JsonObject> 
     const exchange = exchangeFor(question);
     return of(exchange).pipe(
       prepare(exchange, { ...yard, log: quietLogs.app, losses: createLossCounter() }),
-      map(show),
+      map((ready) => show(ready, yard)),
     );
   });
 
@@ -56,9 +57,12 @@ const exchangeFor = ({ client, body, headers, atMs }: Question): Exchange => ({
   meter: silentMeter,
 });
 
-const show = ({ client, asked, request, resolution, line, relays, context, call }: Ready): JsonObject => {
+const show = (
+  { client, asked, request, resolution, line, relays, context, call }: Ready,
+  { config, lineTo }: Yard,
+): JsonObject => {
   const { provider, model, scenario, reason, tokens, warnings } = resolution;
-  const maskText = textMask(() => [provider.apiKey]);
+  const maskText = textMask(() => provider.apiKeys);
   const body = parseJson(call.body);
   return {
     client: client.wire,
@@ -77,6 +81,11 @@ const show = ({ client, asked, request, resolution, line, relays, context, call 
     body: isJsonObject(body) ? body : call.body,
     losses: context.losses.list.map((loss) => ({ ...loss })),
     relays: { ...relays },
+    fallbacks: fallbacksOf(resolution, config).map((destination) => {
+      const { format, fault } = lineTo({ client, ...destination });
+      const { provider: next, model: asks } = destination;
+      return { provider: next.name, model: asks, format: format.name, fault: fault?.message ?? null };
+    }),
     warnings: [...warnings],
   };
 };

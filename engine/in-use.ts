@@ -29,12 +29,9 @@ export interface SetUpOptions {
   readonly edges: Omit<Edges, 'upstreams'>;
 }
 
-/** Connections per upstream origin; each stream holds one. */
-const maxConnections = 2_048;
-
 /**
  * Loads and builds all that a configuration needs, without touching what is in use: `before`, whose connections it takes over as
- * long as the waiting times stay the same. `host` is where the port was opened, which only a restart changes.
+ * long as the waiting times and the room for them stay the same. `host` is where the port was opened, which only a restart changes.
  */
 export const setUp = async (
   { env, home, transformerFolders, tables, edges }: SetUpOptions,
@@ -45,9 +42,9 @@ export const setUp = async (
   const custom = await loadStages(config.transformers, { home, allowed: transformerFolders });
   const all = { ...tables, custom };
   const upstreams =
-    before && isDeepStrictEqual(before.config.timeouts, config.timeouts)
+    before && isDeepStrictEqual(boundsOf(before.config), boundsOf(config))
       ? before.upstreams
-      : createUpstreams({ ...config.timeouts, connections: maxConnections, environment: env });
+      : createUpstreams({ ...boundsOf(config), environment: env });
   return {
     config,
     tables: all,
@@ -57,6 +54,12 @@ export const setUp = async (
   };
 };
 
+const boundsOf = ({ timeouts, limits }: Config) => ({
+  ...timeouts,
+  connections: limits.connectionsPerProvider,
+  queue: limits.queuePerProvider,
+});
+
 /** Every secret of a configuration, to be kept out of the logs. */
 export const secretsOf = ({ apiKey, providers }: Config): readonly string[] =>
-  [apiKey ?? '', ...providers.map((provider) => provider.apiKey)].filter((secret) => secret !== '');
+  [apiKey ?? '', ...providers.flatMap((provider) => provider.apiKeys)].filter((secret) => secret !== '');

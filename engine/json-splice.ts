@@ -13,45 +13,57 @@ export const replaceMember = (text: string, name: string, value: string): string
   return pieces.join('');
 };
 
-const structure = /["{}[\],]/g;
-
 /** Where the values of the top-level members of that name begin and end. */
 const membersNamed = (text: string, name: string): [from: number, to: number][] => {
   const found: [number, number][] = [];
   let depth = 0;
   let atKey = false;
   let open: number | undefined;
-  structure.lastIndex = 0;
-  for (let hit = structure.exec(text); hit; hit = structure.exec(text)) {
-    const at = hit.index;
-    switch (hit[0]) {
-      case '"': {
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case quote: {
         const end = stringEnd(text, at);
-        structure.lastIndex = end;
         if (depth === 1 && atKey) {
           atKey = false;
-          if (JSON.parse(text.slice(at, end)) === name) open = afterColon(text, end);
+          if (isNamed(text, at, end, name)) open = afterColon(text, end);
         }
+        at = end - 1;
         break;
       }
-      case '{':
-      case '[':
+      case openBrace:
+      case openBracket:
         depth += 1;
         atKey = depth === 1;
         break;
-      case ',':
+      case comma:
         if (depth !== 1) break;
         if (open !== undefined) found.push([open, trimmedEnd(text, at)]);
         open = undefined;
         atKey = true;
         break;
-      default:
+      case closeBrace:
+      case closeBracket:
         if (depth === 1 && open !== undefined) found.push([open, trimmedEnd(text, at)]);
         depth -= 1;
+        break;
+      default:
     }
   }
   return found;
 };
+
+const quote = 34;
+const comma = 44;
+const openBracket = 91;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
+
+/** Whether the string literal from `from` to `to` says the name; it may be written with escapes. */
+const isNamed = (text: string, from: number, to: number, name: string): boolean =>
+  text.startsWith(name, from + 1)
+    ? to - from === name.length + 2
+    : text.slice(from, to).includes('\\') && JSON.parse(text.slice(from, to)) === name;
 
 /** Just behind the closing quote of the string that begins at `from`. */
 const stringEnd = (text: string, from: number): number => {

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { newDelivery } from './exchange.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { ClientProtocol } from './model/protocol.ts';
 import { serve } from './pipeline.ts';
+import { randomHex } from './random-hex.ts';
 import type { Requests } from './requests/requests.ts';
 import type { Yard } from './yard/yard.ts';
 
@@ -27,7 +27,7 @@ export const modelEndpoint = (
     return serve(
       {
         id,
-        seed: randomBytes(12).toString('hex'),
+        seed: randomHex(12),
         startedAtMs,
         client,
         body,

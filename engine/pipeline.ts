@@ -1,7 +1,10 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
 import type { Answered, Exchange, Ready, Routed } from './exchange.ts';
+import { attempts } from './operators/attempts.ts';
+import { breathe } from './operators/breathe.ts';
 import { bridgeSilence } from './operators/bridge-silence.ts';
 import { callUpstream } from './operators/call-upstream.ts';
+import { checkLine } from './operators/check-line.ts';
 import { decode } from './operators/decode.ts';
 import { encodeRequest } from './operators/encode-request.ts';
 import { endOnFault } from './operators/end-on-fault.ts';
@@ -21,7 +24,9 @@ import { renderFaults } from './operators/render-faults.ts';
 import { reply } from './operators/reply.ts';
 import { route } from './operators/route.ts';
 import { settleSignatures } from './operators/settle-signatures.ts';
+import { steps } from './operators/steps.ts';
 import { tapAnswer, tapDecoded, tapEncoded, tapReply, tapRouted, tapSettled, tapYardOf } from './operators/tap.ts';
+import { throwEarlyFault } from './operators/throw-early-fault.ts';
 import { transformEvents } from './operators/transform-events.ts';
 import { transformRequest } from './operators/transform-request.ts';
 import { watchRelayed, watchSignatures } from './operators/watch-signatures.ts';
@@ -36,10 +41,8 @@ import type { Yard } from './yard/yard.ts';
 export const serve = (exchange: Exchange, plainYard: Yard): Observable<ReplyPart> => {
   const yard = tapYardOf(exchange, plainYard);
   return of(exchange).pipe(
-    prepare(exchange, yard), //      the client's bytes → the call to make
-    callUpstream(yard.upstreams), // + status, and the body as it arrives
-    tapAnswer(exchange),
-    reply(yard, (answered) => (mayRelay(answered) ? passOn(answered, yard) : convert(answered, yard))),
+    direct(exchange, yard), //       the client's bytes → what it asks, and who answers
+    attempts(yard, (routed) => attempt(routed, yard)), // until somebody answers: the destination, or its fallbacks
     measureFaults(exchange.meter), // what went wrong → a counter
     bridgeSilence(exchange, yard.keepAliveMs), // a word from us where the upstream has none
     renderFaults(exchange, yard), // a fault, at any point → the client's own error shape
@@ -48,36 +51,49 @@ export const serve = (exchange: Exchange, plainYard: Yard): Observable<ReplyPart
   );
 };
 
-/** The client's bytes → the call to make, by the nodes of the line's graph. */
-export const prepare = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Ready> =>
-  pipe(decide(exchange, yard), write(exchange, yard));
-
-/** The client's bytes → who answers what. */
-const decide = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Routed> =>
-  pipe(
+/** The client's bytes → what it asks, and who is to answer. */
+const direct = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Routed> =>
+  steps(
     decode(yard.config.limits.jsonDepth), // bytes → what the client asks
     tapDecoded(exchange),
+    breathe(), //                    others get a turn between the steps that take long with a large body
     route(yard), //                   + provider and model, the line to them, what may pass untouched
     tapRouted(exchange),
     measureRoute(exchange.meter), //  who answers → the counters' labels
   );
 
-/** What is asked → the call to make. */
-const write = (exchange: Exchange, yard: Yard): OperatorFunction<Routed, Ready> =>
-  pipe(
+/** One try at one destination, with losses and stages of its own. Fails while it may still be somebody else's turn. */
+const attempt = (routed: Routed, yard: Yard): Observable<ReplyPart> =>
+  of(routed).pipe(
+    makeReady(routed, yard), //      the request → the call to make
+    callUpstream(yard.upstreams), // + status, and the body as it arrives
+    tapAnswer(routed),
+    reply(yard, (answered) => (mayRelay(answered) ? passOn(answered, yard) : convert(answered, yard))),
+  );
+
+/** The request → the call to make, by the nodes of the line's graph. */
+const makeReady = (exchange: Exchange, yard: Yard): OperatorFunction<Routed, Ready> =>
+  steps(
+    checkLine(), //                  what the destination can't be asked for at all
     settleSignatures(yard.signatures), // earlier reasoning: only this provider's own, and all of that
     tapSettled(exchange),
     transformRequest(yard), //       request → request: each stage's half, in list order
     encodeRequest(), //              request → bytes in the upstream's format, its URL and credentials
     tapEncoded(exchange),
+    breathe(),
     note(yard), //                   the decision and the losses → app.log
     measureCall(exchange.meter), //  the upstream's time begins
   );
+
+/** The client's bytes → the call that would be made first. */
+export const prepare = (exchange: Exchange, yard: Yard): OperatorFunction<Exchange, Ready> =>
+  pipe(direct(exchange, yard), makeReady(exchange, yard));
 
 /** The provider's bytes, untouched. */
 const passOn = (answered: Answered, yard: Yard): OperatorFunction<Uint8Array, ReplyPart> =>
   pipe(
     measureBytes(answered.meter),
+    throwEarlyFault(answered), // a stream that begins with an error isn't an answer
     watchRelayed(answered, yard.signatures), // read along where a later turn may need it
     measureRelayed(answered, answered.meter), // the usage that it tells
     relay(answered),

@@ -20,5 +20,6 @@ export const requestLog = ({ server, app }: Logs): RequestHooks => {
     failed(error, requestId) {
       app.error('internal error', { requestId, stack: error instanceof Error ? error.stack : String(error) });
     },
+    warn: (line) => app.warn(line),
   };
 };

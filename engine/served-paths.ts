@@ -19,6 +19,7 @@ import { serviceDocs } from '../admin/service-docs.ts';
 import { transformerRows } from '../admin/transformers.ts';
 import { uiRows } from '../admin/ui.ts';
 import type { UiFiles } from '../admin/ui-files.ts';
+import { upstreamRows } from '../admin/upstreams.ts';
 import { chatModels } from '../protocols/chat/encode-models.ts';
 import { clientProtocols } from '../protocols/index.ts';
 import { messagesCounting } from '../protocols/messages/count-tokens.ts';
@@ -101,6 +102,7 @@ export const servedPaths = (parts: ServedParts): readonly DocumentedRow[] => {
       ...uiRows(ui),
       ...restartRows(supervision),
       ...serviceRows(facts),
+      ...upstreamRows(yard),
       ...metricsRows(metrics),
       ...healthRows(health),
       ...rootRows,

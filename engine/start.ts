@@ -21,9 +21,13 @@ import { createPresets } from './presets/presets.ts';
 import { requestLog } from './request-log.ts';
 import { variableFor } from './requests/curl.ts';
 import { createRequests } from './requests/requests.ts';
+import { steadyNowMs } from './retry/steady-clock.ts';
+import { createUpstreamHealth } from './retry/upstream-health.ts';
+import { upstreamStates } from './retry/upstream-state.ts';
 import { servedPaths } from './served-paths.ts';
 import { createSignatureMemory } from './signatures/memory.ts';
-import { createTokenCounter } from './tokens/token-counter.ts';
+import { CountingThread } from './tokens/counting-thread.ts';
+import { createPromptTokens } from './tokens/prompt-tokens.ts';
 import { version } from './version.ts';
 import type { Supervision } from './workers/fleet.ts';
 import { baseUrlOf, listenAt, type Place } from './workers/place.ts';
@@ -62,6 +66,8 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
   readonly stop: () => Promise<void>;
   /** Where its port is open. */
   readonly place: Place;
+  /** All that it serves. */
+  readonly rows: readonly Row[];
   /** Lets other processes take new connections, serves its own until they end, for at most the configured time. */
   readonly retire: () => Promise<void>;
 }
@@ -93,14 +99,22 @@ export const start = async (options: StartOptions): Promise<Service> => {
     secrets: () => secrets,
   });
   const losses = createLossCounter();
-  const metrics = createMetrics({ losses: losses.series });
-  const tokens = createTokenCounter();
+  const health = createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random });
+  const metrics = createMetrics({ losses: losses.series, upstreams: () => upstreamStates(inUse.yard) });
+  const counting = new CountingThread();
   const setUpOptions: SetUpOptions = {
     env,
     home,
     transformerFolders,
     tables: { formats: withVendors(vendors), stages, plainFormat },
-    edges: { countTokens: tokens.count, log: logs.app, signatures: createSignatureMemory(), losses, keepAliveMs },
+    edges: {
+      tokens: createPromptTokens(counting),
+      log: logs.app,
+      signatures: createSignatureMemory(),
+      losses,
+      health,
+      keepAliveMs,
+    },
   };
   let inUse = await setUp(setUpOptions, config, host);
   const tell = (findings: readonly Finding[]): void => {
@@ -148,7 +162,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     check: async (preset) => sortFindings(preset, checkEntries(preset, (await setUpAside(preset)).tables)),
     warn: (name, findings) => tell(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
   });
-  const health = { draining: false };
+  const state = { draining: false };
   const alone = { pid: process.pid, startedAtMs: Date.now(), restarts: 0, workers: [] };
   const rows = servedPaths({
     home,
@@ -167,7 +181,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     configWith: (provider) => withProvider(store.written, provider, env),
     build,
     ui: uiFilesIn(uiFolder),
-    health: () => health,
+    health: () => state,
     supervision,
     facts: () => ({
       home,
@@ -179,6 +193,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   let releasing: Promise<unknown> | undefined;
   const release = async (): Promise<void> => {
     demo?.close();
+    counting.close();
     releasing ??= store.close().then(() => Promise.all([inUse.upstreams.close(), logs.close()]));
     await releasing;
   };
@@ -192,8 +207,6 @@ export const start = async (options: StartOptions): Promise<Service> => {
     throw error;
   });
   store.watch();
-  // The first long request would wait for it otherwise.
-  if (config.router.routes.longContext !== undefined) setTimeout(tokens.warm, warmDelayMs).unref();
   const placeOf = (): Place => ({
     host,
     configuredPort: config.port,
@@ -212,16 +225,14 @@ export const start = async (options: StartOptions): Promise<Service> => {
     losses: losses.series,
     baseUrl: baseUrlOf(placeOf()),
     place: placeOf(),
+    rows,
     retire: () => end(listener.retire()),
     stop() {
-      health.draining = true;
+      state.draining = true;
       return end(listener.drain());
     },
   };
 };
-
-/** Long enough after the start for the first requests to have gone by. */
-const warmDelayMs = 1_000;
 
 /** A module may be mended later, and the routes that need it say what is wrong with it; anything else refuses the change. */
 const sortFindings = ({ transformers }: Config, findings: readonly Finding[]) => {
@@ -244,6 +255,7 @@ const servingOptions = ({ config, apiKey }: InUse, rows: readonly Row[]) => ({
     inflatedBytes: config.limits.decompressedBytes,
     inflateRatio: config.limits.ratio,
     activePerAddress: config.limits.requestsPerClient,
+    connectionsPerAddress: config.limits.connectionsPerClient,
   },
 });
 

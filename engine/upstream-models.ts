@@ -41,7 +41,7 @@ const fetchPage = (
 ): Observable<ModelPage> => {
   const { provider, format, upstream } = line;
   const credentials = format.headers({
-    apiKey: provider.apiKey,
+    apiKey: provider.apiKeys[0] ?? '',
     clientHeader: () => undefined,
     request: plainRequest(''),
   });

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { root } from './places.ts';
 
 /** The package's version. */
-export const version: string = createRequire(import.meta.url)('../package.json').version;
+export const version: string = createRequire(root)('./package.json').version;

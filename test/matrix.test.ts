@@ -92,6 +92,9 @@ test.before(async () => {
   vendors = Object.fromEntries(await Promise.all(served));
   const rows = Object.entries(wires).map(([name, row]) => ({ name, url: vendors[name]?.url ?? '', ...row }));
   gateway = await startGateway({
+    // What a vendor refuses is to be seen as it is, and at once.
+    RETRY: { attempts: 0 },
+    BREAKER: { faults: 1_000 },
     LOG: false,
     Providers: [
       ...rows.map(({ name, url, base = '', model }) => ({

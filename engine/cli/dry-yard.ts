@@ -5,7 +5,10 @@ import type { Finding } from '../config/findings.ts';
 import { loadStages } from '../custom/load-stages.ts';
 import { quietLogs } from '../log/quiet-logs.ts';
 import { createLossCounter } from '../loss-counter.ts';
+import { steadyNowMs } from '../retry/steady-clock.ts';
+import { createUpstreamHealth } from '../retry/upstream-health.ts';
 import { createSignatureMemory } from '../signatures/memory.ts';
+import { countedHere } from '../tokens/prompt-tokens.ts';
 import { createTokenCounter } from '../tokens/token-counter.ts';
 import { checkEntries } from '../yard/check-entries.ts';
 import type { Tables } from '../yard/tables.ts';
@@ -23,11 +26,16 @@ export const dryYard = async (config: Config, home: string, allowed: readonly st
   const custom = await loadStages(config.transformers, { home, allowed });
   const tables: Tables = { formats, stages, plainFormat, custom };
   const yard = buildYard(config, tables, {
-    upstreams: { call: () => throwError(() => new Error('Nothing is sent.')), close: async () => undefined },
-    countTokens: createTokenCounter().count,
+    upstreams: {
+      call: () => throwError(() => new Error('Nothing is sent.')),
+      occupancyOf: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0 }),
+      close: async () => undefined,
+    },
+    tokens: countedHere(createTokenCounter().count),
     log: quietLogs.app,
     signatures: createSignatureMemory(),
     losses: createLossCounter(),
+    health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
     keepAliveMs: Number.POSITIVE_INFINITY,
   });
   return { yard, findings: checkEntries(config, tables) };

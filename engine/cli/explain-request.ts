@@ -57,10 +57,11 @@ const refused = (error: unknown): never => {
 };
 
 const lines = (answer: JsonObject): readonly string[] => {
-  const { reason, provider, model, format, relays, url, headers, losses, warnings, body } = answer;
+  const { reason, provider, model, format, relays, url, headers, losses, fallbacks, warnings, body } = answer;
   return [
     `rule      ${reason}`,
     `to        ${provider},${model} (${format})`,
+    ...(Array.isArray(fallbacks) ? fallbacks.map(fallbackLine) : []),
     `passes    ${passes(relays)}`,
     `call      POST ${url}`,
     ...Object.entries(isJsonObject(headers) ? headers : {}).map(([name, value]) => `          ${name}: ${value}`),
@@ -73,6 +74,11 @@ const lines = (answer: JsonObject): readonly string[] => {
 const passes = (relays: JsonObject[string]): string => {
   const open = isJsonObject(relays) ? Object.keys(relays).filter((half) => relays[half] === true) : [];
   return open.length > 0 ? `${open.join(' and ')} as it comes` : 'nothing as it comes; both halves are converted';
+};
+
+const fallbackLine = (fallback: unknown): string => {
+  const { provider, model, format, fault } = isJsonObject(fallback) ? fallback : {};
+  return `else to   ${provider},${model} (${format})${fault === null ? '' : `: ${fault}`}`;
 };
 
 const lossLine = (loss: unknown): string => {

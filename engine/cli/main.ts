@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { configHome } from '../config/read.ts';
-import { isJsonObject, parseJson } from '../model/json.ts';
+import { version } from '../version.ts';
 import type { Cli } from './cli.ts';
 import { clients, olderGateway } from './neighbours/index.ts';
 import { shells } from './shell-lines.ts';
@@ -26,11 +25,6 @@ const ending = (work: Promise<unknown>): Promise<void> =>
     },
   );
 
-const version = (): string => {
-  const file = parseJson(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return isJsonObject(file) ? String(file.version) : '';
-};
-
 const folders = (): Option =>
   new Option('--allow-transformer-path <folder...>', 'a folder from which custom transformers may be loaded');
 const asJson = (): Option => new Option('--json', 'write JSON');
@@ -40,7 +34,7 @@ process.stdout.on('error', () => process.exit(0));
 
 const program = new Command('switchyard')
   .description('A gateway that routes requests for language models.')
-  .version(version())
+  .version(version)
   .enablePositionalOptions();
 
 // What a command needs is loaded when it runs, so that the quick ones are quick.

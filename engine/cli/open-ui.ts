@@ -1,5 +1,6 @@
 import type { Cli } from './cli.ts';
 import { locateRunning } from './locate.ts';
+import { openBrowser } from './open-browser.ts';
 
 /** `switchyard ui`: opens the web interface in the browser, or says where it is. */
 export const openUi = async (cli: Cli, { print = false }: { readonly print?: boolean }): Promise<void> => {
@@ -7,10 +8,7 @@ export const openUi = async (cli: Cli, { print = false }: { readonly print?: boo
   const url = `${baseUrl}/ui`;
   cli.say(url);
   if (print || !hasDisplay(cli.env)) return;
-  const { default: open } = await import('open');
-  const browser = await open(url).catch(() => undefined);
-  browser?.once('error', () => cli.tell('No browser could be opened; open the address above.'));
-  browser?.unref();
+  openBrowser(url, () => cli.tell('No browser could be opened; open the address above.'));
 };
 
 /** On Linux without a display, or from another machine's terminal, a browser would open for nobody. */

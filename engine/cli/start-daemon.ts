@@ -3,13 +3,14 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { root } from '../places.ts';
 import { findService } from '../workers/find-service.ts';
 import { type Cli, CommandError } from './cli.ts';
 
 /** How long a service may take to answer. */
 const startMs = 60_000;
 
-const bin = fileURLToPath(new URL('./switchyard.js', import.meta.url));
+const bin = fileURLToPath(new URL('engine/cli/switchyard.js', root));
 
 /** Starts the service in the background and waits until it answers. What it says goes to `start.log` in its folder. */
 export const startDaemon = async ({ home, env, say }: Cli, transformerFolders: readonly string[]): Promise<void> => {

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import './typescript.js';
+import { load } from '../launch/load.js';
 
-await import('./main.ts');
+await load('main', '../cli/main.ts');

@@ -38,7 +38,8 @@ export const takeOver = (
       const entries = listOf(ours.transformers).filter((entry) => isOther(entry, 'provider'));
       if (entries.length + imported.transformers.length > 0)
         written.transformers = [...entries, ...imported.transformers];
-    } else if (field === 'Router') written.Router = takeRouter(value, ours.Router, gateway, notes);
+    } else if (field === 'Router') written.Router = takeRouter(value, written.Router, gateway, notes);
+    else if (field === 'fallback') written.Router = takeFallback(value, written.Router, gateway, notes);
     else if (field === 'API_TIMEOUT_MS') takeTimeout(value, written, notes);
     else if (field === 'HOST' && isOpen(value, theirs)) {
       notes.left.push({ path: field, why: 'it can be reached from other machines, and there is no APIKEY' });
@@ -71,6 +72,22 @@ const takeRouter = (theirs: Json, ours: Json | undefined, gateway: OtherGateway,
     notes.taken.push(path);
   }
   return Object.keys(routes).length > 0 ? { ...router, routes } : router;
+};
+
+const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGateway, notes: ImportNotes): JsonObject => {
+  const router: JsonObject = isJsonObject(ours) ? ours : {};
+  const fallback: JsonDraft = { ...(isJsonObject(router.fallback) ? router.fallback : {}) };
+  for (const [name, value] of Object.entries(isJsonObject(theirs) ? theirs : {})) {
+    if (value === undefined) continue;
+    const path = `fallback.${name}`;
+    if (name !== 'default' && !gateway.scenarios.includes(name)) {
+      notes.left.push({ path, why: 'there is no such rule here' });
+      continue;
+    }
+    fallback[name] = value;
+    notes.taken.push(path);
+  }
+  return Object.keys(fallback).length > 0 ? { ...router, fallback } : router;
 };
 
 const takeTimeout = (value: Json, written: JsonDraft, notes: ImportNotes): void => {

@@ -22,13 +22,16 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   readonly limits: Limits;
   readonly timeouts: Timeouts;
+  readonly retry: RetryPolicy;
+  readonly breaker: BreakerPolicy;
+  readonly keys: KeyPolicy;
   readonly providers: readonly Provider[];
   readonly router: RouterConfig;
   /** In the user's order; rows that claude-code-router's provider fields stand for come after them. */
   readonly transformers: readonly TransformerEntry[];
 }
 
-/** What a request may measure at most. */
+/** What a request may measure at most, and what may go out to one provider at a time. */
 export interface Limits {
   /** Bytes of a request body as sent. */
   readonly bodyBytes: number;
@@ -40,6 +43,12 @@ export interface Limits {
   readonly jsonDepth: number;
   /** Requests of one client address at work at the same time. */
   readonly requestsPerClient: number;
+  /** Connections of one client address. */
+  readonly connectionsPerClient: number;
+  /** Connections to one provider; each call holds one until its answer has ended. */
+  readonly connectionsPerProvider: number;
+  /** Calls that may wait for one of them. */
+  readonly queuePerProvider: number;
 }
 
 /** How long the service waits, in milliseconds. */
@@ -50,10 +59,44 @@ export interface Timeouts {
   readonly firstByteMs: number;
   /** Between two pieces of the provider's answer. */
   readonly idleMs: number;
+  /** For a connection to become free, where the provider has all that it may have. */
+  readonly queueMs: number;
   /** For a transformer's word on what it was given. */
   readonly stageMs: number;
   /** For streams in flight when the service stops. */
   readonly drainMs: number;
+}
+
+/** How a call that failed is made again. */
+export interface RetryPolicy {
+  /** Further tries at one destination. */
+  readonly attempts: number;
+  /** The share of a provider's live requests that may be on a further try. */
+  readonly budget: number;
+  /** So many of them may be, however few requests are live. */
+  readonly floor: number;
+  /** The wait before the first further try is a random part of this, and doubles each time, in milliseconds. */
+  readonly baseMs: number;
+  /** The longest of these waits, in milliseconds. */
+  readonly maxMs: number;
+  /** The longest wait that an upstream may ask for, in milliseconds; if it asks for more, there is no further try. */
+  readonly retryAfterMs: number;
+}
+
+/** When a model of a provider is left alone. */
+export interface BreakerPolicy {
+  /** Faults in a row after which it is. */
+  readonly faults: number;
+  /** For how long, in milliseconds; then one request tries. */
+  readonly openMs: number;
+}
+
+/** How long a key is left alone. */
+export interface KeyPolicy {
+  /** After a rate limit that names no time, in milliseconds. */
+  readonly limitedMs: number;
+  /** After it was refused, in milliseconds. */
+  readonly refusedMs: number;
 }
 
 /** An upstream. */
@@ -62,8 +105,8 @@ export interface Provider {
   readonly name: string;
   /** The `.invalid` address below when a variable in the user's own isn't set. */
   readonly baseUrl: URL;
-  /** Empty when the upstream needs none. */
-  readonly apiKey: string;
+  /** At least one, each a credential by itself; an empty one when the upstream needs none. */
+  readonly apiKeys: readonly string[];
   readonly models: readonly string[];
   /** Environment variables that this provider's fields name and that aren't set: it can't be used. */
   readonly unset: readonly string[];
@@ -90,7 +133,13 @@ export interface RouterConfig {
   /** Tokens above which a request counts as long. */
   readonly longContextThreshold: number;
   readonly routes: Readonly<Partial<Record<Scenario, string>>>;
+  /** Where requests go instead, in this order, when the destination that a rule chose can't serve them. */
+  readonly fallback: Readonly<Partial<Record<FallbackRule, readonly string[]>>>;
 }
+
+/** The rules that may have fallbacks. */
+export const fallbackRules = ['default', ...scenarios] as const;
+export type FallbackRule = (typeof fallbackRules)[number];
 
 /** Stands for a base URL that can't be known; never resolves. Source: RFC 2606, section 2. */
 export const unknownBaseUrl = 'http://unset.invalid/';
@@ -110,6 +159,18 @@ export const defaults = {
     ratio: 200,
     jsonDepth: 256,
     requestsPerClient: 1024,
+    connectionsPerProvider: 2048,
+    queuePerProvider: 1024,
   },
-  timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, stageMs: 30_000, drainMs: 30_000 },
+  timeouts: {
+    connectMs: 10_000,
+    firstByteMs: 300_000,
+    idleMs: 120_000,
+    queueMs: 30_000,
+    stageMs: 30_000,
+    drainMs: 30_000,
+  },
+  retry: { attempts: 2, budget: 0.2, floor: 3, baseMs: 500, maxMs: 8_000, retryAfterMs: 60_000 },
+  breaker: { faults: 5, openMs: 30_000 },
+  keys: { limitedMs: 30_000, refusedMs: 300_000 },
 } as const;

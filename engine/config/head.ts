@@ -1,5 +1,14 @@
 import type { JsonObject } from '../model/json.ts';
-import { type Config, defaults, type Limits, type LogLevel, type Timeouts } from './config.ts';
+import {
+  type BreakerPolicy,
+  type Config,
+  defaults,
+  type KeyPolicy,
+  type Limits,
+  type LogLevel,
+  type RetryPolicy,
+  type Timeouts,
+} from './config.ts';
 import type { Findings } from './findings.ts';
 import type { UnsetReference } from './interpolate.ts';
 import { isLoopback } from './loopback.ts';
@@ -30,6 +39,9 @@ export const readHead = (written: HeadFile, unset: readonly UnsetReference[], fi
     allowedHosts: allowed.map((name) => name.trim()).filter((name) => name !== ''),
     limits: readLimits(written.LIMITS),
     timeouts: readTimeouts(written.TIMEOUTS),
+    retry: readRetry(written.RETRY),
+    breaker: readBreaker(written.BREAKER),
+    keys: readKeys(written.KEYS),
   };
 };
 
@@ -72,12 +84,16 @@ const logLevel = (level: NonNullable<HeadFile['LOG_LEVEL']>): LogLevel => {
 const readLimits = (written: HeadFile['LIMITS'] = {}): Limits => {
   const { decompressedPerBodyByte, ...fixed } = defaults.limits;
   const bodyBytes = written.bodyBytes ?? fixed.bodyBytes;
+  const requestsPerClient = written.requestsPerClient ?? fixed.requestsPerClient;
   return {
     bodyBytes,
     decompressedBytes: written.decompressedBytes ?? bodyBytes * decompressedPerBodyByte,
     ratio: written.ratio ?? fixed.ratio,
     jsonDepth: written.jsonDepth ?? fixed.jsonDepth,
-    requestsPerClient: written.requestsPerClient ?? fixed.requestsPerClient,
+    requestsPerClient,
+    connectionsPerClient: written.connectionsPerClient ?? Math.max(requestsPerClient, fixed.requestsPerClient),
+    connectionsPerProvider: written.connectionsPerProvider ?? fixed.connectionsPerProvider,
+    queuePerProvider: written.queuePerProvider ?? fixed.queuePerProvider,
   };
 };
 
@@ -85,6 +101,26 @@ const readTimeouts = (written: HeadFile['TIMEOUTS'] = {}): Timeouts => ({
   connectMs: written.connectMs ?? defaults.timeouts.connectMs,
   firstByteMs: written.firstByteMs ?? defaults.timeouts.firstByteMs,
   idleMs: written.idleMs ?? defaults.timeouts.idleMs,
+  queueMs: written.queueMs ?? defaults.timeouts.queueMs,
   stageMs: written.stageMs ?? defaults.timeouts.stageMs,
   drainMs: written.drainMs ?? defaults.timeouts.drainMs,
+});
+
+const readRetry = (written: HeadFile['RETRY'] = {}): RetryPolicy => ({
+  attempts: written.attempts ?? defaults.retry.attempts,
+  budget: written.budget ?? defaults.retry.budget,
+  floor: written.floor ?? defaults.retry.floor,
+  baseMs: written.baseMs ?? defaults.retry.baseMs,
+  maxMs: written.maxMs ?? defaults.retry.maxMs,
+  retryAfterMs: written.retryAfterMs ?? defaults.retry.retryAfterMs,
+});
+
+const readBreaker = (written: HeadFile['BREAKER'] = {}): BreakerPolicy => ({
+  faults: written.faults ?? defaults.breaker.faults,
+  openMs: written.openMs ?? defaults.breaker.openMs,
+});
+
+const readKeys = (written: HeadFile['KEYS'] = {}): KeyPolicy => ({
+  limitedMs: written.limitedMs ?? defaults.keys.limitedMs,
+  refusedMs: written.refusedMs ?? defaults.keys.refusedMs,
 });

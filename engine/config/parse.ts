@@ -1,4 +1,4 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Finding } from './findings.ts';
 
@@ -12,6 +12,10 @@ export type ParsedConfig = { readonly written: JsonObject } | { readonly faults:
 export const parseConfig = (source: string): ParsedConfig => {
   const text = source.replace(/^\uFEFF/, '');
   if (text.trim() === '') return { faults: [{ path: '', message: 'is empty; at the least it must be {}' }] };
+  const deep = tooDeepAt(text);
+  if (deep !== undefined) {
+    return { faults: [{ path: '', message: `is nested deeper than ${maxDepth} levels at ${place(text, deep)}` }] };
+  }
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const faults = errors.map(({ error, offset }) => ({
@@ -21,6 +25,24 @@ export const parseConfig = (source: string): ParsedConfig => {
   if (faults.length > 0) return { faults };
   const value = tree && jsonOf(tree);
   return isJsonObject(value) ? { written: value } : { faults: [{ path: '', message: 'must be a JSON object' }] };
+};
+
+/** Levels that a configuration may have: its parser, and all that walks it, would run out of stack on some thousands. */
+export const maxDepth = 256;
+
+/** Token kinds of the scanner, whose own names for them only its compiler could read. Source: jsonc-parser 3.3.1, `SyntaxKind`. */
+const token = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, end: 17 };
+
+/** Where a text is nested deeper than it may be. */
+const tooDeepAt = (text: string): number | undefined => {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  for (let kind: number = scanner.scan(); kind !== token.end; kind = scanner.scan()) {
+    if (kind === token.openBrace || kind === token.openBracket) depth += 1;
+    if (kind === token.closeBrace || kind === token.closeBracket) depth -= 1;
+    if (depth > maxDepth) return scanner.getTokenOffset();
+  }
+  return undefined;
 };
 
 /** The parser's own `getNodeValue` would take a member `__proto__` for the object's prototype. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json } from '../model/json.ts';
 import { memberPath, reader } from '../model/schema.ts';
 import { type Provider, unknownBaseUrl } from './config.ts';
@@ -52,31 +53,67 @@ const readProvider = (
   at: string,
   findings: Findings,
 ): Provider | undefined => {
-  const unset = [...new Set(missing.map(({ name }) => name))];
-  for (const name of unset) findings.warn(at, `can't be used: the environment variable ${name} is not set`);
   const url = preferred(row, 'baseUrl', 'api_base_url', at, findings);
-  const apiKey = preferred(row, 'apiKey', 'api_key', at, findings);
+  const credential = preferred(row, 'apiKey', 'api_key', at, findings);
   const urlPath = memberPath(at, row.baseUrl === undefined ? 'api_base_url' : 'baseUrl');
+  const keysPath = memberPath(at, row.apiKey === undefined ? 'api_key' : 'apiKey');
+  const apiKeys = credential === undefined ? undefined : readKeys(credential, keysPath, missing, findings);
+  const others = missing.filter(({ path }) => !apiKeys || apiKeys.length === 0 || !path.startsWith(`${keysPath}[`));
+  const unset = [...new Set(others.map(({ name }) => name))];
+  for (const name of unset) findings.warn(at, `can't be used: the environment variable ${name} is not set`);
   // What is left of an address without its variable may be another host's.
   const baseUrl = missing.some(({ path }) => path === urlPath) ? new URL(unknownBaseUrl) : httpUrl(url);
   if (url !== undefined && !baseUrl) findings.fault(urlPath, 'must be a URL (http or https)');
-  if (!baseUrl || apiKey === undefined) return undefined;
+  if (baseUrl && (baseUrl.username !== '' || baseUrl.password !== '')) {
+    findings.fault(
+      urlPath,
+      'must not hold a user name or a password: they would not be sent; the credential is apiKey',
+    );
+  }
+  if (!baseUrl || !apiKeys) return undefined;
   const models = row.models.map((model) => model.trim()).filter((model) => model !== '');
-  return { name: row.name.trim(), baseUrl, apiKey: apiKey.trim(), models: [...new Set(models)], unset };
+  return {
+    name: row.name.trim(),
+    baseUrl,
+    apiKeys: apiKeys.length > 0 ? apiKeys : [''],
+    models: [...new Set(models)],
+    unset,
+  };
+};
+
+/** The credentials that can be used. One of a list that is blank, a repetition, or not known is left out, with a warning. */
+const readKeys = (
+  credential: string | readonly string[],
+  at: string,
+  missing: readonly UnsetReference[],
+  findings: Findings,
+): readonly string[] => {
+  if (typeof credential === 'string') return [credential.trim()];
+  const keys: string[] = [];
+  credential.forEach((text, index) => {
+    const path = memberPath(at, index);
+    const key = text.trim();
+    const unset = missing.find((reference) => reference.path === path);
+    if (unset) findings.warn(path, `is left out: the environment variable ${unset.name} is not set`);
+    else if (key === '') findings.warn(path, 'is left out: it is blank');
+    else if (keys.includes(key)) findings.warn(path, 'is left out: the same key comes before it');
+    else keys.push(key);
+  });
+  return keys;
 };
 
 /** The member's value, under its own name or else its older spelling; a fault when it has neither. */
-const preferred = (
+const preferred = <Name extends 'baseUrl' | 'apiKey', Older extends 'api_base_url' | 'api_key'>(
   row: ProviderFile,
-  name: 'baseUrl' | 'apiKey',
-  older: 'api_base_url' | 'api_key',
+  name: Name,
+  older: Older,
   at: string,
   findings: Findings,
-): string | undefined => {
+): ProviderFile[Name] | ProviderFile[Older] => {
   const value = row[name];
   const olderValue = row[older];
   if (value === undefined && olderValue === undefined) findings.fault(memberPath(at, name), 'is required');
-  if (value !== undefined && olderValue !== undefined && value !== olderValue) {
+  if (value !== undefined && olderValue !== undefined && !isDeepStrictEqual(value, olderValue)) {
     findings.warn(memberPath(at, older), `has no effect: ${name} is given too`);
   }
   return value ?? olderValue;

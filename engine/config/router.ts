@@ -1,14 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
+import { memberPath } from '../model/schema.ts';
 import { closeNames } from '../routing/close-names.ts';
 import { findDestination, findProvider, parseDestination, providersOf } from '../routing/destination.ts';
-import { defaults, type RouterConfig, type Scenario, scenarios } from './config.ts';
+import { defaults, type FallbackRule, fallbackRules, type RouterConfig, type Scenario, scenarios } from './config.ts';
 import type { Findings } from './findings.ts';
 import type { UnsetReference } from './interpolate.ts';
 import type { ProviderList } from './providers.ts';
-import type { RouterFile } from './schema.ts';
+import type { FallbackFile, RouterFile } from './schema.ts';
 
-/** `Router` as written → as used. A blank destination counts as absent. */
+/** `Router`, and `fallback` beside it in the older spelling, as written → as used. A blank destination counts as absent. */
 export const readRouter = (
   written: RouterFile,
+  olderFallback: FallbackFile,
   list: ProviderList,
   unset: readonly UnsetReference[],
   findings: Findings,
@@ -27,6 +30,21 @@ export const readRouter = (
     }
     return listed ?? direct;
   };
+  const destinations = (at: string, texts: readonly string[] | undefined): readonly string[] | undefined =>
+    texts?.flatMap((text, index) => destination(memberPath(at, index), text) ?? []);
+  const fallbacks = (rule: FallbackRule): readonly string[] => {
+    const listed = destinations(`Router.fallback.${rule}`, written.fallback?.[rule]);
+    const older = destinations(`fallback.${rule}`, olderFallback[rule]);
+    if (listed && older && !isDeepStrictEqual(listed, older)) {
+      findings.warn(`fallback.${rule}`, `has no effect: Router.fallback.${rule} is given too`);
+    }
+    return listed ?? older ?? [];
+  };
+  const fallback: Partial<Record<FallbackRule, readonly string[]>> = {};
+  for (const rule of fallbackRules) {
+    const texts = fallbacks(rule);
+    if (texts.length > 0) fallback[rule] = texts;
+  }
   const routes: Partial<Record<Scenario, string>> = {};
   for (const scenario of scenarios) {
     const text = route(scenario);
@@ -36,6 +54,7 @@ export const readRouter = (
     default: destination('Router.default', written.default),
     longContextThreshold: written.longContextThreshold ?? defaults.longContextThreshold,
     routes,
+    fallback,
   };
 };
 

@@ -6,6 +6,9 @@ const flag = (description: string, value: boolean) => Type.Optional(Type.Boolean
 const whole = (description: string, value: number, minimum = 1) =>
   Type.Optional(Type.Integer({ description, default: value, minimum }));
 
+const credential = (description: string) =>
+  Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description }));
+
 const StageUse = Type.Union(
   [
     Type.String({ description: "The transformer's name." }),
@@ -21,10 +24,12 @@ const StageUses = Type.Array(StageUse);
 export const ProviderFile = Type.Object({
   name: Type.String({ description: 'Stands before the comma in `provider,model`.', minLength: 1 }),
   baseUrl: text("Base URL of the provider's API."),
-  apiKey: text('The credential, best as a reference such as `$PROVIDER_KEY`. Empty when none is needed.'),
+  apiKey: credential(
+    'The credential, best as a reference such as `$PROVIDER_KEY`, or a list of several that take turns. Empty when none is needed.',
+  ),
   models: Type.Array(Type.String(), { description: 'The models that the provider supports.' }),
   api_base_url: text('Older spelling of `baseUrl`.'),
-  api_key: text('Older spelling of `apiKey`.'),
+  api_key: credential('Older spelling of `apiKey`.'),
   transformer: Type.Optional(
     Type.Record(Type.String(), Type.Union([StageUses, Type.Object({ use: StageUses })]), {
       description: 'Older spelling of `transformers`: `use` for all models, or a model name with its own `use`.',
@@ -43,11 +48,31 @@ const routes = {
   think: text(`Where requests for deep thinking go, ${destination}.`),
 };
 
+const destinations = (rule: string) =>
+  Type.Optional(
+    Type.Array(Type.String(), { description: `Where requests of ${rule} go instead, in this order, ${destination}.` }),
+  );
+
+/** Fallbacks as users write them. */
+export const FallbackFile = Type.Object(
+  {
+    default: destinations('the default'),
+    longContext: destinations('that scenario'),
+    image: destinations('that scenario'),
+    webSearch: destinations('that scenario'),
+    background: destinations('that scenario'),
+    think: destinations('that scenario'),
+  },
+  { description: 'Destinations by scenario (or `default`) for when the one that was chosen can not serve a request.' },
+);
+export type FallbackFile = Static<typeof FallbackFile>;
+
 /** `Router` as users write it. Scenarios directly on it are claude-code-router's spelling. */
 export const RouterFile = Type.Object({
   default: text(`Where a bare model name goes when no scenario fits, ${destination}.`),
   longContextThreshold: whole('Tokens above which a request counts as long.', defaults.longContextThreshold, 0),
   routes: Type.Optional(Type.Object(routes, { description: 'Destinations by scenario.' })),
+  fallback: Type.Optional(FallbackFile),
   ...routes,
 });
 export type RouterFile = Static<typeof RouterFile>;
@@ -80,6 +105,17 @@ export const LimitsFile = Type.Object({
     'Requests of one client address at work at the same time.',
     defaults.limits.requestsPerClient,
   ),
+  connectionsPerClient: Type.Optional(
+    Type.Integer({
+      description: 'Connections of one client address; default: 1024, or `requestsPerClient` where that is more.',
+      minimum: 1,
+    }),
+  ),
+  connectionsPerProvider: whole(
+    'Connections to one provider at the same time.',
+    defaults.limits.connectionsPerProvider,
+  ),
+  queuePerProvider: whole('Calls that may wait for one of these connections.', defaults.limits.queuePerProvider, 0),
 });
 
 /** Waiting times as users write them. */
@@ -87,11 +123,48 @@ export const TimeoutsFile = Type.Object({
   connectMs: whole('Milliseconds for a connection to a provider.', defaults.timeouts.connectMs),
   firstByteMs: whole("Milliseconds for the first byte of a provider's answer.", defaults.timeouts.firstByteMs),
   idleMs: whole("Milliseconds between two pieces of a provider's answer.", defaults.timeouts.idleMs),
+  queueMs: whole('Milliseconds for a connection to a provider to become free.', defaults.timeouts.queueMs),
   stageMs: whole(
     'Milliseconds that a custom transformer may take over a request, or over a batch of an answer.',
     defaults.timeouts.stageMs,
   ),
   drainMs: whole('Milliseconds for streams in flight when the service stops.', defaults.timeouts.drainMs, 0),
+});
+
+/** How failed calls are made again, as users write it. */
+export const RetryFile = Type.Object({
+  attempts: Type.Optional(
+    Type.Integer({
+      description: 'Further tries at one destination.',
+      default: defaults.retry.attempts,
+      minimum: 0,
+      maximum: 10,
+    }),
+  ),
+  budget: Type.Optional(
+    Type.Number({
+      description: "The share of a provider's live requests that may be on a further try.",
+      default: defaults.retry.budget,
+      minimum: 0,
+      maximum: 1,
+    }),
+  ),
+  floor: whole('So many may be, however few requests are live.', defaults.retry.floor, 0),
+  baseMs: whole('Milliseconds of which a random part is waited first; doubles each time.', defaults.retry.baseMs, 0),
+  maxMs: whole('The longest of these waits in milliseconds.', defaults.retry.maxMs, 0),
+  retryAfterMs: whole('The longest wait in milliseconds that a provider may ask for.', defaults.retry.retryAfterMs, 0),
+});
+
+/** When a model of a provider is left alone, as users write it. */
+export const BreakerFile = Type.Object({
+  faults: whole('Faults in a row after which a model is left alone.', defaults.breaker.faults),
+  openMs: whole('Milliseconds for which it is.', defaults.breaker.openMs),
+});
+
+/** How long keys are left alone, as users write it. */
+export const KeysFile = Type.Object({
+  limitedMs: whole('Milliseconds after a rate limit that names no time.', defaults.keys.limitedMs),
+  refusedMs: whole('Milliseconds after the key was refused.', defaults.keys.refusedMs),
 });
 
 /** `trace` and `fatal` are claude-code-router's; they stand for `debug` and `error`. */
@@ -129,6 +202,9 @@ export const HeadFile = Type.Object({
   ),
   LIMITS: Type.Optional(LimitsFile),
   TIMEOUTS: Type.Optional(TimeoutsFile),
+  RETRY: Type.Optional(RetryFile),
+  BREAKER: Type.Optional(BreakerFile),
+  KEYS: Type.Optional(KeysFile),
 });
 export type HeadFile = Static<typeof HeadFile>;
 
@@ -137,6 +213,7 @@ export const ConfigFile = Type.Object({
   ...HeadFile.properties,
   Providers: Type.Optional(Type.Array(ProviderFile, { description: 'Upstream providers.' })),
   Router: Type.Optional(RouterFile),
+  fallback: Type.Optional(FallbackFile),
   transformers: Type.Optional(
     Type.Array(TransformerEntryFile, { description: 'Outermost first on the way to the provider.' }),
   ),

@@ -2,7 +2,18 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { memberPath } from '../model/schema.ts';
 import { closeNames } from '../routing/close-names.ts';
 import type { Findings } from './findings.ts';
-import { ConfigFile, LimitsFile, ProviderFile, RouterFile, TimeoutsFile, TransformerFile } from './schema.ts';
+import {
+  BreakerFile,
+  ConfigFile,
+  FallbackFile,
+  KeysFile,
+  LimitsFile,
+  ProviderFile,
+  RetryFile,
+  RouterFile,
+  TimeoutsFile,
+  TransformerFile,
+} from './schema.ts';
 
 interface Known {
   readonly properties: Readonly<Record<string, unknown>>;
@@ -25,8 +36,15 @@ export const warnOfUnknownFields = (written: JsonObject, findings: Findings): vo
   check(written, ConfigFile, '');
   check(written.LIMITS, LimitsFile, 'LIMITS');
   check(written.TIMEOUTS, TimeoutsFile, 'TIMEOUTS');
+  check(written.RETRY, RetryFile, 'RETRY');
+  check(written.BREAKER, BreakerFile, 'BREAKER');
+  check(written.KEYS, KeysFile, 'KEYS');
+  check(written.fallback, FallbackFile, 'fallback');
   check(written.Router, RouterFile, 'Router');
-  if (isJsonObject(written.Router)) check(written.Router.routes, RouterFile.properties.routes, 'Router.routes');
+  if (isJsonObject(written.Router)) {
+    check(written.Router.routes, RouterFile.properties.routes, 'Router.routes');
+    check(written.Router.fallback, FallbackFile, 'Router.fallback');
+  }
   checkEach(written.Providers, ProviderFile, 'Providers');
   checkEach(written.transformers, TransformerFile, 'transformers');
 };

@@ -1,3 +1,4 @@
+import { isShallow } from '../model/is-shallow.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { memberPath, type Reader, reader } from '../model/schema.ts';
 import type { Config } from './config.ts';
@@ -5,9 +6,10 @@ import { type Finding, Findings } from './findings.ts';
 import { readHead, settleHead } from './head.ts';
 import { type Environment, interpolateAll } from './interpolate.ts';
 import { overrideHead } from './override-head.ts';
+import { maxDepth } from './parse.ts';
 import { readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
-import { ConfigFile, HeadFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
+import { ConfigFile, FallbackFile, HeadFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
 import { readTransformers, type Written } from './transformers.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 
@@ -20,6 +22,7 @@ const file = reader(ConfigFile);
 const headFile = reader(HeadFile);
 const providerFile = reader(ProviderFile);
 const routerFile = reader(RouterFile);
+const fallbackFile = reader(FallbackFile);
 const transformerFile = reader(TransformerEntryFile);
 
 /**
@@ -28,14 +31,21 @@ const transformerFile = reader(TransformerEntryFile);
  */
 export const validateConfig = (written: JsonObject, env: Environment): Validation => {
   const findings = new Findings();
+  if (!isShallow(written, maxDepth)) return { faults: [tooDeep], warnings: [] };
   const { value, unset } = overrideHead(interpolateAll(written, env), env);
   const filled = settleHead(value, unset, findings);
   for (const { path, message } of file.faults(filled)) findings.fault(path, message);
   warnOfUnknownFields(filled, findings);
 
   const list = readProviders(filled.Providers, unset, findings);
-  const { Router } = filled;
-  const router = readRouter(routerFile.matches(Router) ? Router : {}, list, unset, findings);
+  const { Router, fallback } = filled;
+  const router = readRouter(
+    routerFile.matches(Router) ? Router : {},
+    fallbackFile.matches(fallback) ? fallback : {},
+    list,
+    unset,
+    findings,
+  );
   const entries = fitting(transformerFile, filled.transformers, 'transformers');
   const transformers = readTransformers(entries, fitting(providerFile, filled.Providers, 'Providers'), list, findings);
   const head = headFile.matches(filled) ? readHead(filled, unset, findings) : undefined;
@@ -44,6 +54,9 @@ export const validateConfig = (written: JsonObject, env: Environment): Validatio
   if (faults.length > 0 || !head) return { faults, warnings };
   return { config: { ...head, providers: list.providers, router, transformers }, warnings };
 };
+
+/** What is deeper couldn't be read again once it is written. */
+const tooDeep: Finding = { path: '', message: `is nested deeper than ${maxDepth} levels` };
 
 /** The members of a list that fit their schema; the others have been reported with the whole. */
 const fitting = <T>(file: Reader<T>, list: Json | undefined, at: string): readonly Written<T>[] =>

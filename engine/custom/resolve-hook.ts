@@ -3,8 +3,10 @@ import type { InitializeHook, ModuleFormat, ResolveHook } from 'node:module';
 
 /** What the hook must know; it runs in the loader's own thread. */
 export interface HookData {
-  /** URL of a file of the gateway: its packages are found from here. */
+  /** URL of the gateway's folder: its packages are found from here. */
   readonly gateway: string;
+  /** URLs of those packages that the gateway runs from elsewhere. */
+  readonly bundled: Readonly<Record<string, string>>;
 }
 
 /** Marks the modules that `load-module.ts` loads, with the number of the load. */
@@ -15,9 +17,10 @@ const gatewayPackages = /^(?:switchyard|rxjs|typebox)(?:\/|$)/;
 const fileSpecifier = /^(?:\.{0,2}\/|file:)/;
 
 let gateway = '';
+let bundled: HookData['bundled'] = {};
 
 export const initialize: InitializeHook<HookData> = (data) => {
-  gateway = data.gateway;
+  ({ gateway, bundled } = data);
 };
 
 /**
@@ -28,6 +31,8 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
   const { parentURL } = context;
   const number = mark.exec(specifier)?.[1] ?? mark.exec(parentURL ?? '')?.[1];
   if (number === undefined) return nextResolve(specifier, context);
+  const url = bundled[specifier];
+  if (url !== undefined) return { url, format: 'module', shortCircuit: true };
   if (gatewayPackages.test(specifier)) return nextResolve(specifier, { ...context, parentURL: gateway });
   const file = fileSpecifier.test(specifier) ? findFile(new URL(specifier, parentURL)) : undefined;
   if (!file || file.pathname.includes('/node_modules/')) return nextResolve(specifier, context);

@@ -26,9 +26,21 @@ export const guard = ({ host, allowedHosts }: GuardSettings): Guard => {
     named.some(({ name, port }) => name === asked.name && (port === '' || port === asked.port));
   const isOurs = (asked: HostName): boolean => isLoopback(asked) || (wildcard && asked.isAddress) || isListed(asked);
 
+  /** Clients say the same few hosts, over and over. */
+  const known = new Map<string, HostName | undefined>();
+  const ourHost = (host: string): HostName | undefined => {
+    if (known.has(host)) return known.get(host);
+    const asked = parseHostName(host);
+    const own = asked && isOurs(asked) ? asked : undefined;
+    if (known.size >= mostKnown) known.clear();
+    known.set(host, own);
+    return own;
+  };
+
   return (headers) => {
-    const own = ownHost(valuesOf(headers, 'host'));
-    if (!own || !isOurs(own)) return refused('Host', 'names a host that this service does not answer for');
+    const hosts = valuesOf(headers, 'host');
+    const own = hosts.length === 1 ? ourHost(hosts[0] ?? '') : undefined;
+    if (!own) return refused('Host', 'names a host that this service does not answer for');
     const site = valuesOf(headers, 'sec-fetch-site');
     if (site.some((value) => !fromNearby.has(value))) return refused('Sec-Fetch-Site', 'says that another site asks');
     const origins = valuesOf(headers, 'origin');
@@ -47,11 +59,19 @@ const refused = (header: string, what: string): Fault => ({
   message: `The request's ${header} header ${what}. ALLOWED_HOSTS in the configuration lists further hosts.`,
 });
 
-const valuesOf = (headers: HeaderPairs, name: string): readonly string[] =>
-  headers.filter(([given]) => given === name).map(([, value]) => value);
+const mostKnown = 100;
 
-const ownHost = (hosts: readonly string[]): HostName | undefined =>
-  hosts.length === 1 ? parseHostName(hosts[0] ?? '') : undefined;
+const valuesOf = (headers: HeaderPairs, name: string): readonly string[] => {
+  let values: string[] | undefined;
+  for (const [given, value] of headers) {
+    if (given !== name) continue;
+    if (values) values.push(value);
+    else values = [value];
+  }
+  return values ?? noValues;
+};
+
+const noValues: readonly string[] = [];
 
 interface Origin extends HostName {
   readonly defaultPort: string;

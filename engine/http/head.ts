@@ -41,7 +41,7 @@ export const joinHeaders = (pairs: HeaderPairs): Headers => {
 
 /** An address of 4 or 16 bytes as text; empty when there is none. */
 export const addressText = (bytes: Uint8Array): string => {
-  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
   if (bytes.length !== 16) return '';
   const groups: string[] = [];
   for (let at = 0; at < 16; at += 2) groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));

@@ -14,6 +14,8 @@ export interface HttpLimits {
   readonly stallMs: number;
   /** Requests of one client address at work at the same time. */
   readonly activePerAddress: number;
+  /** Connections of one client address; further ones are closed at once. */
+  readonly connectionsPerAddress: number;
 }
 
 /** The limits where the configuration says nothing. */
@@ -25,4 +27,5 @@ export const defaultLimits: HttpLimits = {
   bodyWindowMs: 10_000,
   stallMs: 30 * 60_000,
   activePerAddress: 1024,
+  connectionsPerAddress: 1024,
 };

@@ -1,7 +1,8 @@
 import { keyCheck } from './api-key.ts';
+import { ConnectionLimit } from './connection-limit.ts';
 import { freePort } from './free-port.ts';
 import { type GuardSettings, guard } from './guard.ts';
-import { readHead } from './head.ts';
+import { addressText, readHead } from './head.ts';
 import { inQuietMoment } from './in-quiet-moment.ts';
 import { defaultLimits, type HttpLimits } from './limits.ts';
 import { listenFailure, listenFault } from './listen-failure.ts';
@@ -63,7 +64,8 @@ export interface Listener {
 
 /** Opens the port. Rejects with an error of one line when it can't be opened or no build of uWebSockets.js runs here. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
-  const uws = loadUws();
+  const { uws, warning } = loadUws();
+  if (warning !== undefined) options.hooks?.warn?.(warning);
   const listener = new HttpListener(uws, options);
   await listener.open(options);
   return listener;
@@ -77,15 +79,16 @@ class HttpListener implements Listener {
   readonly #activeByAddress = new Map<string, number>();
   readonly #idle: (() => void)[] = [];
   readonly #patience: Patience;
+  readonly #connections = new ConnectionLimit();
   #settings: ServeSettings;
   #addresses: readonly string[] = [];
   #port = 0;
   #active = 0;
-  #connections = 0;
   #draining = false;
   #retiring = false;
   #closed = false;
   #retired: (() => void) | undefined;
+  #warnedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(uws: Uws, options: ListenOptions) {
     this.#uws = uws;
@@ -96,7 +99,7 @@ class HttpListener implements Listener {
     this.#app = uws
       .App()
       .any('/*', (res, req) => this.#serve(res, req))
-      .filter((_, change) => this.#count(change));
+      .filter((res, change) => (change > 0 ? this.#opened(res) : this.#ended()));
   }
 
   get port(): number {
@@ -150,7 +153,7 @@ class HttpListener implements Listener {
       if (this.#closed) return;
       for (const socket of sockets) this.#uws.us_listen_socket_close(socket);
     });
-    if (this.#closed || this.#connections === 0) return;
+    if (this.#closed || this.#connections.open === 0) return;
     await new Promise<void>((resolve) => {
       this.#retired = resolve;
     });
@@ -188,9 +191,20 @@ class HttpListener implements Listener {
     });
   }
 
-  #count(change: number): void {
-    this.#connections += Math.sign(change);
-    if (this.#connections === 0) this.#retired?.();
+  #opened(res: UwsResponse): void {
+    const address = addressText(new Uint8Array(res.getRemoteAddress()));
+    const max = this.#settings.limits.connectionsPerAddress;
+    if (this.#connections.admit(address, this.#activeByAddress.get(address) ?? 0, max)) return;
+    res.close();
+    const nowMs = Date.now();
+    if (nowMs - this.#warnedAtMs < warnEveryMs) return;
+    this.#warnedAtMs = nowMs;
+    this.#hooks.warn?.(`connections of ${address} are turned away: it has ${max} open (LIMITS.connectionsPerClient)`);
+  }
+
+  #ended(): void {
+    this.#connections.closed();
+    if (this.#connections.open === 0) this.#retired?.();
   }
 
   #refusal(remoteAddress: string, open: boolean): Refusal | undefined {
@@ -201,12 +215,16 @@ class HttpListener implements Listener {
 
   #release(remoteAddress: string): void {
     this.#active -= 1;
+    this.#connections.used(remoteAddress);
     const left = (this.#activeByAddress.get(remoteAddress) ?? 1) - 1;
     if (left > 0) this.#activeByAddress.set(remoteAddress, left);
     else this.#activeByAddress.delete(remoteAddress);
     if (this.#active === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 }
+
+/** An address that keeps on trying is told of no more often than this. */
+const warnEveryMs = 60_000;
 
 const retrySoon = { 'retry-after': '1' };
 

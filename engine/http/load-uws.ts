@@ -1,5 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js-glibc227';
 import { createRequire } from 'node:module';
+import { root } from '../places.ts';
+import { checkNative, ForeignNative, nativeBuild } from './check-native.ts';
 
 /** What is used of a request; valid only while its handler runs. */
 export type UwsRequest = Pick<HttpRequest, 'getUrl' | 'getQuery' | 'getCaseSensitiveMethod' | 'forEach'>;
@@ -66,6 +68,16 @@ export const maxHeadBytes = 65_536;
 const newer = 'uWebSockets.js';
 const older = 'uWebSockets.js-glibc227';
 
+/** The release that each package is pinned to; a test compares it with package.json. */
+export const uwsReleases: Readonly<Record<string, string>> = { [newer]: '20.69.0', [older]: '20.51.4' };
+
+/** What was loaded. */
+export interface LoadedUws {
+  readonly uws: Uws;
+  /** A line for whoever starts the service, where the build couldn't be compared with a recorded one. */
+  readonly warning: string | undefined;
+}
+
 /**
  * Packages to try, best first. The newer build never was made for Node 20; asked there all the same, it would find the older
  * build's binary, which lies beside it under a name that fits both.
@@ -79,18 +91,23 @@ export const uwsMissing = ({ platform, arch, node, glibc }: Runtime): string =>
   `Node ${node}): use Node 20 or 22 with glibc 2.27 or later, or Node 22, 24 or 26 with glibc 2.38 or later, on Linux ` +
   '(not Alpine), macOS or Windows.';
 
-/** The best build of uWebSockets.js that runs here. Throws an error of one line when none does. */
-export const loadUws = (): Uws => {
+/**
+ * The best build of uWebSockets.js that runs here. Throws an error of one line when none does, or one isn't what its name says:
+ * then nothing of it was run.
+ */
+export const loadUws = (): LoadedUws => {
   // Read by the native code when it is loaded; its default is 4 KiB, and clients send more.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeadBytes);
-  const require = createRequire(import.meta.url);
+  const require = createRequire(root);
   const causes: unknown[] = [];
   for (const name of uwsCandidates(process.versions.node)) {
     try {
+      const warning = checkNative(nativeBuild(require.resolve(name), uwsReleases[name] ?? ''));
       // The border to native code: `require` gives `any`, and the interface above is what both packages document.
       const uws: Uws = require(name);
-      return uws;
+      return { uws, warning };
     } catch (cause) {
+      if (cause instanceof ForeignNative) throw cause;
       causes.push(cause);
     }
   }

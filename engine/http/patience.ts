@@ -19,17 +19,20 @@ export class Patience {
 
   add(waiting: Waiting): void {
     this.#waiting.add(waiting);
-    this.#timer ??= setInterval(() => this.#tick(), this.#tickMs);
+    this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref();
   }
 
+  /** The clock runs on to its next tick: most requests wait for nothing, and would start and stop it each time. */
   delete(waiting: Waiting): void {
     this.#waiting.delete(waiting);
-    if (this.#waiting.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
   }
 
   #tick(): void {
+    if (this.#waiting.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
     const nowMs = Date.now();
     for (const waiting of this.#waiting) waiting.wait(nowMs);
   }

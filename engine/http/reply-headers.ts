@@ -7,10 +7,24 @@ export type WireValue = string | Uint8Array;
  */
 export const safeHeaders = (headers: Readonly<Record<string, string>>): readonly (readonly [string, WireValue])[] => {
   const safe: (readonly [string, WireValue])[] = [];
-  for (const [name, value] of Object.entries(headers)) {
-    if (isToken.test(name) && !framing.has(name.toLowerCase())) safe.push([name, safeValue(value)]);
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined && mayGo(name)) safe.push([name, safeValue(value)]);
   }
   return safe;
+};
+
+/** Answers have the same few headers, over and over. */
+const known = new Map<string, boolean>();
+const mostKnown = 500;
+
+const mayGo = (name: string): boolean => {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const may = isToken.test(name) && !framing.has(name.toLowerCase());
+  if (known.size >= mostKnown) known.clear();
+  known.set(name, may);
+  return may;
 };
 
 const isToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

@@ -42,7 +42,8 @@ export class ReplyWriter implements Waiting {
   #blocked = false;
   #blockedFromMs = 0;
   #endDue = false;
-  #data: string | Uint8Array = '';
+  /** What has come in this turn of the event loop, still to be written. */
+  #due: (string | Uint8Array)[] = [];
   #rest: Uint8Array | undefined;
   #restFrom = 0;
 
@@ -92,10 +93,15 @@ export class ReplyWriter implements Waiting {
     else if (part.type === 'head') this.#takeHead(part);
     else if (!this.#head) this.#fail(new TypeError('An answer began without a head.'));
     else if (part.data.length > 0) {
-      this.#data = part.data;
-      this.#target.res.cork(this.#flush);
+      // One read of the upstream's socket can bring many parts; each write of its own would be a system call of its own.
+      if (this.#due.length === 0) process.nextTick(this.#writeDue);
+      this.#due.push(part.data);
     }
   }
+
+  readonly #writeDue = (): void => {
+    if (!this.#done && this.#due.length > 0) this.#target.res.cork(this.#flush);
+  };
 
   #takeHead(head: ReplyHead): void {
     this.#head = head;
@@ -108,15 +114,16 @@ export class ReplyWriter implements Waiting {
   }
 
   #whole(reply: WholeReply): void {
-    if (this.#started) this.#fail(new TypeError('A whole answer came after data.'));
+    if (this.#started || this.#due.length > 0) this.#fail(new TypeError('A whole answer came after data.'));
     else this.#writeWhole(reply, false);
   }
 
   /** One function for all batches, so that none needs a closure of its own. */
   readonly #flush = (): void => {
     if (!this.#started && this.#head) this.#openHead(this.#head);
-    if (!this.#target.res.write(this.#data)) this.#block();
-    this.#data = '';
+    if (this.#due.length === 0) return;
+    if (!this.#target.res.write(joined(this.#due))) this.#block();
+    this.#due = [];
   };
 
   /** The head of an answer that uWebSockets.js itself can't mark as its connection's last; then it's the client who closes. */
@@ -181,12 +188,9 @@ export class ReplyWriter implements Waiting {
     if (this.#rest) return this.#writeMore(this.#rest, offset);
     const { res, flow } = this.#target;
     this.#blocked = false;
-    if (this.#endDue) this.#end();
-    else {
-      // With a handler for writability, what is queued natively only moves on with the next write or cork.
-      res.cork(nothing);
-      flow.resume();
-    }
+    // With a handler for writability, what is queued natively only moves on with the next write or cork.
+    res.cork(this.#endDue ? this.#flushAndEnd : nothing);
+    if (!this.#endDue) flow.resume();
     return true;
   }
 
@@ -201,24 +205,28 @@ export class ReplyWriter implements Waiting {
   #complete(): void {
     if (this.#done || this.#rest) return;
     if (!this.#head) this.#fail(new TypeError('An answer ended without a head.'));
-    // What is still queued would be cut off with the native timer, so a slow client's end waits for its turn.
-    else if (this.#blocked) this.#endDue = true;
-    else this.#end();
+    else {
+      this.#endDue = true;
+      this.#target.res.cork(this.#flushAndEnd);
+    }
   }
 
+  readonly #flushAndEnd = (): void => {
+    this.#flush();
+    // What is still queued would be cut off with the native timer, so a slow client's end waits for its turn.
+    if (!this.#blocked) this.#end();
+  };
+
+  /** Inside a cork. */
   #end(): void {
-    const { res } = this.#target;
-    const head = this.#head;
-    res.cork(() => {
-      if (!this.#started && head) this.#openHead(head);
-      // To be told to close here, uWebSockets.js would write its header into the midst of the data.
-      res.end();
-    });
-    this.#finish(head?.status ?? 200);
+    // To be told to close here, uWebSockets.js would write its header into the midst of the data.
+    this.#target.res.end();
+    this.#finish(this.#head?.status ?? 200);
   }
 
   #fail(error: unknown): void {
     if (this.#done || this.#rest) return;
+    this.#writeDue();
     if (!this.#started) {
       this.#writeWhole(this.#target.wordError(error), false);
       return;
@@ -232,11 +240,20 @@ export class ReplyWriter implements Waiting {
     const { patience, finished } = this.#target;
     this.#done = true;
     this.#rest = undefined;
+    this.#due = [];
     patience.delete(this);
     this.#subscription?.unsubscribe();
     finished(status);
   }
 }
+
+const joined = (parts: readonly (string | Uint8Array)[]): string | Uint8Array => {
+  const only = parts.length === 1 ? parts[0] : undefined;
+  if (only !== undefined) return only;
+  const texts = parts.filter((part) => typeof part === 'string');
+  if (texts.length === parts.length) return texts.join('');
+  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+};
 
 const nothing = (): void => {};
 

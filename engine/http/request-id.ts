@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { randomHex } from '../random-hex.ts';
 
 /** The client's own id of its request, when it is 1 to 128 visible ASCII characters; else a new one. */
 export const requestId = (given: string | undefined): string =>
-  given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${randomBytes(12).toString('hex')}`;
+  given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${randomHex(12)}`;

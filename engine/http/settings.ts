@@ -19,6 +19,8 @@ export interface RequestHooks {
   readonly finished?: (request: RequestInfo, outcome: RequestOutcome) => void;
   /** Something failed that should not have: a bug of an endpoint. */
   readonly failed?: (error: unknown, requestId: string) => void;
+  /** Something that whoever runs the service should know, in one line. */
+  readonly warn?: (line: string) => void;
 }
 
 /** One request, for logs and counters. */

@@ -5,7 +5,7 @@ import type { Trouble } from './trouble.ts';
 /** Lines wait at most so long. */
 const flushMs = 100;
 /** Lines of so many characters don't wait. */
-const batchChars = 16_384;
+const batchChars = 65_536;
 /** More than this isn't kept while the file can't be written. */
 const maxWaitingChars = 524_288;
 /** Time between attempts to open or write a file that fails, and between looks whether it is still there. */

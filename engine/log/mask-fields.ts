@@ -28,6 +28,7 @@ export const maskFields = (
 ): JsonObject => {
   const node = plainNode(fields, { maskText, values: 0, chars: 0 }, 0);
   if (!isJsonObject(node)) return { fields: node };
+  if (![...reserved].some((name) => Object.hasOwn(node, name))) return node;
   const clean: JsonDraft = {};
   for (const [name, value] of Object.entries(node)) define(clean, reserved.has(name) ? `${name}_` : name, value);
   return clean;
@@ -70,9 +71,7 @@ const plainNode = (value: object, walk: Walk, depth: number): Json | undefined =
   try {
     if (value instanceof Error) return plainError(value, walk, depth);
     if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
-    if (value instanceof Map || value instanceof Headers) {
-      return plainObject(Object.fromEntries(value.entries()), walk, depth);
-    }
+    if (value instanceof Map || isHeaders(value)) return plainObject(Object.fromEntries(value), walk, depth);
     if (value instanceof Set) return plainList([...value], walk, depth);
     if (Array.isArray(value)) return plainList(value, walk, depth);
     if ('toJSON' in value && typeof value.toJSON === 'function') return plain(value.toJSON(), walk, depth + 1);
@@ -82,6 +81,9 @@ const plainNode = (value: object, walk: Walk, depth: number): Json | undefined =
     return '(unreadable)';
   }
 };
+
+/** The global class isn't named here: Node would load all of its fetch for that. */
+const isHeaders = (value: object): value is Headers => Object.prototype.toString.call(value) === '[object Headers]';
 
 const plainError = (error: Error, walk: Walk, depth: number): JsonObject =>
   plainObject(

@@ -38,19 +38,34 @@ const rules: readonly (readonly [RegExp, string])[] = [
 export const textMask = (secrets: () => readonly string[]): ((text: string) => string) => {
   let listed: readonly string[] | undefined;
   let needles: readonly string[] = [];
-  return (text) => {
-    const given = secrets();
-    if (given !== listed) {
-      listed = given;
-      needles = spellings(given);
-    }
+  const known = new Map<string, string>();
+  const mask = (text: string): string => {
     let clean = text;
     for (const needle of needles) if (clean.includes(needle)) clean = clean.replaceAll(needle, masked);
     if (!suspect.test(clean)) return clean;
     for (const [pattern, replacement] of rules) clean = clean.replace(pattern, replacement);
     return clean;
   };
+  return (text) => {
+    const given = secrets();
+    if (given !== listed) {
+      listed = given;
+      needles = spellings(given);
+      known.clear();
+    }
+    if (text.length > mostKnownChars) return mask(text);
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    if (known.size >= mostKnown) known.clear();
+    const clean = mask(text);
+    known.set(text, clean);
+    return clean;
+  };
 };
+
+/** Most texts of a log are the same few, over and over: models, URLs, reasons. */
+const mostKnown = 500;
+const mostKnownChars = 256;
 
 /** All the ways in which these secrets may be written. Longest first, since one may be a part of another. */
 export const spellings = (secrets: readonly string[]): string[] => {

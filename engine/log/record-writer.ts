@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { pino } from 'pino';
 import type { JsonObject } from '../model/json.ts';
 import type { LogFile } from './log-file.ts';
@@ -16,6 +17,8 @@ export interface RecordWriter {
   readonly write: (level: LogLevel, message: string, fields?: LogFields) => void;
   /** Writes a record that is known to hold none. */
   readonly writeClean: (level: LogLevel, message: string, fields: JsonObject) => void;
+  /** The same, for what is written often: `members` is JSON text, each member with a comma behind it, and so is `message`. */
+  readonly writeText: (level: LogLevel, message: string, members: string) => void;
 }
 
 export const recordWriter = (
@@ -37,7 +40,15 @@ export const recordWriter = (
     writeClean(level, message, fields) {
       logger[level](fields, message);
     },
+    writeText(level, message, members) {
+      if (takes(level))
+        file.write(`{"level":${levels[level]},"time":${Date.now()}${whose}${members}"msg":${message}}\n`);
+    },
   };
 };
+
+/** Source: interface specification, "Log line". */
+const levels: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50 };
+const whose = `,"pid":${process.pid},"hostname":${JSON.stringify(hostname())},`;
 
 const levelOf = ({ enabled, level }: LogSettings): LogLevel | 'silent' => (enabled ? level : 'silent');

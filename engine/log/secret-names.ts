@@ -6,6 +6,20 @@ const whole = /tokens?$|^(?:key|auth|sig)$/;
  * `API_KEY`, `refresh_token`, `key` …
  */
 export const isSecretName = (name: string): boolean => {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  if (known.size >= mostKnown) known.clear();
+  const secret = looksSecret(name);
+  if (name.length <= mostKnownChars) known.set(name, secret);
+  return secret;
+};
+
+/** Fields have the same few names, over and over. */
+const known = new Map<string, boolean>();
+const mostKnown = 500;
+const mostKnownChars = 64;
+
+const looksSecret = (name: string): boolean => {
   const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
   return anywhere.test(plain) || whole.test(plain);
 };

@@ -13,20 +13,14 @@ export const serverLog = (writer: RecordWriter, maskText: (text: string) => stri
   request({ reqId, method, url, remoteAddress }) {
     if (!writer.takes('info')) return;
     const clean = maskUrl(url, maskText);
-    writer.writeClean('info', 'incoming request', {
-      req: {
-        id: reqId,
-        method: maskLongText(method, maskText),
-        url: clean.length > maxUrlChars ? `${clean.slice(0, maxUrlChars)}…` : clean,
-        remoteAddress,
-      },
-    });
+    const shown = JSON.stringify(clean.length > maxUrlChars ? `${clean.slice(0, maxUrlChars)}…` : clean);
+    const verb = JSON.stringify(maskLongText(method, maskText));
+    const req = `"req":{"id":${reqId},"method":${verb},"url":${shown},"remoteAddress":"${remoteAddress}"},`;
+    writer.writeText('info', '"incoming request"', req);
   },
   completed({ reqId, statusCode, responseTimeMs, aborted }) {
-    writer.writeClean('info', aborted ? 'request aborted' : 'request completed', {
-      reqId,
-      res: { statusCode, responseTime: Math.max(0, Math.round(responseTimeMs)) },
-    });
+    const res = `"reqId":${reqId},"res":{"statusCode":${statusCode},"responseTime":${Math.max(0, Math.round(responseTimeMs))}},`;
+    writer.writeText('info', aborted ? '"request aborted"' : '"request completed"', res);
   },
   event: writer.write,
 });

@@ -16,6 +16,7 @@ export class Counts {
   readonly upstreamErrors = new Tally();
   readonly tokens = new Tally();
   readonly retries = new Tally();
+  readonly fallbacks = new Tally();
   readonly aborts = new Tally();
   readonly reloads = new Tally();
   readonly durations = new Distribution(answerSeconds);
@@ -30,7 +31,8 @@ export class Counts {
     tally('requests_total', 'Requests for a model.', [...where, 'model', 'scenario', 'status'], this.requests);
     tally('upstream_errors_total', 'Faults of upstreams.', ['provider', 'kind'], this.upstreamErrors);
     tally('tokens_total', 'Tokens as upstreams count them.', ['provider', 'type'], this.tokens);
-    tally('retries_total', 'Calls made once more.', ['provider'], this.retries);
+    tally('retries_total', 'Calls made once more.', ['provider', 'reason'], this.retries);
+    tally('fallbacks_total', 'Requests that went to another destination.', ['from', 'to'], this.fallbacks);
     tally('client_aborts_total', 'Requests whose client went before the end.', ['route'], this.aborts);
     tally('config_reloads_total', 'Changes of the configuration.', ['result'], this.reloads);
     if (losses)

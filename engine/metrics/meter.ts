@@ -9,6 +9,9 @@ const none = 'none';
 const otherModel = 'other';
 const clientGone = 499;
 
+const labelOf = ({ provider, model }: Omit<MeteredRoute, 'scenario'>): string =>
+  provider.models.includes(model) ? model : otherModel;
+
 /** Counts one request under a clock of milliseconds. */
 export class Meter implements RequestMeter {
   readonly #counts: Counts;
@@ -18,10 +21,10 @@ export class Meter implements RequestMeter {
   #provider = none;
   #model = none;
   #scenario = none;
-  #calledMs = 0;
+  #calledMs: number | undefined;
   /** When the last piece came that the client's first byte had to wait for. */
   #upstreamMs: number | undefined;
-  #fault: Fault | undefined;
+  readonly #faults = new Set<Fault>();
   #begun = false;
   #streaming = false;
   #over = false;
@@ -35,16 +38,20 @@ export class Meter implements RequestMeter {
 
   routed({ provider, model, scenario }: MeteredRoute): void {
     this.#provider = provider.name;
-    this.#model = provider.models.includes(model) ? model : otherModel;
+    this.#model = labelOf({ provider, model });
     this.#scenario = scenario;
   }
 
   called(): void {
-    this.#calledMs = this.#nowMs();
+    this.#calledMs ??= this.#nowMs();
   }
 
-  retried(): void {
-    this.#counts.retries.add([this.#provider]);
+  retried(reason: string): void {
+    this.#counts.retries.add([this.#provider, reason]);
+  }
+
+  fellBack(to: Omit<MeteredRoute, 'scenario'>): void {
+    this.#counts.fallbacks.add([`${this.#provider},${this.#model}`, `${to.provider.name},${labelOf(to)}`]);
   }
 
   upstreamByte(): void {
@@ -63,8 +70,8 @@ export class Meter implements RequestMeter {
   }
 
   fault(fault: Fault): void {
-    if (fault === this.#fault) return;
-    this.#fault = fault;
+    if (this.#faults.has(fault)) return;
+    this.#faults.add(fault);
     if (fault.kind.startsWith('upstream-')) this.#counts.upstreamErrors.add([this.#provider, fault.kind]);
   }
 
@@ -81,7 +88,7 @@ export class Meter implements RequestMeter {
     if (this.#upstreamMs === undefined) return;
     const where = [this.#route, this.#provider];
     const waitedMs = this.#nowMs() - this.#startedMs;
-    const upstreamMs = this.#upstreamMs - this.#calledMs;
+    const upstreamMs = this.#upstreamMs - (this.#calledMs ?? this.#startedMs);
     this.#counts.firstBytes.observe(where, waitedMs / 1000);
     this.#counts.overheads.observe(where, Math.max(0, waitedMs - upstreamMs) / 1000);
   }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type LabelValues, type Registry } from 'prom-client';
 import type { Distribution, Observed } from './distribution.ts';
-import type { LabelValues as Values } from './series.ts';
+import type { Series, LabelValues as Values } from './series.ts';
 import type { Tally } from './tally.ts';
 
 /** A metric's name, without the prefix, and what it says. */
@@ -26,6 +26,17 @@ export const showTally = (registry: Registry, text: MetricText, tally: Pick<Tall
     collect() {
       this.reset();
       for (const { labels, value } of tally.rows) this.inc(named(text.labelNames, labels), value.count);
+    },
+  });
+};
+
+/** Shows numbers that go up and down, per set of labels. */
+export const showLevels = (registry: Registry, text: MetricText, levels: () => Iterable<Series<number>>): void => {
+  new Gauge({
+    ...configuration(text, registry),
+    collect() {
+      this.reset();
+      for (const { labels, value } of levels()) this.set(named(text.labelNames, labels), value);
     },
   });
 };

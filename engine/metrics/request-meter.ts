@@ -14,10 +14,12 @@ export interface MeteredRoute {
 export interface RequestMeter {
   /** It is known who answers. */
   readonly routed: (route: MeteredRoute) => void;
-  /** The call goes out to the upstream; the last call counts where it is made more than once. */
+  /** A call goes out to the upstream; what lies between the first one and the answer is the upstreams' time, waits included. */
   readonly called: () => void;
-  /** The upstream is to be called once more. */
-  readonly retried: () => void;
+  /** The upstream is to be called once more; `reason` is one of a closed list. */
+  readonly retried: (reason: string) => void;
+  /** Somebody else is to be asked. */
+  readonly fellBack: (to: Omit<MeteredRoute, 'scenario'>) => void;
   /** A piece of the upstream's answer is there. */
   readonly upstreamByte: () => void;
   readonly usage: (usage: Usage) => void;
@@ -36,6 +38,7 @@ export const silentMeter: RequestMeter = {
   routed() {},
   called() {},
   retried() {},
+  fellBack() {},
   upstreamByte() {},
   usage() {},
   fault() {},

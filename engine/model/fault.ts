@@ -61,6 +61,8 @@ export interface Fault {
   readonly code?: string | undefined;
   /** The HTTP status that the upstream gave. */
   readonly status?: number | undefined;
+  /** Asking the same upstream again at once is of no use; another one may do. */
+  readonly elsewhere?: boolean | undefined;
   /** Reply headers that tell the client when to try again (`retry-after`, rate limits). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

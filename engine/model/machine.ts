@@ -34,6 +34,30 @@ export const machine = <S, I, O>(spec: MachineSpec<S, I, O>): Machine<I, O> => (
   },
 });
 
+/** Two machines as one: what the first one gives, the second one takes at once. */
+export const chain = <I, M, O>(first: Machine<I, M>, second: Machine<M, O>): Machine<I, O> => ({
+  start(context) {
+    const before = first.start(context);
+    const behind = second.start(context);
+    const pass = (between: readonly M[], out: O[]): void => {
+      for (const one of between) behind.step(one, out);
+    };
+    return {
+      step(input, out) {
+        const between: M[] = [];
+        before.step(input, between);
+        pass(between, out);
+      },
+      end(out) {
+        const between: M[] = [];
+        before.end(between);
+        pass(between, out);
+        behind.end(out);
+      },
+    };
+  },
+});
+
 /** Runs a machine over a whole input at once. */
 export const runWhole = <I, O>(machine: Machine<I, O>, context: ReplyContext, inputs: Iterable<I>): O[] => {
   const out: O[] = [];

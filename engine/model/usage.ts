@@ -21,8 +21,10 @@ export interface Usage {
 
 /** `later` over `earlier`: each count that `later` gives wins. */
 export const mergeUsage = (earlier: Usage, later: Usage): Usage => {
-  const given = Object.entries(later).filter(([, value]) => value !== undefined);
-  return { ...earlier, ...Object.fromEntries(given) };
+  const merged: Record<string, unknown> = { ...earlier };
+  let name: keyof Usage;
+  for (name in later) if (later[name] !== undefined) merged[name] = later[name];
+  return merged;
 };
 
 /** All prompt tokens, cached or not. */

@@ -4,6 +4,8 @@ import { FaultError, fail } from '../model/fault.ts';
 import type { Answer, Upstreams } from '../upstream/call.ts';
 import { decompress } from '../upstream/decompress.ts';
 import { collectBytes } from './collect-bytes.ts';
+import { limitHeaders } from './headers.ts';
+import { hideCredentials } from './hide-credentials.ts';
 
 /** How much of an upstream's error body is read. */
 const maxErrorBytes = 1 << 20;
@@ -29,11 +31,15 @@ const accept = (ready: Ready, answer: Answer): Answered => {
 };
 
 /** The upstream's error body, in whatever form, as a fault. */
-const refuse = ({ line }: Ready, answer: Answer): Observable<never> =>
+const refuse = (ready: Ready, answer: Answer): Observable<never> =>
   plainBody(answer).pipe(
     collectBytes(maxErrorBytes),
     mergeMap((body): never => {
-      throw new FaultError(line.upstream.decodeFault(answer.status, answer.headers, new TextDecoder().decode(body)));
+      const text = new TextDecoder().decode(body);
+      const fault = ready.line.upstream.decodeFault(answer.status, answer.headers, text);
+      // What the body says of waiting is more exact than a header; the other limits are every vendor's alike.
+      const headers = { ...limitHeaders(answer.headers), ...fault.headers };
+      throw new FaultError(hideCredentials({ ...fault, headers }, ready));
     }),
   );
 

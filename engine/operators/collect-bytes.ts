@@ -1,8 +1,13 @@
-import { defer, map, type OperatorFunction, takeWhile, toArray } from 'rxjs';
+import { defer, type MonoTypeOperatorFunction, map, type OperatorFunction, takeWhile, toArray } from 'rxjs';
 
 /** All of a body as one array, once it has ended. What lies past `maxBytes` isn't read. */
 export const collectBytes =
-  (maxBytes = Number.POSITIVE_INFINITY): OperatorFunction<Uint8Array, Uint8Array> =>
+  (maxBytes?: number): OperatorFunction<Uint8Array, Uint8Array> =>
+  (source) =>
+    (maxBytes === undefined ? source : source.pipe(takeBytes(maxBytes))).pipe(toArray(), map(joinBytes));
+
+const takeBytes =
+  (maxBytes: number): MonoTypeOperatorFunction<Uint8Array> =>
   (source) =>
     defer(() => {
       let bytes = 0;
@@ -10,7 +15,7 @@ export const collectBytes =
         bytes += chunk.length;
         return bytes < maxBytes;
       };
-      return source.pipe(takeWhile(fits, true), toArray(), map(joinBytes));
+      return source.pipe(takeWhile(fits, true));
     });
 
 const joinBytes = (chunks: readonly Uint8Array[]): Uint8Array => {

@@ -1,17 +1,16 @@
-import { TextDecoder } from 'node:util';
-import { map, type OperatorFunction } from 'rxjs';
+import { Buffer, isAscii, isUtf8, transcode } from 'node:buffer';
 import type { Decoded, Exchange } from '../exchange.ts';
 import { fail } from '../model/fault.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+import { isShallow } from '../model/is-shallow.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
 
 /**
  * The client's bytes → its request. Throws `invalid-request` for what isn't JSON or is nested deeper than `maxDepth`, and what
  * the client's protocol throws.
  */
-export const decode = (maxDepth: number): OperatorFunction<Exchange, Decoded> =>
-  map((exchange) => {
+export const decode =
+  (maxDepth: number): ((exchange: Exchange) => Decoded) =>
+  (exchange) => {
     const text = readText(exchange.body);
     const asked = readObject(text);
     if (!isShallow(asked, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
@@ -19,14 +18,18 @@ export const decode = (maxDepth: number): OperatorFunction<Exchange, Decoded> =>
     exchange.delivery.asked = request.model;
     exchange.delivery.streaming = request.stream;
     return { ...exchange, text, asked, request };
-  });
+  };
 
+/**
+ * A byte order mark is left out, as the standard's own decoder does. The way over UTF-16 takes Node 20 a tenth to a half of the
+ * time that its own decoding of letters beyond ASCII takes.
+ */
 const readText = (body: Uint8Array): string => {
-  try {
-    return utf8.decode(body);
-  } catch {
-    return fail('invalid-request', 'The body is not valid UTF-8.');
-  }
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  if (!isUtf8(bytes)) fail('invalid-request', 'The body is not valid UTF-8.');
+  const text = transcode(bytes, 'utf8', 'ucs2').toString('ucs2');
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 };
 
 const readObject = (text: string): JsonObject => {
@@ -38,14 +41,4 @@ const readObject = (text: string): JsonObject => {
     return fail('invalid-request', text.trim() === '' ? 'The body is empty.' : `The body is not valid JSON: ${why}.`);
   }
   return isJsonObject(value) ? value : fail('invalid-request', 'The body must be a JSON object.');
-};
-
-/** Whether no value lies deeper than `levels`: what comes later walks values recursively, and must not run out of stack. */
-const isShallow = (value: Json | undefined, levels: number): boolean => {
-  if (typeof value !== 'object' || value === null) return true;
-  if (levels === 0) return false;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (!isShallow(member, levels - 1)) return false;
-  }
-  return true;
 };

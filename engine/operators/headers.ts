@@ -2,6 +2,7 @@ import type { Routed } from '../exchange.ts';
 import { fieldPattern, plainPath } from '../field-pattern.ts';
 import type { Loss } from '../model/loss.ts';
 import type { Headers } from '../model/protocol.ts';
+import { attemptsHeaders } from './attempts-header.ts';
 
 /** What every SSE answer says of itself: proxies on the way are neither to buffer nor to rewrite it. */
 export const streamHeaders: Headers = {
@@ -24,10 +25,10 @@ export const limitHeaders = (headers: Headers): Headers => {
 
 const limitHeader = /^(?:retry-after(?:-ms)?|x-should-retry|x-ratelimit-.+|[a-z]+-ratelimit-.+)$/;
 
-/** Who served, by which rule, and what was lost on the way there. */
-export const routeHeaders = ({ resolution, context }: Routed): Headers => {
+/** Who served, by which rule, after which failures, and what was lost on the way there. */
+export const routeHeaders = ({ resolution, context, delivery }: Routed): Headers => {
   const { provider, model, scenario } = resolution;
-  const route = { 'x-switchyard-route': `${provider.name},${model};${scenario}` };
+  const route = { 'x-switchyard-route': `${provider.name},${model};${scenario}`, ...attemptsHeaders(delivery) };
   return context.losses.size === 0 ? route : { ...route, 'x-switchyard-loss': lossHeader(context.losses.list) };
 };
 

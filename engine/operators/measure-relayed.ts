@@ -9,11 +9,12 @@ import type { ReplyContext, UpstreamProtocol } from '../model/protocol.ts';
 import { mergeUsage, type Usage } from '../model/usage.ts';
 import { readSseRecords } from '../sse.ts';
 import { readUsage } from './measure.ts';
+import { StreamTail } from './stream-tail.ts';
 
 /** How much is kept of a stream's beginning, where some vendors count the prompt, and of its end, where all count the answer. */
 const headBytes = 8 * 1024;
 const tailBytes = 64 * 1024;
-/** A whole reply of more bytes isn't read for its counts. */
+/** A whole reply, or a stream's last record, of more bytes isn't read for its counts. */
 const wholeBytes = 4 * 1024 * 1024;
 
 /** What reading an answer's counts needs to know of it. */
@@ -28,13 +29,13 @@ export interface Relayed {
 
 /**
  * What the upstream of an answer that passes through untouched says it counted. Only the two ends are read, once the answer is
- * through. A stream whose last record is longer than what is kept goes uncounted.
+ * through.
  */
 export const measureRelayed =
   (answered: Relayed, meter: RequestMeter): MonoTypeOperatorFunction<Uint8Array> =>
   (source) =>
     defer(() => {
-      const ends = new Ends(answered.answer.streamed ? tailBytes : wholeBytes);
+      const ends = new Ends(new StreamTail(answered.answer.streamed ? tailBytes : wholeBytes, wholeBytes));
       return source.pipe(
         tap({
           next: (chunk) => ends.add(chunk),
@@ -45,16 +46,12 @@ export const measureRelayed =
 
 /** The beginning and the end of a body, kept as the chunks that came. */
 class Ends {
-  readonly #tailRoom: number;
+  readonly tail: StreamTail;
   readonly #head: Uint8Array[] = [];
-  readonly #tail: Uint8Array[] = [];
   #headLength = 0;
-  #tailLength = 0;
-  /** The tail isn't the whole body any more. */
-  cut = false;
 
-  constructor(tailRoom: number) {
-    this.#tailRoom = tailRoom;
+  constructor(tail: StreamTail) {
+    this.tail = tail;
   }
 
   add(chunk: Uint8Array): void {
@@ -62,33 +59,24 @@ class Ends {
       this.#head.push(chunk);
       this.#headLength += chunk.length;
     }
-    this.#tail.push(chunk);
-    this.#tailLength += chunk.length;
-    while (this.#tail.length > 1 && this.#tailLength - (this.#tail[0]?.length ?? 0) >= this.#tailRoom) {
-      this.#tailLength -= this.#tail.shift()?.length ?? 0;
-      this.cut = true;
-    }
+    this.tail.add(chunk);
   }
 
   get head(): Uint8Array {
     return Buffer.concat(this.#head);
   }
-
-  get tail(): Uint8Array {
-    return Buffer.concat(this.#tail);
-  }
 }
 
 const ofWhole = ({ line, context }: Relayed, ends: Ends): Usage => {
-  const body = ends.cut ? undefined : parseJson(Buffer.from(ends.tail).toString());
+  const body = ends.tail.cut ? undefined : parseJson(ends.tail.bytes.toString());
   return isJsonObject(body) ? usageOf(line.upstream.decodeReply(body, aside(context, line.format.name))) : {};
 };
 
 /** A tail that is cut off from its head is read by itself: a machine that missed something may give up. */
 const ofStream = (answered: Relayed, ends: Ends): Usage => {
-  if (!ends.cut) return usageOf(eventsIn(answered, ends.tail));
+  if (!ends.tail.cut) return usageOf(eventsIn(answered, ends.tail.bytes));
   const beginning = usageOf(eventsIn(answered, ends.head));
-  return mergeUsage(beginning, usageOf(eventsIn(answered, fromRecord(ends.tail))));
+  return mergeUsage(beginning, usageOf(eventsIn(answered, fromRecord(ends.tail.bytes))));
 };
 
 const eventsIn = ({ line, context }: Relayed, bytes: Uint8Array): readonly ModelEvent[] => {
@@ -97,9 +85,8 @@ const eventsIn = ({ line, context }: Relayed, bytes: Uint8Array): readonly Model
 };
 
 /** From the first record on that begins in these bytes. */
-const fromRecord = (bytes: Uint8Array): Uint8Array => {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const ends = ['\n\n', '\r\n\r\n'].map((gap) => text.indexOf(gap)).filter((at) => at >= 0);
+const fromRecord = (bytes: Buffer): Uint8Array => {
+  const ends = ['\n\n', '\r\n\r\n'].map((gap) => bytes.indexOf(gap)).filter((at) => at >= 0);
   return ends.length === 0 ? bytes : bytes.subarray(Math.min(...ends));
 };
 

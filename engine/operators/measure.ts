@@ -1,4 +1,4 @@
-import { defer, finalize, type MonoTypeOperatorFunction, tap } from 'rxjs';
+import { defer, finalize, type MonoTypeOperatorFunction, map, tap } from 'rxjs';
 import type { Delivery, Routed } from '../exchange.ts';
 import type { RequestMeter } from '../metrics/request-meter.ts';
 import type { ModelEvent } from '../model/event.ts';
@@ -8,15 +8,27 @@ import type { ReplyPart } from '../reply-part.ts';
 import type { Batch } from './read-events.ts';
 
 /** Stands behind routing: who answers. */
-export const measureRoute = <R extends Routed>(meter: RequestMeter): MonoTypeOperatorFunction<R> =>
-  tap(({ resolution }) => meter.routed(resolution));
+export const measureRoute =
+  (meter: RequestMeter) =>
+  <R extends Routed>(routed: R): R => {
+    meter.routed(routed.resolution);
+    return routed;
+  };
 
 /** Stands right before the call: when the upstream's time begins. */
-export const measureCall = <T>(meter: RequestMeter): MonoTypeOperatorFunction<T> => tap(() => meter.called());
+export const measureCall =
+  (meter: RequestMeter) =>
+  <T>(ready: T): T => {
+    meter.called();
+    return ready;
+  };
 
 /** Stands where the upstream's bytes arrive, before anything is made of them. */
 export const measureBytes = (meter: RequestMeter): MonoTypeOperatorFunction<Uint8Array> =>
-  tap(() => meter.upstreamByte());
+  map((chunk) => {
+    meter.upstreamByte();
+    return chunk;
+  });
 
 /** Stands behind what may fail and before what words the failure. */
 export const measureFaults = <T>(meter: RequestMeter): MonoTypeOperatorFunction<T> =>
@@ -71,8 +83,8 @@ export const measureReply =
           error() {
             status = 500;
           },
+          finalize: () => meter.finished(status),
         }),
-        finalize(() => meter.finished(status)),
       );
     });
 

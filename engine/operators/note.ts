@@ -1,10 +1,12 @@
-import { type MonoTypeOperatorFunction, tap } from 'rxjs';
 import type { Ready } from '../exchange.ts';
 import type { Yard } from '../yard/yard.ts';
 
-/** Writes down where a request goes and why, and what it loses on the way. */
-export const note = (yard: Yard): MonoTypeOperatorFunction<Ready> =>
-  tap(({ id, client, asked, resolution, relays, context, call }) => {
+/** Writes down where a request goes and why, and what it loses on the way; once, however often it is sent there. */
+export const note =
+  (yard: Yard) =>
+  (ready: Ready): Ready => {
+    const { id, client, asked, resolution, relays, context, call, repeats } = ready;
+    if (repeats > 0) return ready;
     const { provider, model, scenario, reason, tokens, warnings } = resolution;
     yard.log.info(`routed to ${provider.name},${model}`, {
       requestId: id,
@@ -17,6 +19,7 @@ export const note = (yard: Yard): MonoTypeOperatorFunction<Ready> =>
       relays,
       losses: context.losses.size > 0 ? context.losses.list : undefined,
     });
-    yard.losses.count(context.losses.list);
+    if (context.losses.size > 0) yard.losses.count(context.losses.list);
     for (const warning of warnings) yard.log.warn(warning, { requestId: id });
-  });
+    return ready;
+  };

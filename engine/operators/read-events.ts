@@ -1,24 +1,39 @@
-import { catchError, map, type Observable, type OperatorFunction, of, pipe } from 'rxjs';
+import { catchError, map, type OperatorFunction, of, pipe } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import type { ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
+import { chain } from '../model/machine.ts';
 import { collectBytes } from './collect-bytes.ts';
-import { run } from './run.ts';
+import { each } from './each.ts';
+import { mendEvents } from './mend-events.ts';
+import { filled } from './run.ts';
 
 /** One batch of events per network chunk. */
 export type Batch = readonly ModelEvent[];
 
 /** The upstream's bytes → events. Where they break off comes an `error` event, behind the good ones. */
 export const readEvents = (answered: Answered): OperatorFunction<Uint8Array, Batch> =>
-  pipe(answered.answer.streamed ? readStream(answered) : readWhole(answered), catchError(toErrorEvent));
+  answered.answer.streamed ? readStream(answered) : readWhole(answered);
 
 const readStream = ({ line, context }: Answered): OperatorFunction<Uint8Array, Batch> =>
-  pipe(
-    map((chunk: Uint8Array) => [chunk]),
-    run(line.graph.readRecords.work, context),
-    run(line.graph.decodeStream.work, context),
-  );
+  each(() => {
+    const reading = chain(line.graph.readRecords.work, line.graph.decodeStream.work).start(context);
+    const callIds = new Set<string>();
+    return {
+      next(chunk) {
+        const events: ModelEvent[] = [];
+        reading.step(chunk, events);
+        return filled(mendEvents(events, callIds));
+      },
+      end() {
+        const events: ModelEvent[] = [];
+        reading.end(events);
+        return filled(mendEvents(events, callIds));
+      },
+      failed: toErrorEvent,
+    };
+  });
 
 /** A reply that isn't streamed is the same events in one batch. */
 const readWhole = ({ line, context, answer }: Answered): OperatorFunction<Uint8Array, Batch> =>
@@ -27,9 +42,10 @@ const readWhole = ({ line, context, answer }: Answered): OperatorFunction<Uint8A
     map((bytes) => {
       const body = parseJson(new TextDecoder().decode(bytes));
       return isJsonObject(body)
-        ? line.graph.decodeReply.work(body, context)
+        ? mendEvents(line.graph.decodeReply.work(body, context), new Set())
         : [errorEvent(notJson(bytes, answer.status))];
     }),
+    catchError((error: unknown) => of(toErrorEvent(error))),
   );
 
 /** The fault of a reply that can't be read at all. */
@@ -38,8 +54,8 @@ export const notJson = (body: Uint8Array, status: number): Fault => {
   return { kind: 'upstream-garbled', message: `The upstream answered with ${what} (status ${status}).` };
 };
 
-const toErrorEvent = (error: unknown): Observable<Batch> => {
-  if (error instanceof FaultError) return of([errorEvent(error.fault)]);
+const toErrorEvent = (error: unknown): Batch => {
+  if (error instanceof FaultError) return [errorEvent(error.fault)];
   throw error;
 };
 

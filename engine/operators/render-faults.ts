@@ -4,6 +4,7 @@ import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import { runWhole } from '../model/machine.ts';
 import type { ReplyPart } from '../reply-part.ts';
 import type { Yard } from '../yard/yard.ts';
+import { attemptsHeaders } from './attempts-header.ts';
 import { jsonHeaders } from './headers.ts';
 
 /** A fault → the client's own error shape: with a status while there can be one, else as the stream's last record. */
@@ -14,9 +15,10 @@ export const renderFaults = (exchange: Exchange, yard: Yard): OperatorFunction<R
     return of(exchange.delivery.opened ? lastRecord(exchange, fault) : wholeFault(exchange, fault));
   });
 
-const wholeFault = ({ client, id }: Exchange, fault: Fault): ReplyPart => {
+const wholeFault = ({ client, id, delivery }: Exchange, fault: Fault): ReplyPart => {
   const { status, body } = client.encodeFault(fault, id);
-  return { type: 'whole', status, headers: { ...jsonHeaders, ...fault.headers }, body: JSON.stringify(body) };
+  const headers = { ...jsonHeaders, ...fault.headers, ...attemptsHeaders(delivery) };
+  return { type: 'whole', status, headers, body: JSON.stringify(body) };
 };
 
 /** An answer that hasn't begun needs its beginning first, as the client's protocol has it. */

@@ -1,7 +1,8 @@
-import { finalize, mergeMap, type Observable, type OperatorFunction, startWith, tap } from 'rxjs';
+import { finalize, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import type { ReplyPart } from '../reply-part.ts';
 import type { Yard } from '../yard/yard.ts';
+import { each } from './each.ts';
 import { limitHeaders, routeHeaders, streamHeaders } from './headers.ts';
 
 /** The upstream's body → what the client gets, the way that `choose` picks for this answer. */
@@ -12,18 +13,23 @@ export const reply = (
   mergeMap((answered): Observable<ReplyPart> => {
     const { delivery, context } = answered;
     const known = context.losses.size;
-    const parts = answered.answer.body.pipe(
+    return answered.answer.body.pipe(
       choose(answered),
-      tap((part) => {
-        if (part.type === 'data') delivery.opened = delivery.begun = true;
-      }),
+      each(() => ({
+        ...(delivery.streaming && { first: streamHead(answered) }),
+        next(part) {
+          if (part.type === 'data') delivery.opened = true;
+          if (part.type !== 'head') delivery.begun = true;
+          return part;
+        },
+      })),
       finalize(() => {
+        if (context.losses.size === known) return;
         const losses = context.losses.list.slice(known);
-        if (losses.length > 0) yard.log.info('losses in the answer', { requestId: answered.id, losses });
+        yard.log.info('losses in the answer', { requestId: answered.id, losses });
         yard.losses.count(losses);
       }),
     );
-    return delivery.streaming ? parts.pipe(startWith(streamHead(answered))) : parts;
   });
 
 const streamHead = (answered: Answered): ReplyPart => ({

@@ -9,27 +9,27 @@ export const tapYardOf = ({ record }: Exchange, yard: Yard): Yard =>
   record?.recorder ? tapYard(yard, record.recorder) : yard;
 
 /** Records a request as its client meant it; identity unless it is captured. So are all taps but `tapAnswer`. */
-export const tapDecoded = ({ record }: Exchange): MonoTypeOperatorFunction<Decoded> => {
+export const tapDecoded = ({ record }: Exchange): ((decoded: Decoded) => Decoded) => {
   const recorder = record?.recorder;
-  return recorder ? tap((decoded) => recorder.decoded(decoded)) : identity;
+  return recorder ? also((decoded: Decoded) => recorder.decoded(decoded)) : identity;
 };
 
 /** Records the request for who answers it. */
-export const tapRouted = ({ record }: Exchange): MonoTypeOperatorFunction<Routed> => {
+export const tapRouted = ({ record }: Exchange): ((routed: Routed) => Routed) => {
   const recorder = record?.recorder;
-  return recorder ? tap((routed) => recorder.routed(routed)) : identity;
+  return recorder ? also((routed: Routed) => recorder.routed(routed)) : identity;
 };
 
 /** Records what became of earlier reasoning, where something did. */
-export const tapSettled = ({ record }: Exchange): MonoTypeOperatorFunction<Routed> => {
+export const tapSettled = ({ record }: Exchange): ((routed: Routed) => Routed) => {
   const recorder = record?.recorder;
-  return recorder ? tap((routed) => recorder.settled(routed)) : identity;
+  return recorder ? also((routed: Routed) => recorder.settled(routed)) : identity;
 };
 
 /** Records the call to be made. */
-export const tapEncoded = ({ record }: Exchange): MonoTypeOperatorFunction<Ready> => {
+export const tapEncoded = ({ record }: Exchange): ((ready: Ready) => Ready) => {
   const recorder = record?.recorder;
-  return recorder ? tap((ready) => recorder.encoded(ready)) : identity;
+  return recorder ? also((ready: Ready) => recorder.encoded(ready)) : identity;
 };
 
 /** Notes which halves pass as they came; for the summary that is kept of every request. */
@@ -47,3 +47,11 @@ export const tapReply = ({ record }: Exchange): MonoTypeOperatorFunction<ReplyPa
         )
     : identity;
 };
+
+/** A step that looks at what passes. */
+const also =
+  <T>(look: (value: T) => void): ((value: T) => T) =>
+  (value) => {
+    look(value);
+    return value;
+  };

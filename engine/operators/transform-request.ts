@@ -1,20 +1,23 @@
-import { type MonoTypeOperatorFunction, map, mergeMap, of } from 'rxjs';
+import { map, of } from 'rxjs';
 import type { Routed } from '../exchange.ts';
 import { stageFailed } from '../stage-failed.ts';
 import type { RequestHalf } from '../yard/halves.ts';
 import type { Yard } from '../yard/yard.ts';
 import { asRequest } from './as-request.ts';
 import { awaitRequest } from './await-request.ts';
+import type { Step } from './steps.ts';
 
 /** Each stage's request half, in list order. Throws `stage-failed`, with the stage's name, for what goes wrong in one. */
-export const transformRequest = ({ config }: Yard): MonoTypeOperatorFunction<Routed> =>
-  mergeMap((routed) => {
+export const transformRequest =
+  ({ config }: Yard): Step<Routed, Routed> =>
+  (routed) => {
     const { line, relays, request } = routed;
-    if (relays.request) return of(routed);
-    return line.graph.requestHalves
+    const halves = line.graph.requestHalves;
+    if (relays.request || halves.length === 0) return routed;
+    return halves
       .reduce((asked, { name, work }) => asked.pipe(runHalf(routed, name, work, config.timeouts.stageMs)), of(request))
       .pipe(map((changed) => (changed === request ? routed : { ...routed, request: changed })));
-  });
+  };
 
 const runHalf = ({ context }: Routed, name: string, half: RequestHalf, limitMs: number) =>
   half.form === 'operator'

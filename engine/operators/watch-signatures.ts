@@ -72,7 +72,10 @@ const readWhole = (answered: Answered, memory: SignatureMemory): Reader => {
     next: (chunk) => chunks.push(chunk),
     complete() {
       const { context, line } = answered;
-      const body = parseJson(Buffer.concat(chunks).toString());
+      const bytes = Buffer.concat(chunks);
+      // An answer without reasoning has nothing to keep in mind.
+      if (!bytes.includes(line.upstream.reasoningSign ?? '')) return;
+      const body = parseJson(bytes.toString());
       if (!isJsonObject(body)) return;
       const aside = { ...context, losses: new Losses(line.format.name) };
       watchOf(answered, memory).read(line.upstream.decodeReply(body, aside));

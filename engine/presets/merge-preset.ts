@@ -19,7 +19,7 @@ const ofTheService: ReadonlySet<string> = new Set(Object.keys(HeadFile.propertie
 
 /**
  * A preset's manifest over the base configuration, both as written. A field that the preset has takes the place of the base's;
- * of `Router` each member, and of its routes each scenario. Fields of the service itself stay the base's.
+ * of `Router` each member, and of its routes and fallbacks each scenario. Fields of the service itself stay the base's.
  */
 export const mergePreset = (
   base: JsonObject,
@@ -30,17 +30,29 @@ export const mergePreset = (
     .filter((name) => ofTheService.has(name))
     .map((path) => ({ path, message: 'has no effect in a preset' }));
   // `fromEntries` defines members, so that one named `__proto__` stays a member.
-  const merged: JsonObject = Object.fromEntries([...Object.entries(base), ...fields]);
-  const { Router: ours } = base;
-  const { Router: theirs } = preset;
+  const [below, above] = [gatherFallback(base), gatherFallback(Object.fromEntries(fields))];
+  const merged: JsonObject = Object.fromEntries([...Object.entries(below), ...Object.entries(above)]);
+  const { Router: ours } = below;
+  const { Router: theirs } = above;
   if (!isJsonObject(ours) || !isJsonObject(theirs)) return { written: merged, warnings };
   return { written: { ...merged, Router: mergeRouter(ours, theirs) }, warnings };
 };
 
 const mergeRouter = (base: JsonObject, preset: JsonObject): JsonObject => {
   const [below, above] = [gatherRoutes(base), gatherRoutes(preset)];
-  if (!isJsonObject(below.routes) || !isJsonObject(above.routes)) return { ...below, ...above };
-  return { ...below, ...above, routes: { ...below.routes, ...above.routes } };
+  return { ...below, ...above, ...mergeMember('routes', below, above), ...mergeMember('fallback', below, above) };
+};
+
+const mergeMember = (name: string, { [name]: below }: JsonObject, { [name]: above }: JsonObject): JsonObject =>
+  isJsonObject(below) && isJsonObject(above) ? { [name]: { ...below, ...above } } : {};
+
+/** Fallbacks in the older spelling, beside the router, into it: else the base's would stand beside the preset's. */
+const gatherFallback = (written: JsonObject): JsonObject => {
+  const { fallback, ...rest } = written;
+  const { Router = {} } = written;
+  if (!isJsonObject(fallback) || !isJsonObject(Router)) return written;
+  if (Router.fallback !== undefined && !isJsonObject(Router.fallback)) return written;
+  return { ...rest, Router: { ...Router, fallback: { ...fallback, ...Router.fallback } } };
 };
 
 /** Scenarios in the older spelling, directly on the router, into its routes: else the base's newer one would win over them. */

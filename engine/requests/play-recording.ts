@@ -41,6 +41,7 @@ export const playRecording = ({ status, headers, headMs, chunks, fault }: Record
   });
   return {
     call: () => later(speed === 0 ? 0 : headMs / speed, { status, headers, body }),
+    occupancyOf: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0 }),
     close: async () => undefined,
   };
 };

@@ -109,16 +109,21 @@ export class Recorder {
     this.step('decode', 'decode', request);
   }
 
-  routed({ request, context, resolution: { provider } }: Routed): void {
+  /** A destination: the first one, or that of a further try. */
+  routed({ request, context }: Routed): void {
     this.#losses = context.losses;
-    this.credential = { provider: provider.name, apiKey: provider.apiKey };
+    this.#knownLosses = 0;
     this.mark('routed');
     this.#request = request;
     this.step('route', 'route', request);
   }
 
   /** What became of earlier reasoning: a step where it changed something. */
-  settled({ request }: Routed): void {
+  settled(routed: Routed): void {
+    const { request, context, resolution, apiKey } = routed;
+    // Each try has losses of its own.
+    if (context.losses !== this.#losses) this.routed(routed);
+    this.credential = { provider: resolution.provider.name, apiKey };
     if (request !== this.#request) this.step('signatures', 'stage', request);
   }
 

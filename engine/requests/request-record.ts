@@ -78,8 +78,12 @@ export class RequestRecord implements RequestMeter {
     this.start.meter.called();
   }
 
-  retried(): void {
-    this.start.meter.retried();
+  retried(reason: string): void {
+    this.start.meter.retried(reason);
+  }
+
+  fellBack(to: Omit<MeteredRoute, 'scenario'>): void {
+    this.start.meter.fellBack(to);
   }
 
   /** The upstream accepted, and it is decided what passes as it comes. */
@@ -151,6 +155,7 @@ export class RequestRecord implements RequestMeter {
       overheadMs: this.#overheadMs,
       losses: losses === undefined || losses.size === 0 ? none : losses.list.slice(0, mostLosses).map(showLoss),
       lossCount: losses?.size ?? 0,
+      failed: delivery.failed,
       relayed: this.#relayed,
       captured: recorder !== undefined,
     };

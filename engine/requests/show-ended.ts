@@ -1,4 +1,5 @@
 import type { Usage } from '../model/usage.ts';
+import type { FailedAttempt } from '../retry/failed-attempt.ts';
 import type { RequestSummary, SummaryLoss } from './summary.ts';
 
 /** A request that has ended, in the form that is cheapest to make; most are never looked at. Times in milliseconds. */
@@ -24,6 +25,8 @@ export interface EndedRequest {
   /** The first ones. */
   readonly losses: readonly SummaryLoss[];
   readonly lossCount: number;
+  /** Tries that came to nothing. */
+  readonly failed: readonly FailedAttempt[];
   readonly relayed: RequestSummary['relayed'];
   readonly captured: boolean;
 }
@@ -54,6 +57,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     losses: [...losses],
     ...(ended.lossCount > losses.length && { lossesOmitted: ended.lossCount - losses.length }),
     relayed: ended.relayed,
+    ...(ended.failed.length > 0 && { failedAttempts: ended.failed.map((attempt) => ({ ...attempt })) }),
     captured: ended.captured,
   };
 };

@@ -39,6 +39,16 @@ export const RequestSummary = Type.Object({
   losses: Type.Array(SummaryLoss),
   lossesOmitted: Type.Optional(Type.Integer({ description: 'How many more there were.' })),
   relayed: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }, { description: 'What passed as it came.' }),
+  failedAttempts: Type.Optional(
+    Type.Array(
+      Type.Object({
+        provider: Type.String(),
+        model: Type.String(),
+        outcome: Type.String({ description: "The upstream's status, else what went wrong in one word." }),
+      }),
+      { description: 'Tries that came to nothing before this answer, in order.' },
+    ),
+  ),
   captured: Type.Boolean(),
 });
 export type RequestSummary = Static<typeof RequestSummary>;

@@ -1,11 +1,11 @@
-import { type Config, type Provider, type RouterConfig, type Scenario, scenarios } from '../config/config.ts';
+import { type Config, type Provider, type Scenario, scenarios } from '../config/config.ts';
 import { fail } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
-import { tokenBound } from '../tokens/prompt.ts';
+import type { PromptSize } from '../tokens/prompt-tokens.ts';
 import { aliasDestination } from './aliases.ts';
 import { type Destination, findDestination, findProvider, parseDestination, providersOf } from './destination.ts';
 import { unknownModel, unknownProvider } from './no-route.ts';
-import { type Facts, rules } from './scenarios.ts';
+import { rules } from './scenarios.ts';
 import { takeTag, type Untagged } from './tag.ts';
 
 /** Where a request goes, and why. */
@@ -17,7 +17,7 @@ export interface Resolution {
   readonly scenario: 'explicit' | 'tag' | 'default' | 'model' | Scenario;
   /** The rule and its reason, for users: `longContext: 81,230 tokens > 60,000`. */
   readonly reason: string;
-  /** Tokens of the request, where a rule needed them. */
+  /** Tokens of the request, where a rule needed them and they were counted. */
   readonly tokens: number | undefined;
   /** The request for that model, without a tag. */
   readonly request: ModelRequest;
@@ -32,31 +32,29 @@ interface Choice extends Destination {
   readonly reason: string;
 }
 
-/** The request's tokens, counted when first asked for. */
-type LazyCount = () => number;
+const noSize: PromptSize = { tokens: 0, by: 'bound' };
+
+/** Whether the number of its tokens may decide who answers a request: nothing names a destination, and long ones have a route. */
+export const sizeMatters = (asked: ModelRequest, config: Config): boolean =>
+  config.router.routes.longContext !== undefined &&
+  !asked.model.includes(',') &&
+  takeTag(asked).destination === undefined &&
+  aliasDestination(asked.model, config) === undefined;
 
 /**
  * Finds out who answers a request: an explicit `provider,model`, else a tag, else the first scenario that fits and has a
- * route, else the default, else the only provider that lists the model. `countTokens` is called at most once, and only when
- * the size could decide. Throws an `invalid-request` fault for a model that names nothing and `no-route` when nobody is found.
+ * route, else the default, else the only provider that lists the model. `size` is needed where `sizeMatters`: exact, or a bound
+ * on the same side of the threshold. Throws an `invalid-request` fault for a model that names nothing and `no-route` when
+ * nobody is found.
  */
-export const resolveRoute = (
-  asked: ModelRequest,
-  config: Config,
-  countTokens: (request: ModelRequest) => number,
-): Resolution => {
+export const resolveRoute = (asked: ModelRequest, config: Config, size: PromptSize = noSize): Resolution => {
   const untagged = takeTag(asked);
   const { request } = untagged;
   const warnings: string[] = [];
-  let tokens: number | undefined;
-  const count = (): number => {
-    tokens ??= countTokens(request);
-    return tokens;
-  };
   const { provider, model, scenario, reason } =
     explicitly(request.model, config, untagged, warnings) ??
     byTag(untagged, config) ??
-    byScenario(request, config, count, warnings) ??
+    byScenario(request, config, size, warnings) ??
     byDefault(config, warnings) ??
     byModel(request.model, config);
   if (!provider.models.includes(model)) warnings.push(`provider ${provider.name} doesn't list the model ${model}`);
@@ -65,7 +63,7 @@ export const resolveRoute = (
     model,
     scenario,
     reason,
-    tokens,
+    tokens: size.by === 'count' ? size.tokens : undefined,
     request: { ...request, model },
     tagged: request !== asked,
     warnings,
@@ -110,25 +108,19 @@ const namedDestination = (text: string, { providers }: Config, at: string): Dest
 const byScenario = (
   request: ModelRequest,
   { router, providers }: Config,
-  count: LazyCount,
+  size: PromptSize,
   warnings: string[],
 ): Choice | undefined => {
+  const facts = { ...size, longContextThreshold: router.longContextThreshold };
   for (const scenario of scenarios) {
     const route = router.routes[scenario];
-    const why = route === undefined ? undefined : rules[scenario](request, factsFor(scenario, request, router, count));
+    const why = route === undefined ? undefined : rules[scenario](request, facts);
     if (route === undefined || why === undefined) continue;
     const found = findDestination(providers, route);
     if (found) return { ...found, scenario, reason: `${scenario}: ${why}` };
     warnings.push(`the route ${scenario} leads nowhere: ${route}`);
   }
   return undefined;
-};
-
-/** Counting costs far more than all other rules: it is left out where it can't change the answer. */
-const factsFor = (scenario: Scenario, request: ModelRequest, router: RouterConfig, count: LazyCount): Facts => {
-  const { longContextThreshold } = router;
-  const bound = scenario === 'longContext' ? tokenBound(request) : 0;
-  return { longContextThreshold, tokens: bound > longContextThreshold ? count() : bound };
 };
 
 const byDefault = ({ router, providers }: Config, warnings: string[]): Choice | undefined => {

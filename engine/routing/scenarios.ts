@@ -1,19 +1,20 @@
 import type { Scenario } from '../config/config.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { ModelRequest, Part, Tool } from '../model/request.ts';
+import type { PromptSize } from '../tokens/prompt-tokens.ts';
 
 /** What a rule must know beside the request. */
-export interface Facts {
-  /** Tokens of the request, or an upper bound that doesn't exceed the threshold. */
-  readonly tokens: number;
+export interface Facts extends PromptSize {
   readonly longContextThreshold: number;
 }
 
 /** A rule: why the request belongs to the scenario, in words for users; `undefined` when it doesn't. */
 export type Rule = (request: ModelRequest, facts: Facts) => string | undefined;
 
-const longContext: Rule = (_, { tokens, longContextThreshold }) =>
-  tokens > longContextThreshold ? `${words(tokens)} tokens > ${words(longContextThreshold)}` : undefined;
+const longContext: Rule = (_, { tokens, by, longContextThreshold }) =>
+  tokens > longContextThreshold ? `${sureness[by]}${words(tokens)} tokens > ${words(longContextThreshold)}` : undefined;
+
+const sureness = { count: '', bound: 'at least ', estimate: 'about ' };
 
 const image: Rule = ({ turns }) =>
   newestUserParts(turns).some(holdsImage) ? 'the newest user turn has an image' : undefined;

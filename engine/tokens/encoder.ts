@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { root } from '../places.ts';
 
 /** Counts the tokens of a text. */
 export type Encoder = (text: string) => number;
@@ -9,7 +10,7 @@ export type Encoder = (text: string) => number;
  * lower. Marks such as `<|endoftext|>` in a text count as plain text.
  */
 export const loadEncoder = (): Encoder => {
-  const require = createRequire(import.meta.url);
+  const require = createRequire(root);
   // An `import` would load it at the start, needed or not; what `require` gives is untyped, so the package's types are named.
   const { get_encoding: getEncoding }: typeof import('tiktoken') = require('tiktoken');
   const encoding = getEncoding('o200k_base');

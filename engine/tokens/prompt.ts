@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { DocumentPart, ModelRequest, OutputFormat, Part, Tool } from '../model/request.ts';
 import { inputText } from '../model/tool-input.ts';
 import { audioTokens, fileTokens, imageTokens, unseenFileTokens } from './media.ts';
@@ -35,12 +34,31 @@ export const promptOf = (request: ModelRequest): Prompt => {
   return { texts, others };
 };
 
-/**
- * A number of tokens that the request doesn't exceed, found without counting: a token stands for at least one byte of text.
- */
-export const tokenBound = (request: ModelRequest): number => {
-  const { texts, others } = promptOf(request);
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), others);
+/** Tokens of all that isn't written out in the request: those of its images and documents. */
+export const mediaTokens = ({ turns }: ModelRequest): number =>
+  turns.reduce((sum, { parts }) => sum + partsMedia(parts), 0);
+
+const partsMedia = (parts: readonly Part[]): number => {
+  let tokens = 0;
+  for (const part of parts) {
+    if (part.type === 'image') tokens += imageTokens(part);
+    else if (part.type === 'tool-result' || part.type === 'search-result') tokens += partsMedia(part.content);
+    else if (part.type === 'document') tokens += documentMedia(part);
+  }
+  return tokens;
+};
+
+const documentMedia = ({ source }: DocumentPart): number => {
+  switch (source.kind) {
+    case 'base64':
+      return fileTokens(source);
+    case 'content':
+      return partsMedia(source.parts);
+    case 'text':
+      return 0;
+    default:
+      return unseenFileTokens;
+  }
 };
 
 /** Adds the parts' texts to `texts`; gives the tokens of all else. */

@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { Flow } from '../flow.ts';
 import type { Headers } from '../model/protocol.ts';
+import type { Occupancy } from './connections.ts';
 
 /** One request to an upstream. */
 export interface UpstreamCall {
@@ -32,10 +33,12 @@ export interface Upstreams {
   /**
    * Subscribing sends the request. Emits the answer's head once and completes when its body has ended or was abandoned.
    * Unsubscribing ends it at once wherever it stands: queued, connecting, waiting for the head or amid the body. Errors with
-   * a `FaultError` when no answer comes: `upstream-unreachable`, `upstream-timeout`, `upstream-cut`, `upstream-garbled` or
-   * `misconfigured`.
+   * a `FaultError` when no answer comes: `upstream-unreachable`, `upstream-timeout`, `upstream-cut`, `upstream-garbled`,
+   * `misconfigured`, or `unavailable` where no connection was to be had.
    */
   readonly call: (call: UpstreamCall) => Observable<Answer>;
+  /** What goes on at the origin of this URL. */
+  readonly occupancyOf: (url: URL) => Occupancy;
   /**
    * Lets go of what is idle; the promise resolves when the last call in flight has ended. A call that still comes is served,
    * but its connection isn't kept: one that was routed just before a reload must not fail.

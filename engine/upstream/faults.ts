@@ -1,5 +1,6 @@
 import { errors } from 'undici';
 import { FaultError, type FaultKind } from '../model/fault.ts';
+import type { Room } from './connections.ts';
 import { isTlsCode, tlsWords } from './tls-codes.ts';
 
 /** How long an upstream may stay silent, in milliseconds. */
@@ -14,12 +15,24 @@ export interface Patience {
 export const connectFault = (peer: string, error: Error): FaultError => {
   const code = codeOf(error);
   const kind = code === 'ETIMEDOUT' ? 'upstream-timeout' : 'upstream-unreachable';
-  return faultError(kind, `The ${peer} can't be reached: ${connectWords(code)}.`, error);
+  const elsewhere = isTlsCode(code) || code === 'ENOTFOUND';
+  return faultError(kind, `The ${peer} can't be reached: ${connectWords(code)}.`, error, elsewhere);
 };
 
 /** No connection came about in time. `host` is the upstream's, with its port where that isn't the scheme's own. */
 export const connectTimeout = (host: string, connectMs: number): FaultError =>
   faultError('upstream-timeout', `The upstream ${host} can't be reached: no connection within ${seconds(connectMs)}.`);
+
+/** There was no connection to be had: `why` tells whether it was waited for. Nothing is wrong with the upstream. */
+export const roomFault = (host: string, why: 'full' | 'late', { queue, queueMs }: Room): FaultError => {
+  const all = `All connections to the upstream ${host} are in use`;
+  const message =
+    why === 'full'
+      ? `${all}, and ${queue} calls wait already.`
+      : `${all}; none became free within ${seconds(queueMs)}.`;
+  const code = why === 'full' ? 'queue_full' : 'queue_timeout';
+  return new FaultError({ kind: 'unavailable', message, code, headers: { 'retry-after': '1' } });
+};
 
 /** What went wrong once there was a connection. An error that is none of the network's stays as it is: it's a bug. */
 export const callFault = (host: string, error: Error, patience: Patience): Error => {
@@ -27,7 +40,9 @@ export const callFault = (host: string, error: Error, patience: Patience): Error
   const code = codeOf(error);
   const fault = (kind: FaultKind, words: string) => faultError(kind, `The upstream ${host} ${words}.`, error);
   if (code === 'UND_ERR_HEADERS_TIMEOUT') {
-    return fault('upstream-timeout', `gave no answer within ${seconds(patience.firstByteMs)}`);
+    // It may be at work on an answer, and charge for it; and nobody waits as long a second time.
+    const words = `The upstream ${host} gave no answer within ${seconds(patience.firstByteMs)}.`;
+    return faultError('upstream-timeout', words, error, true);
   }
   if (code === 'UND_ERR_BODY_TIMEOUT') {
     return fault('upstream-timeout', `sent nothing for ${seconds(patience.idleMs)} in the middle of its answer`);
@@ -83,5 +98,5 @@ const codeOf = (error: Error): string => ('code' in error && typeof error.code =
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
-const faultError = (kind: FaultKind, message: string, cause?: Error): FaultError =>
-  new FaultError({ kind, message }, { cause });
+const faultError = (kind: FaultKind, message: string, cause?: Error, elsewhere = false): FaultError =>
+  new FaultError({ kind, message, ...(elsewhere && { elsewhere }) }, { cause });

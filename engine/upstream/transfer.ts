@@ -5,8 +5,8 @@ import type { Valve } from '../flow.ts';
 import type { Headers } from '../model/protocol.ts';
 import type { Answer, UpstreamCall } from './call.ts';
 import type { Connection } from './connection.ts';
-import type { Connections } from './connections.ts';
-import { callFault, isLost, type Patience } from './faults.ts';
+import type { Claim, Connections, Room } from './connections.ts';
+import { callFault, isLost, type Patience, roomFault } from './faults.ts';
 
 /**
  * How soon after sending a reused connection must break for its call to be sent once more, in milliseconds. An upstream that
@@ -14,11 +14,14 @@ import { callFault, isLost, type Patience } from './faults.ts';
  */
 const staleMs = 1000;
 
+/** How long a call may take, and how many there may be. */
+export type TransferLimits = Patience & Room;
+
 /** One call on its way: hands undici's callbacks on to the subscribers of the call and of its answer's body. */
-export class Transfer implements Dispatcher.DispatchHandler, Valve {
+export class Transfer implements Dispatcher.DispatchHandler, Valve, Claim {
   readonly #call: UpstreamCall;
   readonly #connections: Connections;
-  readonly #patience: Patience;
+  readonly #limits: TransferLimits;
   readonly #subscriber: Subscriber<Answer>;
   #body: Subscriber<Uint8Array> | undefined;
   #connection: Connection | undefined;
@@ -30,15 +33,15 @@ export class Transfer implements Dispatcher.DispatchHandler, Valve {
   #answered = false;
   #done = false;
 
-  constructor(call: UpstreamCall, connections: Connections, patience: Patience, subscriber: Subscriber<Answer>) {
+  constructor(call: UpstreamCall, connections: Connections, limits: TransferLimits, subscriber: Subscriber<Answer>) {
     this.#call = call;
     this.#connections = connections;
-    this.#patience = patience;
+    this.#limits = limits;
     this.#subscriber = subscriber;
   }
 
   start(): void {
-    this.#connections.acquire(this.#send);
+    this.#connections.acquire(this);
   }
 
   /** Ends it wherever it stands. */
@@ -46,7 +49,7 @@ export class Transfer implements Dispatcher.DispatchHandler, Valve {
     if (this.#done) return;
     this.#failure = new Error('The body of an upstream answer was subscribed after its call had been given up.');
     this.#settle();
-    this.#connections.withdraw(this.#send);
+    this.#connections.withdraw(this);
     if (this.#connection) this.#connections.release(this.#connection, false);
     this.#subscriber.complete();
   }
@@ -102,13 +105,13 @@ export class Transfer implements Dispatcher.DispatchHandler, Valve {
     }
     this.#settle();
     if (connection) this.#connections.release(connection, false);
-    this.#failure = callFault(this.#call.url.host, error, this.#patience);
+    this.#failure = callFault(this.#call.url.host, error, this.#limits);
     if (this.#answered) this.#body?.error(this.#failure);
     else this.#subscriber.error(this.#failure);
     this.#subscriber.complete();
   }
 
-  readonly #send = (connection: Connection): void => {
+  readonly grant = (connection: Connection): void => {
     const { method = 'POST', url, headers, body } = this.#call;
     this.#connection = connection;
     this.#sentAtMs = performance.now();
@@ -118,11 +121,16 @@ export class Transfer implements Dispatcher.DispatchHandler, Valve {
         path: url.pathname + url.search,
         headers,
         body,
-        headersTimeout: this.#patience.firstByteMs,
-        bodyTimeout: this.#patience.idleMs,
+        headersTimeout: this.#limits.firstByteMs,
+        bodyTimeout: this.#limits.idleMs,
       },
       this,
     );
+  };
+
+  readonly refuse = (why: 'full' | 'late'): void => {
+    this.#settle();
+    this.#subscriber.error(roomFault(this.#call.url.host, why, this.#limits));
   };
 
   #isStale(connection: Connection, error: Error): boolean {
@@ -136,7 +144,7 @@ export class Transfer implements Dispatcher.DispatchHandler, Valve {
     this.#connection = undefined;
     this.#connections.dropIdle();
     this.#connections.release(connection, false);
-    this.#connections.acquire(this.#send);
+    this.#connections.acquire(this);
   }
 
   #open(body: Subscriber<Uint8Array>): (() => void) | undefined {
@@ -159,7 +167,11 @@ export class Transfer implements Dispatcher.DispatchHandler, Valve {
   }
 }
 
-const joinValues = (headers: Readonly<Record<string, string | string[] | undefined>>): Headers =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value = '']) => [name, typeof value === 'string' ? value : value.join(', ')]),
-  );
+const joinValues = (headers: Readonly<Record<string, string | string[] | undefined>>): Headers => {
+  const joined: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    joined[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return joined;
+};

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { root } from '../places.ts';
 import type { Fleet } from './fleet.ts';
 import { fromWorker, type ToWorker } from './messages.ts';
 import type { Place } from './place.ts';
@@ -27,12 +28,11 @@ const startMs = 60_000;
 /** How much longer than the configuration lets streams run a worker may take to end, in milliseconds. */
 const graceMs = 5_000;
 
-const entry = fileURLToPath(new URL('./run-worker.ts', import.meta.url));
-const typescript = new URL('../cli/typescript.js', import.meta.url).href;
+const entry = fileURLToPath(new URL('engine/launch/worker.js', root));
 
 /** Starts a worker and waits until it serves. Rejects with an error worded for users when it can't. */
 export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> => {
-  const child = fork(entry, [], { execArgv: [...process.execArgv, '--import', typescript] });
+  const child = fork(entry, []);
   const startedAtMs = Date.now();
   let orderly = false;
   const exited = new Promise<WorkerExit>((resolve) => {

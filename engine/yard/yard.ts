@@ -1,8 +1,9 @@
 import type { Config } from '../config/config.ts';
 import type { Logs } from '../log/logs.ts';
 import type { LossCounter } from '../loss-counter.ts';
-import type { ModelRequest } from '../model/request.ts';
+import type { UpstreamHealth } from '../retry/upstream-health.ts';
 import type { SignatureMemory } from '../signatures/memory.ts';
+import type { PromptTokens } from '../tokens/prompt-tokens.ts';
 import type { Upstreams } from '../upstream/call.ts';
 import { buildLine, type Ends, type Line } from './line.ts';
 import type { Tables } from './tables.ts';
@@ -12,12 +13,14 @@ export interface Yard {
   readonly config: Config;
   readonly lineTo: (ends: Ends) => Line;
   readonly upstreams: Upstreams;
-  readonly countTokens: (request: ModelRequest) => number;
+  readonly tokens: PromptTokens;
   readonly log: Logs['app'];
   /** What is known of reasoning that clients lose on its way back. */
   readonly signatures: SignatureMemory;
   /** How often each field was lost. */
   readonly losses: LossCounter;
+  /** What has been learnt of the upstreams. */
+  readonly health: UpstreamHealth;
   /** How long a client that streams may hear nothing before a keep-alive is sent, in milliseconds. */
   readonly keepAliveMs: number;
 }
@@ -25,10 +28,11 @@ export interface Yard {
 /** What a yard acts through; it outlives a change of the configuration. */
 export interface Edges {
   readonly upstreams: Upstreams;
-  readonly countTokens: (request: ModelRequest) => number;
+  readonly tokens: PromptTokens;
   readonly log: Logs['app'];
   readonly signatures: SignatureMemory;
   readonly losses: LossCounter;
+  readonly health: UpstreamHealth;
   readonly keepAliveMs: number;
 }
 

@@ -1,14 +1,19 @@
+import { AlikeRecords } from '../../engine/model/alike-records.ts';
 import type { Block, ModelEvent } from '../../engine/model/event.ts';
 import type { Fault } from '../../engine/model/fault.ts';
+import type { JsonObject } from '../../engine/model/json.ts';
 import type { ReplyContext } from '../../engine/model/protocol.ts';
 import type { Usage } from '../../engine/model/usage.ts';
 import type { Calls } from './calls.ts';
 import { signatureOfEntry, wireFormat } from './reasoning-details.ts';
+import type { Chunk } from './schema-reply.ts';
 import type { ThinkingState } from './thinking.ts';
 
 /** An answer as far as it has come. */
 export interface Answer {
   readonly context: ReplyContext;
+  /** The chunks that bring nothing but a delta. */
+  readonly alike: AlikeRecords<JsonObject & Chunk>;
   started: boolean;
   /** The answer has stopped or failed; nothing counts any more. */
   done: boolean;
@@ -26,6 +31,7 @@ export interface Answer {
 
 export const newAnswer = (context: ReplyContext): Answer => ({
   context,
+  alike: new AlikeRecords(),
   started: false,
   done: false,
   blocks: 0,

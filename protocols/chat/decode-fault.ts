@@ -43,13 +43,15 @@ const readReport = (error: unknown): Report => {
     return { message: error, words: [], code: undefined, param: undefined, status: undefined };
   const body: JsonObject = isJsonObject(error) ? error : {};
   const metadata = isJsonObject(body.metadata) ? body.metadata : {};
-  const words = [body.code, body.type, body.status, metadata.error_type].filter((word) => typeof word === 'string');
+  const words = [body.code, body.type, body.status, metadata.error_type]
+    .filter((word) => typeof word === 'string')
+    .filter((word) => word !== '');
   const status = [body.status_code, body.code, body.status].find((value) => typeof value === 'number');
   const text = [body.message, body.detail, metadata.raw].filter((value) => typeof value === 'string' && value !== '');
   return {
     message: text.join(': '),
     words,
-    code: typeof body.code === 'string' ? body.code : words[0],
+    code: words[0],
     param: typeof body.param === 'string' && body.param !== '' ? body.param : undefined,
     status: status !== undefined && status >= 400 && status <= 599 ? status : undefined,
   };

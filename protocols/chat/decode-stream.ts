@@ -1,3 +1,4 @@
+import { isDeltaAlone } from '../../engine/model/delta-alone.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json.ts';
 import { machine } from '../../engine/model/machine.ts';
@@ -19,12 +20,19 @@ export const decodeStream = machine<Answer, SseRecord, ModelEvent>({
   step(answer, { event, data }, out) {
     if (answer.done || data === '') return;
     if (data.length < 16 && data.trim() === '[DONE]') return endAnswer(answer, out);
+    const known = event === '' ? answer.alike.read(data) : undefined;
+    if (known) return readChunk(answer, known, out);
     const record = parseJson(data);
     if (event === 'error')
       return failAnswer(answer, decodeReported(isJsonObject(record) ? (record.error ?? record) : data), out);
     const error = isJsonObject(record) ? reportedError(record) : undefined;
     if (error !== undefined) return failAnswer(answer, decodeReported(error), out);
-    if (chunkReader.matches(record)) return readChunk(answer, record, out);
+    if (isJsonObject(record) && chunkReader.matches(record)) {
+      const before = out.length;
+      readChunk(answer, record, out);
+      if (isDeltaAlone(out, before)) answer.alike.learn(data, record);
+      return;
+    }
     const first = chunkReader.faults(record)[0];
     const what =
       record === undefined ? 'it is not JSON' : `${first?.path ?? ''} ${first?.message ?? 'is invalid'}`.trim();

@@ -14,7 +14,8 @@ import { readReasoning } from './thinking.ts';
 export const readChunk = (answer: Answer, chunk: Chunk, out: ModelEvent[]): void => {
   const usage = chunk.usage ?? (chunk.choices?.[0]?.finish_reason ? sideUsage(chunk) : undefined);
   if (usage) answer.usage = mergeUsage(answer.usage, decodeUsage(usage));
-  if (chunk.service_tier) answer.usage = { ...answer.usage, serviceTier: chunk.service_tier };
+  if (chunk.service_tier && chunk.service_tier !== answer.usage.serviceTier)
+    answer.usage = { ...answer.usage, serviceTier: chunk.service_tier };
   const choice = chunk.choices?.[0];
   // A prelude of filter results and a last chunk of usage have no choices.
   if (!choice) return;

@@ -1,10 +1,14 @@
+import { AlikeRecords } from '../../engine/model/alike-records.ts';
 import type { FinishReason } from '../../engine/model/event.ts';
+import type { JsonObject } from '../../engine/model/json.ts';
 import type { ReplyContext } from '../../engine/model/protocol.ts';
 import type { GenerateContentResponse, GroundingMetadata, UsageMetadata } from './schema.ts';
 
 /** What is known of one answer while it is read. */
 export interface ReplyState {
   readonly context: ReplyContext;
+  /** The bodies that bring nothing but a delta. */
+  readonly alike: AlikeRecords<JsonObject & GenerateContentResponse>;
   started: boolean;
   done: boolean;
   open: 'none' | 'text' | 'thinking';
@@ -28,6 +32,7 @@ export interface ReplyState {
 /** An answer of which nothing has come yet. */
 export const startState = (context: ReplyContext): ReplyState => ({
   context,
+  alike: new AlikeRecords(),
   started: false,
   done: false,
   open: 'none',

@@ -1,3 +1,4 @@
+import { isDeltaAlone } from '../../engine/model/delta-alone.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import type { Fault } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json.ts';
@@ -24,10 +25,16 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: replyState,
   step(state, { data }, out) {
     if (state.done) return;
-    const record = parseJson(data);
+    // An opaque block keeps its records as they are.
+    const known = state.open === 'opaque' ? undefined : state.alike.read(data);
+    const record = known ?? parseJson(data);
     if (!isJsonObject(record)) fault(state, garbled, out);
     else if (record.type === 'error' || isJsonObject(record.error)) fault(state, decodeError(record.error), out);
-    else readRecord(state, record, out);
+    else {
+      const before = out.length;
+      readRecord(state, record, out);
+      if (!known && isDeltaAlone(out, before)) state.alike.learn(data, record);
+    }
   },
   end(state, out) {
     if (!state.done) fault(state, cutOff, out);

@@ -1,3 +1,4 @@
+import { AlikeRecords } from '../../engine/model/alike-records.ts';
 import type { Block, FinishReason, ModelEvent } from '../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json.ts';
 import type { ReplyContext } from '../../engine/model/protocol.ts';
@@ -10,6 +11,8 @@ import { decodeUsage, otherUsage } from './usage.ts';
 /** An answer as far as it has been read, streamed or whole. */
 export interface ReplyState {
   readonly context: ReplyContext;
+  /** The records that bring nothing but a delta. */
+  readonly alike: AlikeRecords<JsonObject>;
   started: boolean;
   done: boolean;
   /** Blocks begun so far; the open one has the index `blocks - 1`. */
@@ -32,6 +35,7 @@ export interface ReplyState {
 
 export const replyState = (context: ReplyContext): ReplyState => ({
   context,
+  alike: new AlikeRecords(),
   started: false,
   done: false,
   blocks: 0,

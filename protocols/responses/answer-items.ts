@@ -1,4 +1,6 @@
+import { AlikeRecords } from '../../engine/model/alike-records.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
+import type { JsonObject } from '../../engine/model/json.ts';
 import type { ReplyContext } from '../../engine/model/protocol.ts';
 import { CallReader } from './call-reader.ts';
 import { HostedReader } from './hosted-reader.ts';
@@ -6,6 +8,7 @@ import type { ItemReader } from './item-reader.ts';
 import { MessageReader } from './message-reader.ts';
 import { ReasoningReader } from './reasoning-reader.ts';
 import { BlockLine } from './reply-item.ts';
+import type { StreamEvent } from './reply-schema.ts';
 import { asJsonObject } from './unread.ts';
 
 interface Entry {
@@ -17,6 +20,8 @@ interface Entry {
 /** What is known of an answer while it is read. */
 export interface AnswerState {
   readonly context: ReplyContext;
+  /** The events that bring nothing but a delta. */
+  readonly alike: AlikeRecords<JsonObject & StreamEvent>;
   readonly line: BlockLine;
   /** The items by output index, which alone is reliable: some providers change an item's id between its events. */
   readonly items: Map<number, Entry>;
@@ -29,6 +34,7 @@ export interface AnswerState {
 /** The state before anything has come. */
 export const newAnswer = (context: ReplyContext): AnswerState => ({
   context,
+  alike: new AlikeRecords(),
   line: new BlockLine(),
   items: new Map(),
   started: false,

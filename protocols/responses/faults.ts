@@ -66,7 +66,7 @@ const overloaded = 529;
 /** The `error` of a failed response. */
 export const failure = (fault: Fault): { readonly code: string; readonly message: string } => {
   const { code }: Words = words[fault.kind];
-  return { code: fault.code ?? code ?? 'invalid_prompt', message: fault.message };
+  return { code: fault.code || code || 'invalid_prompt', message: fault.message };
 };
 
 /** An answer with a failure status → fault. The body may be anything: JSON of many shapes, HTML, nothing. */
@@ -112,7 +112,7 @@ const readError = (value: unknown): ReportedError => {
   if (Array.isArray(value)) return readError(value[0]);
   const outer = isJsonObject(value) ? value : {};
   const inner = isJsonObject(outer.error) ? outer.error : outer;
-  const message = typeof outer.error === 'string' ? outer.error : (text(inner.message) ?? text(inner.detail));
+  const message = typeof outer.error === 'string' ? text(outer.error) : (text(inner.message) ?? text(inner.detail));
   const type = text(inner.type);
   return { message, type: type === 'error' ? undefined : type, code: text(inner.code), param: text(inner.param) };
 };
@@ -155,5 +155,7 @@ const bySign = (sign: string): FaultKind => {
 
 const retryHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).filter(([name]) => name.startsWith('retry-after') || name.startsWith('x-ratelimit-')),
+    Object.entries(headers).filter(
+      ([name]) => name.startsWith('retry-after') || name.startsWith('x-ratelimit-') || name === 'x-should-retry',
+    ),
   );

@@ -15,7 +15,8 @@ export class HostedReader implements ItemReader {
   }
 
   read(_type: string, event: StreamEvent, out: ModelEvent[]): void {
-    this.#item.delta({ type: 'opaque-delta', index: 0, raw: asJsonObject(event) }, out);
+    // A copy: the event may be one that the next of its kind overwrites.
+    this.#item.delta({ type: 'opaque-delta', index: 0, raw: asJsonObject(structuredClone(event)) }, out);
   }
 
   finish(item: object | undefined, out: ModelEvent[]): void {

@@ -7,7 +7,6 @@ import { MessageReader } from './message-reader.ts';
 import { ResponseObject, StreamEvent } from './reply-schema.ts';
 import { readUsage } from './usage.ts';
 
-const eventReader = reader(StreamEvent);
 const responseReader = reader(ResponseObject);
 
 /** Ends the answer with a fault of the upstream's: it can't be read. */
@@ -16,8 +15,17 @@ export const failGarbled = (state: AnswerState, out: ModelEvent[], message: stri
   out.push({ type: 'error', fault: { kind: 'upstream-garbled', message } });
 };
 
-/** One event of a stream, of this type. */
-export const readEvent = (state: AnswerState, type: string, value: object, out: ModelEvent[]): void => {
+/** What any event of a stream that is told of an item looks like. */
+export const eventReader = reader(StreamEvent);
+
+/** One event of a stream, of this type; `item` is the same value once more, if it can be read as an item's event. */
+export const readEvent = (
+  state: AnswerState,
+  type: string,
+  value: object,
+  item: StreamEvent | undefined,
+  out: ModelEvent[],
+): void => {
   switch (type) {
     case 'response.created':
     case 'response.in_progress':
@@ -36,7 +44,7 @@ export const readEvent = (state: AnswerState, type: string, value: object, out: 
       break;
     default:
       // An error can also come without a type; any other event of an unknown kind is skipped.
-      if (type.startsWith('response.')) readItemEvent(state, type, value, out);
+      if (type.startsWith('response.')) readItemEvent(state, type, item, out);
       else if ('error' in value && value.error) {
         state.done = true;
         out.push({ type: 'error', fault: faultInReply(value) });
@@ -53,8 +61,8 @@ const start = (state: AnswerState, response: ResponseObject | undefined, out: Mo
   out.push({ type: 'message-start', id: response?.id ?? '', model: response?.model ?? '' });
 };
 
-const readItemEvent = (state: AnswerState, type: string, value: object, out: ModelEvent[]): void => {
-  if (!eventReader.matches(value)) {
+const readItemEvent = (state: AnswerState, type: string, value: StreamEvent | undefined, out: ModelEvent[]): void => {
+  if (!value) {
     // A hosted tool's own events may look like anything; its item comes whole in the end.
     if (essential.test(type)) failGarbled(state, out, `The upstream sent a '${type}' event that can't be read.`);
     return;

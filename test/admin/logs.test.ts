@@ -135,7 +135,7 @@ const confined = [
 const foldersAndFiles = ['config.json', 'secret.log', 'logs/other.log', 'logs/.roll/server/log.1.log', 'app.log'];
 
 for (const method of ['GET', 'DELETE']) {
-  test(`${method}: what isn't listed is not there`, async (t) => {
+  test(`S5 ${method}: what isn't listed is not there`, async (t) => {
     const { ask, home } = await serve(t);
     const contents = (): string[] => foldersAndFiles.map((path) => readFileSync(join(home, path), 'utf8'));
     const before = contents();
@@ -153,7 +153,7 @@ for (const method of ['GET', 'DELETE']) {
   });
 }
 
-test('an application log that is a link is not there', async (t) => {
+test('S5 an application log that is a link is not there', async (t) => {
   const home = temporaryFolder(t);
   const outside = join(temporaryFolder(t), 'outside.txt');
   writeFileSync(outside, 'secret');

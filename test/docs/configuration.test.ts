@@ -1,16 +1,23 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { scenarios } from '../../engine/config/config.ts';
-import { ConfigFile, LimitsFile, TimeoutsFile } from '../../engine/config/schema.ts';
+import { BreakerFile, ConfigFile, KeysFile, LimitsFile, RetryFile, TimeoutsFile } from '../../engine/config/schema.ts';
 import { formats, stages } from '../../transformers/index.ts';
 
 const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
 
+const sections = [
+  ['LIMITS', LimitsFile],
+  ['TIMEOUTS', TimeoutsFile],
+  ['RETRY', RetryFile],
+  ['BREAKER', BreakerFile],
+  ['KEYS', KeysFile],
+] as const;
+
 test('the page on the configuration has every field, scenario and transformer', (t) => {
   const fields = [
-    ...Object.keys(ConfigFile.properties).filter((name) => name !== 'LIMITS' && name !== 'TIMEOUTS'),
-    ...Object.keys(LimitsFile.properties).map((name) => `LIMITS.${name}`),
-    ...Object.keys(TimeoutsFile.properties).map((name) => `TIMEOUTS.${name}`),
+    ...Object.keys(ConfigFile.properties).filter((name) => !sections.some(([section]) => section === name)),
+    ...sections.flatMap(([section, { properties }]) => Object.keys(properties).map((name) => `${section}.${name}`)),
     ...scenarios,
     ...formats.keys(),
     ...stages.keys(),

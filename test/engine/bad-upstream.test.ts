@@ -1,156 +1,205 @@
 import test from 'ava';
 import { request } from 'undici';
+import { type FaultClient, faultClients } from '../support/faults/clients.ts';
+import { cutPoints, lastRecordAt } from '../support/faults/cut-points.ts';
+import { lanes } from '../support/faults/lanes.ts';
+import { goodText, upstreamFaults } from '../support/faults/upstream-faults.ts';
+import { modelOf, providersAt, type WireName, wantsStream, wireNames, wires } from '../support/faults/wires.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { readChatStream } from '../support/grammar/chat.ts';
-import { readMessagesStream } from '../support/grammar/messages.ts';
-import { readResponsesStream } from '../support/grammar/responses.ts';
+import { recordingsOf } from '../support/recordings.ts';
 import { jsonAnswer, type Reaction, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
 
 /** What every client protocol shows of each fault of an upstream, before and after the first byte. */
-const scripts: Readonly<Record<string, (wire: Wire) => Reaction>> = {
-  'resets before it answers': () => 'reset',
-  'never answers': () => 'never',
-  'talks nonsense instead of HTTP': () => ({ raw: 'I am no server\r\n\r\n' }),
-  'answers with a web page': () => ({ headers: { 'content-type': 'text/html' }, pieces: ['<html>Welcome</html>'] }),
-  'fails with a web page': () => ({ status: 502, headers: { 'content-type': 'text/html' }, pieces: ['<h1>Bad</h1>'] }),
-  'answers with nothing': () => ({ headers: { 'content-type': 'application/json' } }),
-  'answers with broken JSON': () => ({ headers: { 'content-type': 'application/json' }, pieces: ['{"id": '] }),
-  'refuses the key': ({ error }) => jsonAnswer(error('Incorrect API key provided: sk-secret-canary'), 401),
-  'refuses the request': ({ error }) => jsonAnswer(error('the field foo is bad'), 400),
-  'is at its limit': ({ error }) => ({ ...jsonAnswer(error('slow down'), 429), headers: { 'retry-after': '7' } }),
-  'is overloaded': ({ error }) => jsonAnswer(error('too much'), 529),
-  'streams an error first': ({ firstError }) => sseAnswer([firstError]),
-  'streams nothing': () => sseAnswer([]),
-  'breaks off mid-stream': ({ begun }) => sseAnswer([begun], 'reset'),
-  'ends too early': ({ begun }) => sseAnswer([begun], 'end'),
-  'stalls mid-stream': ({ begun }) => sseAnswer([begun], 'stall'),
-  'streams nonsense after a good start': ({ begun }) => sseAnswer([begun, 'data: {"what\n\n']),
-};
-
-interface Wire {
-  readonly error: (message: string) => object;
-  readonly firstError: string;
-  /** A good stream up to its first word. */
-  readonly begun: string;
-}
-
-const wires: Readonly<Record<string, Wire>> = {
-  anthropic: {
-    error: (message) => ({ type: 'error', error: { type: 'api_error', message } }),
-    firstError:
-      'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"early trouble"}}\n\n',
-    begun: [
-      'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}',
-      'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
-      'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word"}}\n\n',
-    ].join('\n\n'),
-  },
-  openai: {
-    error: (message) => ({ error: { message, type: 'x', param: null, code: null } }),
-    firstError: 'data: {"error":{"message":"early trouble","type":"server_error","code":null}}\n\n',
-    begun: [
-      'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}',
-      'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}\n\n',
-    ].join('\n\n'),
-  },
-};
-
-/** The status when nothing has been sent yet; `stream` where the answer has begun by then. */
-const before: Readonly<Record<string, number | 'stream'>> = {
-  'resets before it answers': 502,
-  'never answers': 504,
-  'talks nonsense instead of HTTP': 502,
-  'answers with a web page': 502,
-  'fails with a web page': 502,
-  'answers with nothing': 502,
-  'answers with broken JSON': 502,
-  'refuses the request': 400,
-  'is at its limit': 429,
-  'streams nothing': 502,
-  'breaks off mid-stream': 'stream',
-  'ends too early': 'stream',
-  'stalls mid-stream': 'stream',
-  'streams nonsense after a good start': 'stream',
-};
-
-const clients = [
-  {
-    path: '/v1/messages',
-    ask: { max_tokens: 9, messages: [{ role: 'user', content: 'x' }] },
-    read: readMessagesStream,
-    own: 'anthropic',
-  },
-  {
-    path: '/v1/chat/completions',
-    ask: { messages: [{ role: 'user', content: 'x' }] },
-    read: readChatStream,
-    own: 'openai',
-  },
-  { path: '/v1/responses', ask: { input: 'x' }, read: readResponsesStream, own: '' },
-] as const;
-
 let gateway: TestGateway;
-let upstreams: Readonly<Record<string, ScriptedUpstream>>;
+const upstreams = new Map<WireName, ScriptedUpstream>();
+
+/** A recording of each wire that has both text and calls, or as much of it as there is. */
+const recorded: Readonly<Record<WireName, readonly [folder: string, name: string]>> = {
+  messages: ['anthropic', 'tools-parallel-with-text'],
+  chat: ['openai-chat', 'tools-parallel'],
+  responses: ['openai-responses', 'tool-single'],
+  gemini: ['gemini', 'tool-thought-signature'],
+};
+
+const recordingOf = (wire: WireName): Uint8Array => {
+  const [folder, name] = recorded[wire];
+  const found = recordingsOf(folder).find((recording) => recording.name === name);
+  if (!found) throw new Error(`${folder}/${name} is no recording`);
+  return found.bytes;
+};
+
+const play = (wire: WireName, model: string, streaming: boolean): Reaction => {
+  const cut = /^cut (\d+) (close|end|reset)$/.exec(model);
+  if (cut?.[2]) {
+    const finish = cut[2] === 'close' ? 'close' : cut[2] === 'reset' ? 'reset' : 'end';
+    return sseAnswer([recordingOf(wire).subarray(0, Number(cut[1]))], finish);
+  }
+  const status = /^status (\d+)$/.exec(model)?.[1];
+  if (status !== undefined) {
+    return {
+      ...jsonAnswer(wires[wire].error('sk-secret-canary does not please us', Number(status)), Number(status)),
+      headers: statusHeaders,
+    };
+  }
+  return upstreamFaults[model]?.play(wires[wire], streaming) ?? 'close';
+};
+
+const statusHeaders = {
+  'content-type': 'application/json',
+  'retry-after': '7',
+  'x-should-retry': 'true',
+  'x-ratelimit-remaining-requests': '3',
+  'anthropic-ratelimit-requests-remaining': '4',
+};
 
 test.before(async () => {
-  const play = (wire: Wire) => startUpstream(({ body }) => scripts[String(Object(body).model)]?.(wire) ?? 'close');
-  upstreams = Object.fromEntries(
-    await Promise.all(Object.entries(wires).map(async ([name, wire]) => [name, await play(wire)] as const)),
-  );
+  for (const wire of wireNames) {
+    upstreams.set(wire, await startUpstream((asked) => play(wire, modelOf(asked), wantsStream(asked))));
+  }
   gateway = await startGateway({
     LOG: false,
+    // This is about shapes; what is asked again, and what stops being asked, has tests of its own.
+    RETRY: { attempts: 0 },
+    BREAKER: { faults: 1_000_000 },
     TIMEOUTS: { firstByteMs: 1_000, idleMs: 1_000 },
-    Providers: Object.entries(upstreams).map(([name, { url }]) => ({
-      name,
-      baseUrl: url,
-      apiKey: 'sk-secret-canary',
-      models: [],
-    })),
-    transformers: Object.keys(wires).map((name) => ({ name, provider: name })),
+    ...providersAt((wire) => upstreams.get(wire)?.url ?? ''),
   });
 });
 
 test.after.always(async () => {
   await gateway?.stop();
-  await Promise.all(Object.values(upstreams ?? {}).map((upstream) => upstream.close()));
+  await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
 });
 
-for (const { path, ask, read, own } of clients) {
-  for (const upstream of Object.keys(wires)) {
-    for (const fault of Object.keys(scripts)) {
-      test(`${path}: ${upstream} ${fault}`, async (t) => {
-        const answer = await request(`${gateway.baseUrl}${path}`, {
-          method: 'POST',
-          body: JSON.stringify({ ...ask, model: `${upstream},${fault}`, stream: true }),
+/** A machine that is busy with all of them at once would run into the limits on waiting. */
+const turn = lanes(32);
+
+const post = ({ path, ask }: FaultClient, model: string, stream: boolean) =>
+  turn(async () => {
+    const answer = await request(`${gateway.baseUrl}${path}`, {
+      method: 'POST',
+      body: JSON.stringify({ ...ask, model, stream }),
+    });
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+  });
+
+/** The message of an error reply in the route's own shape. */
+const messageIn = (client: FaultClient, text: string): string => {
+  const body: unknown = JSON.parse(text);
+  if (client.name === 'messages') return client.readReply(body).error ?? '';
+  const { error }: { readonly error: Readonly<Record<string, unknown>> } = Object(body);
+  if (!('type' in error && 'code' in error && 'param' in error)) throw new Error(`another shape: ${text}`);
+  return String(error.message);
+};
+
+for (const client of faultClients) {
+  for (const wire of wireNames) {
+    const relays = client.name === wire;
+    for (const [fault, { line, comesTo }] of Object.entries(upstreamFaults)) {
+      for (const stream of [true, false]) {
+        test(`${line} ${client.path} ← ${wire} that ${fault} (${stream ? 'streamed' : 'whole'})`, async (t) => {
+          const { status, text } = await post(client, `${wire},${fault}`, stream);
+          t.false(text.includes('secret-canary'), 'no key shows');
+          if (status !== 200) {
+            t.not(comesTo, 'answer', text);
+            if (stream) t.not(comesTo, 'broken', text);
+            t.true(messageIn(client, text).length > 5, text);
+            if (typeof comesTo === 'number') t.is(status, comesTo, text);
+            else t.true(status >= 400, text);
+            return;
+          }
+          if (!stream) {
+            t.is(comesTo, 'answer', text);
+            t.is(client.readReply(JSON.parse(text)).text, goodText);
+            return;
+          }
+          const { errors, ends, text: words, after } = client.tally(text);
+          t.is(after, 0, 'nothing follows the end');
+          if (comesTo === 'answer') {
+            t.deepEqual({ errors, ends, words }, { errors: [], ends: 1, words: goodText }, text);
+          } else {
+            t.false(typeof comesTo === 'number', text);
+            t.is(errors.length, 1, text);
+            t.is(ends, 0, text);
+            t.true((errors[0]?.length ?? 0) > 5);
+            if (comesTo === 'broken') t.true(goodText.startsWith(words) && words !== '', text);
+          }
+          if (!relays) t.is(client.readStream(text).error, errors[0]);
         });
-        const text = await answer.body.text();
-        t.false(text.includes('secret-canary'), 'no key shows');
-        const status = before[fault];
-        if (answer.statusCode !== 200) {
-          const { error }: { error: { message: string } } = JSON.parse(text);
-          t.is(typeof error.message, 'string');
-          t.true(error.message.length > 5);
-          if (typeof status === 'number') t.is(answer.statusCode, status, text);
-          else t.true(answer.statusCode >= 400, text);
-          if (fault === 'is at its limit') t.is(answer.headers['retry-after'], '7');
-          if (fault === 'is overloaded') t.is(answer.statusCode, path === '/v1/messages' ? 529 : 503);
-          if (fault === 'refuses the key') t.true([401, 502].includes(answer.statusCode));
-          return;
-        }
-        // A relayed stream has the vendor's own first record already, whatever it says.
-        if (upstream === own && fault.startsWith('streams ')) {
-          t.regex(text, /"error"/);
-          return;
-        }
-        t.is(status, 'stream', text);
-        if (upstream === own) {
-          t.is(text.match(/"error":\{/g)?.length, 1, text);
-          t.notRegex(text, /message_stop|\[DONE\]/);
-          return;
-        }
-        t.regex(text, /word/);
-        t.truthy(read(text).error);
-      });
+      }
     }
+
+    test(`R3 ${client.path} ← ${wire}: cut around each record, it ends in one error or is whole`, async (t) => {
+      const bytes = recordingOf(wire);
+      const whole = client.tally((await post(client, `${wire},cut ${bytes.length} end`, true)).text);
+      t.is(whole.errors.length, 0);
+      const lastRecord = lastRecordAt(bytes);
+      let cuts = 0;
+      let finished = 0;
+      const one = async (point: number, finish: 'close' | 'end' | 'reset'): Promise<void> => {
+        const { status, text } = await post(client, `${wire},cut ${point} ${finish}`, true);
+        const where = `${finish} at ${point} of ${bytes.length}: ${text}`;
+        cuts += 1;
+        if (status !== 200) {
+          t.true(messageIn(client, text).length > 5, where);
+          return;
+        }
+        const { errors, ends, text: words } = client.tally(text);
+        if (!relays) client.readStream(text);
+        finished += ends;
+        // What lacks nothing but its last marks may pass for whole; where the connection breaks, only an end that was there.
+        if (finish !== 'end' && point <= lastRecord) t.is(errors.length, 1, where);
+        t.is(errors.length + Math.min(ends, 1), 1, where);
+        if (errors.length === 0) t.is(words, whole.text, where);
+      };
+      await Promise.all(
+        cutPoints(bytes).flatMap((point) => (['close', 'end', 'reset'] as const).map((finish) => one(point, finish))),
+      );
+      t.log(`${cuts} cuts, ${finished} whole`);
+      t.true(cuts > 5);
+    });
+
+    test(`R19 ${client.path} ← ${wire}: each failure's status, type, waiting time and limits`, async (t) => {
+      for (const stream of [true, false]) {
+        for (const [status, expected] of Object.entries(statuses[client.name] ?? {})) {
+          const { status: got, headers, text } = await post(client, `${wire},status ${status}`, stream);
+          t.is(got, expected.status, text);
+          const { error }: { error: { type: string } } = JSON.parse(text);
+          t.is(error.type, expected.type, `${status}: ${text}`);
+          t.false(text.includes('secret-canary'));
+          t.is(headers['retry-after'], '7');
+          t.is(headers['x-should-retry'], 'true');
+          t.is(headers['x-ratelimit-remaining-requests'], '3');
+          // A header of one vendor's own.
+          if (wire === 'messages') t.is(headers['anthropic-ratelimit-requests-remaining'], '4');
+        }
+      }
+    });
   }
 }
+
+interface Shown {
+  readonly status: number;
+  readonly type: string;
+}
+
+const openAi: Readonly<Record<number, Shown>> = {
+  401: { status: 401, type: 'invalid_request_error' },
+  429: { status: 429, type: 'rate_limit_exceeded' },
+  500: { status: 500, type: 'server_error' },
+  503: { status: 503, type: 'server_error' },
+  529: { status: 503, type: 'server_error' },
+};
+
+/** What each client is shown of each failure. */
+const statuses: Readonly<Partial<Record<WireName, Readonly<Record<number, Shown>>>>> = {
+  messages: {
+    401: { status: 401, type: 'authentication_error' },
+    429: { status: 429, type: 'rate_limit_error' },
+    500: { status: 500, type: 'api_error' },
+    503: { status: 503, type: 'overloaded_error' },
+    529: { status: 529, type: 'overloaded_error' },
+  },
+  chat: openAi,
+  responses: { ...openAi, 429: { status: 429, type: 'requests' } },
+};

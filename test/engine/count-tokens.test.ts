@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { countTokensEndpoint } from '../../engine/count-tokens-endpoint.ts';
 import type { JsonObject } from '../../engine/model/json.ts';
+import { countedHere } from '../../engine/tokens/prompt-tokens.ts';
 import type { Yard } from '../../engine/yard/yard.ts';
 import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
@@ -23,7 +24,9 @@ const open = async (t: ExecutionContext, script: Script, more: JsonObject = {}) 
     transformers: [{ name: 'anthropic', provider: 'p' }],
     ...more,
   });
-  const yard: Yard = yardOf(t, config, { countTokens: ({ system, turns }) => 1000 * (system.length + turns.length) });
+  const yard: Yard = yardOf(t, config, {
+    tokens: countedHere(({ system, turns }) => 1000 * (system.length + turns.length)),
+  });
   const endpoint = countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs }, () => yard);
   const { port } = await serve(t, [{ method: 'POST', path: '/v1/messages/count_tokens', endpoint }]);
   const count = async (body: JsonObject | string, headers: Readonly<Record<string, string>> = {}) => {

@@ -133,3 +133,33 @@ for (const [path, format, begun, broken] of ends) {
     );
   });
 }
+
+const responses = { transformers: [{ name: 'openai', provider: 'p', options: { api: 'responses' } }] };
+const completed = (text: string): string =>
+  `event: response.completed\ndata: {"type":"response.completed","response":{"output":"${text}"}}\n\n`;
+
+const complete: readonly (readonly [title: string, pieces: readonly string[]])[] = [
+  ['that is all there is', [completed('')]],
+  ['amid a chunk', [`: hi\n\n${completed('')}: bye\n\n`]],
+  ['cut in two', [`: hi\n\n${completed('').slice(0, 20)}`, completed('').slice(20)]],
+  ['of some length', [': hi\n\n'.repeat(2000), completed('long '.repeat(30_000))]],
+  [
+    'of some length, and more behind it',
+    [': hi\n\n', completed('long '.repeat(30_000)), 'data: [DONE]\n\n', ': bye\n\n'],
+  ],
+  ['longer than what is kept of a stream', [': hi\n\n', completed('long '.repeat(600_000))]],
+];
+for (const [title, pieces] of complete) {
+  test(`a relayed stream is complete with an end ${title}`, async (t) => {
+    await withUpstream(
+      'openai',
+      () => sseAnswer(pieces),
+      async (post) => {
+        const asked = JSON.stringify({ model: 'p,m', stream: true, input: 'hi' });
+        const { bytes } = await post('/v1/responses', asked);
+        t.is(bytes.toString(), pieces.join(''));
+      },
+      responses,
+    );
+  });
+}

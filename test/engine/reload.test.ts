@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { start } from '../../engine/start.ts';
 
-test('1,000 reloads under 100 streams: no request fails', async (t) => {
+test('R10 1,000 reloads under 100 streams: no request fails', async (t) => {
   t.timeout(600_000);
   const home = mkdtempSync(join(tmpdir(), 'switchyard-reload-'));
   writeFileSync(join(home, 'none'), '');
@@ -26,6 +27,8 @@ test('1,000 reloads under 100 streams: no request fails', async (t) => {
       const text = await answer.text();
       if (answer.status !== 200 || !text.trimEnd().endsWith('data: [DONE]')) t.fail(`${answer.status} ${text}`);
       count += 1;
+      // A pause, or the clients would take all of the machine that the changes are to run on.
+      await wait(500);
     }
   };
   const asking = Array.from({ length: 100 }, keepAsking);
@@ -55,7 +58,7 @@ test('1,000 reloads under 100 streams: no request fails', async (t) => {
   t.is(refused.status, 400);
   t.log(await refused.text());
   writeFileSync(join(home, 'config.json'), JSON.stringify({ ...written, APIKEY: 'k' }));
-  await new Promise((resolve) => setTimeout(resolve, 600));
+  await wait(600);
   t.is((await fetch(`${baseUrl}/api/config`)).status, 401);
   t.is((await fetch(`${baseUrl}/api/config`, { headers: { 'x-api-key': 'k' } })).status, 200);
 });

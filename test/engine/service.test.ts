@@ -219,7 +219,7 @@ test('SIGTERM lets a stream run to its end and exits with 0', async (t) => {
 
 for (const [title, config, expected] of [
   ['a broken config.json', '{ "Providers": [ { "name": 5 } ] }', /Providers\[0\]\.name must be string/],
-  ['an open address without a key', '{ "HOST": "0.0.0.0" }', /APIKEY/],
+  ['S1 an open address without a key', '{ "HOST": "0.0.0.0" }', /APIKEY/],
   ['JSON that can’t be read', '{ "PORT": }', /line 1/],
 ] as const) {
   test(`${title} ends the start with the reason and a status`, async (t) => {

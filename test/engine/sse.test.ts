@@ -6,6 +6,7 @@ import type { SseRecord } from '../../engine/model/protocol.ts';
 import { readSseRecords } from '../../engine/sse.ts';
 import { replyContext } from '../support/context.ts';
 import { recordsOf } from '../support/events.ts';
+import { recordingsOf } from '../support/recordings.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -25,6 +26,7 @@ const cases: readonly (readonly [title: string, text: string, records: readonly 
   ['comments and unknown fields', ': hi\nid: 1\nretry: 5\ndata: a\nfoo: x\n\n', [{ event: '', data: 'a' }]],
   ['several data lines', 'data: a\ndata\ndata: b\n\n', [{ event: '', data: 'a\n\nb' }]],
   ['a byte order mark', '\ufeffdata: a\n\n', [{ event: '', data: 'a' }]],
+  ['a byte order mark further on is text', '\ufeffdata: a\ufeff\n\n', [{ event: '', data: 'a\ufeff' }]],
   ['no empty line at the end', 'data: a', [{ event: '', data: 'a' }]],
   ['an event without data is none', 'event: e\n\ndata: a\n\n', [{ event: '', data: 'a' }]],
   ['letters of several bytes', 'data: żółw 🐢 日本\n\n', [{ event: '', data: 'żółw 🐢 日本' }]],
@@ -62,9 +64,56 @@ test('any lines at any split read as an independent parser reads them', (t) => {
   );
 });
 
+const byte = fc.oneof(
+  fc.constantFrom(...bytes('data: a\n\n'), ...bytes('\ufeffé🐢'), 0xff, 0xc3, 0xe2),
+  fc.integer({ min: 0, max: 255 }),
+);
+
+test('bytes that are no text, at any split, are replaced as a decoder of the whole replaces them', (t) => {
+  fc.assert(
+    fc.property(fc.array(byte, { maxLength: 60 }), fc.array(fc.nat(60)), (tail, cuts) => {
+      const all = Uint8Array.from([...bytes('data: '), ...tail]);
+      const expected = recordsOf(bytes(new TextDecoder().decode(all)));
+      const places = [0, ...cuts.map((cut) => Math.min(cut, all.length)).sort((a, b) => a - b), all.length];
+      const chunks = places.slice(1).map((to, index) => all.subarray(places[index], to));
+      t.deepEqual(recordsOf(...chunks), expected);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
 test('a long line in tiny pieces costs linear time', (t) => {
   const piece = bytes('x'.repeat(10));
   const chunks = [bytes('data: '), ...Array.from({ length: 200_000 }, () => piece), bytes('\n\n')];
   const [record] = runWhole(readSseRecords, replyContext(), chunks);
   t.is(record?.data.length, 2_000_000);
+});
+
+/** As `recordsOf`, for more pieces than a call may have arguments. */
+const recordsIn = (pieces: readonly Uint8Array[]) => runWhole(readSseRecords, replyContext(), pieces);
+
+/** Random splits of each recording; `SPLITS=10000` is the size that the bar names. */
+const splits = Number(process.env.SPLITS ?? 40);
+
+test(`R5 ${splits} random splits of each recording, and all of one byte, give the same records`, (t) => {
+  t.timeout(900_000);
+  const folders = ['anthropic', 'openai-chat', 'openai-responses', 'deepseek', 'gemini', 'groq', 'openrouter'];
+  const recordings = folders.flatMap(recordingsOf).filter(({ streamed }) => streamed);
+  let seed = 1;
+  // Numerical Recipes' generator: the same splits in every run.
+  const below = (limit: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * limit);
+  };
+  for (const { format, name, bytes } of recordings) {
+    const whole = JSON.stringify(recordsOf(bytes));
+    t.false(whole.includes('\ufffd'), `${format}/${name}`);
+    t.is(JSON.stringify(recordsIn(Array.from(bytes, (byte) => Uint8Array.of(byte)))), whole, `${format}/${name}`);
+    for (let split = 0; split < splits; split += 1) {
+      const places = Array.from({ length: 1 + below(12) }, () => below(bytes.length)).sort((a, b) => a - b);
+      const pieces = [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length));
+      if (JSON.stringify(recordsIn(pieces)) !== whole) t.fail(`${format}/${name} split at ${places}`);
+    }
+  }
+  t.true(recordings.length > 50);
 });

@@ -37,6 +37,8 @@ export const overGateway = async (
   const upstream = await startUpstream(script);
   const gateway = await startGateway({
     LOG: false,
+    // What these tests are about happens in one try.
+    RETRY: { attempts: 0 },
     Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
     Router: { default: 'p,m' },
     transformers: [

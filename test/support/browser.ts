@@ -47,7 +47,7 @@ export const startBrowser = async (): Promise<TestBrowser> => {
     reducedMotion: 'reduce',
     timeout: 30_000,
   });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(30_000);
   return {
     async open(url) {
       const page = await context.newPage();

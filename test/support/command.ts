@@ -28,6 +28,8 @@ export interface RunMore {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
+  /** How long it may run, in milliseconds; default: a minute. */
+  readonly mostMs?: number;
 }
 
 export interface Running {
@@ -45,7 +47,7 @@ export const commandRig = async (t: ExecutionContext, config?: object): Promise<
   const home = await mkdtemp(join(tmpdir(), 'switchyard-command-'));
   if (config) await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, ...config }));
   const running = new Set<ChildProcess>();
-  const begin: CommandRig['begin'] = (args, { env = {}, cwd = tmpdir(), input } = {}) => {
+  const begin: CommandRig['begin'] = (args, { env = {}, cwd = tmpdir(), input, mostMs = longestMs } = {}) => {
     const { PATH = '' } = process.env;
     const child = spawn(process.execPath, [bin, ...args], {
       cwd,
@@ -61,7 +63,7 @@ export const commandRig = async (t: ExecutionContext, config?: object): Promise<
       err += data;
     });
     child.stdin.end(input ?? '');
-    const timer = setTimeout(() => child.kill('SIGKILL'), longestMs);
+    const timer = setTimeout(() => child.kill('SIGKILL'), mostMs);
     const ended = new Promise<CommandResult>((resolve) => {
       child.once('close', (code) => {
         clearTimeout(timer);

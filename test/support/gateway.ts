@@ -1,11 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type StartOptions, start } from '../../engine/start.ts';
+import { type Service, type StartOptions, start } from '../../engine/start.ts';
 
 /** A gateway of a test's own, on a free port, with a folder of its own. */
-export interface TestGateway {
-  readonly baseUrl: string;
+export interface TestGateway extends Pick<Service, 'baseUrl' | 'rows'> {
   readonly home: string;
   /** Lines told to the person who started it. */
   readonly reports: readonly string[];
@@ -34,6 +33,7 @@ export const startGateway = async (
   const service = await start({ ...more, env, home, port: 0, report: (line) => reports.push(line) });
   return {
     baseUrl: service.baseUrl,
+    rows: service.rows,
     home,
     reports,
     async stop() {

@@ -94,6 +94,7 @@ browserTest('the first page is light, asks nobody else, and leads by key to the 
 
 const pageKeys = [
   ['l', 'Logs'],
+  ['p', 'Providers'],
   ['r', 'Routing'],
   ['t', 'Transformers'],
   ['e', 'Presets'],
@@ -239,7 +240,7 @@ browserTest('a gateway that does not answer is said in words, and the page goes 
   await page.unrouteAll();
   await page.getByText('The gateway does not answer').waitFor({ state: 'detached' });
   await send(gateway.baseUrl, { model: 'any' });
-  await page.getByRole('region', { name: 'List of the last requests' }).getByText('fast, small').waitFor();
+  await page.getByRole('region', { name: 'List of the last requests' }).getByText('fast, small').first().waitFor();
 });
 
 browserTest('a service with a key asks for it once in a tab, and says when it is wrong', async (t) => {

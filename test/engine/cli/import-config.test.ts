@@ -34,6 +34,7 @@ const theirs = {
     longContextThreshold: 9,
     custom: 1,
   },
+  fallback: { default: ['openrouter,c/d:online'], custom: ['x'] },
   transformers: [{ path: './mine.js' }],
 };
 
@@ -68,6 +69,8 @@ test('import takes over what there is a place for, says what there is not, and b
     /^not taken +CUSTOM_ROUTER_PATH: /m,
     /^not taken +Something: /m,
     /^not taken +Router\.custom: /m,
+    /^taken +fallback\.default$/m,
+    /^not taken +fallback\.custom: there is no such rule here$/m,
     /^not taken +transformers: /m,
     /^warning +Providers\[1\] .*OR_KEY/m,
   ]) {
@@ -99,6 +102,7 @@ test('import takes over what there is a place for, says what there is not, and b
     default: 'openrouter,a/b',
     longContextThreshold: 9,
     routes: { webSearch: 'openrouter,c/d:online' },
+    fallback: { default: ['openrouter,c/d:online'] },
   });
   t.like(config, { LOG_LEVEL: 'warn', APIKEY: 'theirs', TIMEOUTS: { firstByteMs: 600_000 } });
   const explained = await run(['explain', '--model', 'any', '--json'], { env: { OR_KEY: 'k-e-y' } });

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { opener } from '../../../engine/cli/open-browser.ts';
 import { commandRig } from '../../support/command.ts';
 
 const provider = { name: 'p', baseUrl: 'https://models.example/v1', apiKey: '$P_KEY', models: ['small', 'large'] };
@@ -165,4 +166,13 @@ test('ui says where the web interface is', async (t) => {
   t.is((await run(['ui'])).code, 1);
   await run(['start', '--daemon']);
   t.regex((await run(['ui'])).out, /^http:\/\/127\.0\.0\.1:\d+\/ui\n$/);
+});
+
+test('the browser is opened without a shell, with the address as one argument', (t) => {
+  const url = 'http://127.0.0.1:3456/ui?a=1&b="$(x)"';
+  for (const platform of ['linux', 'darwin', 'win32', 'freebsd']) {
+    const [program, args] = opener(platform, url);
+    t.regex(program, /^[\w-]+$/);
+    t.is(args.at(-1), url);
+  }
 });

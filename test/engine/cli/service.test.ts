@@ -14,7 +14,7 @@ const occupied = (): Promise<{ readonly port: number; readonly server: Server }>
     });
   });
 
-test('a service in the background: start, status, restart, stop', async (t) => {
+test('C5 a service in the background: start, status, restart, stop', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [], TIMEOUTS: { drainMs: 2000 } });
   t.deepEqual(await run(['status']), { code: 3, out: 'Switchyard is not running.\n', err: '' });
 
@@ -54,7 +54,7 @@ test('in the foreground, signals end it: the first one with exit code 0', async 
   t.false(existsSync(pidFile(home)));
 });
 
-test('a second start on the same folder is refused in one line, and the first goes on', async (t) => {
+test('R20 a second start on the same folder is refused in one line, and the first goes on', async (t) => {
   const { run } = await commandRig(t, { Providers: [] });
   const baseUrl = addressIn((await run(['start', '--daemon'])).out);
   for (const args of [['start'], ['start', '--daemon']]) {
@@ -65,7 +65,7 @@ test('a second start on the same folder is refused in one line, and the first go
   t.is((await fetch(`${baseUrl}/health`)).status, 200);
 });
 
-test('a second start on the same port, from another folder, is refused in one line', async (t) => {
+test('R20 a second start on the same port, from another folder, is refused in one line', async (t) => {
   const first = await commandRig(t, { Providers: [] });
   const baseUrl = addressIn((await first.run(['start', '--daemon'])).out);
   const { port } = new URL(baseUrl);
@@ -74,7 +74,7 @@ test('a second start on the same port, from another folder, is refused in one li
   t.regex(second.err, new RegExp(`^switchyard: Can't listen: port ${port} on 127.0.0.1 is in use[^\n]*\n$`));
 });
 
-test('a port that another program has is named in one line', async (t) => {
+test('R20 a port that another program has is named in one line', async (t) => {
   const { server, port } = await occupied();
   t.teardown(() => server.close());
   const { home, run } = await commandRig(t, { PORT: port, Providers: [] });
@@ -95,7 +95,7 @@ test('a configuration that is wrong is told in one line', async (t) => {
   }
 });
 
-test('a file that was left behind is found out, told and removed; no other process is touched', async (t) => {
+test('R20 C5 a file that was left behind is found out, told and removed; no other process is touched', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [] });
   // This very process: alive, and not a Switchyard.
   const left = { pid: process.pid, startedAtMs: 0, state: 'serving', port: 1, baseUrl: 'http://127.0.0.1:1' };
@@ -113,7 +113,7 @@ test('a file that was left behind is found out, told and removed; no other proce
   t.regex(readFileSync(join(home, 'start.log'), 'utf8'), /was left behind by process \d+, which is gone; removed/);
 });
 
-test('a service that was killed does not count as running', async (t) => {
+test('R20 C5 a service that was killed does not count as running', async (t) => {
   const { run } = await commandRig(t, { Providers: [] });
   await run(['start', '--daemon']);
   const { pid } = JSON.parse((await run(['status', '--json'])).out);

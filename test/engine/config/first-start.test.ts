@@ -64,7 +64,7 @@ test('what is written holds references, is for the owner alone, and can be read'
     t.is((await stat(home)).mode & 0o777, 0o700);
     t.deepEqual(await readdir(home), ['config.json']);
     const read = await readConfig(home, env);
-    t.true(read.type === 'valid' && read.config.providers[0]?.apiKey === 's3cret' && read.warnings.length === 0);
+    t.true(read.type === 'valid' && read.config.providers[0]?.apiKeys[0] === 's3cret' && read.warnings.length === 0);
     t.deepEqual(read.type === 'valid' && read.written, written);
   }));
 

@@ -59,7 +59,7 @@ test('every string of a value is filled in, and places of unset names are told',
   t.is(written.a, '$A');
 });
 
-test('a member named __proto__ stays a member', (t) => {
+test('S13 a member named __proto__ stays a member', (t) => {
   const { value } = interpolateAll(JSON.parse('{"__proto__":{"x":"$A"}}'), env);
   t.is(JSON.stringify(value), '{"__proto__":{"x":"one"}}');
   t.is(Object.getPrototypeOf(value), Object.prototype);

@@ -29,9 +29,29 @@ for (const [title, text, patterns] of bad) {
   });
 }
 
-test('a member named __proto__ changes no prototype', (t) => {
+test('S13 a member named __proto__ changes no prototype', (t) => {
   const parsed = parseConfig('{"__proto__": {"APIKEY": "x"}}');
   const written = 'written' in parsed ? parsed.written : undefined;
   t.is(written?.APIKEY, undefined);
   t.is(JSON.stringify(written), '{"__proto__":{"APIKEY":"x"}}');
+});
+
+test('S13 a text that is nested too deep is a fault with its place, however deep', (t) => {
+  for (const levels of [257, 3_000, 200_000]) {
+    for (const [open, close] of [
+      ['{"a":', '}'],
+      ['[', ']'],
+    ] as const) {
+      const parsed = parseConfig(`{"x": ${open.repeat(levels)}1${close.repeat(levels)}}`);
+      t.regex(
+        'faults' in parsed ? (parsed.faults[0]?.message ?? '') : '',
+        /^is nested deeper than 256 levels at line 1, column \d+$/,
+      );
+    }
+  }
+  t.true('written' in parseConfig(`{"x": ${'['.repeat(255)}${']'.repeat(255)}}`));
+  t.true(
+    'written' in parseConfig(`{"x": "${'['.repeat(5_000)}" /* ${'{'.repeat(5_000)} */}`),
+    'texts and comments nest nothing',
+  );
 });

@@ -33,7 +33,7 @@ test('a file gives the written and the filled-in form', (t) =>
     t.is(read.type, 'valid');
     if (read.type !== 'valid') return;
     t.deepEqual(read.written, { Providers: [JSON.parse(provider)], Router: { default: 'p,m' } });
-    t.is(read.config.providers[0]?.apiKey, 'v');
+    t.deepEqual(read.config.providers[0]?.apiKeys, ['v']);
     t.deepEqual(read.warnings, [{ path: 'Providers[0].note', message: 'is unknown and has no effect' }]);
   }));
 

@@ -17,7 +17,7 @@ test('a replaced configuration is in use and on disk, for the owner alone', asyn
   t.deepEqual(JSON.parse(await textOf(home)), withProvider('b'));
   t.is((await stat(configFile(home))).mode & 0o777, 0o600);
   t.deepEqual(store.written, withProvider('b'));
-  t.is(store.config.providers[0]?.apiKey, 'secret');
+  t.deepEqual(store.config.providers[0]?.apiKeys, ['secret']);
   t.deepEqual(applied, [store.config]);
   t.deepEqual(log, ['info: configuration replaced {"restart":[]}']);
 });

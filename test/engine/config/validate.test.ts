@@ -38,10 +38,23 @@ test('an empty configuration is complete', (t) => {
       ratio: 200,
       jsonDepth: 256,
       requestsPerClient: 1024,
+      connectionsPerClient: 1024,
+      connectionsPerProvider: 2048,
+      queuePerProvider: 1024,
     },
-    timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, stageMs: 30_000, drainMs: 30_000 },
+    timeouts: {
+      connectMs: 10_000,
+      firstByteMs: 300_000,
+      idleMs: 120_000,
+      queueMs: 30_000,
+      stageMs: 30_000,
+      drainMs: 30_000,
+    },
+    retry: { attempts: 2, budget: 0.2, floor: 3, baseMs: 500, maxMs: 8_000, retryAfterMs: 60_000 },
+    breaker: { faults: 5, openMs: 30_000 },
+    keys: { limitedMs: 30_000, refusedMs: 300_000 },
     providers: [],
-    router: { default: undefined, longContextThreshold: 60_000, routes: {} },
+    router: { default: undefined, longContextThreshold: 60_000, routes: {}, fallback: {} },
     transformers: [],
   });
 });
@@ -55,10 +68,18 @@ test('every field is read', (t) => {
     LOG: false,
     LOG_LEVEL: 'warn',
     ALLOWED_HOSTS: ['gw.example', ' ', '$NONE'],
-    LIMITS: { bodyBytes: 1000, ratio: 3 },
-    TIMEOUTS: { idleMs: 5, stageMs: 7, drainMs: 0 },
-    Providers: [p, q],
-    Router: { default: 'p,m', longContextThreshold: 10, routes: { think: 'q,a/b:c', image: 'n' } },
+    LIMITS: { bodyBytes: 1000, ratio: 3, requestsPerClient: 2000, connectionsPerProvider: 7, queuePerProvider: 0 },
+    TIMEOUTS: { idleMs: 5, stageMs: 7, drainMs: 0, queueMs: 9 },
+    RETRY: { attempts: 1, budget: 0.5, floor: 0, baseMs: 1, maxMs: 2, retryAfterMs: 3 },
+    BREAKER: { faults: 2, openMs: 4 },
+    KEYS: { limitedMs: 5, refusedMs: 6 },
+    Providers: [p, { ...q, apiKey: ['$KEY', ' k2 '] }],
+    Router: {
+      default: 'p,m',
+      longContextThreshold: 10,
+      routes: { think: 'q,a/b:c', image: 'n' },
+      fallback: { default: ['q,m', 'n'], think: ['p,m', ' '] },
+    },
     transformers: [
       'tooluse',
       { name: 'maxtoken', provider: 'q', models: ['m'], options: { max_tokens: 5, k: '$KEY' } },
@@ -74,13 +95,30 @@ test('every field is read', (t) => {
       log: false,
       logLevel: 'warn',
       allowedHosts: ['gw.example'],
-      limits: { bodyBytes: 1000, decompressedBytes: 2000, ratio: 3, jsonDepth: 256, requestsPerClient: 1024 },
-      timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, stageMs: 7, drainMs: 0 },
+      limits: {
+        bodyBytes: 1000,
+        decompressedBytes: 2000,
+        ratio: 3,
+        jsonDepth: 256,
+        requestsPerClient: 2000,
+        connectionsPerClient: 2000,
+        connectionsPerProvider: 7,
+        queuePerProvider: 0,
+      },
+      timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, queueMs: 9, stageMs: 7, drainMs: 0 },
+      retry: { attempts: 1, budget: 0.5, floor: 0, baseMs: 1, maxMs: 2, retryAfterMs: 3 },
+      breaker: { faults: 2, openMs: 4 },
+      keys: { limitedMs: 5, refusedMs: 6 },
       providers: [
-        { name: 'p', baseUrl: 'https://h.example/v1', apiKey: 's3cret', models: ['m', 'n'], unset: [] },
-        { name: 'Q', baseUrl: 'http://127.0.0.1:9/', apiKey: '', models: ['m', 'a/b:c'], unset: [] },
+        { name: 'p', baseUrl: 'https://h.example/v1', apiKeys: ['s3cret'], models: ['m', 'n'], unset: [] },
+        { name: 'Q', baseUrl: 'http://127.0.0.1:9/', apiKeys: ['s3cret', 'k2'], models: ['m', 'a/b:c'], unset: [] },
       ],
-      router: { default: 'p,m', longContextThreshold: 10, routes: { think: 'q,a/b:c', image: 'n' } },
+      router: {
+        default: 'p,m',
+        longContextThreshold: 10,
+        routes: { think: 'q,a/b:c', image: 'n' },
+        fallback: { default: ['q,m', 'n'], think: ['p,m'] },
+      },
       transformers: [
         { at: 'transformers[0]', name: 'tooluse', options: {} },
         {
@@ -131,14 +169,16 @@ test("claude-code-router's spellings", (t) => {
       },
     ],
     Router: { default: 'p,m', background: 'p,x', longContext: 'm', longContextThreshold: 9, think: '', webSearch: 'x' },
+    fallback: { default: ['p,x'], think: [] },
     transformers: [{ path: '/plugins/mine.js', options: { project: 'z' } }, { path: './all.ts' }],
   });
   t.is(config.providers[0]?.baseUrl.href, 'https://h.example/api/v1/chat/completions');
-  t.is(config.providers[0]?.apiKey, 's3cret');
+  t.deepEqual(config.providers[0]?.apiKeys, ['s3cret']);
   t.deepEqual(config.router, {
     default: 'p,m',
     longContextThreshold: 9,
     routes: { longContext: 'm', webSearch: 'x', background: 'p,x' },
+    fallback: { default: ['p,x'] },
   });
   const at = 'Providers[0].transformer';
   t.deepEqual(config.transformers, [
@@ -162,6 +202,27 @@ test('a provider with an unset variable stays, and says so', (t) => {
     "Providers[0] can't be used: the environment variable NO_HOST is not set",
     "Providers[0] can't be used: the environment variable NO_KEY is not set",
   ]);
+});
+
+test('no key at all is one that is empty', (t) => {
+  for (const apiKey of ['', [], [''], [' ']]) {
+    t.deepEqual(configOf({ Providers: [{ ...p, apiKey }] }).providers[0]?.apiKeys, ['']);
+  }
+});
+
+test('several keys: what can not be used is left out by name, as long as one is left', (t) => {
+  const written = { Providers: [{ ...p, apiKey: ['$KEY', '$NO_KEY', ' ', 's3cret', 'k2'] }] };
+  t.deepEqual(configOf(written).providers[0]?.apiKeys, ['s3cret', 'k2']);
+  t.deepEqual(configOf(written).providers[0]?.unset, []);
+  t.deepEqual(findings(written).warnings, [
+    'Providers[0].apiKey[1] is left out: the environment variable NO_KEY is not set',
+    'Providers[0].apiKey[2] is left out: it is blank',
+    'Providers[0].apiKey[3] is left out: the same key comes before it',
+  ]);
+  const none = configOf({
+    Providers: [{ name: 'p', api_base_url: 'http://h', api_key: ['$NO_KEY', '$NO'], models: [] }],
+  });
+  t.deepEqual([none.providers[0]?.apiKeys, none.providers[0]?.unset], [[''], ['NO_KEY', 'NO']]);
 });
 
 const withRouter = (Router: JsonObject): JsonObject => ({ Providers: [p, q], Router });
@@ -232,6 +293,46 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     withRouter({ image: 'a/b' }),
     [
       'Router.image is "a/b", which is neither `provider,model` nor a model that a provider lists; did you mean "a/b:c"?',
+    ],
+  ],
+  [
+    'a URL with a password',
+    { Providers: [{ ...p, baseUrl: 'https://me:hush@h.example' }] },
+    ['Providers[0].baseUrl must not hold a user name or a password: they would not be sent; the credential is apiKey'],
+  ],
+  [
+    'keys of a wrong kind',
+    {
+      Providers: [
+        { ...p, apiKey: ['k', 5] },
+        { ...q, apiKey: [] },
+      ],
+    },
+    ['Providers[0].apiKey must be string', 'Providers[0].apiKey[1] must be string'],
+  ],
+  [
+    'fallbacks that lead nowhere',
+    { ...withRouter({ fallback: { default: ['p,m', 'r,m'], think: ['p,'] } }), fallback: { image: ['a/b'] } },
+    [
+      'Router.fallback.default[1] is "r,m", but there is no provider "r"; there are "p", "Q"',
+      'fallback.image[0] is "a/b", which is neither `provider,model` nor a model that a provider lists; did you mean "a/b:c"?',
+      'Router.fallback.think[0] is "p,", which names no model',
+    ],
+  ],
+  [
+    'a fallback that is no list',
+    withRouter({ fallback: { default: 'p,m' } }),
+    ['Router.fallback.default must be array'],
+  ],
+  [
+    'retries without measure',
+    { RETRY: { attempts: 11, budget: 1.5, baseMs: -1 }, BREAKER: { faults: 0 }, KEYS: { refusedMs: 'x' } },
+    [
+      'RETRY.attempts must be <= 10',
+      'RETRY.budget must be <= 1',
+      'RETRY.baseMs must be >= 0',
+      'BREAKER.faults must be >= 1',
+      'KEYS.refusedMs must be integer',
     ],
   ],
   ['a default that is no text', { Router: { default: 1 } }, ['Router.default must be string']],
@@ -308,6 +409,26 @@ const warnings: readonly (readonly [string, JsonObject, readonly string[]])[] = 
     ['Router.think has no effect: Router.routes.think is given too'],
   ],
   [
+    'fallbacks in both spellings',
+    { ...withRouter({ fallback: { think: ['p,m'], image: ['p,m'] } }), fallback: { think: ['q,m'], image: ['p,m'] } },
+    ['fallback.think has no effect: Router.fallback.think is given too'],
+  ],
+  [
+    'unknown rules and figures',
+    {
+      ...withRouter({ fallback: { thinking: ['p,m'] } }),
+      RETRY: { attempt: 1 },
+      BREAKER: { x: 1 },
+      fallback: { y: 1 },
+    },
+    [
+      'RETRY.attempt is unknown and has no effect; did you mean attempts?',
+      'BREAKER.x is unknown and has no effect',
+      'fallback.y is unknown and has no effect',
+      'Router.fallback.thinking is unknown and has no effect; did you mean think?',
+    ],
+  ],
+  [
     'a field in both spellings',
     { Providers: [{ ...p, api_key: 'other' }] },
     ['Providers[0].api_key has no effect: apiKey is given too'],
@@ -347,4 +468,10 @@ test('no message holds a value from the environment', (t) => {
   });
   t.notDeepEqual(said.faults, []);
   t.false(JSON.stringify(said).includes(env.KEY));
+});
+
+test('S13 what is nested too deep to be read again is refused', (t) => {
+  const nested = (levels: number): JsonObject => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+  t.deepEqual(findings(nested(257)).faults, ['The configuration is nested deeper than 256 levels']);
+  t.deepEqual(findings(nested(256)).faults, []);
 });

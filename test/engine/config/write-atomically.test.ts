@@ -11,7 +11,7 @@ const withFolder = async (use: (folder: string) => Promise<void>): Promise<void>
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-test('file and folder are for the owner alone', (t) =>
+test('S7 file and folder are for the owner alone', (t) =>
   withFolder(async (folder) => {
     const file = join(folder, 'a', 'b', 'config.json');
     await writeAtomically(file, 'text');
@@ -21,7 +21,7 @@ test('file and folder are for the owner alone', (t) =>
     t.deepEqual(await readdir(join(folder, 'a', 'b')), ['config.json']);
   }));
 
-test('an older file is replaced, and loses its mode', (t) =>
+test('S7 an older file is replaced, and loses its mode', (t) =>
   withFolder(async (folder) => {
     const file = join(folder, 'config.json');
     await writeFile(file, 'a much longer text', { mode: 0o644 });

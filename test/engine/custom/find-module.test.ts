@@ -51,7 +51,7 @@ const cases: readonly (readonly [title: string, path: string, allowed: readonly 
 ];
 
 for (const [title, path, allowed, found] of cases) {
-  test(title, async (t) => {
+  test(`S6 ${title}`, async (t) => {
     const filled = (text: string): string => text.replace('{top}', top);
     const finding = findModule(filled(path), { home, allowed: allowed.map(filled) });
     if (typeof found === 'string') t.is(await finding, join(top, found));

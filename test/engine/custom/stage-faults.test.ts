@@ -160,7 +160,7 @@ const badEnds: Readonly<Record<Route, RegExp>> = {
 for (const route of routes) {
   for (const [file, [, message]] of Object.entries(onRequest)) {
     for (const stream of [true, false]) {
-      test(`${route}: ${file} fails the request (stream: ${stream})`, async (t) => {
+      test(`R17 ${route}: ${file} fails the request (stream: ${stream})`, async (t) => {
         const [got, other] = await Promise.all([ask(route, nameOf(file), stream), ask(route, 'plain', stream)]);
         t.is(got.status, 500, got.text);
         t.regex(got.text, new RegExp(`Transformer \\\\"${nameOf(file)}\\\\" (${message.source})`));
@@ -172,7 +172,7 @@ for (const route of routes) {
   }
 
   for (const [file, [, message]] of Object.entries(onAnswer)) {
-    test(`${route}: ${file} fails the answer`, async (t) => {
+    test(`R17 ${route}: ${file} fails the answer`, async (t) => {
       const words = new RegExp(`Transformer \\\\"${nameOf(file)}\\\\" (${message.source})`);
       const [streamed, whole, other] = await Promise.all([
         ask(route, nameOf(file), true),
@@ -192,7 +192,7 @@ for (const route of routes) {
   }
 }
 
-test('what went before the fault reaches the client', async (t) => {
+test('R17 what went before the fault reaches the client', async (t) => {
   const { status, text } = await ask('/v1/messages', 'machine-step', true);
   t.is(status, 200);
   t.regex(text, /one /);

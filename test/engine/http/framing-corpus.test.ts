@@ -49,7 +49,7 @@ const corpus: readonly (readonly [title: string, bytes: string])[] = [
   ['more than a hundred headers', post(Array.from({ length: 120 }, (_, index) => `X-${index}: 1\r\n`).join(''))],
 ];
 
-test('nothing malformed reaches an endpoint, and no such connection gets a good answer', async (t) => {
+test('S10 nothing malformed reaches an endpoint, and no such connection gets a good answer', async (t) => {
   let reached = 0;
   const counting = endpoint(() => {
     reached += 1;
@@ -66,7 +66,7 @@ test('nothing malformed reaches an endpoint, and no such connection gets a good 
 
 const refused = corpus.filter(([title]) => /^(two lengths|the same|gzip|chunked, identity|an empty)/.test(title));
 for (const [title, bytes] of refused.filter(([, bytes]) => !bytes.includes(smuggled))) {
-  test(`${title}: 400 and the end of the connection`, async (t) => {
+  test(`S10 ${title}: 400 and the end of the connection`, async (t) => {
     const { port } = await serve(t, [{ method: 'POST', path: '/x', endpoint: endpoint(() => of(text(''))) }]);
     const { text: answer, closed } = await raw(port, bytes, 400);
     t.deepEqual(statusesOf(answer), [400]);

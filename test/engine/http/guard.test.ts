@@ -65,12 +65,12 @@ const hosts = [
 
 for (const [check, host, passes] of hosts) {
   const who = check === local ? 'local' : check === listed ? 'listed' : check === wildcard ? 'wildcard' : 'six';
-  test(`${who}: host "${host}" ${passes ? 'passes' : 'is refused'}`, (t) => {
+  test(`S2 ${who}: host "${host}" ${passes ? 'passes' : 'is refused'}`, (t) => {
     t.is(check([['host', host]])?.kind, passes ? undefined : 'forbidden');
   });
 }
 
-test('a request without a host or with two is refused', (t) => {
+test('S2 a request without a host or with two is refused', (t) => {
   t.is(local([])?.kind, 'forbidden');
   const twice = [
     ['host', 'localhost'],
@@ -109,12 +109,12 @@ const origins = [
 ] as const;
 
 for (const [host, headers, passes] of origins) {
-  test(`at ${host}, ${JSON.stringify(headers)} ${passes ? 'passes' : 'is refused'}`, (t) => {
+  test(`S3 at ${host}, ${JSON.stringify(headers)} ${passes ? 'passes' : 'is refused'}`, (t) => {
     t.is(listed([['host', host], ...Object.entries(headers)])?.kind, passes ? undefined : 'forbidden');
   });
 }
 
-test('two origins are refused', (t) => {
+test('S3 two origins are refused', (t) => {
   const pairs = [
     ['host', 'localhost'],
     ['origin', 'http://localhost'],

@@ -139,7 +139,7 @@ test('a request that is pipelined behind one at work ends the connection, and bo
   t.is(listener.activeRequests, 0);
 });
 
-test('heads of 60 KiB pass, larger ones get 431', async (t) => {
+test('S11 heads of 60 KiB pass, larger ones get 431', async (t) => {
   const { port } = await serve(t, [{ method: 'GET', path: '/', endpoint: hello }]);
   t.deepEqual(statusesOf((await raw(port, get('/', `X: ${'a'.repeat(60 * 1024)}\r\n`))).text), [200]);
   t.deepEqual(statusesOf((await raw(port, get('/', `X: ${'a'.repeat(70 * 1024)}\r\n`))).text), [431]);
@@ -245,7 +245,7 @@ test('draining an idle listener is done at once', async (t) => {
   await t.notThrowsAsync(listener.drain());
 });
 
-test('one address has only so many requests at work', async (t) => {
+test('S11 one address has only so many requests at work', async (t) => {
   const slow = endpoint(() => NEVER);
   const listener = await serve(
     t,

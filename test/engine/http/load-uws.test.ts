@@ -1,5 +1,12 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
-import { loadUws, uwsCandidates, uwsMissing } from '../../../engine/http/load-uws.ts';
+import { checkNative, ForeignNative, nativeBuild } from '../../../engine/http/check-native.ts';
+import { loadUws, uwsCandidates, uwsMissing, uwsReleases } from '../../../engine/http/load-uws.ts';
+import { nativeHashes } from '../../../engine/http/native-hashes.ts';
 
 const newer = 'uWebSockets.js';
 const older = 'uWebSockets.js-glibc227';
@@ -17,7 +24,7 @@ for (const [node, expected] of candidates) {
 }
 
 test('a build loads here, with room for large heads', (t) => {
-  t.is(typeof loadUws().App, 'function');
+  t.is(typeof loadUws().uws.App, 'function');
   t.is(process.env.UWS_HTTP_MAX_HEADERS_SIZE, '65536');
 });
 
@@ -27,4 +34,50 @@ test('the error is one line that names the machine and what would work', (t) => 
     t.true(line.includes(word));
   t.false(line.includes('\n'));
   t.false(uwsMissing({ platform: 'darwin', arch: 'arm64', node: '21.0.0', glibc: '' }).includes('absent'));
+});
+
+const platform = 'linux-x64-20';
+
+/** A file in the place of a native build, and its hash. */
+const fakeBuild = (bytes: string) => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-native-'));
+  const file = join(folder, 'uws.node');
+  writeFileSync(file, bytes);
+  return {
+    build: { version: '1.0.0', platform, file },
+    hash: createHash('sha256').update(bytes).digest('hex'),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+};
+
+test('S17 a native build that differs from its record is refused, one without a record is named, the recorded one is taken', (t) => {
+  const { build, hash, remove } = fakeBuild('another build');
+  t.teardown(remove);
+  t.is(checkNative(build, { '1.0.0': { [platform]: hash } }), undefined);
+  const error = t.throws(() => checkNative(build, { '1.0.0': { [platform]: '0'.repeat(64) } }), {
+    instanceOf: ForeignNative,
+  });
+  for (const word of ['1.0.0', platform, hash, '0'.repeat(64)]) t.true(error.message.includes(word), word);
+  t.false(error.message.includes('\n'));
+  t.false(error.message.includes(build.file), 'no path');
+  for (const recorded of [{}, { '1.0.0': {} }, { '2.0.0': { [platform]: hash } }]) {
+    t.regex(checkNative(build, recorded) ?? '', new RegExp(`no recorded hash .*${hash}$`));
+  }
+  t.throws(() => checkNative({ ...build, file: `${build.file}.gone` }, {}), { code: 'ENOENT' });
+});
+
+test('S17 the builds that are installed here are those recorded, and the releases those of package.json', (t) => {
+  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const require = createRequire(import.meta.url);
+  for (const [name, version] of Object.entries(uwsReleases)) {
+    t.is(dependencies[name], `npm:@uwsjs/core@${version}`);
+    t.truthy(nativeHashes[version], 'builds of this release are recorded');
+  }
+  for (const name of uwsCandidates(process.versions.node)) {
+    const build = nativeBuild(require.resolve(name), uwsReleases[name] ?? '');
+    if (nativeHashes[build.version]?.[build.platform] === undefined) t.log(`no record: ${build.platform}`);
+    else t.is(checkNative(build), undefined);
+  }
+  for (const hash of Object.values(nativeHashes).flatMap((rows) => Object.values(rows)))
+    t.regex(hash, /^[0-9a-f]{64}$/);
 });

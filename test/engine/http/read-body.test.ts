@@ -53,7 +53,7 @@ const faults = [
 ] as const;
 
 for (const [title, body, coding, expected] of faults) {
-  test(`${title} gets ${expected}`, async (t) => {
+  test(`S11 ${title} gets ${expected}`, async (t) => {
     const { port } = await serve(t, rows);
     t.is((await post(port, body, { 'content-encoding': coding })).status, expected);
   });
@@ -66,7 +66,7 @@ test('what compresses well but stays small is no bomb', async (t) => {
   t.is((await post(port, gzipSync(body), { 'content-encoding': 'gzip' })).status, 200);
 });
 
-test('the limit on decompressed bytes holds below the ratio', async (t) => {
+test('S11 the limit on decompressed bytes holds below the ratio', async (t) => {
   const { port } = await serve(t, rows, { limits: { inflatedBytes: words.length - 1 } });
   t.is((await post(port, gzipSync(words), { 'content-encoding': 'gzip' })).status, 413);
 });
@@ -79,7 +79,7 @@ test('a body of exactly the limit passes, in any number of packets', async (t) =
   t.true(bytes.equals(body));
 });
 
-test('a declared length over the limit gets 413, and the connection survives when the rest is bearable', async (t) => {
+test('S11 a declared length over the limit gets 413, and the connection survives when the rest is bearable', async (t) => {
   const { port } = await serve(t, rows, { limits: { bodyBytes: 1000 } });
   const request = (length: number, body: string) =>
     `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n${body}`;
@@ -93,7 +93,7 @@ test('a declared length over the limit gets 413, and the connection survives whe
   t.true(far.closed);
 });
 
-test('a chunked body gets 413 as soon as it is over the limit, and the connection ends', async (t) => {
+test('S11 a chunked body gets 413 as soon as it is over the limit, and the connection ends', async (t) => {
   const { port } = await serve(t, rows, { limits: { bodyBytes: 1000 } });
   const chunk = `3e8\r\n${'x'.repeat(1000)}\r\n`;
   const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -125,7 +125,7 @@ test('a client that waits for 100 Continue gets it', async (t) => {
   t.deepEqual(statusesOf(received), [100, 200]);
 });
 
-test('a body that comes too slowly gets 408, one that keeps up is waited for', async (t) => {
+test('S12 a body that comes too slowly gets 408, one that keeps up is waited for', async (t) => {
   const { port } = await serve(t, rows, { limits: { bodyWindowMs: 200, bodyBytesPerSecond: 1000 } });
   const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n';
   const send = (bytesEach: number): Promise<string> =>

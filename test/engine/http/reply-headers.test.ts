@@ -11,13 +11,13 @@ const values = [
 ] as const;
 
 for (const [value, expected] of values) {
-  test(`value ${JSON.stringify(value)} goes out safely`, (t) => {
+  test(`S9 value ${JSON.stringify(value)} goes out safely`, (t) => {
     const written = safeHeaders({ 'x-a': value })[0]?.[1] ?? 'none';
     t.is(typeof written === 'string' ? written : Buffer.from(written).toString('latin1'), expected);
   });
 }
 
-test('names that are no tokens and headers that frame the message are left out', (t) => {
+test('S9 names that are no tokens and headers that frame the message are left out', (t) => {
   const names = [
     'a b',
     'a:b',

@@ -163,7 +163,7 @@ test('close writes what waits, and what comes later is ignored', async (t) => {
   );
 });
 
-test('removed files and folders: one warning, and writing goes on', async (t) => {
+test('R12 removed files and folders: one warning, and writing goes on', async (t) => {
   const { home, logs, app, troubles } = open(t);
   logs.app.info('1');
   logs.server.event('info', '1');
@@ -187,7 +187,7 @@ test('removed files and folders: one warning, and writing goes on', async (t) =>
   t.is(troubles.length, 1);
 });
 
-test('a place where no folder can be: one warning, and writing begins when it can', async (t) => {
+test('R12 a place where no folder can be: one warning, and writing begins when it can', async (t) => {
   const parent = temporaryHome(t);
   const blocker = join(parent, 'blocker');
   writeFileSync(blocker, '');

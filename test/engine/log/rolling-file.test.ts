@@ -36,7 +36,7 @@ const roll = async (stream: RollStream, text: string): Promise<void> => {
 const smallServer = (home: string) => ({ ...serverPlace(home), maxBytes: 100 });
 const line = (letter: string) => `${letter.repeat(119)}\n`;
 
-test('server files have the specified names, roll at their size, and three are kept', async (t) => {
+test('R13 server files have the specified names, roll at their size, and three are kept', async (t) => {
   const home = temporaryHome(t);
   const file = new RollingFile(smallServer(home));
   const stream = await open(t, file);
@@ -111,7 +111,7 @@ test('a file deleted between runs does not come back', async (t) => {
   t.is(readFileSync(join(home, 'app.log'), 'utf8'), 'new\n');
 });
 
-test('the application log keeps one name, and one file before it', async (t) => {
+test('R13 the application log keeps one name, and one file before it', async (t) => {
   const home = temporaryHome(t);
   const stream = await open(t, new RollingFile({ ...appPlace(home), maxBytes: 100 }));
   for (const letter of ['a', 'b', 'c']) await roll(stream, line(letter));
@@ -121,7 +121,7 @@ test('the application log keeps one name, and one file before it', async (t) => 
   t.false(existsSync(join(home, 'app.log.2')));
 });
 
-test('both logs stay below 50 MB by their own limits', (t) => {
+test('R13 both logs stay below 50 MB by their own limits', (t) => {
   const slack = 2 * 524_288 * 3;
   t.true(serverPlace('').maxBytes + slack <= 50_000_000);
   t.true(2 * (appPlace('').maxBytes + slack) <= 50_500_000);

@@ -107,11 +107,11 @@ test('a fault of ours is no upstream error, and one seen twice counts once', asy
   meter.fault(garbled);
   meter.fault({ ...garbled });
   meter.fault({ kind: 'stage-failed', message: '' });
-  meter.retried();
+  meter.retried('rate-limit');
   t.deepEqual(await lines('upstream_errors_total'), [
     'switchyard_upstream_errors_total{provider="p",kind="upstream-garbled"} 2',
   ]);
-  t.deepEqual(await lines('retries_total'), ['switchyard_retries_total{provider="p"} 1']);
+  t.deepEqual(await lines('retries_total'), ['switchyard_retries_total{provider="p",reason="rate-limit"} 1']);
 });
 
 test('models that only clients name are one series', async (t) => {

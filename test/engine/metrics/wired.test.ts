@@ -23,6 +23,7 @@ import { mayRelay, relay } from '../../../engine/operators/relay.ts';
 import { renderFaults } from '../../../engine/operators/render-faults.ts';
 import { reply } from '../../../engine/operators/reply.ts';
 import { route } from '../../../engine/operators/route.ts';
+import { steps } from '../../../engine/operators/steps.ts';
 import { transformRequest } from '../../../engine/operators/transform-request.ts';
 import { writeParts } from '../../../engine/operators/write-parts.ts';
 import type { ReplyPart } from '../../../engine/reply-part.ts';
@@ -62,8 +63,7 @@ const open = async (t: ExecutionContext, script: Script) => {
       meter,
     };
     return of(exchange).pipe(
-      pipe(decode(256), route(yard), measureRoute(meter), transformRequest(yard), encodeRequest()),
-      measureCall(meter),
+      steps(decode(256), route(yard), measureRoute(meter), transformRequest(yard), encodeRequest(), measureCall(meter)),
       callUpstream(yard.upstreams),
       reply(yard, (answered) =>
         pipe(measureBytes(meter), mayRelay(answered) ? passOn(answered, meter) : convert(answered, meter)),

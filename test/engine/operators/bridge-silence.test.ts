@@ -27,7 +27,7 @@ const brief = (parts: readonly ReplyPart[]): string[] =>
   parts.map((part) => (part.type === 'data' ? String(part.data) : part.type));
 const ping = messagesClient.keepAlive;
 
-test('a streaming client that hears nothing gets a head and keep-alives; the late head is left out', async (t) => {
+test('R2 a streaming client that hears nothing gets a head and keep-alives; the late head is left out', async (t) => {
   const asked = exchange(true);
   const source = concat(silence(90), of(head, word));
   const parts = await lastValueFrom(source.pipe(bridgeSilence(asked, 40), toArray()));
@@ -35,13 +35,13 @@ test('a streaming client that hears nothing gets a head and keep-alives; the lat
   t.true(asked.delivery.opened);
 });
 
-test('each part starts the wait anew', async (t) => {
+test('R2 each part starts the wait anew', async (t) => {
   const source = concat(of(head, word), silence(30), of(word), silence(30), of(word));
   const parts = await lastValueFrom(source.pipe(bridgeSilence(exchange(true), 50), toArray()));
   t.deepEqual(brief(parts), ['head', 'word', 'word', 'word']);
 });
 
-test('nothing is sent inside a record, nor to a client that doesn’t stream', async (t) => {
+test('R2 nothing is sent inside a record, nor to a client that doesn’t stream', async (t) => {
   const inside = exchange(true);
   inside.delivery.betweenRecords = false;
   const source = of(word).pipe(delay(70));

@@ -66,6 +66,13 @@ for (const [title, preset, changed, warned] of cases) {
   });
 }
 
+test('fallbacks scenario by scenario, in either spelling', (t) => {
+  const below = { ...base, fallback: { default: ['p,a'], think: ['p,b'] }, Router: { fallback: { think: ['p,c'] } } };
+  const { written } = mergePreset(below, { fallback: { image: ['p,d'] }, Router: { fallback: { default: [] } } });
+  t.deepEqual(Object(written.Router).fallback, { default: [], think: ['p,c'], image: ['p,d'] });
+  t.false('fallback' in written);
+});
+
 test('routes that are none are left for the validator', (t) => {
   const { written } = mergePreset(base, { Router: { routes: 3 } });
   t.is(Object(written.Router).routes, 3);

@@ -137,7 +137,7 @@ const missing = [
   'y'.repeat(65),
 ];
 for (const name of missing) {
-  test(`no preset: ${name.slice(0, 20)}`, async (t) => {
+  test(`S6 no preset: ${name.slice(0, 20)}`, async (t) => {
     const { ask, home, state, write } = await open(t, {
       'presets/x/manifest.json': routing('one'),
       'presets/.hidden/manifest.json': routing('one'),

@@ -111,7 +111,7 @@ test('a streamed request as it went through: bodies, steps, bytes with their tim
   );
 });
 
-test('capturing is off by default, is switched, and is forgotten', async (t) => {
+test('R13 capturing is off by default, is switched, and is forgotten', async (t) => {
   const rig = await open(t, () => jsonAnswer(chatReply('Hi')));
   await (await post(rig, '/v1/messages', hello, { 'x-request-id': 'plain' })).text();
   const missing = await fetch(`${rig.baseUrl}/api/requests/plain`);
@@ -138,7 +138,7 @@ test('capturing is off by default, is switched, and is forgotten', async (t) => 
   t.like(capture, { on: true, kept: 0, bytes: 0 });
 });
 
-test('at most 50 captures are kept, each of at most 1 MiB, whatever goes through', async (t) => {
+test('R13 at most 50 captures are kept, each of at most 1 MiB, whatever goes through', async (t) => {
   // What can't be compressed, so that each must be cut.
   const noise = Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2)).join('');
   const rig = await open(t, ({ text }) => jsonAnswer(chatReply(text.length > 1e6 ? noise.repeat(4) : 'Hi')));

@@ -5,7 +5,7 @@ import { validateConfig } from '../../../engine/config/validate.ts';
 export const provider = (name: string, ...models: readonly string[]): Provider => ({
   name,
   baseUrl: new URL('http://h.example'),
-  apiKey: '',
+  apiKeys: [''],
   models,
   unset: [],
 });
@@ -15,5 +15,9 @@ export const configWith = (providers: readonly Provider[], router: Partial<Route
   const plain = validateConfig({}, {});
   if ('faults' in plain) throw new Error('the empty configuration has faults');
   const { longContextThreshold } = defaults;
-  return { ...plain.config, providers, router: { default: undefined, longContextThreshold, routes: {}, ...router } };
+  return {
+    ...plain.config,
+    providers,
+    router: { default: undefined, longContextThreshold, routes: {}, fallback: {}, ...router },
+  };
 };

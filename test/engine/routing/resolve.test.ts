@@ -2,7 +2,8 @@ import test from 'ava';
 import type { Config, RouterConfig } from '../../../engine/config/config.ts';
 import { FaultError } from '../../../engine/model/fault.ts';
 import type { ModelRequest, TextPart, Turn } from '../../../engine/model/request.ts';
-import { type Resolution, resolveRoute } from '../../../engine/routing/resolve.ts';
+import { type Resolution, resolveRoute, sizeMatters } from '../../../engine/routing/resolve.ts';
+import type { PromptSize } from '../../../engine/tokens/prompt-tokens.ts';
 import { plainRequest } from '../../support/context.ts';
 import { configWith, provider } from './providers.ts';
 
@@ -18,17 +19,10 @@ const routes: RouterConfig['routes'] = {
 const full = configWith([alpha, beta], { default: 'beta,shared', longContextThreshold: 1000, routes });
 const bare = configWith([alpha, beta]);
 
-const noCount = (): number => {
-  throw new Error('tokens were counted');
-};
-const resolve = (
-  over: Partial<ModelRequest>,
-  config: Config = full,
-  count: (request: ModelRequest) => number = noCount,
-): Resolution => resolveRoute({ ...plainRequest, ...over }, config, count);
+const resolve = (over: Partial<ModelRequest>, config: Config = full, size?: PromptSize): Resolution =>
+  resolveRoute({ ...plainRequest, ...over }, config, size);
 
 const system = (text: string): readonly TextPart[] => [{ type: 'text', text }];
-const say = (text: string): readonly Turn[] => [{ role: 'user', parts: [{ type: 'text', text }] }];
 const withImage: readonly Turn[] = [
   { role: 'user', parts: [{ type: 'image', source: { kind: 'url', url: 'u' }, detail: 'low' }] },
 ];
@@ -121,38 +115,37 @@ for (const [title, over, config, route, reason] of cases) {
   });
 }
 
-test('a long request: counted once, on the request without its tag', (t) => {
-  const counted: ModelRequest[] = [];
-  const count = (request: ModelRequest): number => counted.push(request) * 81_230;
-  const turns = say('x'.repeat(2000));
-  const resolution = resolve(
-    { turns, model: 'haiku', system: system('<SWITCHYARD-MODEL></SWITCHYARD-MODEL>a') },
-    full,
-    count,
-  );
-  t.is(resolution.scenario, 'longContext');
-  t.is(resolution.reason, 'longContext: 81,230 tokens > 1,000');
-  t.is(resolution.tokens, 81_230);
-  t.deepEqual(
-    counted.map((request) => request.system),
-    [system('a')],
-  );
+test('a long request', (t) => {
+  const counted = resolve({ model: 'haiku', system: system('<SWITCHYARD-MODEL></SWITCHYARD-MODEL>a') }, full, {
+    tokens: 81_230,
+    by: 'count',
+  });
+  t.is(counted.scenario, 'longContext');
+  t.is(counted.reason, 'longContext: 81,230 tokens > 1,000');
+  t.is(counted.tokens, 81_230);
+  const bound = resolve({}, full, { tokens: 1001, by: 'bound' });
+  t.is(bound.reason, 'longContext: at least 1,001 tokens > 1,000');
+  t.is(bound.tokens, undefined, 'a bound is no count');
 });
 
-test('a request that turns out short goes on to the other rules, and the count is told', (t) => {
-  const resolution = resolve({ turns: say('x'.repeat(2000)), reasoning: thinking }, full, () => 1000);
+test('a request that is not long goes on to the other rules, and the count is told', (t) => {
+  const resolution = resolve({ reasoning: thinking }, full, { tokens: 1000, by: 'count' });
   t.deepEqual([resolution.scenario, resolution.tokens], ['think', 1000]);
 });
 
-test('nothing is counted when the bytes cannot make up the threshold', (t) => {
-  t.is(resolve({ turns: say('x'.repeat(900)) }).scenario, 'default');
-  t.throws(() => resolve({ turns: say('é'.repeat(900)) }), { message: 'tokens were counted' });
-});
-
-test('nothing is counted without a route for long requests', (t) => {
-  const config = configWith([alpha], { default: 'Alpha,big', longContextThreshold: 0, routes: { think: 'big' } });
-  t.is(resolve({ turns: say('x'.repeat(2000)) }, config).scenario, 'default');
-});
+const sizes: readonly (readonly [string, Partial<ModelRequest>, Config, boolean])[] = [
+  ['a bare model', { model: 'any' }, full, true],
+  ['an empty tag', { system: system('<SWITCHYARD-MODEL></SWITCHYARD-MODEL>a') }, full, true],
+  ['no route for long requests', {}, configWith([alpha], { routes: { think: 'big' } }), false],
+  ['an explicit model', { model: 'Alpha,big' }, full, false],
+  ['an alias', { model: 'switchyard-default' }, full, false],
+  ['a tag', { system: system(tag) }, full, false],
+];
+for (const [title, over, config, matters] of sizes) {
+  test(`${title}: the size ${matters ? 'may decide' : 'is of no matter'}`, (t) => {
+    t.is(sizeMatters({ ...plainRequest, ...over }, config), matters);
+  });
+}
 
 test('the tag goes whichever rule decides', (t) => {
   const tagged = { system: system(`${tag}x`) };

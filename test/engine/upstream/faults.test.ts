@@ -20,7 +20,7 @@ const silentServer = async (): Promise<{
   return { server, port: (server.address() as AddressInfo).port, sockets };
 };
 
-test('a refused connection is unreachable, at once, and names host and cause but no secret', async (t) => {
+test('R1 a refused connection is unreachable, at once, and names host and cause but no secret', async (t) => {
   const upstream = await startUpstream(() => 'never');
   await upstream.close();
   const tookMs: number[] = [];
@@ -36,13 +36,13 @@ test('a refused connection is unreachable, at once, and names host and cause but
   t.is(fault?.message, `The upstream 127.0.0.1:${upstream.port} can't be reached: it refused the connection.`);
 });
 
-test('a name that nobody has is unreachable', async (t) => {
+test('R1 a name that nobody has is unreachable', async (t) => {
   const { fault } = await read(testUpstreams(), callOf('http://nobody.invalid'));
   t.is(fault?.kind, 'upstream-unreachable');
   t.regex(fault?.message ?? '', /^The upstream nobody\.invalid can't be reached: its name/);
 });
 
-test('a server that speaks no TLS is unreachable', async (t) => {
+test('R1 a server that speaks no TLS is unreachable', async (t) => {
   const upstream = await startUpstream(() => 'never');
   const { fault } = await read(testUpstreams(), callOf(upstream.url.replace('http:', 'https:')));
   t.is(fault?.kind, 'upstream-unreachable');
@@ -50,7 +50,7 @@ test('a server that speaks no TLS is unreachable', async (t) => {
   await upstream.close();
 });
 
-test('a TLS handshake without an answer is a timeout', async (t) => {
+test('R1 a TLS handshake without an answer is a timeout', async (t) => {
   const { server, port, sockets } = await silentServer();
   const from = performance.now();
   const { fault } = await read(testUpstreams({ connectMs: 300 }), callOf(`https://127.0.0.1:${port}`));
@@ -62,7 +62,7 @@ test('a TLS handshake without an answer is a timeout', async (t) => {
   server.close();
 });
 
-test('a TCP connection that nobody takes is a timeout', async (t) => {
+test('R1 a TCP connection that nobody takes is a timeout', async (t) => {
   // Blocked for good, the child takes no connection; its queue holds two, and later ones get no answer at all.
   const script =
     "require('net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},function(){" +
@@ -78,7 +78,7 @@ test('a TCP connection that nobody takes is a timeout', async (t) => {
   child.kill('SIGKILL');
 });
 
-test('no head in time is a timeout', async (t) => {
+test('R2 no head in time is a timeout', async (t) => {
   const upstream = await startUpstream(() => 'never');
   const from = performance.now();
   const { fault, answer } = await read(testUpstreams({ firstByteMs: 1000 }), callOf(upstream.url));
@@ -91,7 +91,7 @@ test('no head in time is a timeout', async (t) => {
   await upstream.close();
 });
 
-test('a body that falls silent is a timeout, after what came before', async (t) => {
+test('R2 a body that falls silent is a timeout, after what came before', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a', 300, 'b'], finish: 'stall' }));
   const { fault, answer, bytes } = await read(testUpstreams({ idleMs: 1000 }), callOf(upstream.url));
   t.is(answer?.status, 200);

@@ -11,6 +11,8 @@ export const testUpstreams = (options: Partial<UpstreamOptions> = {}): Upstreams
     firstByteMs: 30_000,
     idleMs: 30_000,
     connections: Number.POSITIVE_INFINITY,
+    queue: Number.POSITIVE_INFINITY,
+    queueMs: 30_000,
     environment: {},
     ...options,
   });

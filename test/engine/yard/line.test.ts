@@ -191,7 +191,7 @@ for (const entries of graphs) {
 
 test('what is shown is plain JSON, and holds no secret', (t) => {
   const line = lineOf([{ name: 'both', options: { secret: 'hush' } }], {
-    baseUrl: 'http://user:hush@h.example/v1?key=hush',
+    baseUrl: 'http://h.example/v1?key=hush',
   });
   const shown = showLine(line, ['default']);
   const text = JSON.stringify(shown);

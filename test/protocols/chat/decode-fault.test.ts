@@ -116,6 +116,11 @@ test('what looks like a key is not shown', (t) => {
   t.is(message, 'key *** and *** failed');
 });
 
+test('an empty code counts as none', (t) => {
+  t.is(decodeFault(400, {}, error({ message: 'm', code: '', type: 'bad_thing' })).code, 'bad_thing');
+  t.is(decodeFault(400, {}, error({ message: 'm', code: '', type: '' })).code, undefined);
+});
+
 test('a message without end is cut', (t) => {
   t.is(decodeFault(400, {}, error({ message: 'x'.repeat(10_000) })).message.length, 2000);
 });

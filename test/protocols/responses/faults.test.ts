@@ -90,3 +90,14 @@ test('a relayed stream that breaks off ends in response.failed, wherever it was 
     response: { status: 'failed', error: { code: 'server_error', message: 'm' } },
   });
 });
+
+test('a fault whose code is empty gets the code of its kind', (t) => {
+  const text = responsesClient.encodeBreak({ kind: 'upstream-cut', message: 'm', code: '' }, 'r1');
+  t.like(parseJson(recordsOf(Buffer.from(text)).at(-1)?.data ?? ''), {
+    response: { error: { code: 'server_error' } },
+  });
+});
+
+test('a failure whose error is empty is told by its status', (t) => {
+  t.is(responsesUpstream.decodeFault(418, {}, '{"error":""}').message, 'The upstream answered with status 418.');
+});

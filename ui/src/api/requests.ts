@@ -28,13 +28,12 @@ export interface Fault {
   readonly message: string;
 }
 
-/** One of several calls that were made for a request. */
-export interface Attempt {
+/** A try that came to nothing. */
+export interface FailedAttempt {
   readonly provider: string;
   readonly model: string;
-  readonly status?: number;
-  readonly fault?: Fault;
-  readonly ms: number;
+  /** The upstream's status, else what went wrong in one word. */
+  readonly outcome: string;
 }
 
 /** A finished request. */
@@ -70,7 +69,8 @@ export interface RequestSummary {
   readonly lossesOmitted?: number;
   /** What passed untouched. */
   readonly relayed: { readonly request: boolean; readonly reply: boolean };
-  readonly attempts?: readonly Attempt[];
+  /** Before the one that answered, in order. */
+  readonly failedAttempts?: readonly FailedAttempt[];
   /** Its way can be looked at. */
   readonly captured: boolean;
 }

@@ -5,12 +5,20 @@ import { count, counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { StatusBadge } from '../../parts/status-badge.tsx';
 
 /** What is known of every request: where it went and why, what it took, what was lost. */
 export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
   const { protocol, path, preset, asked, stream, scenario, reason, provider, model } = summary;
-  const { usage, firstByteMs, durationMs, overheadMs, losses, lossesOmitted = 0, relayed, attempts = [] } = summary;
+  const {
+    usage,
+    firstByteMs,
+    durationMs,
+    overheadMs,
+    losses,
+    lossesOmitted = 0,
+    relayed,
+    failedAttempts = [],
+  } = summary;
   return (
     <Panel title="Overview">
       <dl className="facts">
@@ -52,16 +60,12 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
           )}
         </Fact>
       </dl>
-      {attempts.length > 1 && (
-        <ol className="attempts">
-          {attempts.map((attempt, index) => (
+      {failedAttempts.length > 0 && (
+        <ol className="attempts" aria-label="Tries that came to nothing">
+          {failedAttempts.map((attempt, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the same call may be made twice; the list never changes
             <li key={index}>
-              {attempt.provider}, {attempt.model}:{' '}
-              {attempt.status === undefined ? 'no answer' : <StatusBadge status={attempt.status} />}{' '}
-              <span className="soft">
-                {attempt.fault?.message} ({duration(attempt.ms)})
-              </span>
+              {attempt.provider}, {attempt.model}: {attempt.outcome}
             </li>
           ))}
         </ol>

@@ -45,10 +45,10 @@ export const requestColumns: readonly Column<RequestSummary>[] = [
   {
     name: 'to',
     title: 'Provider, model',
-    cell: ({ provider, model, attempts }) => (
+    cell: ({ provider, model, failedAttempts }) => (
       <>
         {provider === undefined ? '–' : `${provider}, ${model ?? ''}`}
-        {attempts && attempts.length > 1 && <Badge title="Calls that were made">{attempts.length} calls</Badge>}
+        {failedAttempts && <Badge title="Calls that were made">{failedAttempts.length + 1} calls</Badge>}
       </>
     ),
   },

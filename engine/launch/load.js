@@ -1,0 +1,18 @@
+// @ts-check
+import { bundleUrl } from './bundle.js';
+
+/**
+ * Loads one of the gateway's programs: from the bundle, or else, when there can be none, as the TypeScript that it is.
+ * @param {string} name the program's name in the bundle
+ * @param {string} source its file, relative to this folder
+ * @returns {Promise<void>}
+ */
+export const load = async (name, source) => {
+  const bundle = process.env.SWITCHYARD_BUNDLE === 'off' ? undefined : await bundleUrl();
+  if (bundle !== undefined) {
+    await import(`${bundle}${name}.mjs`);
+    return;
+  }
+  await import('../cli/typescript.js');
+  await import(source);
+};

@@ -1,0 +1,211 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import test from 'ava';
+import { startFloor } from './floors/start-floor.ts';
+import type { LoadJob, LoadResult, Rhythm } from './load/job.ts';
+import { runJob } from './load/run-job.ts';
+import { startLoad } from './load/start-load.ts';
+import { loadScene } from './scenes/load-scene.ts';
+import type { Target } from './targets/target.ts';
+import { streamedAnswer, wholeAnswer } from './upstream/plan.ts';
+import { startUpstream, type Upstream } from './upstream/start-upstream.ts';
+import { pairs, type Wire } from './wire.ts';
+
+/** What a faulty gateway makes of the upstream's body. */
+type Fault = (body: string) => string;
+
+/** Works on the stream's records, some of which are deltas. */
+const onRecords =
+  (change: (records: string[]) => string[]): Fault =>
+  (body) =>
+    change(body.split('\n\n')).join('\n\n');
+
+const without = (at: number) => onRecords((records) => records.filter((_, index) => index !== at));
+
+const faults: readonly (readonly [title: string, fault: Fault, reason: RegExp])[] = [
+  ['drops a delta', without(20), /differs from character/],
+  ['drops the last delta', without(50), /differs from character/],
+  [
+    'swaps two deltas',
+    onRecords((records) => [...records.slice(0, 20), records[21] ?? '', records[20] ?? '', ...records.slice(22)]),
+    /differs from character/,
+  ],
+  [
+    'repeats a delta',
+    onRecords((records) => [...records.slice(0, 20), records[20] ?? '', ...records.slice(20)]),
+    /differs from character/,
+  ],
+  ['truncates amid a record', (body) => body.slice(0, 4_000), /ends amid a record/],
+  ['truncates after a record', onRecords((records) => [...records.slice(0, 30), '']), /last record/],
+  ['leaves the last word out', (body) => body.replace('data: [DONE]\n\n', ''), /last record/],
+  ['halves a character', (body) => body.replace('Å', 'Ã…'), /differs from character/],
+  ['decodes an escape twice', (body) => body.replace(/\\\\/, '\\u005c\\u005c'), /differs from character/],
+];
+
+const plan = streamedAnswer({ deltas: 50, deltaChars: 30 });
+const once: Rhythm = { type: 'closed', clients: 1, forMs: 1, most: 1 };
+
+const job = (baseUrl: string, more: Partial<LoadJob> & { readonly wire?: Wire } = {}): LoadJob => {
+  const { wire = 'chat', ...rest } = more;
+  return { place: { baseUrl, wire, headers: {} }, rhythm: once, bodyBytes: 1_400, streamed: true, text: plan, ...rest };
+};
+
+let upstream: Upstream;
+test.before(async () => {
+  upstream = await startUpstream();
+});
+test.after.always(() => upstream?.stop());
+
+/** A gateway that asks the upstream and gives its answer on, changed. */
+const faulty = async (change: Fault, status = 200, delayMs = 0): Promise<{ baseUrl: string; server: Server }> => {
+  const server = createServer(async (request, response) => {
+    const body: Buffer[] = [];
+    for await (const chunk of request) body.push(chunk);
+    const answer = await fetch(`${upstream.baseUrl}${request.url}`, { method: 'POST', body: Buffer.concat(body) });
+    const text = change(await answer.text());
+    await wait(delayMs);
+    response.writeHead(status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The border to Node's declarations: an address of TCP is never a string.
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}`, server };
+};
+
+const through = async (fault: Fault, more: Partial<LoadJob> = {}, status = 200): Promise<LoadResult> => {
+  const { baseUrl, server } = await faulty(fault, status);
+  try {
+    return await runJob(job(baseUrl, more));
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+};
+
+test.serial('a gateway that gives everything on is found right', async (t) => {
+  await upstream.plan(plan);
+  const { good, bad, reasons } = await through((body) => body);
+  t.deepEqual({ good, bad, reasons }, { good: 1, bad: 0, reasons: [] });
+});
+
+test.serial('a gateway that does anything to the text is caught', async (t) => {
+  await upstream.plan(plan);
+  for (const [title, fault, reason] of faults) {
+    const { good, bad, reasons } = await through(fault);
+    t.deepEqual({ good, bad }, { good: 0, bad: 1 }, title);
+    t.regex(reasons[0] ?? '', reason, title);
+  }
+});
+
+test.serial('a whole answer is compared too, and another status is none', async (t) => {
+  await upstream.plan(wholeAnswer);
+  const whole = { streamed: false, text: wholeAnswer };
+  t.is((await through((body) => body, whole)).good, 1);
+  t.regex((await through((body) => body.replace('lamp', 'lamb'), whole)).reasons[0] ?? '', /differs/);
+  t.regex((await through((body) => body, whole, 500)).reasons[0] ?? '', /^status 500/);
+  t.regex((await through(() => 'no JSON', whole)).reasons[0] ?? '', /isn’t JSON/);
+});
+
+test.serial('a gateway that isn’t there is no success', async (t) => {
+  const { baseUrl, server } = await faulty((body) => body);
+  server.close();
+  const { good, bad, reasons } = await runJob(job(baseUrl));
+  t.is(good, 0);
+  t.true(bad > 0);
+  t.regex(reasons[0] ?? '', /ECONNREFUSED/);
+});
+
+test.serial(
+  'the open loop keeps its pace before a slow gateway, and counts from the time that was meant',
+  async (t) => {
+    await upstream.plan(wholeAnswer);
+    const { baseUrl, server } = await faulty((body) => body, 200, 400);
+    const rhythm = { type: 'open', perSecond: 100, forMs: 500 } as const;
+    const { good, seconds, latency } = await runJob(job(baseUrl, { rhythm, streamed: false, text: wholeAnswer }));
+    server.closeAllConnections();
+    server.close();
+    // One after the other they would take 20 s.
+    t.is(good, 50);
+    t.true(seconds >= 0.89 && seconds < 10, `${seconds} s`);
+    t.true(latency.p50 >= 395, `${latency.p50} ms`);
+  },
+);
+
+test.serial('what a gateway holds back shows in the delay of the deltas', async (t) => {
+  const stamped = streamedAnswer({ deltas: 10, intervalMs: 20, stamped: true });
+  await upstream.plan(stamped);
+  const straight = await runJob(job(upstream.baseUrl, { text: stamped }));
+  // It gathers the whole stream, of 200 ms.
+  const held = await through((body) => body, { text: stamped });
+  t.deepEqual([straight.bad, held.bad], [0, 0]);
+  const added = (held.delay?.p50 ?? 0) - (straight.delay?.p50 ?? 0);
+  t.true(added >= 60, `${added} ms`);
+});
+
+test.serial(
+  'a scene shows the gateway that loses a delta, and the one that doesn’t start, beside a floor that is right',
+  async (t) => {
+    const load = startLoad();
+    const { baseUrl, server } = await faulty(without(20));
+    const targets: readonly Target[] = [
+      { name: 'lossy', start: async () => ({ pid: process.pid, baseUrl, stop: async () => {} }) },
+      { name: 'absent', start: () => Promise.reject(new Error('it speaks no chat')) },
+    ];
+    const scene = loadScene({
+      name: 'small',
+      groups: [],
+      about: '',
+      unit: 'delta',
+      plan: () => plan,
+      bodyBytes: 1_400,
+      rhythm: () => once,
+      warmUp: () => ({ rhythm: once }),
+      rounds: { full: 1, brief: 1, quick: 1 },
+      fullPairs: [],
+    });
+    try {
+      const settings = { pairs: [pairs[1]], targets, quick: true };
+      const rows = await scene.run({ settings, upstream, load, progress: () => {} });
+      const failed = Object.fromEntries(rows.map((row) => [row.participant, row.failed]));
+      t.regex(failed.lossy ?? '', /^1 wrong: the text differs from character/);
+      t.is(failed.absent, 'it speaks no chat');
+      t.deepEqual(
+        rows.filter((row) => row.failed === undefined).map(({ participant }) => participant),
+        ['converted', 'bytes', 'direct'],
+      );
+      t.true(rows.find(({ participant }) => participant === 'bytes')?.perSecond !== 0);
+    } finally {
+      load.stop();
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+);
+
+test.serial('every floor converts its pair rightly, streamed, cut anywhere, and whole', async (t) => {
+  const floors = await Promise.all(pairs.map(({ name }) => startFloor(upstream.baseUrl, name)));
+  const bytes = await startFloor(upstream.baseUrl);
+  const stamped = streamedAnswer({ deltas: 5, intervalMs: 5, stamped: true });
+  try {
+    for (const next of [plan, streamedAnswer({ deltas: 50, cuts: 'odd' }), stamped, wholeAnswer]) {
+      await upstream.plan(next);
+      const { streamed } = next;
+      for (const [at, { name, client, upstream: behind }] of pairs.entries()) {
+        const kept = await upstream.keepNext();
+        const baseUrl = floors[at]?.baseUrl ?? '';
+        const result = await runJob(job(baseUrl, { wire: client, streamed, text: next, bodyBytes: 60_000 }));
+        t.deepEqual([result.good, ...result.reasons], [1], name);
+        const body = await kept();
+        t.true(body.includes('New turn 0: '), `${name}: the last turn arrived`);
+        t.true(body.length > 50_000 && body.length < 80_000, `${name}: all turns arrived (${body.length})`);
+        const direct = await runJob(job(upstream.baseUrl, { wire: behind, streamed, text: next }));
+        t.deepEqual([direct.good, ...direct.reasons], [1], `${behind} upstream`);
+      }
+      const result = await runJob(job(bytes.baseUrl, { streamed, text: next }));
+      t.deepEqual([result.good, ...result.reasons], [1], 'bytes alone');
+    }
+  } finally {
+    await Promise.all([...floors, bytes].map(({ stop }) => stop()));
+  }
+});

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { Conversation } from './load/conversation.ts';
+import { clearBlocks, longestBlockMs, loopProbe } from './measure/loop-blocks.ts';
+import { forgetPeak, readMemory } from './measure/memory.ts';
+import { cpuBetween, readCpu, treeOf } from './measure/process-tree.ts';
+import type { Wire } from './wire.ts';
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+/** Works for a while of processor time, whatever else the machine does. */
+const work = (ms: number): string =>
+  `const end = process.cpuUsage(); while (process.cpuUsage(end).user + process.cpuUsage(end).system < ${ms * 1e3});`;
+
+/** Runs a program in a process of its own while `look` looks at it; each line on its input lets it take the next step. */
+const withProgram = async <T>(
+  program: string,
+  env: Readonly<Record<string, string>>,
+  look: (pid: number, step: () => Promise<void>) => Promise<T>,
+): Promise<T> => {
+  const child = spawn(process.execPath, ['-e', program], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const killer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const step = async (): Promise<void> => {
+    child.stdin.write('\n');
+    await once(child.stdout, 'data');
+  };
+  try {
+    await once(child.stdout, 'data');
+    return await look(child.pid ?? 0, step);
+  } finally {
+    clearTimeout(killer);
+    child.kill('SIGKILL');
+  }
+};
+
+onLinux('processor time counts threads and children, those that have ended too', async (t) => {
+  const program = `
+    const { Worker } = require('node:worker_threads');
+    const { spawn } = require('node:child_process');
+    const say = () => process.stdout.write('.');
+    const steps = [
+      () => new Worker(${JSON.stringify(work(150))}, { eval: true }).once('exit', say),
+      () => spawn(process.execPath, ['-e', ${JSON.stringify(work(150))}]).once('exit', say),
+      () => { spawn(process.execPath, ['-e', ${JSON.stringify(`${work(150)} process.stdout.write('.'); setInterval(() => {}, 1e3)`)}], { stdio: ['ignore', 'inherit', 'ignore'] }); },
+    ];
+    process.stdin.on('data', () => steps.shift()?.());
+    say();
+  `;
+  await withProgram(program, {}, async (pid, step) => {
+    for (const what of ['a thread that has ended', 'a child that has ended', 'a child that goes on']) {
+      const before = readCpu(pid);
+      await step();
+      const ms = cpuBetween(before, readCpu(pid));
+      t.true(ms >= 135 && ms < 2_000, `${what}: ${ms} ms`);
+    }
+    const tree = treeOf(pid);
+    t.is(tree.length, 2);
+    t.is(tree[0], pid);
+    for (const child of tree.slice(1)) process.kill(child, 'SIGKILL');
+  });
+});
+
+onLinux('peak memory begins anew when it is forgotten', async (t) => {
+  const program = `
+    let held;
+    const steps = [() => { held = Buffer.alloc(150e6, 1); held = undefined; gc(); }, () => {}];
+    process.stdin.on('data', () => { steps.shift()?.(); process.stdout.write('.'); });
+    require('node:v8').setFlagsFromString('--expose-gc');
+    globalThis.gc = require('node:vm').runInNewContext('gc');
+    process.stdout.write('.');
+  `;
+  await withProgram(program, {}, async (pid, step) => {
+    const small = readMemory(pid).peakMb;
+    await step();
+    const large = readMemory(pid).peakMb;
+    t.true(large > small + 120, `${small} → ${large} MB`);
+    forgetPeak(pid);
+    await step();
+    const after = readMemory(pid);
+    t.true(after.peakMb < large - 100 && after.peakMb >= after.rssMb - 1, `${after.peakMb} MB`);
+  });
+});
+
+onLinux('the probe sees how long the event loop stood still, and doesn’t count waiting', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-probe-'));
+  const file = join(folder, 'blocks');
+  clearBlocks(file);
+  const program = `
+    const say = () => setTimeout(() => process.stdout.write('.'), 500);
+    const steps = [say, () => { ${work(60)} say(); }];
+    process.stdin.on('data', () => steps.shift()?.());
+    setTimeout(say, 300);
+  `;
+  try {
+    await withProgram(program, loopProbe(file), async (_, step) => {
+      clearBlocks(file);
+      await step();
+      const idle = longestBlockMs(file);
+      clearBlocks(file);
+      await step();
+      const busy = longestBlockMs(file);
+      t.true(busy >= 55 && busy < 500, `${busy} ms`);
+      t.true(idle < 40, `${idle} ms`);
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a conversation’s requests are JSON, of the size that was asked for, and differ by their last turn', (t) => {
+  for (const wire of ['messages', 'chat', 'responses', 'gemini'] as const satisfies readonly Wire[]) {
+    for (const bytes of [1_000, 1_400, 100_000, 1_000_000]) {
+      const conversation = new Conversation({ wire, streamed: true, bytes });
+      const bodies = Array.from({ length: 20 }, () => {
+        const { pieces, bytes: length } = conversation.next();
+        const body = Buffer.concat(pieces);
+        t.is(body.length, length);
+        return body.toString();
+      });
+      for (const [n, body] of bodies.entries()) {
+        t.notThrows(() => JSON.parse(body));
+        t.true(body.includes(`New turn ${n}: `), `${wire}, ${bytes}: turn ${n}`);
+      }
+      const first = Buffer.byteLength(bodies[0] ?? '');
+      t.true(first > bytes * 0.9 && first < bytes * 1.2, `${wire}: ${first} for ${bytes}`);
+      const grows = Buffer.byteLength(bodies[10] ?? '') > first + 2_000;
+      t.is(grows, bytes >= 100_000, `${wire}, ${bytes}: earlier turns stay`);
+    }
+  }
+});

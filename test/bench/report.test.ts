@@ -1,0 +1,120 @@
+import test from 'ava';
+import type { LoadResult } from './load/job.ts';
+import { renderChart } from './report/chart.ts';
+import { reachOf } from './report/reach.ts';
+import { runReport } from './report/run-report.ts';
+import { renderReach, renderTable } from './report/table.ts';
+import { rowsOf } from './scenes/rows-of.ts';
+import type { Row } from './scenes/scene.ts';
+import type { Round } from './scenes/take-turns.ts';
+import { pairNamed } from './wire.ts';
+
+const spread = { p50: 1, p99: 2, max: 3 };
+
+const round = (cpuMs: number, more: Partial<LoadResult> = {}): Round => ({
+  cpuMs,
+  peakMb: 150,
+  result: {
+    good: 100,
+    bad: 0,
+    reasons: [],
+    seconds: 1,
+    latency: spread,
+    firstByte: spread,
+    delay: undefined,
+    cpuMs: 100,
+    ...more,
+  },
+});
+
+const pair = pairNamed('messages->chat');
+const plain = { scene: 'plain-64', unit: 'request', perRequest: 1 } as const;
+
+const rows = (own: readonly Round[], floor: readonly Round[] = [round(10), round(10), round(10)]): readonly Row[] =>
+  rowsOf(
+    plain,
+    pair,
+    new Map([
+      ['yard', own],
+      ['converted', floor],
+    ]),
+  );
+
+test('ratios are taken within each round, and their median counts', (t) => {
+  const [row] = rows([round(20), round(60), round(15)], [round(10), round(50), round(10)]);
+  t.deepEqual(row?.ratio, { to: 'converted', median: 1.5, low: 1.2, high: 2 });
+  t.is(row?.cpuUs, 200);
+});
+
+test('a goal that is missed is flagged, one that is reached too', (t) => {
+  const missed = rows([round(17), round(17), round(17)]);
+  t.deepEqual(
+    reachOf(missed).map(({ figure, reached }) => [figure, reached]),
+    [[1.7, false]],
+  );
+  t.regex(renderTable(missed), /yard .*1\.70 .*NO ≤ 1\.6/);
+  t.regex(renderReach(reachOf(missed)), /plain-64 .*1\.70 × floor .*NO$/);
+  const reached = rows([round(16), round(16), round(16)]);
+  t.regex(renderTable(reached), /yard .*1\.60 .*yes ≤ 1\.6/);
+  t.regex(renderReach(reachOf(reached)), /yes$/);
+});
+
+test('a wrong answer in any round fails the row, and its goal however cheap it was', (t) => {
+  const wrong = rows([round(1), round(1, { good: 99, bad: 1, reasons: ['the text differs'] }), round(1)]);
+  t.is(wrong[0]?.failed, '1 wrong: the text differs');
+  t.false(reachOf(wrong)[0]?.reached);
+  t.regex(renderTable(wrong), /FAILED: 1 wrong: the text differs/);
+});
+
+test('one that never answered rightly has no figures, and misses its goal', (t) => {
+  const failed = rowsOf(plain, pair, new Map([['yard', '3 wrong: status 500']]));
+  t.is(failed[0]?.cpuUs, undefined);
+  t.deepEqual(
+    reachOf(failed).map(({ reached }) => reached),
+    [false],
+  );
+});
+
+test('delay counts beside the floor’s own', (t) => {
+  const paced = (p99: number): Round => round(10, { delay: { p50: 0.5, p99, max: 99 } });
+  const found = rowsOf(
+    { scene: 'paced-200', unit: 'delta', perRequest: 500 },
+    pair,
+    new Map([
+      ['yard', [paced(13)]],
+      ['converted', [paced(10)]],
+    ]),
+  );
+  const delay = reachOf(found).find(({ what }) => what.startsWith('added delay'));
+  t.deepEqual([delay?.figure, delay?.reached], [3, false]);
+});
+
+test('cold start counts in seconds, on a slow machine beside the bare stack', (t) => {
+  const start = (seconds: number, times: number): Row => ({
+    scene: 'cold-start',
+    pair: 'chat→chat',
+    participant: 'yard',
+    unit: 'start',
+    startSeconds: seconds,
+    ratio: { to: 'bare', median: times, low: times, high: times },
+  });
+  const reached = (row: Row): boolean | undefined => reachOf([row])[0]?.reached;
+  t.true(reached(start(0.4, 3)));
+  t.true(reached(start(0.9, 2)));
+  t.false(reached(start(0.9, 3)));
+});
+
+test('the chart is one page of markup with all that was measured', (t) => {
+  const machine = { cpu: 'A <fast> one', cores: 2, memoryGb: 8, system: 'Linux', node: '20.0.0', busy: 0 };
+  const page = renderChart(
+    runReport({ startedAt: '', seconds: 1, machine, quick: false, rows: rows([round(17), round(17), round(17)]) }),
+  );
+  t.regex(page, /A &lt;fast> one/);
+  t.regex(page, /<svg .*yard.*170 µs\/request, 1\.70 ×/);
+  t.regex(page, /<tr class="no">/);
+  t.notRegex(page, /(?:src|href)=/);
+});
+
+test('a pair nobody has is refused with those that there are', (t) => {
+  t.throws(() => pairNamed('chat-gemini'), { message: /messages→chat, chat→chat/ });
+});

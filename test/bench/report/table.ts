@@ -1,0 +1,61 @@
+import type { Row } from '../scenes/scene.ts';
+import { inColumns, short } from './columns.ts';
+import { type Reach, reachOf } from './reach.ts';
+
+/** A column: its title, and what it shows of a row. */
+type Column = readonly [title: string, cell: (row: Row, goals: readonly Reach[]) => string];
+
+/** The columns of the table. */
+export const columns: readonly Column[] = [
+  ['scene', ({ scene }) => scene],
+  ['pair', ({ pair }) => pair],
+  ['who', ({ participant }) => participant],
+  ['µs CPU', ({ cpuUs, unit }) => (cpuUs === undefined ? '' : `${short(cpuUs)}/${unit}`)],
+  [
+    '× floor',
+    ({ ratio }) => (ratio ? `${ratio.median.toFixed(2)} (${ratio.low.toFixed(2)}–${ratio.high.toFixed(2)})` : ''),
+  ],
+  ['reached', (_, goals) => goals.map(({ reached, wanted }) => `${reached ? 'yes' : 'NO'} ${wanted}`).join('; ')],
+  ['/s', ({ perSecond }) => (perSecond === undefined ? '' : perSecond.toFixed(0))],
+  ['latency p50/p99 ms', ({ latencyMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],
+  ['delay p50/p99 ms', ({ delayMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],
+  ['MB', ({ peakMb, idleMb }) => (peakMb ?? idleMb)?.toFixed(0) ?? ''],
+  ['load CPU', ({ loadShare }) => (loadShare === undefined ? '' : `${(loadShare * 100).toFixed(0)} %`)],
+  ['s', ({ startSeconds }) => startSeconds?.toFixed(2) ?? ''],
+];
+
+/** The rows as text. Columns that nobody fills are left out; a fault or a note stands below its row. */
+export const renderTable = (rows: readonly Row[]): string => {
+  const goals = reachOf(rows);
+  const cellsOf = (row: Row): readonly string[] => columns.map(([, cell]) => cell(row, goalsOf(row, goals)));
+  const cells = rows.map(cellsOf);
+  const used = columns.flatMap((_, at) => (cells.some((line) => line[at] !== '') ? [at] : []));
+  const lines = [columns.map(([title]) => title), ...cells].map((line) => used.map((at) => line[at] ?? ''));
+  const [head = '', ...body] = inColumns(lines);
+  return [head, ...body.flatMap((line, at) => [line, ...remarks(rows[at])])].join('\n');
+};
+
+/** What was to be reached, and whether it was. */
+export const renderReach = (goals: readonly Reach[]): string =>
+  inColumns([
+    ['to reach', 'pair', 'who', 'figure', 'wanted', 'reached'],
+    ...goals.map(({ scene, pair, participant, what, figure, wanted, reached }) => [
+      scene,
+      pair,
+      participant,
+      `${short(figure)} ${what}`,
+      wanted,
+      reached ? 'yes' : 'NO',
+    ]),
+  ]).join('\n');
+
+/** Those of one row. */
+export const goalsOf = (row: Row, goals: readonly Reach[]): readonly Reach[] =>
+  goals.filter(
+    ({ scene, pair, participant }) => scene === row.scene && pair === row.pair && participant === row.participant,
+  );
+
+const remarks = (row: Row | undefined): readonly string[] => [
+  ...(row?.failed === undefined ? [] : [`    FAILED: ${row.failed}`]),
+  ...(row?.note === undefined ? [] : [`    ${row.note}`]),
+];

@@ -1,0 +1,76 @@
+import type { Load } from '../load/start-load.ts';
+import type { Target } from '../targets/target.ts';
+import type { Upstream } from '../upstream/start-upstream.ts';
+import type { Pair } from '../wire.ts';
+
+/** What of a run can be chosen. */
+export interface Settings {
+  readonly pairs: readonly Pair[];
+  readonly targets: readonly Target[];
+  /** Shorter rounds and fewer of them: for a look, not for figures. */
+  readonly quick: boolean;
+}
+
+/** What a scene has at hand. */
+export interface Stage {
+  readonly settings: Settings;
+  readonly upstream: Upstream;
+  readonly load: Load;
+  /** Says what is being done, on one line that the next one replaces. */
+  readonly progress: (text: string) => void;
+}
+
+/** What a participant cost and did in one scene. */
+export interface Row {
+  readonly scene: string;
+  readonly pair: string;
+  /** A gateway's name, or a floor: `direct`, `bytes`, `converted`, `bare`. */
+  readonly participant: string;
+  /** What is counted: requests, deltas, or a thing of its own. */
+  readonly unit: 'request' | 'delta' | 'event' | 'start' | 'process';
+  /** Processor time of the whole process tree per unit, the median of all rounds. */
+  readonly cpuUs?: number;
+  /** The same beside a floor's in the same round: the median of all rounds, the smallest, the largest. */
+  readonly ratio?: Ratio;
+  /** Requests, or deltas, a second of wall time. */
+  readonly perSecond?: number;
+  /** From the meant start to the answer's end. */
+  readonly latencyMs?: { readonly p50: number; readonly p99: number };
+  /** From a delta's sending to its arrival. */
+  readonly delayMs?: { readonly p50: number; readonly p99: number };
+  /** The most resident memory while it was measured. */
+  readonly peakMb?: number;
+  /** Share of one processor core that the load generator used. */
+  readonly loadShare?: number;
+  /** Resident memory of a process that does nothing. */
+  readonly idleMb?: number;
+  /** Requests a second if its busiest process had a core of its own all the time. */
+  readonly capacity?: number;
+  /** Its capacity beside that of one process. */
+  readonly scaling?: number;
+  /** Longest stretch for which the event loop stood still. */
+  readonly longestBlockMs?: number;
+  /** Seconds from the start of the program to the first answer. */
+  readonly startSeconds?: number;
+  /** What else is to be known. */
+  readonly note?: string;
+  /** Why there are no figures, or why they mean nothing: an answer was wrong, or missing. */
+  readonly failed?: string;
+}
+
+/** A participant beside a floor. */
+export interface Ratio {
+  readonly to: string;
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Something that is measured under a name. */
+export interface Scene {
+  readonly name: string;
+  /** Other names under which it is chosen. */
+  readonly groups: readonly string[];
+  readonly about: string;
+  readonly run: (stage: Stage) => Promise<readonly Row[]>;
+}

@@ -1,0 +1,42 @@
+/** The wire formats that the harness speaks. `gemini` is only met on the upstream's side and straight at the upstream. */
+export type Wire = 'messages' | 'chat' | 'responses' | 'gemini';
+
+/** What a client speaks, and what the upstream behind the gateway speaks. */
+export interface Pair {
+  /** `messages→chat`. */
+  readonly name: string;
+  readonly client: Wire;
+  readonly upstream: Wire;
+}
+
+const pair = (client: Wire, upstream: Wire): Pair => ({ name: `${client}→${upstream}`, client, upstream });
+
+/** The pairs that are measured, the most used first. */
+export const pairs = [
+  pair('messages', 'chat'),
+  pair('chat', 'chat'),
+  pair('chat', 'messages'),
+  pair('responses', 'chat'),
+  pair('messages', 'gemini'),
+] as const satisfies readonly Pair[];
+
+/** The pair of this name, written with `→`, `->` or `-`; throws an error that lists them when there is none. */
+export const pairNamed = (name: string): Pair => {
+  const found = pairs.find((candidate) => candidate.name === name.replace(/->|-/, '→'));
+  if (!found) throw new Error(`No pair is called ${name}; there are ${pairs.map((each) => each.name).join(', ')}.`);
+  return found;
+};
+
+/** The model that clients ask for: a bare name, so that the gateway has to route. */
+export const askedModel = 'bench-model';
+
+/** Where a client of this format posts, for a streamed answer or a whole one. */
+export const pathOf = (wire: Wire, streamed: boolean): string => paths[wire](streamed);
+
+const paths: Readonly<Record<Wire, (streamed: boolean) => string>> = {
+  messages: () => '/v1/messages',
+  chat: () => '/v1/chat/completions',
+  responses: () => '/v1/responses',
+  gemini: (streamed) =>
+    `/v1beta/models/${askedModel}:${streamed ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+};

@@ -1,0 +1,90 @@
+import { connect, type Socket } from 'node:net';
+import test from 'ava';
+import { of } from 'rxjs';
+import { ConnectionLimit } from '../../../engine/http/connection-limit.ts';
+import { endpoint, serve, text, until } from './rig.ts';
+
+test('S11 the bound is exact for one address, and others are let in while one has too many', (t) => {
+  const limit = new ConnectionLimit();
+  t.true(limit.admit('a', 0, 2));
+  t.true(limit.admit('a', 0, 2));
+  t.false(limit.admit('a', 0, 2));
+  limit.closed();
+  t.true(limit.admit('b', 0, 2), 'the third connection, but the first of its address');
+  t.is(limit.open, 3);
+  for (let at = 0; at < 3; at += 1) limit.closed();
+  for (let at = 0; at < 100; at += 1) {
+    t.true(limit.admit('a', 0, 2), 'an address that opens and closes many has few');
+    limit.closed();
+  }
+  t.is(limit.open, 0);
+});
+
+test('S11 requests at work count, however long ago their connections were opened', (t) => {
+  const limit = new ConnectionLimit();
+  for (let at = 0; at < 5; at += 1) limit.admit('b', 0, 5);
+  t.false(limit.admit('a', 5, 5));
+  limit.closed();
+  t.true(limit.admit('a', 3, 5));
+});
+
+test('S11 at most 1,024 connections of one client address; another address is still served', async (t) => {
+  const warnings: string[] = [];
+  const { port } = await serve(t, [{ method: 'GET', path: '/', endpoint: endpoint(() => of(text('hi'))) }], {
+    hooks: { warn: (line) => warnings.push(line) },
+  });
+  const sockets: Socket[] = [];
+  let closed = 0;
+  const open = (localAddress: string): Socket => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      closed += 1;
+    });
+    sockets.push(socket);
+    return socket;
+  };
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  for (let count = 0; count < 1_100; count += 1) open('127.0.0.1');
+  await until(() => closed === 76, 8_000);
+  t.is(closed, 76);
+  t.deepEqual(warnings, ['connections of 127.0.0.1 are turned away: it has 1024 open (LIMITS.connectionsPerClient)']);
+  if (process.platform !== 'linux') return;
+  let answer = '';
+  const other = open('127.0.0.2');
+  other.on('data', (data) => {
+    answer += data;
+  });
+  other.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await until(() => answer.endsWith('hi'), 3_000);
+  t.pass();
+});
+
+test('S12 a head that comes too slowly, or not at all, is cut off', async (t) => {
+  const { port } = await serve(t, [{ method: 'GET', path: '/', endpoint: endpoint(() => of(text('hi'))) }]);
+  const startedMs = Date.now();
+  const lifetime = (first: string, more: string): Promise<number> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(first));
+      const dripping = setInterval(() => socket.write(more), 500);
+      socket.resume();
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        clearInterval(dripping);
+        resolve(Date.now() - startedMs);
+      });
+    });
+  const get = 'GET / HTTP/1.1\r\n';
+  const lives = await Promise.all([
+    lifetime('', ''),
+    lifetime(get, ''),
+    lifetime(get, 'X'),
+    lifetime(get, 'X: y\r\n'),
+    lifetime(`${get}Host: localhost\r\n\r\n`, ''),
+  ]);
+  t.log(lives.join(' ms, '));
+  // The native timer has steps of four seconds.
+  for (const ms of lives) t.true(ms < 14_000, `${ms} ms`);
+});

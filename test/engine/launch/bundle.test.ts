@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { compile } from '../../../engine/launch/compile.js';
+
+const root = resolve(import.meta.dirname, '../../..');
+const execute = promisify(execFile);
+
+/** A copy of the gateway that shares the packages of this one. */
+const copyGateway = async (t: ExecutionContext) => {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bundle-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (const part of ['engine', 'protocols', 'transformers', 'admin', 'package.json', 'tsconfig.json']) {
+    await cp(join(root, part), join(folder, part), { recursive: true });
+  }
+  const packages = join(folder, 'node_modules');
+  await mkdir(packages);
+  for (const name of await readdir(join(root, 'node_modules'))) {
+    if (name !== '.cache') await symlink(join(root, 'node_modules', name), join(packages, name));
+  }
+  const cache = join(packages, '.cache', 'switchyard');
+  const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const { stdout } = await execute(process.execPath, [join(folder, 'engine/cli/switchyard.js'), ...args], {
+      env: { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: folder, ...env },
+    });
+    return stdout;
+  };
+  const bundles = async (): Promise<readonly string[]> =>
+    (await readdir(cache).catch(() => [])).filter((name) => /^\d+-\d+$/.test(name));
+  return { folder, cache, run, bundles };
+};
+
+test('the first command makes the bundle, and the next ones run it', async (t) => {
+  const { run, bundles, cache } = await copyGateway(t);
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  t.is(await run(['--version']), `${version}\n`);
+  const [made, ...others] = await bundles();
+  t.deepEqual(others, []);
+  const program = join(cache, made ?? '', 'main.mjs');
+  await writeFile(program, `console.log('bundled');${await readFile(program, 'utf8')}`);
+  t.regex(await run(['--version']), /bundled/, 'what runs is the bundle');
+  t.notRegex(await run(['--version'], { SWITCHYARD_BUNDLE: 'off' }), /bundled/, 'unless it is not wanted');
+  t.deepEqual(await bundles(), [made], 'it is not made anew');
+});
+
+(process.platform === 'linux' ? test : test.skip)('the compiler is gone once the bundle is made', async (t) => {
+  const children = async (): Promise<readonly string[]> =>
+    (await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')).split(' ').filter(Boolean);
+  const before = await children();
+  const outdir = await mkdtemp(join(tmpdir(), 'switchyard-compiled-'));
+  t.teardown(() => rm(outdir, { recursive: true, force: true }));
+  t.true((await compile(root, outdir)).includes('engine/pipeline.ts'));
+  const left = async () => (await children()).filter((pid) => !before.includes(pid));
+  for (let waitedMs = 0; waitedMs < 2000 && (await left()).length > 0; waitedMs += 20) await wait(20);
+  t.deepEqual(await left(), [], 'as a process beside the gateway it would keep its memory for good');
+});
+
+test('an edited source is never ignored, a touched one does not matter', async (t) => {
+  const { run, bundles, folder } = await copyGateway(t);
+  const source = join(folder, 'engine/version.ts');
+  const says = async (word: string) => {
+    await writeFile(source, `export const version: string = '${word}';\n`);
+    return run(['--version']);
+  };
+  await run(['--version']);
+  t.is(await says('one'), 'one\n');
+  // As long as the one before.
+  t.is(await says('two'), 'two\n');
+  const before = await bundles();
+  await utimes(source, new Date(), new Date(Date.now() - 3_600_000));
+  t.is(await run(['--version']), 'two\n');
+  t.deepEqual(await bundles(), before);
+});
+
+test('without a place for the bundle the sources run', async (t) => {
+  const { run, folder } = await copyGateway(t);
+  await writeFile(join(folder, 'node_modules', '.cache'), 'in the way');
+  t.regex(await run(['config', 'check']), /config\.json is not there/);
+});
+
+test('a mistake in a source is told by the loader of the sources', async (t) => {
+  const { run, folder, bundles } = await copyGateway(t);
+  await writeFile(join(folder, 'engine/version.ts'), 'export const version = ;');
+  const error = await t.throwsAsync<Error & { stderr: string }>(run(['--version']));
+  t.regex(error?.stderr ?? '', /version\.ts/);
+  t.is((await bundles()).length, 0);
+});
+
+test('custom transformers in TypeScript see the packages that the bundle runs', async (t) => {
+  const { run, folder, bundles } = await copyGateway(t);
+  await writeFile(
+    join(folder, 'shout.ts'),
+    `import { fail, rx, Type, transformer } from 'switchyard/transformer';
+    import { Observable } from 'rxjs';
+    const same: boolean = rx.Observable === Observable;
+    export default transformer({
+      name: 'shout',
+      options: Type.Object({}),
+      request: (request) => fail('invalid-request', \`refused by shout, \${same}\`),
+    });`,
+  );
+  const config = {
+    Providers: [{ name: 'up', baseUrl: 'http://127.0.0.1:9/v1', apiKey: 'k', models: ['m'] }],
+    Router: { default: 'up,m' },
+    transformers: [{ path: 'shout.ts' }],
+  };
+  await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+  for (const env of [{}, { SWITCHYARD_BUNDLE: 'off' }]) {
+    const error = await t.throwsAsync<Error & { stderr: string }>(run(['explain', '--model', 'any'], env));
+    t.regex(error?.stderr ?? '', /would be refused: refused by shout, true/);
+  }
+  t.is((await bundles()).length, 1);
+});

@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { slowMs, type Target } from './targets.ts';
+
+/** How a target is run. */
+export interface FuzzRun {
+  readonly seed: number;
+  readonly cases: number;
+  /** Called before each case. */
+  readonly each?: () => void;
+}
+
+/** How it went. */
+export interface FuzzResult {
+  /** What failed, with the seed and the smallest case found; absent: nothing. */
+  readonly failure: string | undefined;
+  readonly slowestMs: number;
+}
+
+/** Tries a target's law on so many cases. The same seed brings the same cases. */
+export const runTarget = ({ name, law }: Target, { seed, cases, each }: FuzzRun): FuzzResult => {
+  let slowestMs = 0;
+  const property = law((run) => {
+    each?.();
+    const startedMs = performance.now();
+    run();
+    const tookMs = performance.now() - startedMs;
+    slowestMs = Math.max(slowestMs, tookMs);
+    if (tookMs > slowMs) throw new Error(`took ${Math.round(tookMs)} ms`);
+  });
+  const details = fc.check(property, { seed, numRuns: cases });
+  const failure = details.failed
+    ? `${name}, seed ${seed}, path ${details.counterexamplePath}: ${wordsOf(details.errorInstance)}\n${fc.stringify(details.counterexample)}`
+    : undefined;
+  return { failure, slowestMs };
+};
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { addressIn, bin } from '../support/command.ts';
+import { openFilesOf } from '../support/faults/gateway-process.ts';
+import { collectGarbage, probeEnvironment, readProbe } from '../support/faults/read-probe.ts';
+import { providersAt } from '../support/faults/wires.ts';
+import { startFaultyUpstreams, startLoad } from './load.ts';
+import { slopeOf } from './slope.ts';
+
+/**
+ * R14: a gateway as users run it under streams, one in ten of which fails and one in ten of which its client leaves. Prints what
+ * it measures and ends with 1 when a bar is missed.
+ */
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '10' }, streams: { type: 'string', default: '200' } },
+});
+const minutes = Number(values.minutes);
+const streams = Number(values.streams);
+
+/** The part of the run in which pools fill and code is compiled, at most. */
+const warmUpMs = Math.min(60_000, minutes * 60_000 * 0.4);
+/** A slope is worth its name only over a time in which garbage and noise don't make it. */
+const leastMinutesForSlope = 20;
+/** What streams at work may make of difference: some have just begun at one moment, are nearly done at another. */
+const mostHeapMb = 8;
+
+const home = await mkdtemp(join(tmpdir(), 'switchyard-soak-'));
+const upstreams = await startFaultyUpstreams();
+await writeFile(
+  join(home, 'config.json'),
+  JSON.stringify({
+    PORT: 0,
+    RETRY: { attempts: 0 },
+    BREAKER: { faults: 1_000_000_000 },
+    ...providersAt((wire) => upstreams[wire].url),
+  }),
+);
+const { PATH = '' } = process.env;
+const gateway = spawn(process.execPath, [bin, 'start'], {
+  env: { PATH, HOME: home, SWITCHYARD_HOME: home, ...probeEnvironment(home) },
+});
+const exited = once(gateway, 'exit');
+const pid = gateway.pid ?? 0;
+let said = '';
+for (const output of [gateway.stdout, gateway.stderr]) {
+  output.on('data', (data) => {
+    said += data;
+  });
+}
+const failures: string[] = [];
+const check = (holds: boolean, what: string): void => {
+  console.log(`${holds ? 'held   ' : 'MISSED '} ${what}`);
+  if (!holds) failures.push(what);
+};
+
+try {
+  while (!said.includes('listens on')) {
+    if (gateway.exitCode !== null) throw new Error(said);
+    await wait(50);
+  }
+  const baseUrl = addressIn(said);
+  // A first round makes what is made once: pools, log files, compiled code.
+  const first = startLoad(baseUrl, 20);
+  await wait(3_000);
+  await first.end();
+  /** Idle connections on both sides end, so that what is open is what is kept. */
+  const settle = async (): Promise<number> => {
+    await wait(6_000);
+    for (const upstream of Object.values(upstreams)) upstream.closeIdle();
+    await wait(1_000);
+    return openFilesOf(pid);
+  };
+  const filesBefore = await settle();
+
+  const load = startLoad(baseUrl, streams);
+  const samples: { readonly minutes: number; readonly megabytes: number }[] = [];
+  const heaps: number[] = [];
+  const fromMs = performance.now();
+  const endMs = fromMs + minutes * 60_000;
+  const everyMs = Math.max(2_000, (minutes * 60_000) / 60);
+  while (performance.now() < endMs) {
+    await wait(everyMs);
+    if (gateway.exitCode !== null) throw new Error(`the gateway ended: ${said}`);
+    const { rss, heapUsed } = await collectGarbage(home, pid);
+    const atMs = performance.now() - fromMs;
+    if (atMs >= warmUpMs) {
+      samples.push({ minutes: atMs / 60_000, megabytes: rss / 1e6 });
+      heaps.push(heapUsed / 1e6);
+    }
+    const { whole, faulted, left, wrongs } = load.tallies;
+    console.log(
+      `${(atMs / 60_000).toFixed(1)} min: ${whole} whole, ${faulted} faults, ${left} left, ${wrongs} wrong; RSS ${(rss / 1e6).toFixed(0)} MB, heap ${(heapUsed / 1e6).toFixed(1)} MB`,
+    );
+  }
+  const { p50Ms, p99Ms } = readProbe(home, pid);
+  await load.end();
+  const { tallies } = load;
+  let files = await settle();
+  for (let round = 0; round < 5 && Math.abs(files - filesBefore) > 2; round += 1) files = await settle();
+  const { unhandled } = readProbe(home, pid);
+  const { perHour, uncertainty } = slopeOf(samples);
+
+  check(
+    tallies.wrongs === 0,
+    `${tallies.whole} streams whole with their text, ${tallies.faulted} faults with one error each, ${tallies.left} left; ${tallies.wrongs} wrong`,
+  );
+  for (const wrong of tallies.wrong.slice(0, 10)) console.log(`        ${wrong}`);
+  check(Math.abs(files - filesBefore) <= 2, `open files ${filesBefore} before, ${files} after`);
+  check(p99Ms < 20, `event loop late by ${p50Ms} ms (p50), ${p99Ms} ms (p99)`);
+  check(unhandled === 0, `${unhandled} unhandled rejections or exceptions`);
+  const slope = `memory ${perHour.toFixed(1)} ± ${uncertainty.toFixed(1)} MB an hour over ${(minutes - warmUpMs / 60_000).toFixed(1)} minutes after the warm-up`;
+  if (minutes >= leastMinutesForSlope) check(perHour - uncertainty < 1, slope);
+  else {
+    // The slope's own uncertainty is larger than the bar then: what a short run can show is a heap that keeps what it should not.
+    console.log(`        ${slope}: too short for the bar of 1 MB`);
+    const grown = (heaps.at(-1) ?? 0) - (heaps[0] ?? 0);
+    check(
+      grown < mostHeapMb,
+      `heap without garbage grew by ${grown.toFixed(1)} MB after the warm-up, at most ${mostHeapMb}`,
+    );
+  }
+} finally {
+  gateway.kill('SIGTERM');
+  await Promise.race([exited, wait(35_000).then(() => gateway.kill('SIGKILL'))]);
+  for (const upstream of Object.values(upstreams)) await upstream.close();
+  await rm(home, { recursive: true, force: true });
+}
+check(gateway.exitCode === 0, `the gateway ended with ${gateway.exitCode}`);
+process.exit(failures.length === 0 ? 0 : 1);

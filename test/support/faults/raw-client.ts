@@ -1,0 +1,84 @@
+import { connect, type Socket } from 'node:net';
+
+/** A client down to its socket: one that reads slowly or not at all, that sends in pieces, or leaves when it likes. */
+export interface RawClient {
+  readonly socket: Socket;
+  /** All that has been read so far, head included. */
+  readonly text: () => string;
+  readonly bytesRead: () => number;
+  /** Resolves once this has been read; rejects when the connection ends without it. */
+  readonly says: (words: string) => Promise<void>;
+  /** Resolves when the connection is closed, by whomever. */
+  readonly closed: Promise<void>;
+  /** Goes away at once. */
+  readonly leave: () => void;
+}
+
+/** How a client reads: as fast as it can, so many bytes a second, or never. */
+export type Appetite = 'all' | 'nothing' | number;
+
+const ticksPerSecond = 4;
+
+/** Sends a POST and reads the answer with that appetite. */
+export const rawPost = (baseUrl: string, path: string, body: object, appetite: Appetite = 'all'): RawClient => {
+  const { hostname, port, host } = new URL(baseUrl);
+  const payload = JSON.stringify(body);
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `host: ${host}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(payload)}`,
+  ];
+  return rawClient(hostname, Number(port), `${head.join('\r\n')}\r\n\r\n${payload}`, appetite);
+};
+
+/** Sends these words as they are, however malformed. */
+export const rawClient = (host: string, port: number, words: string, appetite: Appetite = 'all'): RawClient => {
+  let text = '';
+  let bytesRead = 0;
+  const watchers = new Set<() => void>();
+  const socket = connect(port, host);
+  const take = (piece: Buffer | null): void => {
+    if (!piece) return;
+    bytesRead += piece.length;
+    // A slow reader's answer is endless, and nobody looks at it.
+    if (appetite === 'all') text += piece.toString('latin1');
+    for (const look of watchers) look();
+  };
+  if (appetite === 'all') socket.on('data', take);
+  else socket.pause();
+  const timer =
+    typeof appetite === 'number'
+      ? setInterval(
+          () => take(socket.read(Math.ceil(appetite / ticksPerSecond)) ?? socket.read()),
+          1000 / ticksPerSecond,
+        )
+      : undefined;
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      clearInterval(timer);
+      for (const look of watchers) look();
+      resolve();
+    });
+  });
+  socket.on('error', () => {});
+  socket.write(words);
+  return {
+    socket,
+    text: () => text,
+    bytesRead: () => bytesRead,
+    says: (expected) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (text.includes(expected)) resolve();
+          else if (socket.destroyed) reject(new Error(`ended without saying ${expected}: ${text.slice(-500)}`));
+          else return;
+          watchers.delete(look);
+        };
+        watchers.add(look);
+        look();
+      }),
+    closed,
+    leave: () => socket.resetAndDestroy(),
+  };
+};
