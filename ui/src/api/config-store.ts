@@ -29,6 +29,28 @@ export const reloadConfig = async (): Promise<void> => {
   }
 };
 
+/** How long another process of the service may take to learn of a change, in milliseconds. */
+const learnsMs = 2_000;
+const askAgainMs = 150;
+
+/**
+ * Reads the configuration anew once it was changed by a call. The next call may be answered by another process, or by one that is about
+ * to end, which take up the change a moment later: what was there before the change isn't taken for what is there now.
+ */
+export const reloadChangedConfig = async (): Promise<void> => {
+  const { etag } = held.get();
+  for (const until = performance.now() + learnsMs; etag !== undefined && performance.now() < until; ) {
+    const read = await readConfig().catch(() => undefined);
+    if (!read) break;
+    if (read.etag !== etag) {
+      hold(read);
+      return;
+    }
+    await new Promise((resolve) => window.setTimeout(resolve, askAgainMs));
+  }
+  await reloadConfig();
+};
+
 /** The shared configuration. It is read when the first page asks, and when the key or the connection changed. */
 export const useConfig = (): ConfigState => {
   const { revision } = useStore(connection);
@@ -48,8 +70,9 @@ export const saveConfig = async (change: (config: ConfigFile) => ConfigFile): Pr
   const { config, etag } = held.get();
   const before = config === undefined ? await readConfig() : { config, etag };
   try {
-    const outcome = await writeConfig(change(before.config), before.etag);
-    await reloadConfig();
+    const next = change(before.config);
+    const outcome = await writeConfig(next, before.etag);
+    await (JSON.stringify(next) === JSON.stringify(before.config) ? reloadConfig() : reloadChangedConfig());
     return outcome;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 412) throw error;

@@ -1,4 +1,3 @@
-import { ApiError } from './api-error.ts';
 import { call } from './call.ts';
 
 /** A key that is left alone for a while. */
@@ -29,12 +28,6 @@ export interface Upstream {
   }[];
 }
 
-/** How the providers stand. None where the gateway doesn't tell. */
-export const readUpstreams = async (signal?: AbortSignal): Promise<readonly Upstream[]> => {
-  try {
-    return (await call<{ readonly upstreams: readonly Upstream[] }>('/api/upstreams', { signal })).upstreams;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return [];
-    throw error;
-  }
-};
+/** How the providers stand. */
+export const readUpstreams = async (signal?: AbortSignal): Promise<readonly Upstream[]> =>
+  (await call<{ readonly upstreams: readonly Upstream[] }>('/api/upstreams', { signal })).upstreams;

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { type Backup, listBackups, readBackup, restoreBackup } from '../../api/config.ts';
-import { reloadConfig } from '../../api/config-store.ts';
+import { reloadChangedConfig } from '../../api/config-store.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Diff } from '../../config/diff.tsx';
 import { useForm } from '../../config/form.ts';
@@ -69,7 +69,7 @@ const Preview = ({ backup, onClose }: { readonly backup: Backup; readonly onClos
     setBusy(true);
     try {
       const { message } = await restoreBackup(backup.name);
-      await reloadConfig();
+      await reloadChangedConfig();
       toast(message);
       onClose();
     } catch (caught) {

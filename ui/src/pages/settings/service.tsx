@@ -1,8 +1,9 @@
 import { useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
+import type { ConfigFile } from '../../api/config.ts';
 import { readService, restartService } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { checkAgain } from '../../config/findings.ts';
+import { checkAgain, checked } from '../../config/findings.ts';
 import { useForm } from '../../config/form.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
@@ -11,16 +12,20 @@ import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { confirm } from '../../shell/confirm.ts';
 import { ThemeSwitch } from '../../shell/theme-switch.tsx';
+import { useStore } from '../../state/store.ts';
 import { awaitService } from './await-service.ts';
 import { RestartDue } from './restart-due.tsx';
 
 type Progress =
   | { readonly phase: 'idle' | 'starting' | 'waiting' | 'done' }
-  | { readonly phase: 'failed' | 'gone'; readonly message: string };
+  | { readonly phase: 'failed' | 'moved'; readonly message: string };
 
 /** The processes, and their restart; the look of this interface. */
 export const Service = () => {
   const { saved } = useForm();
+  const { of, restart: fields } = useStore(checked);
+  const due = of === saved ? fields : [];
+  const moves = due.includes('HOST') || due.includes('PORT');
   const { data: service, error, reload } = useLoad(readService);
   const [progress, setProgress] = useState<Progress>({ phase: 'idle' });
   const restart = async (): Promise<void> => {
@@ -34,13 +39,13 @@ export const Service = () => {
     try {
       await restartService();
       setProgress({ phase: 'waiting' });
-      if (await awaitService()) {
+      // Where it has moved, the old process may answer here for another moment: that says nothing.
+      if (!moves && (await awaitService())) {
         checkAgain();
         setProgress({ phase: 'done' });
         reload();
       } else {
-        const { HOST = window.location.hostname, PORT = window.location.port } = saved;
-        setProgress({ phase: 'gone', message: `http://${HOST}:${PORT}/ui` });
+        setProgress({ phase: 'moved', message: addressIn(saved, due) });
       }
     } catch (caught) {
       setProgress({ phase: 'failed', message: wordError(caught) });
@@ -77,10 +82,9 @@ export const Service = () => {
             {progress.message}
           </Notice>
         )}
-        {progress.phase === 'gone' && (
-          <Notice kind="warn" title="The gateway does not answer here any more">
-            Its address may have changed. By its configuration it is now at{' '}
-            <a href={progress.message}>{progress.message}</a>.
+        {progress.phase === 'moved' && (
+          <Notice kind="warn" title="The gateway has moved">
+            By its configuration it is now at <a href={progress.message}>{progress.message}</a>. This page stays behind.
           </Notice>
         )}
         {error !== undefined && <Notice kind="failed">{error}</Notice>}
@@ -114,4 +118,10 @@ export const Service = () => {
       </Panel>
     </>
   );
+};
+
+/** Where the gateway is after its restart, as seen from here: an address that stands for all of a machine's leads to this one. */
+const addressIn = ({ HOST = '127.0.0.1', PORT = 3456 }: ConfigFile, changed: readonly string[]): string => {
+  const host = changed.includes('HOST') && !/^(?:0\.0\.0\.0|::)$/.test(HOST) ? HOST : window.location.hostname;
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${PORT}/ui`;
 };
