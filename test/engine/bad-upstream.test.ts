@@ -61,7 +61,7 @@ test.before(async () => {
     // This is about shapes; what is asked again, and what stops being asked, has tests of its own.
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000_000 },
-    TIMEOUTS: { firstByteMs: 1_000, idleMs: 1_000 },
+    TIMEOUTS: { firstByteMs: 2_500, idleMs: 2_500 },
     ...providersAt((wire) => upstreams.get(wire)?.url ?? ''),
   });
 });
