@@ -326,6 +326,7 @@ browserTest(
         await page.getByText('The same settings were changed elsewhere').waitFor();
         t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
         t.like(await onDisk(), { Router: { default: 'first,large' } });
+        t.false(await page.getByText('save once more').isVisible());
         await page.getByRole('button', { name: 'Keep mine' }).click();
         await save(page);
         t.like(await onDisk(), { Router: { default: 'second,other' } });

@@ -24,10 +24,11 @@ export const Conflicts = ({
       </>
     }
   >
-    <div className="stack">
+    <div className="stack" role="alert">
       <p>
-        Since you began, somebody else has saved other values for {conflicts.map(({ path }) => path).join(', ')}. Below:
-        what is saved, struck by what you have. Everything else of both sides fits together and stays.
+        Nothing was saved: since you began, somebody else has saved other values for{' '}
+        {conflicts.map(({ path }) => path).join(', ')}. Decide which are to stay: what is saved (−), or what you have
+        (+). Everything else of both sides fits together and stays.
       </p>
       {conflicts.map(({ path, mine, theirs }) => (
         <Diff key={path} label={path} before={print(path, theirs)} after={print(path, mine)} />

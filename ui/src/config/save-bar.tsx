@@ -36,7 +36,9 @@ export const SaveBar = () => {
       toast(message);
       setReviews(false);
     } catch (caught) {
-      setError(wordError(caught));
+      // A conflict is told above, with what decides it.
+      if (configDraft.get().conflicts.length > 0) window.scrollTo({ top: 0 });
+      else setError(wordError(caught));
     }
     setBusy(false);
   };
