@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -58,9 +59,12 @@ test('R9 a second signal ends it within a second', async (t) => {
   await wait(300);
   t.is(running.child.exitCode, null, 'it waits for its stream');
   const from = performance.now();
+  // Not its output's end: the build of the web interface, which it may have begun, has that open too.
+  const gone = once(running.child, 'exit');
   running.child.kill('SIGTERM');
-  await running.ended;
-  t.true(performance.now() - from < 1_000);
+  await gone;
+  const tookMs = performance.now() - from;
+  t.true(tookMs < 1_000, `${tookMs} ms`);
 });
 
 test('R12 P4 a full disk and no place for the log folder: no request fails; headers of any kind do no harm', async (t) => {
