@@ -47,7 +47,8 @@ test('the first command makes the bundle, and the next ones run it', async (t) =
   t.deepEqual(await bundles(), [made], 'it is not made anew');
 });
 
-(process.platform === 'linux' ? test : test.skip)('the compiler is gone once the bundle is made', async (t) => {
+// By itself: the others start processes too.
+(process.platform === 'linux' ? test.serial : test.skip)('the compiler is gone once the bundle is made', async (t) => {
   const children = async (): Promise<readonly string[]> =>
     (await readFile(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')).split(' ').filter(Boolean);
   const before = await children();
