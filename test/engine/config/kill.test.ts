@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { temporaryHome } from './store-rig.ts';
 
 /** `SWITCHYARD_KILLS=1000` makes the long run of it. */
-const kills = Number(process.env.SWITCHYARD_KILLS ?? 100);
+const kills = Number(process.env.SWITCHYARD_KILLS ?? 50);
 const rows = 2;
 const writer = join(import.meta.dirname, 'endless-writer.ts');
 
