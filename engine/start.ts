@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { uiFilesIn } from '../admin/ui-files.ts';
 import { wordFault } from '../admin/word-fault.ts';
 import { formats, plainFormat, stages } from '../transformers/index.ts';
@@ -18,6 +18,7 @@ import { openLogs } from './log/index.ts';
 import { createLossCounter, type LossSeries } from './loss-counter.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Format } from './model/transformer.ts';
+import { root } from './places.ts';
 import { createPresets } from './presets/presets.ts';
 import { requestLog } from './request-log.ts';
 import { variableFor } from './requests/curl.ts';
@@ -75,7 +76,7 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
 
 const keepAliveMs = 15_000;
 
-const builtUi = join(resolve(import.meta.dirname, '..'), 'ui', 'dist');
+const builtUi = fileURLToPath(new URL('ui/dist', root));
 
 /** Puts the service together and opens its port. Throws an error worded for users when it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
