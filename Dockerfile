@@ -5,13 +5,13 @@ FROM node:24-trixie-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No package runs code of its own while it is installed.
-RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 # The web interface; it is built with packages that the image doesn't hold.
 FROM node:24-trixie-slim AS interface
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
-RUN npm install --ignore-scripts --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY ui ./ui
 RUN npm run build
 

@@ -1,19 +1,18 @@
-import { defer, map } from 'rxjs';
+import { map } from 'rxjs';
 import Type from 'typebox';
 import type { Config } from '../engine/config/config.ts';
-import { explain, smallRequest } from '../engine/explain.ts';
-import type { Endpoint } from '../engine/http/endpoint.ts';
-import type { Incoming } from '../engine/http/incoming.ts';
+import { explain, smallRequest } from '../engine/endpoints/explain.ts';
+import type { HttpRequest } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
-import type { Yard } from '../engine/yard/yard.ts';
+import type { Gateway } from '../engine/routing/gateway.ts';
+import { adminEndpoint } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
+import type { DocumentedRoute, OperationDoc } from './operation-doc.ts';
 import { ServiceFault } from './operation-docs.ts';
 import { readJsonBody } from './read-json-body.ts';
-import { wordFault } from './word-fault.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -32,16 +31,15 @@ const ExplainRequest = Type.Object({
 const requestReader = reader(ExplainRequest);
 
 /**
- * `POST /api/explain` (a request in the body) and `GET` (a small one from the query): what would become of it. No upstream is
- * called.
+ * `POST /api/explain` (a request in the body) and `GET` (a minimal one from the query): explains a request. Calls no upstream.
  */
-export const explainRows = (yard: () => Yard, clients: readonly ClientProtocol[]): readonly DocumentedRow[] => {
-  const endpoint: Endpoint = {
-    open: false,
-    wordFault,
-    handle: (incoming) =>
-      defer(() => explain(questionOf(incoming, clients, yard().config), yard())).pipe(map((body) => jsonReply(body))),
-  };
+export const explainRoutes = (
+  gateway: () => Gateway,
+  clients: readonly ClientProtocol[],
+): readonly DocumentedRoute[] => {
+  const endpoint = adminEndpoint((incoming) =>
+    explain(questionOf(incoming, clients, gateway().config), gateway()).pipe(map((body) => jsonReply(body))),
+  );
   return [
     { method: 'GET', path: '/api/explain', endpoint, doc: { ...explainDoc, query: fields } },
     { method: 'POST', path: '/api/explain', endpoint, doc: { ...explainDoc, request: ExplainRequest } },
@@ -49,7 +47,7 @@ export const explainRows = (yard: () => Yard, clients: readonly ClientProtocol[]
 };
 
 const questionOf = (
-  { method, query, body, startedAtMs }: Incoming,
+  { method, query, body, startedAtMs }: HttpRequest,
   clients: readonly ClientProtocol[],
   { limits }: Config,
 ) => {
@@ -67,7 +65,7 @@ const questionOf = (
   };
 };
 
-/** As it was parsed: the reader has seen that it is an object. */
+/** The body as parsed; the reader has checked that it is an object. */
 const bodyOf = ({ body }: JsonObject): JsonObject | undefined => (isJsonObject(body) ? body : undefined);
 
 const noClient = (clients: readonly ClientProtocol[]): never =>

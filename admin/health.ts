@@ -1,25 +1,23 @@
 import { of } from 'rxjs';
-import type { Endpoint } from '../engine/http/endpoint.ts';
+import { openEndpoint } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { DocumentedRow } from './operation-doc.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 import { liveDoc, readyDoc } from './operation-docs.ts';
-import { wordFault } from './word-fault.ts';
 
-/** Tells whether the service takes requests. */
+/** Whether the service accepts requests. */
 export interface Health {
   readonly draining: boolean;
-  /** There is no configuration that can be used. */
+  /** The configuration is invalid. */
   readonly misconfigured?: boolean;
 }
 
 /**
- * `GET /health` and `/health/ready`: 200 while requests are served, 503 otherwise. `GET /health/live`: 200 for as long as the
- * process answers at all, so that nobody restarts one that is draining. They ask nobody else and tell nothing else, so they
- * need no key.
+ * Health endpoints. `GET /health` and `/health/ready`: 200 while requests are served, else 503. `GET /health/live`: always 200,
+ * so that a draining process isn't restarted. They call no upstream and reveal nothing else, so they need no key.
  */
-export const healthRows = (health: () => Health): readonly DocumentedRow[] => {
-  const ready: Endpoint = { open: true, wordFault, handle: () => of(readyReply(health())) };
-  const live: Endpoint = { open: true, wordFault, handle: () => of(jsonReply({ status: 'ok' })) };
+export const healthRoutes = (health: () => Health): readonly DocumentedRoute[] => {
+  const ready = openEndpoint(() => of(readyReply(health())));
+  const live = openEndpoint(() => of(jsonReply({ status: 'ok' })));
   return [
     { method: 'GET', path: '/health', endpoint: ready, doc: readyDoc },
     { method: 'GET', path: '/health/ready', endpoint: ready, doc: readyDoc },

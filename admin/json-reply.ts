@@ -1,12 +1,12 @@
-import type { Json } from '../engine/model/json.ts';
+import type { WholeReply } from '../engine/http/endpoint.ts';
+import type { Json } from '../engine/model/json/json.ts';
 import type { Headers } from '../engine/model/protocol.ts';
-import type { WholeReply } from '../engine/reply-part.ts';
 
-/** A JSON answer that nobody may keep. */
+/** A JSON reply that must not be cached. */
 export const jsonReply = (body: Json, status = 200, headers: Headers = {}): WholeReply =>
   jsonTextReply(JSON.stringify(body), status, headers);
 
-/** The same for a body that is JSON text already. */
+/** Like `jsonReply`, for a body that is JSON text already. */
 export const jsonTextReply = (body: string, status = 200, headers: Headers = {}): WholeReply => ({
   type: 'whole',
   status,

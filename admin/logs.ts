@@ -1,81 +1,68 @@
-import { defer, from, mergeMap } from 'rxjs';
+import { from, mergeMap } from 'rxjs';
 import Type, { type Static } from 'typebox';
-import type { Row } from '../engine/http/site.ts';
-import type { Logs } from '../engine/log/index.ts';
-import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/log-files.ts';
+import type { HttpRoute } from '../engine/http/router.ts';
+import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/list-logs.ts';
+import type { Logs } from '../engine/log/open-logs.ts';
 import { fail } from '../engine/model/fault.ts';
+import { adminEndpoint } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
 import { noSuchLog } from './no-such-log.ts';
 import { sendLog } from './send-log.ts';
-import { wordFault } from './word-fault.ts';
 
 /** One element of `GET /api/logs/files`. Source: interface specification, "Log file entry". */
-export const LogFileEntry = Type.Object({
+const LogFileEntry = Type.Object({
   name: Type.String({ description: 'File name.' }),
   path: Type.String({ description: 'Complete path.' }),
   size: Type.Integer({ description: 'In bytes.' }),
   lastModified: Type.String({ description: 'ISO 8601.' }),
 });
-export type LogFileEntry = Static<typeof LogFileEntry>;
+type LogFileEntry = Static<typeof LogFileEntry>;
 
-/** Of a larger file, `GET /api/logs` sends so much of the end. */
+/** Maximum size of a log excerpt, in bytes; of larger files only the end is sent. */
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * The logs of a config directory. `GET /api/logs/files` lists the files, newest first. `GET /api/logs` sends the lines of one,
- * `DELETE /api/logs` empties it in place; `file` is its name or path as listed, and without it `app.log` is meant. `limit` asks
- * for so many of the newest lines, `after` for those that came since an earlier answer.
+ * Endpoints of the log files. `file` is a name or path as listed; default: `app.log`.
+ *
+ * - `GET /api/logs/files`: lists them, newest first.
+ * - `GET /api/logs`: lines of a file; `limit`: only the newest, `after`: only those since an earlier reply.
+ * - `DELETE /api/logs`: truncates a file.
  */
-export const logRows = (home: string, logs: Logs): readonly Row[] => [
+export const logRoutes = (home: string, logs: Logs): readonly HttpRoute[] => [
   {
     method: 'GET',
     path: '/api/logs/files',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: () =>
-        defer(async () => {
-          await logs.flush();
-          return jsonReply((await listLogs(home)).map(show));
-        }),
-    },
+    endpoint: adminEndpoint(async () => {
+      await logs.flush();
+      return jsonReply((await listLogs(home)).map(show));
+    }),
   },
   {
     method: 'GET',
     path: '/api/logs',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: ({ query, flow }) =>
-        defer(() => {
-          const params = new URLSearchParams(query);
-          const maxLines = readLimit(params.get('limit'));
-          const after = readAfter(params.get('after'));
-          return from(askedFile(home, params)).pipe(
-            mergeMap(async (log) => {
-              await logs.flush();
-              return log;
-            }),
-            mergeMap((log) => sendLog(log, { maxBytes, maxLines, after }, flow)),
-          );
+    endpoint: adminEndpoint(({ query, backpressure }) => {
+      const params = new URLSearchParams(query);
+      const maxLines = readLimit(params.get('limit'));
+      const after = readAfter(params.get('after'));
+      return from(askedFile(home, params)).pipe(
+        mergeMap(async (log) => {
+          await logs.flush();
+          return log;
         }),
-    },
+        mergeMap((log) => sendLog(log, { maxBytes, maxLines, after }, backpressure)),
+      );
+    }),
   },
   {
     method: 'DELETE',
     path: '/api/logs',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: ({ query }) =>
-        defer(async () => {
-          const log = await askedFile(home, new URLSearchParams(query));
-          // What was logged before must not turn up after.
-          await logs.flush();
-          await emptyLog(log);
-          return jsonReply({ success: true, message: `${log.name} was emptied.` });
-        }),
-    },
+    endpoint: adminEndpoint(async ({ query }) => {
+      const log = await askedFile(home, new URLSearchParams(query));
+      // Buffered records must not appear after the truncation.
+      await logs.flush();
+      await emptyLog(log);
+      return jsonReply({ success: true, message: `${log.name} was emptied.` });
+    }),
   },
 ];
 
@@ -107,7 +94,7 @@ const readAfter = (after: string | null): number | undefined => {
 
 const emptyLog = async (log: LogName): Promise<void> => {
   const file = await openLogFile(log, 'write');
-  // The application log is only made when there is something to write: then it is as empty as can be.
+  // The application log is created on its first record; until then it counts as empty.
   if (file === 'missing' && log.name === appLogName) return;
   if (typeof file === 'string') return noSuchLog();
   try {

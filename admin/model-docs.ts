@@ -17,7 +17,7 @@ const PagedModel = Type.Object({
 
 const orNull = Type.Union([Type.String(), Type.Null()]);
 
-/** Both shapes that a fault may have here. */
+/** Common members of both error shapes. */
 const ModelFault = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String() }) });
 
 /** `GET /v1/models`. */

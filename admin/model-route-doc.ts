@@ -1,16 +1,16 @@
 import Type, { type TSchema } from 'typebox';
 import type { OperationDoc } from './operation-doc.ts';
 
-/** What a client protocol's part of the description is made from. */
-export interface RouteSchemas {
-  /** The protocol's name, for people. */
+/** Schemas of a client protocol's model route. */
+interface RouteSchemas {
+  /** Display name of the protocol. */
   readonly title: string;
   readonly request: TSchema;
   readonly reply: TSchema;
   readonly fault: TSchema;
 }
 
-/** A route that asks a model. */
+/** Description of a model route. */
 export const modelRouteDoc = ({ title, request, reply, fault }: RouteSchemas): OperationDoc => ({
   summary: `Asks a model, in the ${title} protocol`,
   group: 'models',

@@ -1,38 +1,36 @@
 import { defer, of } from 'rxjs';
 import type { Config } from '../engine/config/config.ts';
-import type { Endpoint } from '../engine/http/endpoint.ts';
-import type { Incoming } from '../engine/http/incoming.ts';
+import type { Endpoint, HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail, faultOf } from '../engine/model/fault.ts';
-import type { JsonObject } from '../engine/model/json.ts';
-import type { ListedModel, ModelListing } from '../engine/model/model-listing.ts';
-import type { WholeReply } from '../engine/reply-part.ts';
-import { listedModels } from '../engine/routing/listed-models.ts';
+import type { JsonObject } from '../engine/model/json/json.ts';
+import type { ClientModel, ClientModels } from '../engine/model/model-catalog.ts';
+import { aliasName, modelNames } from '../engine/routing/model-names.ts';
 import { jsonReply } from './json-reply.ts';
 import { modelDoc, modelsDoc } from './model-docs.ts';
-import type { DocumentedRow } from './operation-doc.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 
-/** What the list of models is made from. */
-export interface ModelSource {
-  /** The configuration as it is at the moment of asking. */
+/** Sources of the model list. */
+interface ModelSource {
+  /** The current configuration. */
   readonly config: () => Config;
-  /** The protocols' ways of listing; the first one that takes itself to be asked answers, else `plain`. */
-  readonly listings: readonly ModelListing[];
-  /** For all other clients, and for faults that come before a request is read. */
-  readonly plain: ModelListing;
-  /** When the service started, in milliseconds since 1970: what a model's age is given as. */
+  /** Listings of the protocols: the first whose `isAsked(headers)` is true answers, else `plain`. */
+  readonly listings: readonly ClientModels[];
+  /** Listing for other clients, and for faults before the request is read. */
+  readonly plain: ClientModels;
+  /** Start of the service in milliseconds since 1970, reported as every model's creation time. */
   readonly startedAtMs: number;
 }
 
 /**
- * `GET /v1/models` and `/v1/models/{id}`: every name that a client may ask for, in the shape of the protocol that the request's
- * head shows. An id with slashes may come encoded or not.
+ * `GET /v1/models` and `/v1/models/{id}`: all model names, in the shape of the client's protocol, chosen by request headers. An
+ * id with slashes may be percent-encoded.
  */
-export const modelRows = (source: ModelSource): readonly DocumentedRow[] => {
+export const modelListRoutes = (source: ModelSource): readonly DocumentedRoute[] => {
   const list = endpoint(source, (models, listing, { query }) =>
     listing.encodeList(models, source.startedAtMs, new URLSearchParams(query)),
   );
   const one = endpoint(source, (models, listing, _, id) => {
-    const model = models.find((row) => row.id === id) ?? noModel(id);
+    const model = models.find((row) => row.id === id) ?? findByAlias(models, id) ?? noModel(id);
     return listing.encodeModel(model, source.startedAtMs);
   });
   return [
@@ -42,11 +40,11 @@ export const modelRows = (source: ModelSource): readonly DocumentedRow[] => {
   ];
 };
 
-type Answer = (models: readonly ListedModel[], listing: ModelListing, incoming: Incoming, id: string) => JsonObject;
+type Answer = (models: readonly ClientModel[], listing: ClientModels, incoming: HttpRequest, id: string) => JsonObject;
 
 const endpoint = (source: ModelSource, answer: Answer): Endpoint => ({
   open: false,
-  wordFault: source.plain.encodeFault,
+  formatFault: source.plain.encodeFault,
   handle: (incoming, params) =>
     defer(() => {
       const listing = source.listings.find((row) => row.isAsked((name) => incoming.headers[name])) ?? source.plain;
@@ -54,12 +52,12 @@ const endpoint = (source: ModelSource, answer: Answer): Endpoint => ({
     }),
 });
 
-/** Aliases are the same for all clients, so that a name found through one client serves in another. */
-const all = ({ config, listings }: ModelSource): readonly ListedModel[] =>
-  listedModels(config(), listings.find(({ aliasPrefix }) => aliasPrefix !== undefined)?.aliasPrefix ?? '');
+/** Lists the same aliases to all clients, so that a name found with one client works in another. */
+const all = ({ config, listings }: ModelSource): readonly ClientModel[] =>
+  modelNames(config(), listings.find(({ aliasPrefix }) => aliasPrefix !== undefined)?.aliasPrefix ?? '');
 
-/** The endpoint's own wording can't know which of the shapes the client reads. */
-const reply = (listing: ModelListing, { id }: Incoming, body: () => JsonObject): WholeReply => {
+/** Formats faults in the client's protocol; the endpoint's `formatFault` doesn't know the request's headers. */
+const reply = (listing: ClientModels, { id }: HttpRequest, body: () => JsonObject): WholeReply => {
   try {
     return jsonReply(body());
   } catch (error) {
@@ -68,6 +66,12 @@ const reply = (listing: ModelListing, { id }: Incoming, body: () => JsonObject):
     const worded = listing.encodeFault(fault, id);
     return jsonReply(worded.body, worded.status);
   }
+};
+
+/** Finds a model by its alias with another prefix, or none. */
+const findByAlias = (models: readonly ClientModel[], id: string): ClientModel | undefined => {
+  const name = aliasName(id);
+  return name === undefined ? undefined : models.find((row) => aliasName(row.id) === name);
 };
 
 const noModel = (id: string): never =>

@@ -1,42 +1,42 @@
 import { of } from 'rxjs';
 import type { TSchema } from 'typebox';
-import type { Row } from '../engine/http/site.ts';
-import type { JsonDraft, JsonObject } from '../engine/model/json.ts';
+import type { HttpRoute } from '../engine/http/router.ts';
+import type { JsonDraft, JsonObject } from '../engine/model/json/json.ts';
+import { adminEndpoint } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
+import type { DocumentedRoute, OperationDoc } from './operation-doc.ts';
 import { openApiDoc } from './operation-docs.ts';
-import { wordFault } from './word-fault.ts';
 
-/** `GET /openapi.json`: what is served, itself included, in the form of OpenAPI 3.1. */
-export const openApiRows = (others: readonly DocumentedRow[], version: string): readonly DocumentedRow[] => {
-  const row: DocumentedRow = {
+/** `GET /openapi.json`: describes all routes, including itself, as OpenAPI 3.1. */
+export const openApiRoutes = (otherRoutes: readonly DocumentedRoute[], version: string): readonly DocumentedRoute[] => {
+  const route: DocumentedRoute = {
     method: 'GET',
     path: '/openapi.json',
-    endpoint: { open: false, wordFault, handle: () => of(jsonReply(description)) },
+    endpoint: adminEndpoint(() => of(jsonReply(description))),
     doc: openApiDoc,
   };
-  const description = describe([...others, row], version);
-  return [row];
+  const description = openApiDocument([...otherRoutes, route], version);
+  return [route];
 };
 
-/** Gives rows that have no description of their own one by method and path: `GET /api/config`. */
+/** Adds missing descriptions by method and path: `GET /api/config`. */
 export const withDocs = (
-  rows: readonly Row[],
+  routes: readonly HttpRoute[],
   docs: Readonly<Record<string, OperationDoc>>,
-): readonly DocumentedRow[] =>
-  rows.map((row: DocumentedRow) => {
-    const doc = row.doc ?? docs[`${row.method} ${row.path}`];
-    return doc ? { ...row, doc } : row;
+): readonly DocumentedRoute[] =>
+  routes.map((route: DocumentedRoute) => {
+    const doc = route.doc ?? docs[`${route.method} ${route.path}`];
+    return doc ? { ...route, doc } : route;
   });
 
-/** The description of all rows that have one. Source: OpenAPI Specification 3.1.0; its schemas are JSON Schema as they are. */
-export const describe = (rows: readonly DocumentedRow[], version: string): JsonObject => {
+/** Describes all routes that have a description. Source: OpenAPI Specification 3.1.0, whose schemas are JSON Schema. */
+export const openApiDocument = (routes: readonly DocumentedRoute[], version: string): JsonObject => {
   const paths: Record<string, JsonDraft> = {};
-  for (const row of rows) {
-    if (!row.doc) continue;
-    const path = templateOf(row.path);
+  for (const route of routes) {
+    if (!route.doc) continue;
+    const path = templateOf(route.path);
     paths[path] ??= {};
-    paths[path][row.method.toLowerCase()] = operation(row, row.doc);
+    paths[path][route.method.toLowerCase()] = operation(route, route.doc);
   }
   return {
     openapi: '3.1.0',
@@ -51,10 +51,10 @@ export const describe = (rows: readonly DocumentedRow[], version: string): JsonO
   };
 };
 
-/** `/v1/models/:id` → `/v1/models/{id}`; what follows a path's last slash is `{rest}`. */
+/** `/v1/models/:id` → `/v1/models/{id}`; a final `*` becomes `{rest}`. */
 const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{rest}');
 
-const operation = ({ method, path, endpoint }: DocumentedRow, doc: OperationDoc): JsonObject => ({
+const operation = ({ method, path, endpoint }: DocumentedRoute, doc: OperationDoc): JsonObject => ({
   operationId: operationId(method, path),
   summary: doc.summary,
   tags: [doc.group],
@@ -96,5 +96,5 @@ const operationId = (method: string, path: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
-/** A schema without what only its validator needs. */
+/** Serializing drops typebox's symbols. */
 const plain = (schema: TSchema): JsonObject => JSON.parse(JSON.stringify(schema));

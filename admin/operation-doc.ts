@@ -1,31 +1,31 @@
 import type { TSchema } from 'typebox';
-import type { Row } from '../engine/http/site.ts';
+import type { HttpRoute } from '../engine/http/router.ts';
 
-/** What the description of the service says of one row. */
+/** OpenAPI description of a route. */
 export interface OperationDoc {
   /** One line. */
   readonly summary: string;
-  /** Heading under which it stands. */
+  /** Tag that groups it. */
   readonly group: 'models' | 'management' | 'operation';
   /** Query parameters by name. */
   readonly query?: Readonly<Record<string, TSchema>>;
-  /** The JSON body that it takes. */
+  /** Schema of the JSON request body. */
   readonly request?: TSchema;
-  /** Statuses besides the faults' own. */
+  /** Replies by status, without faults. */
   readonly answers: Readonly<Record<number, AnswerDoc>>;
-  /** Every fault's body. */
+  /** Schema of fault bodies. */
   readonly fault?: TSchema;
 }
 
-/** One answer. */
-export interface AnswerDoc {
+/** Description of a reply. */
+interface AnswerDoc {
   readonly says: string;
-  /** The body by media type; a text that isn't JSON has no schema of its own. Absent: no body. */
+  /** Body schemas by media type. Absent: no body. */
   readonly content?: Readonly<Record<string, TSchema>>;
 }
 
-/** A row that can be described. */
-export interface DocumentedRow extends Row {
-  /** Absent: it is served, but not part of the description. */
+/** A route with an optional description. */
+export interface DocumentedRoute extends HttpRoute {
+  /** Absent: served, but not listed in `/openapi.json`. */
   readonly doc?: OperationDoc;
 }

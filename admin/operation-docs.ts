@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { OperationDoc } from './operation-doc.ts';
 
-/** How the service's own endpoints word a fault. */
+/** Fault body of the service's own endpoints. */
 export const ServiceFault = Type.Object({ success: Type.Literal(false), message: Type.String() });
 
 const status = (...words: readonly string[]) =>
@@ -53,7 +53,7 @@ export const openApiDoc: OperationDoc = {
   fault: ServiceFault,
 };
 
-/** `POST /v1/messages/count_tokens`; the request's schema is its protocol's own. */
+/** `POST /v1/messages/count_tokens`; the protocol adds the request's schema. */
 export const countTokensDoc: OperationDoc = {
   summary: "A prompt's tokens, counted by the upstream where it can, else estimated",
   group: 'models',
@@ -61,6 +61,35 @@ export const countTokensDoc: OperationDoc = {
     200: {
       says: 'The count.',
       content: { 'application/json': Type.Object({ input_tokens: Type.Integer({ minimum: 0 }) }) },
+    },
+  },
+};
+
+/** `POST /v1/responses/input_tokens`; the protocol adds the request's schema. */
+export const inputTokensDoc: OperationDoc = {
+  summary: "A prompt's tokens, as estimated by the gateway",
+  group: 'models',
+  answers: {
+    200: {
+      says: 'The count.',
+      content: {
+        'application/json': Type.Object({
+          object: Type.Literal('response.input_tokens'),
+          input_tokens: Type.Integer({ minimum: 0 }),
+        }),
+      },
+    },
+  },
+};
+
+/** `POST /v1/responses/compact`; the protocol adds the request's schema. */
+export const compactDoc: OperationDoc = {
+  summary: 'Compacts a conversation, where the upstream speaks Responses itself',
+  group: 'models',
+  answers: {
+    200: {
+      says: "The upstream's own answer.",
+      content: { 'application/json': Type.Object({ output: Type.Array(Type.Object({ type: Type.String() })) }) },
     },
   },
 };

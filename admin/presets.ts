@@ -1,11 +1,5 @@
-import { defer, from } from 'rxjs';
 import Type from 'typebox';
-import { type Finding, wordFinding } from '../engine/config/findings.ts';
-import { ConfigFile } from '../engine/config/schema.ts';
-import type { Endpoint, Params } from '../engine/http/endpoint.ts';
-import type { Incoming } from '../engine/http/incoming.ts';
-import { fail } from '../engine/model/fault.ts';
-import type { JsonObject } from '../engine/model/json.ts';
+import { type Finding, formatFinding } from '../engine/config/diagnostics.ts';
 import {
   checkPresetName,
   listPresets,
@@ -13,14 +7,16 @@ import {
   readManifest,
   removePreset,
   writeManifest,
-} from '../engine/presets/preset-files.ts';
-import type { Presets } from '../engine/presets/presets.ts';
-import type { ReplyPart } from '../engine/reply-part.ts';
+} from '../engine/config/presets/preset-files.ts';
+import type { Presets } from '../engine/config/presets/presets.ts';
+import { ConfigFile } from '../engine/config/schema.ts';
+import type { HttpRequest, ReplyPart } from '../engine/http/endpoint.ts';
+import { fail } from '../engine/model/fault.ts';
+import type { JsonObject } from '../engine/model/json/json.ts';
+import { adminEndpoint, describe } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { AnswerDoc, DocumentedRow, OperationDoc } from './operation-doc.ts';
-import { ServiceFault } from './operation-docs.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 import { readJsonBody } from './read-json-body.ts';
-import { wordFault } from './word-fault.ts';
 
 const Findings = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }));
 
@@ -31,34 +27,34 @@ const PresetRow = Type.Object({
 });
 
 /**
- * Presets: `GET /api/presets` lists them, with what is wrong with those that can't be used; `GET /api/presets/{name}` tells a
- * manifest as written, `PUT` checks and replaces it, `DELETE` removes it.
+ * Endpoints of presets. `GET /api/presets` lists them, with the faults of invalid ones. For `/api/presets/{name}`: `GET`
+ * returns the manifest as written, `PUT` validates and replaces it, `DELETE` removes it.
  */
-export const presetAdminRows = (home: string, presets: Presets): readonly DocumentedRow[] => {
+export const presetAdminRoutes = (home: string, presets: Presets<unknown>): readonly DocumentedRoute[] => {
   const show = async ({ name, path }: PresetFile): Promise<JsonObject> => {
     const parsed = await readManifest(home, name).catch(() => undefined);
     const faults =
-      parsed === undefined ? unread : 'faults' in parsed ? parsed.faults : presets.validate(parsed.written).faults;
+      parsed === undefined ? unreadable : 'faults' in parsed ? parsed.faults : presets.validate(parsed.written).faults;
     return { name, path, ...(faults.length > 0 && { faults: faults.map((fault) => ({ ...fault })) }) };
   };
   const list = async () => jsonReply({ presets: await Promise.all((await listPresets(home)).map(show)) });
   const read = async (name: string) => {
     const parsed = (await readManifest(home, name)) ?? noPreset(name);
     if ('written' in parsed) return jsonReply(parsed.written);
-    return fail('invalid-request', `The manifest can't be read: ${parsed.faults.map(wordFinding).join('; ')}.`);
+    return fail('invalid-request', `The manifest can't be read: ${parsed.faults.map(formatFinding).join('; ')}.`);
   };
-  const write = async (name: string, { body }: Incoming) => {
+  const write = async (name: string, { body }: HttpRequest) => {
     checkPresetName(name);
     const manifest = readJsonBody(body);
     const { faults, warnings } = await presets.check(manifest);
     if (faults.length > 0) {
-      const words = faults.map(wordFinding).join('; ');
+      const words = faults.map(formatFinding).join('; ');
       fail('invalid-request', `Nothing was changed: ${words}.`, { param: faults[0]?.path });
     }
     await writeManifest(home, name, manifest);
     const sentences = [
       `The preset ${name} was saved.`,
-      ...warnings.map((warning) => `Warning: ${wordFinding(warning)}.`),
+      ...warnings.map((warning) => `Warning: ${formatFinding(warning)}.`),
     ];
     return jsonReply({ success: true, message: sentences.join(' ') });
   };
@@ -67,11 +63,8 @@ export const presetAdminRows = (home: string, presets: Presets): readonly Docume
       ? jsonReply({ success: true, message: `The preset ${name} was removed.` })
       : noPreset(name);
 
-  const endpoint = (answer: (name: string, incoming: Incoming) => Promise<ReplyPart>): Endpoint => ({
-    open: false,
-    wordFault,
-    handle: (incoming, { name = '' }: Params) => defer(() => from(answer(name, incoming))),
-  });
+  const endpoint = (answer: (name: string, incoming: HttpRequest) => Promise<ReplyPart>) =>
+    adminEndpoint((incoming, { name = '' }) => answer(name, incoming));
   return [
     { method: 'GET', path: '/api/presets', endpoint: endpoint(list), doc: listDoc },
     { method: 'GET', path: '/api/presets/:name', endpoint: endpoint(read), doc: readDoc },
@@ -80,25 +73,14 @@ export const presetAdminRows = (home: string, presets: Presets): readonly Docume
   ];
 };
 
-const unread: readonly Finding[] = [{ path: 'manifest.json', message: "can't be read" }];
+const unreadable: readonly Finding[] = [{ path: 'manifest.json', message: "can't be read" }];
 
 const noPreset = (name: string): never =>
   fail('not-found', `There is no preset ${JSON.stringify(name.slice(0, 100))}.`);
 
-const told = (summary: string, answer: AnswerDoc, more: Partial<OperationDoc> = {}): OperationDoc => ({
-  summary,
-  group: 'management',
-  answers: { 200: answer },
-  fault: ServiceFault,
-  ...more,
-});
+const Done = Type.Object({ success: Type.Boolean(), message: Type.String() });
 
-const done = { 'application/json': Type.Object({ success: Type.Boolean(), message: Type.String() }) };
-
-const listDoc = told('The presets', {
-  says: 'The list.',
-  content: { 'application/json': Type.Object({ presets: Type.Array(PresetRow) }) },
-});
-const readDoc = told("A preset's manifest", { says: 'As written.', content: { 'application/json': ConfigFile } });
-const writeDoc = told('Writes a preset', { says: 'It is in effect.', content: done }, { request: ConfigFile });
-const removeDoc = told('Removes a preset', { says: 'It is gone.', content: done });
+const listDoc = describe('The presets', 'The list.', Type.Object({ presets: Type.Array(PresetRow) }));
+const readDoc = describe("A preset's manifest", 'As written.', ConfigFile);
+const writeDoc = describe('Writes a preset', 'It is in effect.', Done, { request: ConfigFile });
+const removeDoc = describe('Removes a preset', 'It is gone.', Done);

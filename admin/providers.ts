@@ -1,34 +1,33 @@
 import { performance } from 'node:perf_hooks';
-import { catchError, defer, from, map, mergeMap, type Observable, of, timeout } from 'rxjs';
+import { catchError, from, map, mergeMap, type Observable, of, timeout } from 'rxjs';
 import Type, { type Static } from 'typebox';
 import type { Config } from '../engine/config/config.ts';
-import { wordFinding } from '../engine/config/findings.ts';
+import { formatFinding } from '../engine/config/diagnostics.ts';
 import { ProviderFile } from '../engine/config/schema.ts';
 import type { Validation } from '../engine/config/validate.ts';
-import type { Incoming } from '../engine/http/incoming.ts';
+import { tryProvider } from '../engine/endpoints/try-provider.ts';
+import { listUpstreamModels } from '../engine/endpoints/upstream-models.ts';
+import type { HttpRequest } from '../engine/http/endpoint.ts';
 import { textMask } from '../engine/log/mask-text.ts';
 import { FaultError, faultOf } from '../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
-import { tryProvider } from '../engine/try-provider.ts';
-import { listUpstreamModels } from '../engine/upstream-models.ts';
-import type { Yard } from '../engine/yard/yard.ts';
+import type { Gateway } from '../engine/routing/gateway.ts';
+import { adminEndpoint, describe } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
-import { ServiceFault } from './operation-docs.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 import { readJsonBody } from './read-json-body.ts';
-import { wordFault } from './word-fault.ts';
 
-/** What asking providers needs of the service. */
-export interface ProviderParts {
-  /** The client protocol that test requests are written in. */
+/** Dependencies of the provider endpoints. */
+interface ProviderParts {
+  /** Client protocol of test requests. */
   readonly client: ClientProtocol;
-  /** The configuration in use with this provider in it, checked; not saved. */
+  /** Validates the current configuration with `provider` added or replaced; saves nothing. */
   readonly configWith: (provider: JsonObject) => Validation;
-  /** Compiles a configuration without putting it to use. */
-  readonly build: (config: Config) => Promise<Yard>;
-  /** How long a provider may take, in milliseconds. */
+  /** Compiles a configuration without activating it. */
+  readonly build: (config: Config) => Promise<Gateway>;
+  /** Timeout for a provider, in milliseconds. */
   readonly limitMs: number;
 }
 
@@ -50,42 +49,34 @@ const ListOutcome = Type.Object({ ok: Type.Boolean(), models: Type.Array(Type.St
 const testReader = reader(TestRequest);
 const listReader = reader(ListRequest);
 
-const mostReply = 200;
+const maxReplyLength = 200;
 
 /**
- * Asks a provider as it is written, saved or not; references to the environment are filled in. `POST /api/providers/test` sends one tiny
- * request through its graph, `POST /api/providers/models` asks for the vendor's own list. What goes wrong is told in words, with
- * status 200: the question was answered.
+ * Endpoints that call a provider as written, saved or not; environment references are resolved. `POST /api/providers/test`
+ * sends a minimal request through its graph, `POST /api/providers/models` lists the vendor's models. Upstream failures are
+ * reported with status 200 and a message.
  */
-export const providerRows = (parts: ProviderParts): readonly DocumentedRow[] => [
+export const providerRoutes = (parts: ProviderParts): readonly DocumentedRoute[] => [
   {
     method: 'POST',
     path: '/api/providers/test',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: (incoming) => defer(() => test(incoming, parts)).pipe(map((body) => jsonReply(body))),
-    },
-    doc: told('Tries a provider', 'What happened.', TestRequest, TestOutcome),
+    endpoint: adminEndpoint((incoming) => test(incoming, parts).pipe(map((body) => jsonReply(body)))),
+    doc: testDoc,
   },
   {
     method: 'POST',
     path: '/api/providers/models',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: (incoming) => defer(() => list(incoming, parts)).pipe(map((body) => jsonReply(body))),
-    },
-    doc: told("A provider's own list of models", 'The list, or why there is none.', ListRequest, ListOutcome),
+    endpoint: adminEndpoint((incoming) => list(incoming, parts).pipe(map((body) => jsonReply(body)))),
+    doc: listDoc,
   },
 ];
 
-const test = ({ body, startedAtMs }: Incoming, parts: ProviderParts): Observable<TestOutcome> => {
+const test = ({ body, startedAtMs }: HttpRequest, parts: ProviderParts): Observable<TestOutcome> => {
   const written = readJsonBody(body);
   const { model } = testReader.read(written);
   const startedMs = performance.now();
-  return ask(written, parts, (yard, name) =>
-    tryProvider({ client: parts.client, provider: name, model, atMs: startedAtMs }, yard),
+  return ask(written, parts, (gateway, name) =>
+    tryProvider({ client: parts.client, provider: name, model, atMs: startedAtMs }, gateway),
   ).pipe(
     map((outcome): TestOutcome => {
       const ms = Math.round(performance.now() - startedMs);
@@ -94,7 +85,7 @@ const test = ({ body, startedAtMs }: Incoming, parts: ProviderParts): Observable
         return { ok: false, ms, message: problem, ...(status !== undefined && { status }) };
       }
       const { status, text } = outcome.answer;
-      const reply = text.trim().slice(0, mostReply);
+      const reply = text.trim().slice(0, maxReplyLength);
       const message =
         reply === '' ? 'The provider answered, but with no text in so few tokens.' : 'The provider answered.';
       return { ok: true, status, ms, message, ...(reply !== '' && { reply }) };
@@ -102,15 +93,15 @@ const test = ({ body, startedAtMs }: Incoming, parts: ProviderParts): Observable
   );
 };
 
-const list = ({ body }: Incoming, parts: ProviderParts): Observable<Static<typeof ListOutcome>> => {
+const list = ({ body }: HttpRequest, parts: ProviderParts): Observable<Static<typeof ListOutcome>> => {
   const written = readJsonBody(body);
   const { models = [] } = listReader.read(written).provider;
-  const look = (yard: Yard, name: string) => {
-    const row = yard.config.providers.find((one) => one.name === name);
-    const line = row && yard.lineTo({ client: parts.client, provider: row, model: models[0] ?? 'any' });
-    return line ? listUpstreamModels(line, yard.upstreams) : of([]);
+  const listModels = (gateway: Gateway, name: string) => {
+    const known = gateway.config.providers.find((one) => one.name === name);
+    const plan = known && gateway.planFor({ client: parts.client, provider: known, model: models[0] ?? 'any' });
+    return plan ? listUpstreamModels(plan, gateway.upstreams) : of([]);
   };
-  return ask(written, parts, look).pipe(
+  return ask(written, parts, listModels).pipe(
     map((outcome) =>
       'problem' in outcome
         ? { ok: false, models: [], message: outcome.problem }
@@ -121,20 +112,20 @@ const list = ({ body }: Incoming, parts: ProviderParts): Observable<Static<typeo
 
 type Outcome<T> = { readonly answer: T } | { readonly problem: string; readonly status?: number | undefined };
 
-/** Puts a question to the provider that a body names. What keeps it from being answered is worded, and never holds the key. */
+/** Calls the provider that a body describes. Failures become a message that never contains the key. */
 const ask = <T>(
   body: JsonObject,
   { configWith, build, limitMs }: ProviderParts,
-  question: (yard: Yard, provider: string) => Observable<T>,
+  question: (gateway: Gateway, provider: string) => Observable<T>,
 ): Observable<Outcome<T>> => {
   const result = configWith(isJsonObject(body.provider) ? body.provider : {});
-  if ('faults' in result) return of({ problem: `${result.faults.map(wordFinding).join('; ')}.` });
+  if ('faults' in result) return of({ problem: `${result.faults.map(formatFinding).join('; ')}.` });
   const { config } = result;
   const [asked] = config.providers;
   if (!asked) return of({ problem: "The provider can't be used." });
   const maskText = textMask(() => asked.apiKeys);
   return from(build(config)).pipe(
-    mergeMap((yard) => question(yard, asked.name)),
+    mergeMap((gateway) => question(gateway, asked.name)),
     map((answer) => ({ answer })),
     timeout({
       first: limitMs,
@@ -148,12 +139,7 @@ const ask = <T>(
   );
 };
 
-function told(summary: string, says: string, request: Type.TSchema, answer: Type.TSchema): OperationDoc {
-  return {
-    summary,
-    group: 'management',
-    request,
-    answers: { 200: { says, content: { 'application/json': answer } } },
-    fault: ServiceFault,
-  };
-}
+const testDoc = describe('Tries a provider', 'What happened.', TestOutcome, { request: TestRequest });
+const listDoc = describe("A provider's own list of models", 'The list, or why there is none.', ListOutcome, {
+  request: ListRequest,
+});

@@ -1,19 +1,18 @@
 import { TextDecoder } from 'node:util';
 import { defaults } from '../engine/config/config.ts';
 import { fail } from '../engine/model/fault.ts';
-import { isShallow } from '../engine/model/is-shallow.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../engine/model/json.ts';
+import { isJsonObject, isWithinDepth, type JsonObject, parseJson } from '../engine/model/json/json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A request's body as a JSON object. Throws an `invalid-request` fault for anything else, and for what is nested deeper than
+ * Parses a request's body as a JSON object. Throws an `invalid-request` fault for other bodies, and for nesting deeper than
  * `maxDepth` levels.
  */
 export const readJsonBody = (body: Uint8Array, maxDepth: number = defaults.limits.jsonDepth): JsonObject => {
   const value = parseJson(decode(body));
   if (value === undefined) return fail('invalid-request', 'The body is not valid JSON.');
-  if (!isShallow(value, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
+  if (!isWithinDepth(value, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
   return isJsonObject(value) ? value : fail('invalid-request', 'The body must be a JSON object.');
 };
 

@@ -1,79 +1,73 @@
-import { defer, from, mergeMap, type Observable, of } from 'rxjs';
-import type { Incoming } from '../engine/http/incoming.ts';
+import { from, mergeMap, type Observable, of } from 'rxjs';
+import { findProvider } from '../engine/config/destination.ts';
+import type { HttpRequest, ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
-import { parseJson } from '../engine/model/json.ts';
+import { parseJson } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
-import type { ReplyPart } from '../engine/reply-part.ts';
-import { RequestDetail } from '../engine/requests/capture.ts';
-import { readReplayable, replay } from '../engine/requests/replay.ts';
-import type { Requests } from '../engine/requests/requests.ts';
-import { findProvider } from '../engine/routing/destination.ts';
-import type { Yard } from '../engine/yard/yard.ts';
+import { RequestDetail } from '../engine/observe/history/capture-schema.ts';
+import type { History } from '../engine/observe/history/history.ts';
+import { readReplayable, replay } from '../engine/observe/history/replay.ts';
+import type { Gateway } from '../engine/routing/gateway.ts';
+import { adminEndpoint } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { DocumentedRow } from './operation-doc.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 import { readJsonBody } from './read-json-body.ts';
 import { ReplayRequest, replayDoc } from './request-docs.ts';
-import { wordFault } from './word-fault.ts';
 
-/** What replaying needs of the service. */
+/** Dependencies of the replay endpoint. */
 export interface ReplayParts {
-  readonly requests: Requests;
+  readonly requests: History;
   readonly clients: readonly ClientProtocol[];
-  /** The yard as it is now: that of a preset, or the configuration's own. */
-  readonly yardOf: (preset: string | undefined) => Promise<Yard>;
+  /** Returns the current gateway, or that of a preset. */
+  readonly gatewayOf: (preset: string | undefined) => Promise<Gateway>;
 }
 
 const requestReader = reader(ReplayRequest);
 const detailReader = reader(RequestDetail);
 
 /**
- * `POST /api/requests/{id}/replay`: the upstream's recorded bytes through today's line to that provider and model, answered as a client
- * would be. No upstream is called.
+ * `POST /api/requests/{id}/replay`: replays the recorded upstream bytes through the current plan to that provider and model.
+ * Replies like a model route. Calls no upstream.
  */
-export const replayRows = (parts: ReplayParts): readonly DocumentedRow[] => [
+export const replayRoutes = (parts: ReplayParts): readonly DocumentedRoute[] => [
   {
     method: 'POST',
     path: '/api/requests/:id/replay',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: (incoming, { id = '' }) =>
-        defer(() => from(parts.requests.captures.find(id))).pipe(
-          mergeMap((text) => play(text ?? noCapture(), incoming, parts)),
-        ),
-    },
+    endpoint: adminEndpoint((incoming, { id = '' }) =>
+      from(parts.requests.captures.find(id)).pipe(mergeMap((text) => play(text ?? noCapture(), incoming, parts))),
+    ),
     doc: replayDoc,
   },
 ];
 
 const noCapture = (): never => fail('not-found', 'There is no capture of that id, or not any more.');
 
-const play = (text: string, incoming: Incoming, { clients, yardOf }: ReplayParts): Observable<ReplyPart> => {
+const play = (text: string, incoming: HttpRequest, { clients, gatewayOf }: ReplayParts): Observable<ReplyPart> => {
   const wanted = requestReader.read(incoming.body.length === 0 ? {} : readJsonBody(incoming.body));
-  // Its own text, read back.
+  // The text was written by this process; the reader restores its type.
   const detail = detailReader.read(parseJson(text));
   const replayable = readReplayable(detail);
-  if (typeof replayable === 'string') return of(refused(replayable));
+  if (typeof replayable === 'string') return of(conflictReply(replayable));
   const { summary, provider } = replayable;
   const protocolOf = (wire: string): ClientProtocol =>
     clients.find((client) => client.wire === wire) ?? fail('invalid-request', `client ${wire} is not served here.`);
   const settings = {
     id: incoming.id,
     startedAtMs: incoming.startedAtMs,
-    flow: incoming.flow,
+    backpressure: incoming.backpressure,
     recorded: protocolOf(summary.protocol),
     client: protocolOf(wanted.client ?? summary.protocol),
     speed: wanted.speed ?? 0,
     stream: wanted.stream,
   };
-  return from(yardOf(summary.preset)).pipe(
-    mergeMap((yard) =>
-      findProvider(yard.config.providers, provider)
-        ? replay(replayable, settings, yard)
-        : of(refused(`The provider ${JSON.stringify(provider)} is not configured any more.`)),
+  return from(gatewayOf(summary.preset)).pipe(
+    mergeMap((gateway) =>
+      findProvider(gateway.config.providers, provider)
+        ? replay(replayable, settings, gateway)
+        : of(conflictReply(`The provider ${JSON.stringify(provider)} is not configured any more.`)),
     ),
   );
 };
 
-const refused = (message: string): ReplyPart => jsonReply({ success: false, message }, 409);
+const conflictReply = (message: string): ReplyPart => jsonReply({ success: false, message }, 409);

@@ -1,14 +1,14 @@
-import Type, { type TSchema } from 'typebox';
-import { Activity } from '../engine/requests/activity.ts';
-import { CaptureState, RequestDetail } from '../engine/requests/capture.ts';
-import { RequestSummary } from '../engine/requests/summary.ts';
+import Type from 'typebox';
+import { Activity } from '../engine/observe/history/activity.ts';
+import { CaptureState, RequestDetail } from '../engine/observe/history/capture-schema.ts';
+import { RequestSummary } from '../engine/observe/history/summary.ts';
+import { describe } from './endpoint.ts';
 import type { OperationDoc } from './operation-doc.ts';
-import { ServiceFault } from './operation-docs.ts';
 
 /** The body of `POST /api/capture`. */
 export const CaptureSwitch = Type.Object({ on: Type.Boolean() });
 
-/** The body of `POST /api/requests/{id}/replay`; may be left out. */
+/** The body of `POST /api/requests/{id}/replay`; optional. */
 export const ReplayRequest = Type.Object({
   client: Type.Optional(
     Type.Enum(['messages', 'chat', 'responses'], {
@@ -21,16 +21,8 @@ export const ReplayRequest = Type.Object({
   stream: Type.Optional(Type.Boolean({ description: 'Default: as it was asked for.' })),
 });
 
-const told = (summary: string, says: string, schema: TSchema, more: Partial<OperationDoc> = {}): OperationDoc => ({
-  summary,
-  group: 'management',
-  answers: { 200: { says, content: { 'application/json': schema } } },
-  fault: ServiceFault,
-  ...more,
-});
-
 /** `GET /api/requests`. */
-export const listDoc = told(
+export const listDoc = describe(
   'The requests that ended last',
   'Their summaries, newest first; the last 1,000 are kept.',
   Type.Object({ capture: CaptureState, newest: Type.Integer(), requests: Type.Array(RequestSummary) }),
@@ -43,23 +35,23 @@ export const listDoc = told(
 );
 
 /** `DELETE /api/requests`. */
-export const clearDoc = told(
+export const clearDoc = describe(
   'Forgets the requests that have ended',
   'They are forgotten, captures too.',
   Type.Object({ success: Type.Boolean(), message: Type.String() }),
 );
 
 /** `GET /api/requests/{id}`. */
-export const showDoc = told('One captured request, as it went through', 'The capture.', RequestDetail);
+export const showDoc = describe('One captured request, as it went through', 'The capture.', RequestDetail);
 
 /** `GET /api/activity`. */
-export const activityDoc = told('What goes on', 'Requests in flight, and figures for each line.', Activity);
+export const activityDoc = describe('What goes on', 'Requests in flight, and figures for each line.', Activity);
 
 /** `GET /api/capture`. */
-export const captureDoc = told('Whether requests are captured', 'The state.', CaptureState);
+export const captureDoc = describe('Whether requests are captured', 'The state.', CaptureState);
 
 /** `POST /api/capture`. */
-export const setCaptureDoc = told('Switches capturing', 'The state.', CaptureState, { request: CaptureSwitch });
+export const setCaptureDoc = describe('Switches capturing', 'The state.', CaptureState, { request: CaptureSwitch });
 
 /** `POST /api/requests/{id}/replay`. */
 export const replayDoc: OperationDoc = {

@@ -1,46 +1,43 @@
-import { defer, from, mergeMap, type Observable, of } from 'rxjs';
-import type { Endpoint } from '../engine/http/endpoint.ts';
+import { from, mergeMap, type Observable, of } from 'rxjs';
+import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
-import type { JsonObject } from '../engine/model/json.ts';
+import type { JsonObject } from '../engine/model/json/json.ts';
 import { reader } from '../engine/model/schema.ts';
-import type { ReplyPart } from '../engine/reply-part.ts';
-import { activityOf } from '../engine/requests/activity.ts';
-import { mostSummaries, type Requests } from '../engine/requests/requests.ts';
+import { activityOf } from '../engine/observe/history/activity.ts';
+import { type History, maxSummaries } from '../engine/observe/history/history.ts';
+import { adminEndpoint } from './endpoint.ts';
 import { jsonReply, jsonTextReply } from './json-reply.ts';
-import type { DocumentedRow } from './operation-doc.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 import { readJsonBody } from './read-json-body.ts';
-import { type ReplayParts, replayRows } from './replay.ts';
+import { type ReplayParts, replayRoutes } from './replay.ts';
 import * as docs from './request-docs.ts';
-import { wordFault } from './word-fault.ts';
 
-/** What the endpoints about requests need of the service. */
-export interface RequestParts extends ReplayParts {
-  readonly requests: Requests;
-  /** When the service started, in milliseconds since 1970. */
+/** Dependencies of the request history endpoints. */
+interface RequestParts extends ReplayParts {
+  readonly requests: History;
+  /** Start of the service, in milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** How many processes serve. */
+  /** Number of serving processes. */
   readonly workers: () => number;
 }
 
 const captureSwitch = reader(docs.CaptureSwitch);
 
 /**
- * The requests for a model: `GET /api/requests` has the summaries of those that ended last, `GET /api/activity` what goes on now,
- * `GET /api/requests/{id}` one that was captured. `POST /api/capture` switches capturing, `DELETE /api/requests` forgets.
+ * Endpoints of the request history.
+ *
+ * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them.
+ * - `GET /api/requests/{id}`: a captured request.
+ * - `GET /api/activity`: requests in flight and statistics.
+ * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
  */
-export const requestRows = (parts: RequestParts): readonly DocumentedRow[] => {
+export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] => {
   const { requests, startedAtMs, workers } = parts;
   const { captures } = requests;
-  const endpoint = (handle: Endpoint['handle']): Endpoint => ({
-    open: false,
-    wordFault,
-    handle: (incoming, params) => defer(() => handle(incoming, params)),
-  });
-
-  const list = endpoint(({ query }) => {
+  const list = adminEndpoint(({ query }) => {
     const params = new URLSearchParams(query);
     const after = readNumber(params, 'after', 0, Number.MAX_SAFE_INTEGER, 0);
-    const limit = readNumber(params, 'limit', 1, mostSummaries, 200);
+    const limit = readNumber(params, 'limit', 1, maxSummaries, 200);
     return of(
       jsonReply({
         capture: captures.state(),
@@ -49,7 +46,7 @@ export const requestRows = (parts: RequestParts): readonly DocumentedRow[] => {
       }),
     );
   });
-  const activity = endpoint(() =>
+  const activity = adminEndpoint(() =>
     of(
       jsonReply({
         startedAt: startedAtMs,
@@ -58,19 +55,19 @@ export const requestRows = (parts: RequestParts): readonly DocumentedRow[] => {
       }),
     ),
   );
-  const show = endpoint((_, { id = '' }) =>
+  const show = adminEndpoint((_, { id = '' }) =>
     from(captures.find(id)).pipe(
       mergeMap(
-        (text): Observable<ReplyPart> => of(text === undefined ? uncaptured(requests, id) : jsonTextReply(text)),
+        (text): Observable<ReplyPart> => of(text === undefined ? withoutCapture(requests, id) : jsonTextReply(text)),
       ),
     ),
   );
-  const readSwitch = endpoint(() => of(jsonReply(captures.state())));
-  const setSwitch = endpoint(({ body }) => {
+  const readSwitch = adminEndpoint(() => of(jsonReply(captures.state())));
+  const setSwitch = adminEndpoint(({ body }) => {
     captures.on = captureSwitch.read(readJsonBody(body)).on;
     return of(jsonReply(captures.state()));
   });
-  const clear = endpoint(() => {
+  const clear = adminEndpoint(() => {
     requests.clear();
     return of(jsonReply({ success: true, message: 'All requests that have ended were forgotten.' }));
   });
@@ -79,15 +76,15 @@ export const requestRows = (parts: RequestParts): readonly DocumentedRow[] => {
     { method: 'GET', path: '/api/requests', endpoint: list, doc: docs.listDoc },
     { method: 'DELETE', path: '/api/requests', endpoint: clear, doc: docs.clearDoc },
     { method: 'GET', path: '/api/requests/:id', endpoint: show, doc: docs.showDoc },
-    ...replayRows(parts),
+    ...replayRoutes(parts),
     { method: 'GET', path: '/api/activity', endpoint: activity, doc: docs.activityDoc },
     { method: 'GET', path: '/api/capture', endpoint: readSwitch, doc: docs.captureDoc },
     { method: 'POST', path: '/api/capture', endpoint: setSwitch, doc: docs.setCaptureDoc },
   ];
 };
 
-/** What there is to say of a request without a capture; its summary, where that is known. */
-const uncaptured = (requests: Requests, id: string): ReplyPart => {
+/** Reply for a request without a capture: its summary, if known. */
+const withoutCapture = (requests: History, id: string): ReplyPart => {
   const summary = requests.find(id);
   if (summary) {
     return jsonReply({ success: false, message: 'That request was not captured.', summary, capture: null }, 404);
@@ -99,11 +96,11 @@ const uncaptured = (requests: Requests, id: string): ReplyPart => {
   );
 };
 
-const readNumber = (params: URLSearchParams, name: string, least: number, most: number, missing: number): number => {
+const readNumber = (params: URLSearchParams, name: string, min: number, max: number, otherwise: number): number => {
   const text = params.get(name);
-  if (text === null) return missing;
+  if (text === null) return otherwise;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= least && value <= most
+  return value >= min && value <= max
     ? value
-    : fail('invalid-request', `${name} must be a whole number from ${least} to ${most}.`, { param: name });
+    : fail('invalid-request', `${name} must be a whole number from ${min} to ${max}.`, { param: name });
 };

@@ -1,38 +1,33 @@
-import { defer, from, map } from 'rxjs';
-import type { Row } from '../engine/http/site.ts';
+import type { HttpRoute } from '../engine/http/router.ts';
 import { fail } from '../engine/model/fault.ts';
-import type { Supervision } from '../engine/workers/fleet.ts';
+import { adminEndpoint } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import { wordFault } from './word-fault.ts';
+
+/** A restartable service. */
+interface Restartable {
+  /** Resolves once new processes serve; rejects with a message for users. */
+  readonly restart: () => Promise<void>;
+}
 
 /**
- * `POST /api/restart`: new processes take over, and the old ones finish what they have begun. Answers once the new ones serve; if
- * they can't, nothing changes and the answer says why.
+ * `POST /api/restart`: replaces the serving processes; the old ones finish their requests. Replies once the new ones serve; on
+ * failure nothing changes, and the reply has the reason.
  */
-export const restartRows = (supervision: Supervision | undefined): readonly Row[] => [
+export const restartRoutes = (supervision: Restartable | undefined): readonly HttpRoute[] => [
   {
     method: 'POST',
     path: '/api/restart',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: () =>
-        defer(() => from(restart(supervision))).pipe(
-          map((problem) =>
-            problem === undefined
-              ? jsonReply({
-                  success: true,
-                  message: 'The service was restarted; streams in flight go on to their end.',
-                })
-              : jsonReply({ success: false, message: `The service was not restarted, and goes on: ${problem}` }, 500),
-          ),
-        ),
-    },
+    endpoint: adminEndpoint(async () => {
+      const problem = await restart(supervision);
+      return problem === undefined
+        ? jsonReply({ success: true, message: 'The service was restarted; streams in flight go on to their end.' })
+        : jsonReply({ success: false, message: `The service was not restarted, and goes on: ${problem}` }, 500);
+    }),
   },
 ];
 
-/** What kept the service from restarting, in words for its owner. */
-const restart = async (supervision: Supervision | undefined): Promise<string | undefined> => {
+/** Restarts the service. Returns the reason for users if it fails. */
+const restart = async (supervision: Restartable | undefined): Promise<string | undefined> => {
   if (!supervision) return fail('unavailable', 'This service runs inside another program, which alone can restart it.');
   return supervision.restart().then(
     () => undefined,

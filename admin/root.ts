@@ -1,13 +1,13 @@
 import { of } from 'rxjs';
-import type { Row } from '../engine/http/site.ts';
+import type { HttpRoute } from '../engine/http/router.ts';
+import { openEndpoint } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import { wordFault } from './word-fault.ts';
 
-/** `GET /` and `HEAD /`: clients look here for a service before they start. */
-export const rootRows: readonly Row[] = [
+/** `GET /` and `HEAD /`: clients check here that a service exists before they start. */
+export const rootRoutes: readonly HttpRoute[] = [
   {
     method: 'GET',
     path: '/',
-    endpoint: { open: true, wordFault, handle: () => of(jsonReply({ service: 'switchyard' })) },
+    endpoint: openEndpoint(() => of(jsonReply({ service: 'switchyard' }))),
   },
 ];

@@ -1,27 +1,27 @@
 import { finalize, from, type Observable } from 'rxjs';
-import type { Flow, Valve } from '../engine/flow.ts';
-import { appLogName, type LogName, openLogFile } from '../engine/log/log-files.ts';
+import type { Backpressure, Pausable } from '../engine/backpressure.ts';
+import type { ReplyPart } from '../engine/http/endpoint.ts';
+import { appLogName, type LogName, openLogFile } from '../engine/log/list-logs.ts';
 import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read-lines.ts';
-import type { ReplyPart } from '../engine/reply-part.ts';
 import { jsonReply } from './json-reply.ts';
 import { noSuchLog } from './no-such-log.ts';
 
 /**
- * A log's newest lines as a JSON array of strings, sent as they are read: no file is too large, and a slow client holds up the
- * reading. The header `x-switchyard-log-omitted` tells how many bytes of older lines were left out, when there are any, and
- * `x-switchyard-log-offset` from which byte on the next answer goes on.
+ * Streams a log's newest lines as a JSON array of strings; any file size, with back-pressure. Headers:
+ * `x-switchyard-log-omitted` (bytes of omitted older lines, if any) and `x-switchyard-log-offset` (byte offset at which the
+ * next reply continues).
  */
-export const sendLog = (log: LogName, tail: Tail, flow: Flow): Observable<ReplyPart> => {
+export const sendLog = (log: LogName, tail: Tail, backpressure: Backpressure): Observable<ReplyPart> => {
   const gate = new Gate();
-  flow.attach(gate);
-  // A client that leaves while it holds up the reading must not keep the file open.
-  return from(parts(log, tail, gate)).pipe(finalize(() => gate.resume()));
+  backpressure.attach(gate);
+  // Resumes on disconnect, so that a paused read doesn't keep the file open.
+  return from(readParts(log, tail, gate)).pipe(finalize(() => gate.resume()));
 };
 
-async function* parts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<ReplyPart> {
+async function* readParts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<ReplyPart> {
   const file = await openLogFile(log, 'read');
   if (typeof file === 'string') {
-    // Nothing has been logged yet.
+    // The application log is created on its first record.
     yield file === 'missing' && log.name === appLogName ? jsonReply([], 200, { [offsetHeader]: '0' }) : noSuchLog();
     return;
   }
@@ -31,16 +31,16 @@ async function* parts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<Repl
     const { after = 0 } = tail;
     const begin = after > span.to ? 0 : after;
     const omitted = span.from > begin && { 'x-switchyard-log-omitted': String(span.from - begin) };
-    // A line that is still being written comes whole with the next answer.
+    // An incomplete last line is sent with the next reply.
     const end = await findLinesEnd(file, span.from, span.to);
     yield { type: 'head', status, headers: { ...headers, ...omitted, [offsetHeader]: String(end) } };
-    let before = '[';
+    let separator = '[';
     for await (const lines of readLines(file, tail.after === undefined ? span : { from: span.from, to: end })) {
       await gate.opened;
-      yield { type: 'data', data: before + lines.map((line) => JSON.stringify(line)).join(',') };
-      before = ',';
+      yield { type: 'data', data: separator + lines.map((line) => JSON.stringify(line)).join(',') };
+      separator = ',';
     }
-    yield { type: 'data', data: before === '[' ? '[]' : ']' };
+    yield { type: 'data', data: separator === '[' ? '[]' : ']' };
   } finally {
     await file.close();
   }
@@ -48,9 +48,9 @@ async function* parts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<Repl
 
 const offsetHeader = 'x-switchyard-log-offset';
 
-/** Lets a reader wait for a slow client. */
-class Gate implements Valve {
-  /** Resolves once there is room; none while there is. */
+/** Pauses reading while the client is slow. */
+class Gate implements Pausable {
+  /** Resolves on `resume`; `undefined` unless paused. */
   opened: Promise<void> | undefined;
   #open: (() => void) | undefined;
 

@@ -1,19 +1,27 @@
-import { defer, of } from 'rxjs';
+import { of } from 'rxjs';
 import Type from 'typebox';
-import type { Fleet } from '../engine/workers/fleet.ts';
+import { adminEndpoint, describe } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
-import { ServiceFault } from './operation-docs.ts';
-import { wordFault } from './word-fault.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 
-/** What the service tells of itself. */
+/** Facts about the running service. */
 export interface ServiceFacts {
   /** The configuration's folder. */
   readonly home: string;
   readonly baseUrl: string;
-  /** Their names. */
+  /** Names of the configured providers. */
   readonly providers: readonly string[];
-  readonly fleet: Fleet;
+  readonly fleet: ServiceProcesses;
+}
+
+/** The processes of the service; times in milliseconds since 1970. */
+interface ServiceProcesses {
+  /** The process that receives signals for the whole service. */
+  readonly pid: number;
+  readonly startedAtMs: number;
+  readonly restarts: number;
+  /** Processes that accept new connections. */
+  readonly workers: readonly { readonly pid: number; readonly startedAtMs: number }[];
 }
 
 const Worker = Type.Object({
@@ -32,12 +40,12 @@ const ServiceState = Type.Object({
   answeredBy: Type.Integer({ description: 'The process that gave this answer.' }),
 });
 
-/** `GET /api/service`: which processes serve, since when, and on which configuration. */
-export const serviceRows = (facts: () => ServiceFacts): readonly DocumentedRow[] => [
+/** `GET /api/service`: the serving processes, their start times, and the configuration's folder. */
+export const serviceRoutes = (facts: () => ServiceFacts): readonly DocumentedRoute[] => [
   {
     method: 'GET',
     path: '/api/service',
-    endpoint: { open: false, wordFault, handle: () => defer(() => of(jsonReply(show(facts())))) },
+    endpoint: adminEndpoint(() => of(jsonReply(show(facts())))),
     doc,
   },
 ];
@@ -53,9 +61,4 @@ const show = ({ home, baseUrl, providers, fleet }: ServiceFacts) => ({
   answeredBy: process.pid,
 });
 
-const doc: OperationDoc = {
-  summary: 'Which processes serve',
-  group: 'management',
-  answers: { 200: { says: 'The processes.', content: { 'application/json': ServiceState } } },
-  fault: ServiceFault,
-};
+const doc = describe('Which processes serve', 'The processes.', ServiceState);

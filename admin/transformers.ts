@@ -1,14 +1,13 @@
-import { defer, of } from 'rxjs';
+import { of } from 'rxjs';
 import Type, { type Static } from 'typebox';
 import type { TransformerEntry } from '../engine/config/config.ts';
-import type { LoadedStage } from '../engine/custom/load-stages.ts';
-import type { JsonObject } from '../engine/model/json.ts';
+import type { LoadedStage } from '../engine/config/custom/load-stages.ts';
+import type { JsonObject } from '../engine/model/json/json.ts';
 import type { Format, Transformer } from '../engine/model/transformer.ts';
-import type { Tables } from '../engine/yard/tables.ts';
+import type { TransformerRegistry } from '../engine/routing/plan/choose-format.ts';
+import { adminEndpoint, describe } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
-import { ServiceFault } from './operation-docs.ts';
-import { wordFault } from './word-fault.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 
 const TransformerRow = Type.Object({
   name: Type.String(),
@@ -38,33 +37,32 @@ type TransformerRow = Static<typeof TransformerRow>;
 const both = { request: true, events: true };
 
 /**
- * `GET /api/transformers`: formats with the path that they call, stages, and the modules of the configuration, also those that could
- * not be loaded. `entries` are the configuration's.
+ * `GET /api/transformers`: formats with their upstream path, stages, and custom modules, including those that failed to load.
+ * `entries` are the configuration's.
  */
-export const transformerRows = (
-  tables: () => Tables,
+export const transformerRoutes = (
+  registry: () => TransformerRegistry,
   entries: () => readonly TransformerEntry[] = () => [],
-): readonly DocumentedRow[] => [
+): readonly DocumentedRoute[] => [
   {
     method: 'GET',
     path: '/api/transformers',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: () => defer(() => of(jsonReply({ transformers: list(tables(), entries()) }))),
-    },
+    endpoint: adminEndpoint(() => of(jsonReply({ transformers: list(registry(), entries()) }))),
     doc,
   },
 ];
 
-const list = ({ formats, stages, custom }: Tables, entries: readonly TransformerEntry[]): TransformerRow[] => [
+const list = (
+  { formats, stages, custom }: TransformerRegistry,
+  entries: readonly TransformerEntry[],
+): TransformerRow[] => [
   ...[...formats.values()].map(showFormat),
   ...[...stages.values()].map(showStage),
   ...modules(custom, entries),
 ];
 
-/** A module that several entries use stands here once for each name and outcome. */
-const modules = (custom: Tables['custom'], entries: readonly TransformerEntry[]): TransformerRow[] => {
+/** Lists a module used by several entries once per name and outcome. */
+const modules = (custom: TransformerRegistry['custom'], entries: readonly TransformerEntry[]): TransformerRow[] => {
   const rows = entries.flatMap((entry) => {
     const loaded = custom.get(entry.at);
     return loaded && entry.path !== undefined ? [showCustom(entry, entry.path, loaded)] : [];
@@ -108,17 +106,7 @@ const showCustom = ({ name }: TransformerEntry, path: string, loaded: LoadedStag
   return { ...row, name: stage.name, about, options: schema, halves, state: 'loaded' };
 };
 
-/** A schema without what only its validator needs. */
+/** Serializing drops typebox's symbols. */
 const plain = (schema: object): JsonObject => JSON.parse(JSON.stringify(schema));
 
-const doc: OperationDoc = {
-  summary: 'All transformers',
-  group: 'management',
-  answers: {
-    200: {
-      says: 'The list.',
-      content: { 'application/json': Type.Object({ transformers: Type.Array(TransformerRow) }) },
-    },
-  },
-  fault: ServiceFault,
-};
+const doc = describe('All transformers', 'The list.', Type.Object({ transformers: Type.Array(TransformerRow) }));

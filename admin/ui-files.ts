@@ -3,27 +3,27 @@ import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** The ways in which a file can be sent. */
-export type UiEncoding = 'br' | 'gzip' | 'identity';
+/** Content codings of files. */
+type UiEncoding = 'br' | 'gzip' | 'identity';
 
-/** One file of the web interface. */
-export interface UiFile {
-  /** Its media type. */
+/** A file of the web interface. */
+interface UiFile {
+  /** Media type. */
   readonly type: string;
-  /** Its name has a hash of its content, so it may be kept for ever. */
+  /** The name contains a content hash, so the file can be cached forever. */
   readonly hashed: boolean;
-  /** Compressing would make it smaller. */
+  /** Whether compression helps. */
   readonly compressible: boolean;
-  /** Its bytes in this form, which are kept from then on. Rejects when the file can't be read. */
+  /** Returns the encoded bytes, cached after the first call. Rejects if the file can't be read. */
   readonly load: (encoding: UiEncoding) => Promise<Uint8Array>;
 }
 
-/** The files by their paths below the folder, with slashes: `assets/index-4f2a9b1c.js`. */
+/** Files by path relative to the folder, with slashes: `assets/index-4f2a9b1c.js`. */
 export type UiFiles = ReadonlyMap<string, UiFile>;
 
 /**
- * The files of a built web interface, looked for again once it was built anew: the first start builds it while it already serves.
- * Empty while the folder is missing. Only plain files of known types count.
+ * Returns the current files of a built web interface; rescans after a new build, since the first start builds it while it
+ * serves. Empty if the folder is missing. Includes only files of known types.
  */
 export const uiFilesIn = (folder: string): (() => Promise<UiFiles>) => {
   let known: { readonly build: string; readonly files: Promise<UiFiles> } | undefined;
@@ -34,7 +34,7 @@ export const uiFilesIn = (folder: string): (() => Promise<UiFiles>) => {
   };
 };
 
-/** A build takes the place of the one before as a whole, so its page tells them apart. */
+/** Identifies a build by its page, since a build replaces the whole folder. */
 const buildOf = (folder: string): Promise<string> =>
   stat(join(folder, 'index.html')).then(
     ({ ino, mtimeMs }) => `${ino} ${mtimeMs}`,
@@ -79,7 +79,7 @@ const uiFile = (path: string, type: string): UiFile => {
       if (known) return known;
       const loading = readFile(path).then(compress[encoding]);
       kept.set(encoding, loading);
-      // One that couldn't be read may be there later.
+      // Not cached on errors; the file may appear later.
       loading.catch(() => kept.delete(encoding));
       return loading;
     },
@@ -95,16 +95,16 @@ const compress: Readonly<Record<UiEncoding, (bytes: Buffer) => Promise<Uint8Arra
   identity: async (bytes) => bytes,
 };
 
-/** The best form that a client takes. Source: RFC 9110, "Accept-Encoding". */
+/** Best content coding that the client accepts. Source: RFC 9110, "Accept-Encoding". */
 export const chooseEncoding = (accepted: string | undefined): UiEncoding => {
-  const taken = new Set(
+  const codings = new Set(
     (accepted ?? '')
       .toLowerCase()
       .split(',')
-      .map((entry) => entry.trim().split(/\s*;\s*/))
+      .map((entry) => entry.split(';').map((part) => part.trim()))
       .filter(([, weight]) => weight === undefined || !/^q=0(?:\.0*)?$/.test(weight))
       .map(([coding]) => coding),
   );
-  if (taken.has('br')) return 'br';
-  return taken.has('gzip') ? 'gzip' : 'identity';
+  if (codings.has('br')) return 'br';
+  return codings.has('gzip') ? 'gzip' : 'identity';
 };

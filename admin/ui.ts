@@ -1,15 +1,13 @@
-import { defer } from 'rxjs';
 import Type from 'typebox';
-import type { Endpoint } from '../engine/http/endpoint.ts';
+import type { ReplyPart, WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { Headers } from '../engine/model/protocol.ts';
-import type { ReplyPart, WholeReply } from '../engine/reply-part.ts';
-import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
+import { openEndpoint } from './endpoint.ts';
+import type { DocumentedRoute, OperationDoc } from './operation-doc.ts';
 import { ServiceFault } from './operation-docs.ts';
 import { chooseEncoding, type UiFiles } from './ui-files.ts';
-import { wordFault } from './word-fault.ts';
 
-/** Nothing from elsewhere, no page around it, no script or style but its own files. Source: W3C, "Content Security Policy Level 3". */
+/** Only same-origin resources, no framing, no inline scripts or styles. Source: W3C, "Content Security Policy Level 3". */
 const contentSecurityPolicy = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -28,20 +26,16 @@ const pageHeaders: Headers = {
 };
 
 /**
- * The web interface's own files: `GET /ui` is its page, `/ui/assets/*` what that needs. They hold nothing secret and need no key: a
+ * Serves the web interface: `GET /ui` is its page, `/ui/assets/*` its files. Needs no key: the files hold no secrets, and a
  * browser couldn't send one for them.
  */
-export const uiRows = (filesNow: () => Promise<UiFiles>): readonly DocumentedRow[] => {
-  const row = (path: string, answer: (headers: Headers, rest: string) => Promise<ReplyPart>, doc: OperationDoc) => {
-    const endpoint: Endpoint = {
-      open: true,
-      wordFault,
-      handle: ({ headers }, { '*': rest = '' }) => defer(() => answer(headers, rest)),
-    };
+export const uiRoutes = (filesNow: () => Promise<UiFiles>): readonly DocumentedRoute[] => {
+  const route = (path: string, answer: (headers: Headers, rest: string) => Promise<ReplyPart>, doc: OperationDoc) => {
+    const endpoint = openEndpoint(({ headers }, { '*': rest = '' }) => answer(headers, rest));
     return { method: 'GET', path, endpoint, doc };
   };
   return [
-    row(
+    route(
       '/ui',
       async (headers) => {
         const files = await filesNow();
@@ -49,8 +43,8 @@ export const uiRows = (filesNow: () => Promise<UiFiles>): readonly DocumentedRow
       },
       pageDoc,
     ),
-    row('/ui/', async () => redirect, redirectDoc),
-    row('/ui/assets/*', async (headers, rest) => send(await filesNow(), `assets/${rest}`, headers), assetDoc),
+    route('/ui/', async () => redirect, redirectDoc),
+    route('/ui/assets/*', async (headers, rest) => send(await filesNow(), `assets/${rest}`, headers), assetDoc),
   ];
 };
 

@@ -1,11 +1,10 @@
-import { defer, of } from 'rxjs';
+import { of } from 'rxjs';
 import Type from 'typebox';
-import { type RestState, type UpstreamState, upstreamStates } from '../engine/retry/upstream-state.ts';
-import type { Yard } from '../engine/yard/yard.ts';
+import type { Gateway } from '../engine/routing/gateway.ts';
+import { type CooldownState, type UpstreamState, upstreamStates } from '../engine/upstream/health/show-health.ts';
+import { adminEndpoint, describe } from './endpoint.ts';
 import { jsonReply } from './json-reply.ts';
-import type { DocumentedRow, OperationDoc } from './operation-doc.ts';
-import { ServiceFault } from './operation-docs.ts';
-import { wordFault } from './word-fault.ts';
+import type { DocumentedRoute } from './operation-doc.ts';
 
 const reason = Type.Union([Type.Literal('limited'), Type.Literal('refused'), Type.Literal('forbidden')]);
 const forMs = Type.Integer({ description: 'For so many milliseconds more.' });
@@ -34,16 +33,12 @@ const Upstream = Type.Object({
 
 const Upstreams = Type.Object({ upstreams: Type.Array(Upstream) });
 
-/** `GET /api/upstreams`: how each provider stands: its breakers, keys by number, queue and connections. Of this process alone. */
-export const upstreamRows = (yard: () => Yard): readonly DocumentedRow[] => [
+/** `GET /api/upstreams`: each provider's breakers, keys by number, queue and connections, in this process. */
+export const upstreamRoutes = (gateway: () => Gateway): readonly DocumentedRoute[] => [
   {
     method: 'GET',
     path: '/api/upstreams',
-    endpoint: {
-      open: false,
-      wordFault,
-      handle: () => defer(() => of(jsonReply({ upstreams: upstreamStates(yard()).map(show) }))),
-    },
+    endpoint: adminEndpoint(() => of(jsonReply({ upstreams: upstreamStates(gateway()).map(show) }))),
     doc,
   },
 ];
@@ -54,21 +49,20 @@ const show = ({ provider, live, retrying, connections, keys, models }: UpstreamS
   retrying,
   connections: { inUse: connections.inUse, idle: connections.idle },
   queue: { length: connections.waiting, refused: connections.refused },
-  keys: keys.map(({ number, rest }) => ({ number, rest: rest ? showRest(rest) : null })),
+  keys: keys.map(({ number, rest }) => ({ number, rest: rest ? showCooldown(rest) : null })),
   models: models.map(({ model, breaker, faults, waitMs, resting }) => ({
     model,
     breaker,
     faults,
     waitMs: Math.ceil(waitMs),
-    resting: resting.map((rest) => ({ number: rest.number, ...showRest(rest) })),
+    resting: resting.map((rest) => ({ number: rest.number, ...showCooldown(rest) })),
   })),
 });
 
-const showRest = ({ why, forMs: left }: RestState) => ({ why, forMs: Math.ceil(left) });
+const showCooldown = ({ why, forMs: left }: CooldownState) => ({ why, forMs: Math.ceil(left) });
 
-const doc: OperationDoc = {
-  summary: 'How each provider stands: breakers, keys, queue, connections',
-  group: 'management',
-  answers: { 200: { says: 'The providers of the configuration.', content: { 'application/json': Upstreams } } },
-  fault: ServiceFault,
-};
+const doc = describe(
+  'How each provider stands: breakers, keys, queue, connections',
+  'The providers of the configuration.',
+  Upstreams,
+);

@@ -1,37 +1,46 @@
-import { banner } from './banner.ts';
 import { defaults } from './config/config.ts';
-import type { Environment } from './config/interpolate.ts';
+import type { Environment } from './config/env.ts';
 import { configFile, readConfig } from './config/read.ts';
-import { ConfigError } from './load-config.ts';
-import { claimHome } from './workers/claim-home.ts';
-import { type ForkedWorker, forkWorker } from './workers/fork-worker.ts';
-import { ownWorker } from './workers/own-worker.ts';
-import { baseUrlOf } from './workers/place.ts';
-import { processTitles } from './workers/process-titles.ts';
-import { Supervisor } from './workers/supervisor.ts';
+import { banner } from './service/banner.ts';
+import { ConfigError } from './service/load-config.ts';
+import type { Service } from './service/server.ts';
+import { claimHome, type HomeClaim } from './service/workers/claim-home.ts';
+import { processTitles } from './service/workers/find-service.ts';
+import { type ForkedWorker, forkWorker } from './service/workers/fork-worker.ts';
+import { baseUrlOf } from './service/workers/listen-address.ts';
+import { terminalCheck, whenParentEnds } from './service/workers/parent.ts';
+import { guardProcess, outliveOutput } from './service/workers/process-guards.ts';
+import { Supervisor } from './service/workers/supervisor.ts';
+import type { Worker, WorkerExit } from './service/workers/worker.ts';
 
-/** What the service is run with. */
+/** How the service is started. */
 export interface MainOptions {
   readonly env: Environment;
   /** The configuration's folder. */
   readonly home: string;
-  /** Folders beside `home` from which custom transformers may be loaded. */
+  /** Folders, besides `home`, from which custom transformers may be loaded. */
   readonly transformerFolders: readonly string[];
-  /** Takes lines for the person who starts the service. */
+  /** Ends the service when its parent process has ended. */
+  readonly followParent: boolean;
+  /** Prints a line on the terminal. */
   readonly report: (line: string) => void;
-  /** Takes what there is to say once the service runs. */
+  /** Prints the start-up banner. */
   readonly greet: (text: string) => void;
 }
 
 /**
- * Runs the service in this process, which stands for it until the end. As long as one worker is wanted it serves by itself; after
- * a restart, or with more workers, others serve and it looks after them. The first SIGINT or SIGTERM lets requests finish and
- * ends with exit code 0, a second one doesn't wait. Rejects with an error worded for users when the service can't start.
+ * Runs the service; this process is its supervisor until the end. With one worker it serves requests itself; after a restart,
+ * or with more workers, forked processes serve. The first SIGINT or SIGTERM lets requests finish and exits with code 0, the
+ * second exits at once with code 1. SIGHUP restarts the workers with the current configuration; if the terminal was closed,
+ * it acts as SIGTERM does. Rejects with an error worded for users if the service can't start.
  */
-export const main = async ({ env, home, transformerFolders, report, greet }: MainOptions): Promise<void> => {
+export const main = async (options: MainOptions): Promise<void> => {
+  const { env, home, transformerFolders, followParent, report, greet } = options;
   process.title = processTitles.service;
-  const claim = await claimHome(home, report);
-  process.once('exit', claim.release);
+  outliveOutput();
+  let logs: Service['logs'] | undefined;
+  guardProcess({ log: () => logs?.app, flush: () => logs?.flushSync(), report });
+  let claim: HomeClaim | undefined;
   let started = false;
   const forked = new Set<ForkedWorker>();
   const wanted = (): Promise<number> => wantedWorkers(home, env);
@@ -40,9 +49,9 @@ export const main = async ({ env, home, transformerFolders, report, greet }: Mai
     startedAtMs: Date.now(),
     wanted,
     report,
-    changed: (fleet) => {
-      for (const worker of forked) worker.inform(fleet);
-      if (started && supervisor.place) claim.serving(supervisor.place);
+    changed: (workers) => {
+      for (const worker of forked) worker.inform(workers);
+      if (started && supervisor.place) claim?.serving(supervisor.place);
     },
     async fork(taken) {
       const worker = await forkWorker({ home, transformerFolders, taken, fleet: supervisor.fleet, restart });
@@ -52,41 +61,86 @@ export const main = async ({ env, home, transformerFolders, report, greet }: Mai
     },
   });
 
-  let hello = '';
-  if ((await wanted()) === 1) {
-    // A process that only looks after others needs none of what serving takes.
-    const { start } = await import('./start.ts');
-    const supervision = { fleet: () => supervisor.fleet, restart };
-    const service = await start({ env, home, transformerFolders, report, sharing: { taken: undefined }, supervision });
-    supervisor.takeIn(ownWorker(service));
-    hello = banner(service);
-  } else {
-    await supervisor.start();
-    const read = await readConfig(home, env);
-    if (supervisor.place && read.type === 'valid') {
-      const baseUrl = baseUrlOf(supervisor.place);
-      hello = banner({ baseUrl, config: read.config, file: configFile(home), demo: false });
-    }
-  }
-  started = true;
-  if (supervisor.place) claim.serving(supervisor.place);
-
   let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    claim?.stopping();
+    void supervisor.stop().then(() => process.exit(0));
+  };
   const onSignal = (): void => {
     if (stopping) {
       supervisor.kill();
       process.exit(1);
     }
-    stopping = true;
-    claim.stopping();
-    void supervisor.stop().then(() => process.exit(0));
+    stop();
+  };
+  const isTerminalClosed = terminalCheck();
+  const onHangUp = (): void => {
+    if (isTerminalClosed()) stop();
+    // During the start the configuration is read anyway.
+    else if (started && !stopping) {
+      report('SIGHUP: new processes take over with the configuration as it is now');
+      restart().catch((error: unknown) =>
+        report(`the restart failed, the service goes on as before: ${error instanceof Error ? error.message : error}`),
+      );
+    }
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
-  greet(hello);
+  process.on('SIGHUP', onHangUp);
+  if (followParent) whenParentEnds(stop);
+  // Handlers are set before the folder is claimed: the default action of a signal would leave the claim behind.
+  claim = await claimHome(home, report);
+  process.once('exit', claim.release);
+
+  let greeting = '';
+  if ((await wanted()) === 1) {
+    // Imported here, since a process that only supervises doesn't need the server's modules.
+    const { start } = await import('./service/server.ts');
+    const supervision = { fleet: () => supervisor.fleet, restart };
+    const service = await start({ env, home, transformerFolders, report, sharing: { taken: undefined }, supervision });
+    logs = service.logs;
+    supervisor.takeIn(inProcessWorker(service));
+    const { baseUrl, config, demo } = service;
+    greeting = banner({ baseUrl, config, file: configFile(home), demo });
+  } else {
+    await supervisor.start();
+    const read = await readConfig(home, env);
+    if (supervisor.place && read.type === 'valid') {
+      const baseUrl = baseUrlOf(supervisor.place);
+      greeting = banner({ baseUrl, config: read.config, file: configFile(home), demo: false });
+    }
+  }
+  started = true;
+  if (supervisor.place) claim.serving(supervisor.place);
+  greet(greeting);
 };
 
 const wantedWorkers = async (home: string, env: Environment): Promise<number> => {
   const read = await readConfig(home, env);
   if (read.type === 'invalid') throw new ConfigError(configFile(home), read.faults);
   return read.type === 'valid' ? read.config.workers : defaults.workers;
+};
+
+/** A worker that runs in this process: the fastest to start. Its exit doesn't end the process. */
+export const inProcessWorker = (service: Service): Worker => {
+  let exit: (how: WorkerExit) => void = () => undefined;
+  const exited = new Promise<WorkerExit>((resolve) => {
+    exit = resolve;
+  });
+  const end = (how: 'retire' | 'stop'): void => {
+    service[how]().then(
+      () => exit({ orderly: true, how: 'done' }),
+      (error: unknown) => exit({ orderly: false, how: String(error) }),
+    );
+  };
+  return {
+    pid: process.pid,
+    startedAtMs: Date.now(),
+    place: service.place,
+    exited,
+    retire: () => end('retire'),
+    stop: () => end('stop'),
+    kill: () => exit({ orderly: false, how: 'killed' }),
+  };
 };

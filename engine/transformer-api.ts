@@ -1,8 +1,9 @@
-/** All that a custom transformer needs, as `switchyard/transformer`. Additions are safe; changes break users' modules. */
+/** The public API for custom transformers, exported as `switchyard/transformer`. Changes break users' modules; additions don't. */
 export * as rx from 'rxjs';
 export { type Static, Type } from 'typebox';
-export type { OpenStage, StageOperators } from './custom/stage-operators.ts';
-export { type OpenSpec, type OpenTransformer, transformer } from './custom/transformer.ts';
+export type { OpenStage, StageOperators } from './config/custom/transformer.ts';
+export { customTransformer as transformer, type OpenSpec, type OpenTransformer } from './config/custom/transformer.ts';
+export type { ReplyContext } from './model/context.ts';
 export type {
   Block,
   BlockStart,
@@ -17,10 +18,9 @@ export type {
   ThinkingDelta,
 } from './model/event.ts';
 export { type Fault, FaultError, type FaultKind, fail } from './model/fault.ts';
-export type { Json, JsonObject } from './model/json.ts';
+export type { Json, JsonObject } from './model/json/json.ts';
 export type { Loss, Losses } from './model/loss.ts';
 export { type Machine, type MachineSpec, machine } from './model/machine.ts';
-export type { ReplyContext } from './model/protocol.ts';
 export type {
   ImagePart,
   ModelRequest,
@@ -33,5 +33,5 @@ export type {
   ToolResultPart,
   Turn,
 } from './model/request.ts';
-export { inputObject, inputText } from './model/tool-input.ts';
+export { inputObject, inputText } from './model/tool-arguments.ts';
 export type { Usage } from './model/usage.ts';

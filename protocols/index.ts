@@ -1,13 +1,13 @@
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { chatClient } from './chat/index.ts';
-import { chatSchemas } from './chat/route-schemas.ts';
+import { chatSchemas } from './chat/openapi.ts';
 import { messagesClient } from './messages/index.ts';
-import { messagesSchemas } from './messages/route-schemas.ts';
+import { messagesSchemas } from './messages/openapi.ts';
 import { responsesClient } from './responses/index.ts';
-import { responsesSchemas } from './responses/route-schemas.ts';
+import { responsesSchemas } from './responses/openapi.ts';
 
 /** A client protocol, the paths that it is served at, and the schemas that describe it. */
-export interface ServedProtocol {
+interface ServedProtocol {
   readonly protocol: ClientProtocol;
   readonly paths: readonly string[];
   readonly schemas: typeof chatSchemas | typeof messagesSchemas | typeof responsesSchemas;

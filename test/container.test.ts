@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { freePort } from '../engine/http/free-port.ts';
+import { freePort } from '../engine/http/bind.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (name: string): Promise<string> => readFile(join(root, name), 'utf8');

@@ -2,29 +2,161 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import test from 'ava';
 
+/** Folders and files of the engine. */
+function below(...names: readonly string[]): readonly string[] {
+  return names.map((name) => `engine/${name}`);
+}
+
 /**
  * What each part of the house may import: the first row whose folder holds the file decides. Packages by name, folders of the
  * house with a trailing slash, packages of one scope with a trailing `*`, `.` for the file's own folder. `node:` modules only where they are named.
  */
 const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] = [
-  ['engine/model/', ['.', 'typebox', 'typebox/compile']],
-  ['engine/http/', ['engine/', 'rxjs', 'node:', 'uWebSockets.js-glibc227', 'fzstd']],
-  ['engine/upstream/', ['engine/', 'rxjs', 'node:', 'undici', 'fzstd']],
-  ['engine/config/', ['engine/', 'rxjs', 'typebox', 'node:', 'jsonc-parser', 'chokidar']],
-  ['engine/metrics/', ['engine/', 'node:', 'prom-client']],
-  ['engine/tokens/', ['engine/', 'node:', 'tiktoken', 'lru-cache']],
-  ['engine/signatures/', ['engine/', 'node:', 'lru-cache']],
-  ['engine/retry/', ['engine/', 'rxjs', 'node:', 'lru-cache']],
-  ['engine/log/', ['engine/', 'node:', 'pino', 'pino-roll', 'sonic-boom']],
-  ['engine/requests/', ['engine/', 'rxjs', 'typebox', 'node:']],
-  ['engine/demo/', ['engine/', 'typebox', 'node:']],
-  ['engine/custom/', ['engine/', 'rxjs', 'typebox', 'node:']],
-  ['engine/transformer-api.ts', ['engine/', 'rxjs', 'typebox']],
-  ['engine/workers/', ['engine/', 'typebox', 'node:']],
-  ['engine/cli/', ['engine/', 'protocols/index.ts', 'transformers/index.ts', 'rxjs', 'commander', 'node:']],
-  ['engine/served-paths.ts', ['engine/', 'protocols/', 'admin/']],
-  ['engine/start.ts', ['engine/', 'protocols/', 'transformers/', 'admin/', 'node:']],
-  ['engine/', ['engine/', 'rxjs', 'node:']],
+  // The engine's layers, from the lowest to the highest: each names the ones below that it uses.
+  ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system']],
+  ['engine/backpressure.ts', []],
+  ['engine/paths.ts', ['node:']],
+  ['engine/log/', ['engine/log/', 'engine/model/', 'node:', 'pino', 'pino-roll', 'sonic-boom']],
+  [
+    'engine/http/',
+    [
+      'engine/http/',
+      'engine/model/',
+      'engine/backpressure.ts',
+      'engine/paths.ts',
+      'rxjs',
+      'node:',
+      'uWebSockets.js-glibc227',
+      'fzstd',
+    ],
+  ],
+  ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
+  ['engine/reasoning/', ['engine/reasoning/', 'engine/model/', 'node:', 'lru-cache']],
+  [
+    'engine/config/',
+    ['engine/config/', ...below('paths.ts', 'log/', 'model/'), 'rxjs', 'typebox', 'node:', 'jsonc-parser', 'chokidar'],
+  ],
+  [
+    'engine/upstream/',
+    [
+      'engine/upstream/',
+      ...below('backpressure.ts', 'config/', 'model/'),
+      'rxjs',
+      'node:',
+      'undici',
+      'fzstd',
+      'lru-cache',
+    ],
+  ],
+  [
+    'engine/routing/',
+    [
+      'engine/routing/',
+      ...below('observer.ts', 'paths.ts', 'config/', 'log/', 'model/', 'reasoning/', 'upstream/'),
+      'rxjs',
+      'node:',
+      'lru-cache',
+      'tiktoken',
+    ],
+  ],
+  ['engine/exchange.ts', [...below('backpressure.ts', 'observer.ts', 'model/', 'routing/'), 'rxjs']],
+  [
+    'engine/operators/',
+    [
+      'engine/operators/',
+      ...below(
+        'exchange.ts',
+        'observer.ts',
+        'config/',
+        'http/',
+        'log/',
+        'model/',
+        'reasoning/',
+        'routing/',
+        'upstream/',
+      ),
+      'rxjs',
+      'node:',
+    ],
+  ],
+  ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/'), 'rxjs']],
+  [
+    'engine/observe/metrics/',
+    ['engine/observe/', ...below('observer.ts', 'model/', 'routing/', 'upstream/'), 'node:', 'prom-client'],
+  ],
+  [
+    'engine/observe/',
+    [
+      'engine/observe/',
+      ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/', 'model/', 'reasoning/'),
+      ...below('routing/', 'upstream/'),
+      'rxjs',
+      'typebox',
+      'node:',
+    ],
+  ],
+  [
+    'engine/endpoints/',
+    [
+      'engine/endpoints/',
+      ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'config/', 'http/', 'log/', 'model/'),
+      ...below('observe/', 'operators/', 'reasoning/', 'routing/', 'upstream/'),
+      'rxjs',
+      'node:',
+    ],
+  ],
+  ['engine/transformer-api.ts', [...below('config/custom/', 'model/'), 'rxjs', 'typebox']],
+  [
+    'admin/',
+    [
+      'admin/',
+      ...below(
+        'backpressure.ts',
+        'config/',
+        'endpoints/',
+        'http/',
+        'log/',
+        'model/',
+        'observe/',
+        'routing/',
+        'upstream/',
+      ),
+      'rxjs',
+      'typebox',
+      'node:',
+    ],
+  ],
+  ['engine/service/demo/', ['engine/service/demo/', ...below('config/', 'model/'), 'typebox', 'node:']],
+  [
+    'engine/service/workers/',
+    ['engine/service/', ...below('config/', 'http/', 'log/', 'model/', 'paths.ts'), 'typebox', 'node:'],
+  ],
+  [
+    'engine/service/',
+    [
+      'engine/service/',
+      ...below('observer.ts', 'paths.ts', 'config/', 'endpoints/', 'http/', 'log/', 'model/', 'observe/', 'reasoning/'),
+      ...below('routing/', 'upstream/'),
+      'admin/',
+      'protocols/',
+      'transformers/',
+      'node:',
+    ],
+  ],
+  ['engine/main.ts', below('config/', 'service/')],
+  [
+    'engine/cli/',
+    [
+      'engine/cli/',
+      ...below('main.ts', 'paths.ts', 'config/', 'endpoints/', 'log/', 'model/', 'observe/', 'reasoning/', 'routing/'),
+      ...below('service/', 'upstream/'),
+      'protocols/index.ts',
+      'transformers/index.ts',
+      'rxjs',
+      'commander',
+      'node:',
+    ],
+  ],
   ['protocols/index.ts', ['engine/model/', 'protocols/']],
   ['protocols/', ['.', 'engine/model/', 'typebox']],
   ['transformers/formats/', ['.', 'engine/model/', 'typebox', 'protocols/']],
@@ -36,7 +168,6 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ['transformers/enhancetool/', 'engine/model/', 'typebox', 'typebox/schema', 'jsonrepair'],
   ],
   ['transformers/', ['engine/model/', 'typebox']],
-  ['admin/', ['admin/', 'engine/', 'rxjs', 'typebox', 'node:']],
   ['ui/src/parts/json-editor/', ['ui/src/', 'react', '@codemirror/*', '@lezer/common', '@lezer/highlight']],
   ['ui/src/parts/chart/', ['ui/src/', 'react', 'uplot']],
   ['ui/src/pages/yard/', ['ui/src/', 'react', '@xyflow/react']],
@@ -102,7 +233,9 @@ test('no vendor is named outside its row', (t) => {
     // The command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
     .filter(
       (file) =>
-        !/^(?:transformers\/formats|protocols|engine\/cli\/neighbours|ui\/src\/pages\/connect\/clients)\//.test(file),
+        !/^(?:transformers\/formats\/|protocols\/|engine\/cli\/clients\.ts|engine\/cli\/import\/claude-code-router\.ts|ui\/src\/pages\/connect\/clients\/)/.test(
+          file,
+        ),
     )
     // The table of the rows, and the list of wire formats, one of which has its vendor's name.
     .filter((file) => file !== 'transformers/index.ts' && file !== 'engine/model/request.ts')
@@ -114,4 +247,61 @@ test('no vendor is named outside its row', (t) => {
         .map(({ place }) => place),
     );
   t.deepEqual(broken, []);
+});
+
+/** The strongly connected parts of a graph with more than one member (Tarjan). */
+const circlesOf = (graph: ReadonlyMap<string, ReadonlySet<string>>): readonly (readonly string[])[] => {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const circles: string[][] = [];
+  const visit = (node: string): void => {
+    index.set(node, index.size);
+    low.set(node, index.get(node) ?? 0);
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(node, Math.min(low.get(node) ?? 0, low.get(next) ?? 0));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const circle = stack.splice(stack.indexOf(node));
+    if (circle.length > 1) circles.push(circle);
+  };
+  for (const node of graph.keys()) if (!index.has(node)) visit(node);
+  return circles;
+};
+
+/** Which units import which, type imports included; `unitOf` names the unit that a file belongs to. */
+const importGraph = (unitOf: (file: string) => string): ReadonlyMap<string, ReadonlySet<string>> => {
+  const known = new Set(sources);
+  const graph = new Map<string, Set<string>>();
+  for (const file of sources) {
+    const unit = unitOf(file);
+    const targets = graph.get(unit) ?? new Set();
+    graph.set(unit, targets);
+    for (const specifier of importsOf(file)) {
+      const imported = target(file, specifier);
+      if (known.has(imported) && unitOf(imported) !== unit) targets.add(unitOf(imported));
+    }
+  }
+  return graph;
+};
+
+test('no files import each other in a circle, types included', (t) => {
+  t.deepEqual(circlesOf(importGraph((file) => file)), []);
+});
+
+test('no folders import each other in a circle', (t) => {
+  const folder = (file: string): string => file.split('/').slice(0, 2).join('/');
+  t.deepEqual(circlesOf(importGraph(folder)), []);
+});
+
+test('a circle is found', (t) => {
+  const graph = new Map([
+    ['a', new Set(['b'])],
+    ['b', new Set(['c'])],
+    ['c', new Set(['a', 'd'])],
+    ['d', new Set<string>()],
+  ]);
+  t.deepEqual(circlesOf(graph), [['a', 'b', 'c']]);
 });

@@ -61,7 +61,7 @@ const wires: Readonly<Record<string, Wire>> = {
     model: 'gpt-5.1',
     retryAfter: '7',
   }),
-  deepseek: wire(deepseekVendor, { format: 'deepseek', model: 'deepseek-v4-flash', eyes: 'none' }),
+  deepseek: wire(deepseekVendor, { format: 'deepseek', model: 'deepseek-v4-pro', eyes: 'none' }),
   openrouter: wire(openrouterVendor, {
     format: 'openrouter',
     base: '/api/v1',

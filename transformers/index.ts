@@ -13,11 +13,11 @@ import { tooluse } from './tooluse.ts';
 const byName = <T extends { readonly name: string }>(rows: readonly T[]): ReadonlyMap<string, T> =>
   new Map(rows.map((row) => [row.name, row]));
 
-/** The vendors' formats, by name. */
+/** The vendor formats, by name. */
 export const formats: ReadonlyMap<string, Format> = byName([openai, anthropic, deepseek, gemini, openrouter, groq]);
 
-/** The stages that a configuration can put on a request's way, by name. */
+/** The transformers available to a configuration, by name. */
 export const stages: ReadonlyMap<string, Transformer> = byName([maxtoken, tooluse, reasoning, enhancetool]);
 
-/** What a provider is taken to speak when neither the configuration nor its host says otherwise. */
-export const plainFormat = openai.name;
+/** A provider's format if neither the configuration nor the host determines it. */
+export const defaultFormat = openai.name;

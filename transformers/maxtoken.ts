@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { transformer } from '../engine/model/transformer.ts';
 
-/** Caps the length of the answer, for providers that refuse to be asked for more than they can give. */
+/** Caps the output limit, for providers that reject a higher one than they support. */
 export const maxtoken = transformer({
   name: 'maxtoken',
   about: 'Caps the length of answers, for providers that take no higher limit.',

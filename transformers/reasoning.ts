@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import { splitReasoning } from '../engine/model/reasoning/split-reasoning.ts';
 import { transformer } from '../engine/model/transformer.ts';
 import { askReasoning } from './reasoning/ask-reasoning.ts';
-import { splitReasoning } from './reasoning/split-reasoning.ts';
 
 /**
- * Reasoning of models behind servers that speak Chat Completions with switches of their own: `enable_thinking` and
- * `thinking` in the request, and in the answer maybe a tag around the reasoning.
+ * Reasoning switches of some Chat Completions servers: `enable_thinking` and `thinking` in the request, and
+ * optionally a tag around reasoning in the reply.
  */
 export const reasoning = transformer({
   name: 'reasoning',

@@ -4,8 +4,8 @@ import { offerExit } from './tooluse/offer-exit.ts';
 import { speakExit } from './tooluse/speak-exit.ts';
 
 /**
- * Tool mode, for models that rather talk about tools than call them: some tool must be called, and one of them ends the
- * turn. What the model says by it reaches the client as plain text.
+ * Tool mode, for models that describe tool calls instead of making them: a call is forced, and an added exit tool
+ * ends the turn. Its argument reaches the client as plain text.
  */
 export const tooluse = transformer({
   name: 'tooluse',

@@ -122,8 +122,20 @@ const buildLocked = async (sources) => {
   }
 };
 
-await run().catch((error) => {
-  const why = error.code === 'ERR_MODULE_NOT_FOUND' ? 'the packages for development are not installed' : error.message;
-  process.stderr.write(`The web interface was not built: ${why}\n`);
+const causeOf = (error) => {
+  if (error.code === 'ERR_MODULE_NOT_FOUND') return 'the packages for development are not installed';
+  const missing = [error, error.cause].find((one) => one?.code === 'MODULE_NOT_FOUND');
+  const [line] = (missing ?? error).message.split('\n');
+  return missing ? `${line}; run \`npm install\` again on this machine` : line;
+};
+
+let failed = false;
+const fail = (error) => {
+  if (!failed) process.stderr.write(`The web interface was not built: ${causeOf(error)}\n`);
+  failed = true;
   process.exitCode = optional ? 0 : 1;
-});
+};
+
+// A bundler whose native package is missing fails a second time where nothing waits for it.
+process.on('unhandledRejection', fail);
+await run().catch(fail);

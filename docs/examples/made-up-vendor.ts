@@ -4,18 +4,20 @@ import { type ChatDialect, type ChatField, chatUpstream, plainDialect } from '..
 /** Hillside: speaks Chat Completions, refuses what it doesn't know, and thinks aloud in `reasoning_content`. */
 const dialect: ChatDialect = {
   ...plainDialect,
-  asItCame: 'none',
+  passThrough: 'none',
   maxTokens: 'max_tokens',
   fields: new Set<ChatField>(['temperature', 'top_p', 'stop', 'name']),
   maxStops: 2,
-  images: undefined,
+  images: false,
   reasoning: {
     form: 'reasoning_effort',
     efforts: { none: 'low', minimal: 'low', low: 'low', medium: 'low', high: 'high', xhigh: 'high', max: 'high' },
-    models: /-think$/,
   },
   reasoningHistory: { field: 'reasoning_content', on: 'calls', required: false },
 };
+
+/** Models that differ from the newest ones; a name that isn't known is taken for one of these. */
+const known = [{ names: /^hill-1$/, differ: { reasoning: undefined } }];
 
 export const hillside = format({
   name: 'hillside',
@@ -27,6 +29,6 @@ export const hillside = format({
   },
   options: noOptions,
   path: '/v1/chat/completions',
-  protocol: () => chatUpstream(dialect),
+  protocol: () => chatUpstream(dialect, known),
   headers: ({ apiKey }) => ({ 'x-hillside-key': apiKey }),
 });

@@ -1,17 +1,40 @@
-import type { Environment } from '../config/interpolate.ts';
+import { formats } from '../../transformers/index.ts';
+import type { Config } from '../config/config.ts';
+import type { Finding } from '../config/diagnostics.ts';
+import type { Environment } from '../config/env.ts';
+import { firstRunConfig } from '../config/first-run.ts';
+import { configFile, readConfig } from '../config/read.ts';
+import { validateConfig } from '../config/validate.ts';
+import { ConfigError, knownVendors } from '../service/load-config.ts';
 
-/** What a command works with. */
+/** The environment of a command: its variables, folder and output. */
 export interface Cli {
   readonly env: Environment;
-  /** The configuration's folder; absolute. */
+  /** Absolute path of the configuration's folder. */
   readonly home: string;
-  /** Writes a line to standard output: what was asked for. */
-  readonly say: (line: string) => void;
-  /** Writes a line to standard error: what the user should know besides. */
-  readonly tell: (line: string) => void;
+  /** Writes a line of the command's result to standard output. */
+  readonly print: (line: string) => void;
+  /** Writes a notice to standard error. */
+  readonly warn: (line: string) => void;
 }
 
-/** Ends a command with one line for the user. */
+/** A failure with a one-line message for the user; the command exits with code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
+
+/**
+ * Returns the configuration that `start` would use: the file's, or the one a first run generates. Throws a `ConfigError` if it
+ * is invalid.
+ */
+export const usableConfig = async ({ home, env }: Pick<Cli, 'home' | 'env'>): Promise<Config> => {
+  const read = await readConfig(home, env);
+  if (read.type === 'valid') return read.config;
+  if (read.type === 'invalid') return failInvalid(home, read.faults);
+  const validated = validateConfig(firstRunConfig(knownVendors(formats), env).written, env);
+  return 'config' in validated ? validated.config : failInvalid(home, validated.faults);
+};
+
+const failInvalid = (home: string, faults: readonly Finding[]): never => {
+  throw new ConfigError(configFile(home), faults);
+};

@@ -1,4 +1,5 @@
-// Whether the service of this configuration's folder answers: exit code 0 or 1. For a container's health check, so it loads nothing.
+// Health check for containers: exit code 0 if the service of the configuration's folder answers, else 1. Imports no gateway
+// code, so that it starts fast.
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';

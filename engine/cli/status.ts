@@ -1,28 +1,27 @@
-import type { JsonObject } from '../model/json.ts';
-import { callService } from './call-service.ts';
+import type { JsonObject } from '../model/json/json.ts';
 import type { Cli } from './cli.ts';
-import { type Located, locate } from './locate.ts';
+import { callService, locateService, type ServiceLocation } from './reach-service.ts';
 
 /** Exit statuses of `status`. Source: Linux Standard Base, "Init Script Actions". */
 const exitCodes = { running: 0, silent: 4, stale: 1, none: 3 } as const;
 
-/** `switchyard status`: whether the service answers, and what it says of itself. Gives the exit code. */
+/** `switchyard status`: prints the state and facts of the service. Returns the exit code. */
 export const status = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<number> => {
-  const located = await locate(cli);
+  const located = await locateService(cli);
   const { found } = located;
   const facts = await factsOf(located);
-  if (json) cli.say(JSON.stringify({ state: found.type, ...factsOnly(located, facts) }, null, 2));
-  else for (const line of lines(cli, located, facts)) cli.say(line);
+  if (json) cli.print(JSON.stringify({ state: found.type, ...factsOnly(located, facts) }, null, 2));
+  else for (const line of lines(cli, located, facts)) cli.print(line);
   return exitCodes[found.type];
 };
 
-const factsOf = async (located: Located): Promise<JsonObject> => {
+const factsOf = async (located: ServiceLocation): Promise<JsonObject> => {
   if (located.found.type !== 'running') return {};
   const answer = await callService(located, 'GET', '/api/service').catch(() => undefined);
   return answer?.status === 200 ? answer.body : {};
 };
 
-const factsOnly = ({ found, config, baseUrl }: Located, facts: JsonObject): JsonObject => ({
+const factsOnly = ({ found, config, baseUrl }: ServiceLocation, facts: JsonObject): JsonObject => ({
   ...('pid' in found && { pid: found.pid }),
   ...(found.type === 'running' && {
     baseUrl,
@@ -33,7 +32,7 @@ const factsOnly = ({ found, config, baseUrl }: Located, facts: JsonObject): Json
   ...facts,
 });
 
-const lines = ({ home }: Cli, located: Located, facts: JsonObject): readonly string[] => {
+const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject): readonly string[] => {
   const { found } = located;
   if (found.type === 'none') return ['Switchyard is not running.'];
   if (found.type === 'stale') {

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
 import { load } from '../launch/load.js';
 
-await load('main', '../cli/main.ts');
+await load('main', '../cli/program.ts');

@@ -2,22 +2,22 @@ import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from './write-atomically.ts';
 
-/** An earlier configuration that was kept. */
+/** A backup of a replaced configuration. */
 export interface Backup {
   /** `config.backup.2026-01-31T09-30-00-000Z.json`. */
   readonly name: string;
-  /** When it was replaced, in milliseconds since 1970; later than that of every older backup, even if the clock was set back. */
+  /** When it was replaced, in milliseconds since 1970; strictly increasing, even if the clock was set back. */
   readonly atMs: number;
   /** In bytes. */
   readonly size: number;
 }
 
 /** Source: interface specification, "Limits". */
-const mostBackups = 3;
+const maxBackups = 3;
 
 const pattern = /^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/;
 
-/** The backups in a configuration's folder: `config.backup.{timestamp}.json`, in UTC, so that names sort as times do. */
+/** The backups in a configuration's folder: `config.backup.{timestamp}.json`, in UTC, so names sort by time. */
 export class Backups {
   readonly #home: string;
   readonly #now: () => number;
@@ -27,7 +27,7 @@ export class Backups {
     this.#now = now;
   }
 
-  /** Those that there are, newest first. Only plain files count; without a folder there are none. */
+  /** Lists backups, newest first. Only regular files count. */
   async list(): Promise<readonly Backup[]> {
     const names = await readdir(this.#home).catch(() => []);
     const found = await Promise.all(
@@ -47,7 +47,7 @@ export class Backups {
     return listed && (await readFile(join(this.#home, listed.name), 'utf8').catch(() => undefined));
   }
 
-  /** Keeps a content, whole or not at all, and gives its name. Rejects with the system's error. */
+  /** Adds a backup atomically and returns its name. Rejects with the system's error. */
   async add(content: Uint8Array): Promise<string> {
     const [newest] = await this.list();
     const name = nameFor(Math.max(this.#now(), (newest?.atMs ?? 0) + 1));
@@ -55,14 +55,13 @@ export class Backups {
     return name;
   }
 
-  /** Takes one back. */
   async remove(name: string): Promise<void> {
     await rm(join(this.#home, name), { force: true });
   }
 
-  /** Lets go of all but the newest. */
+  /** Removes all but the newest `maxBackups`. */
   async prune(): Promise<void> {
-    for (const { name } of (await this.list()).slice(mostBackups)) await this.remove(name);
+    for (const { name } of (await this.list()).slice(maxBackups)) await this.remove(name);
   }
 }
 

@@ -1,38 +1,55 @@
-import type { JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../model/json/json.ts';
 import type { Config } from './config.ts';
-import type { Finding } from './findings.ts';
+import type { Finding } from './diagnostics.ts';
+import { isLoopback } from './service-settings.ts';
 
-/** A configuration in both its forms. */
+/** A configuration: its source and the validated result. */
 export interface Configuration {
-  /** In the user's spelling, references to the environment as references. */
+  /** The source, with environment references unresolved. */
   readonly written: JsonObject;
-  /** Checked and filled in. */
+  /** Validated, with defaults and environment references filled in. */
   readonly config: Config;
 }
 
-/** A configuration that was made ready and isn't in use yet. */
+/** A configuration that is built but not active yet. */
 export interface Prepared {
-  /** What only those can tell who put it to use. Any fault, and it isn't used. */
+  /** Faults found while building it; with any fault it isn't applied. */
   readonly faults: readonly Finding[];
   readonly warnings: readonly Finding[];
-  /** Puts it into use for all requests that come from now on; those in flight keep what they have. */
+  /** Activates it for new requests; requests in flight keep the previous one. */
   readonly apply: () => void;
 }
 
-/** What became of a configuration that was to be used. */
+/** The result of a configuration change. */
 export type Change = Applied | Refused;
 
-/** It is in use. */
+/** The change is active. */
 export interface Applied {
   readonly type: 'applied';
   readonly warnings: readonly Finding[];
-  /** Fields that differ from those that the service was started with and can't change while it runs. */
+  /** Changed fields that take effect only after a restart. */
   readonly restart: readonly string[];
 }
 
-/** It can't be used, and nothing was changed. */
+/** The configuration is invalid; nothing was changed. */
 export interface Refused {
   readonly type: 'refused';
   readonly faults: readonly Finding[];
   readonly warnings: readonly Finding[];
 }
+
+/** The fields that differ and take effect only after a restart. */
+export const needsRestart = (started: Config, next: Config): readonly string[] => [
+  ...(started.host === next.host ? [] : ['HOST']),
+  ...(started.port === next.port ? [] : ['PORT']),
+  ...(started.workers === next.workers ? [] : ['WORKERS']),
+  // See `effectiveApiKey`.
+  ...(isLoopback(started.host) || next.apiKey ? [] : ['APIKEY']),
+];
+
+/**
+ * The API key to require on a port opened at `host`. A configuration without a key is valid only for a loopback address; while
+ * the port is still open to other machines, the previous key stays.
+ */
+export const effectiveApiKey = (host: string, before: string | undefined, { apiKey }: Config): string | undefined =>
+  apiKey ?? (isLoopback(host) ? undefined : before);

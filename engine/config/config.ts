@@ -1,9 +1,8 @@
-/** The five rules that can choose a destination for a bare model name, in the order in which they are tried. */
+import type { LogLevel } from '../log/logs.ts';
+
+/** The routing rules for bare model names, in the order in which they are tried. */
 export const scenarios = ['longContext', 'image', 'webSearch', 'background', 'think'] as const;
 export type Scenario = (typeof scenarios)[number];
-
-/** Levels of the service's logs. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** The configuration as the engine uses it: checked, complete, environment variables filled in. Holds secrets. */
 export interface Config {
@@ -11,7 +10,7 @@ export interface Config {
   readonly host: string;
   /** Listen port; 0 lets the system choose one. */
   readonly port: number;
-  /** The key that clients must send; none: nobody needs one. */
+  /** The key that clients must send; `undefined`: no key is required. */
   readonly apiKey: string | undefined;
   /** Whether logs are written at all. */
   readonly log: boolean;
@@ -20,6 +19,8 @@ export interface Config {
   readonly workers: number;
   /** Names besides loopback and `host` that a request's `Host` may carry. */
   readonly allowedHosts: readonly string[];
+  /** Whether the chat route rejects JSON Schemas for answers and the older form of tools. */
+  readonly chatStrict: boolean;
   readonly limits: Limits;
   readonly timeouts: Timeouts;
   readonly retry: RetryPolicy;
@@ -27,31 +28,39 @@ export interface Config {
   readonly keys: KeyPolicy;
   readonly providers: readonly Provider[];
   readonly router: RouterConfig;
-  /** In the user's order; rows that claude-code-router's provider fields stand for come after them. */
+  /** In the user's order, followed by entries from claude-code-router's provider fields. */
   readonly transformers: readonly TransformerEntry[];
 }
 
-/** What a request may measure at most, and what may go out to one provider at a time. */
+/** Size limits of requests and answers, and concurrency limits. */
 export interface Limits {
   /** Bytes of a request body as sent. */
   readonly bodyBytes: number;
   /** Bytes of a request body once decompressed. */
   readonly decompressedBytes: number;
-  /** Decompressed bytes per compressed byte. */
+  /** Bytes of memory for the bodies of all active requests. */
+  readonly bodiesBytes: number;
+  /** Maximum decompressed bytes per compressed byte. */
   readonly ratio: number;
-  /** Nesting of a request's JSON. */
+  /** Nesting levels of a request's JSON. */
   readonly jsonDepth: number;
-  /** Requests of one client address at work at the same time. */
+  /** Concurrent requests per client address. */
   readonly requestsPerClient: number;
-  /** Connections of one client address. */
+  /** Connections per client address. */
   readonly connectionsPerClient: number;
-  /** Connections to one provider; each call holds one until its answer has ended. */
+  /** Connections per provider; each call holds one until its answer has ended. */
   readonly connectionsPerProvider: number;
-  /** Calls that may wait for one of them. */
+  /** Calls that may wait for such a connection, per provider. */
   readonly queuePerProvider: number;
+  /** Bytes of one record of a provider's stream. */
+  readonly recordBytes: number;
+  /** Bytes of a provider's whole answer, and of the content of a stream that is converted. */
+  readonly replyBytes: number;
+  /** Bytes of a provider's compressed answer, as sent and once decompressed. */
+  readonly decompressedReplyBytes: number;
 }
 
-/** How long the service waits, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface Timeouts {
   /** For a connection to the provider, TLS included. */
   readonly connectMs: number;
@@ -59,92 +68,98 @@ export interface Timeouts {
   readonly firstByteMs: number;
   /** Between two pieces of the provider's answer. */
   readonly idleMs: number;
-  /** For a connection to become free, where the provider has all that it may have. */
+  /** For a connection to become free when the provider's limit is reached. */
   readonly queueMs: number;
-  /** For a transformer's word on what it was given. */
+  /** For a custom transformer to process its input. */
   readonly stageMs: number;
   /** For streams in flight when the service stops. */
   readonly drainMs: number;
 }
 
-/** How a call that failed is made again. */
+/** How failed calls are retried. */
 export interface RetryPolicy {
-  /** Further tries at one destination. */
+  /** Maximum retries per destination. */
   readonly attempts: number;
-  /** The share of a provider's live requests that may be on a further try. */
+  /** Share of a provider's active requests that may be retries. */
   readonly budget: number;
-  /** So many of them may be, however few requests are live. */
+  /** Retries that are always allowed, however few requests are active. */
   readonly floor: number;
-  /** The wait before the first further try is a random part of this, and doubles each time, in milliseconds. */
+  /** The wait before the first retry is a random part of this; doubles each time. In milliseconds. */
   readonly baseMs: number;
-  /** The longest of these waits, in milliseconds. */
+  /** Maximum of one wait, in milliseconds. */
   readonly maxMs: number;
-  /** The longest wait that an upstream may ask for, in milliseconds; if it asks for more, there is no further try. */
-  readonly retryAfterMs: number;
+  /** Maximum of all waits of one request, in milliseconds; below `keepAliveMs`. */
+  readonly waitMs: number;
 }
 
-/** When a model of a provider is left alone. */
+/** When the circuit breaker of a provider's model opens. */
 export interface BreakerPolicy {
-  /** Faults in a row after which it is. */
+  /** Consecutive faults that open it. */
   readonly faults: number;
-  /** For how long, in milliseconds; then one request tries. */
+  /** How long it stays open, in milliseconds; then one request probes. */
   readonly openMs: number;
 }
 
-/** How long a key is left alone. */
+/** Cooldowns of keys. */
 export interface KeyPolicy {
-  /** After a rate limit that names no time, in milliseconds. */
+  /** After a rate limit without a time, in milliseconds. */
   readonly limitedMs: number;
-  /** After it was refused, in milliseconds. */
+  /** After the key was rejected, in milliseconds. */
   readonly refusedMs: number;
 }
 
 /** An upstream. */
 export interface Provider {
-  /** Unique; holds no comma. */
+  /** Unique; contains no comma. */
   readonly name: string;
-  /** The `.invalid` address below when a variable in the user's own isn't set. */
+  /** `unknownBaseUrl` if a variable in the configured URL is not set. */
   readonly baseUrl: URL;
-  /** At least one, each a credential by itself; an empty one when the upstream needs none. */
+  /** At least one; a single empty key if the upstream needs none. */
   readonly apiKeys: readonly string[];
   readonly models: readonly string[];
-  /** Environment variables that this provider's fields name and that aren't set: it can't be used. */
+  /** Unset environment variables that the provider refers to; if any, it can't be used. */
   readonly unset: readonly string[];
 }
 
-/** One row of the transformer list. */
+/** One entry of the transformer list. */
 export interface TransformerEntry {
-  /** Path of the entry in the configuration, for faults that only the tables of transformers can show. */
+  /** Path of the entry in the configuration, for faults. */
   readonly at: string;
-  /** Name in the tables; for a module, a name for messages until it has loaded. */
+  /** Name of the transformer; for a module, a name for messages until it is loaded. */
   readonly name: string;
-  /** The provider it is for, as that one is named in `Config.providers`; absent: all. */
+  /** Name of the provider in `Config.providers`; absent: all. */
   readonly provider?: string;
-  /** The models it is for; absent: all. */
+  /** Models that it applies to; absent: all. */
   readonly models?: readonly string[];
-  /** A module to load, as written: absolute, or relative to the configuration's folder. */
+  /** Path of a module to load: absolute, or relative to the configuration's folder. */
   readonly path?: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Where requests with a bare model name go. Each destination is `provider,model`, or a model that some provider lists. */
+/** Routing of bare model names. A destination is `provider,model`, or a model that a provider lists. */
 export interface RouterConfig {
   readonly default: string | undefined;
-  /** Tokens above which a request counts as long. */
+  /** Prompt tokens above which a request counts as long. */
   readonly longContextThreshold: number;
   readonly routes: Readonly<Partial<Record<Scenario, string>>>;
-  /** Where requests go instead, in this order, when the destination that a rule chose can't serve them. */
+  /** Fallback destinations by rule, in order. */
   readonly fallback: Readonly<Partial<Record<FallbackRule, readonly string[]>>>;
 }
 
-/** The rules that may have fallbacks. */
+/** The rules that can have fallbacks. */
 export const fallbackRules = ['default', ...scenarios] as const;
 export type FallbackRule = (typeof fallbackRules)[number];
 
-/** Stands for a base URL that can't be known; never resolves. Source: RFC 2606, section 2. */
+/** Placeholder for an unknown base URL; never resolves. Source: RFC 2606, section 2. */
 export const unknownBaseUrl = 'http://unset.invalid/';
 
-/** What holds where the configuration says nothing. */
+/**
+ * Milliseconds of silence after which a streaming client gets a keep-alive. The first one sends status 200, so later failures
+ * can't have their own status and headers.
+ */
+export const keepAliveMs = 15_000;
+
+/** The default configuration. */
 export const defaults = {
   host: '127.0.0.1',
   port: 3456,
@@ -152,15 +167,20 @@ export const defaults = {
   logLevel: 'info',
   workers: 1,
   longContextThreshold: 60_000,
+  chatStrict: true,
   limits: {
     bodyBytes: 32 * 1024 * 1024,
     /** Decompressed bytes allowed per byte of `bodyBytes`, so that one setting scales both. */
     decompressedPerBodyByte: 2,
+    bodiesBytes: 512 * 1024 * 1024,
     ratio: 200,
     jsonDepth: 256,
     requestsPerClient: 1024,
     connectionsPerProvider: 2048,
     queuePerProvider: 1024,
+    recordBytes: 64 * 1024 * 1024,
+    replyBytes: 64 * 1024 * 1024,
+    decompressedReplyBytes: 64 * 1024 * 1024,
   },
   timeouts: {
     connectMs: 10_000,
@@ -170,7 +190,7 @@ export const defaults = {
     stageMs: 30_000,
     drainMs: 30_000,
   },
-  retry: { attempts: 2, budget: 0.2, floor: 3, baseMs: 500, maxMs: 8_000, retryAfterMs: 60_000 },
+  retry: { attempts: 2, budget: 0.2, floor: 3, baseMs: 500, maxMs: 8_000, waitMs: 10_000 },
   breaker: { faults: 5, openMs: 30_000 },
   keys: { limitedMs: 30_000, refusedMs: 300_000 },
 } as const;

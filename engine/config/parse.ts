@@ -1,39 +1,38 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Finding } from './findings.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
+import type { Finding } from './diagnostics.ts';
 
-/** A configuration's text as a value, or what is wrong with the text. */
+/** A parsed configuration or the faults of its text. */
 export type ParsedConfig = { readonly written: JsonObject } | { readonly faults: readonly Finding[] };
 
 /**
- * JSON text with comments and trailing commas → the configuration as written. Faults name line and column, counted from 1;
- * the parser goes on after one, so that all are found.
+ * Parses JSON with comments and trailing commas. Faults name line and column, counted from 1; all faults are reported.
  */
 export const parseConfig = (source: string): ParsedConfig => {
   const text = source.replace(/^\uFEFF/, '');
   if (text.trim() === '') return { faults: [{ path: '', message: 'is empty; at the least it must be {}' }] };
   const deep = tooDeepAt(text);
   if (deep !== undefined) {
-    return { faults: [{ path: '', message: `is nested deeper than ${maxDepth} levels at ${place(text, deep)}` }] };
+    return { faults: [{ path: '', message: `is nested deeper than ${maxDepth} levels at ${position(text, deep)}` }] };
   }
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const faults = errors.map(({ error, offset }) => ({
     path: '',
-    message: `is not valid JSON: ${wordError(printParseErrorCode(error))} at ${place(text, offset)}`,
+    message: `is not valid JSON: ${errorMessage(printParseErrorCode(error))} at ${position(text, offset)}`,
   }));
   if (faults.length > 0) return { faults };
   const value = tree && jsonOf(tree);
   return isJsonObject(value) ? { written: value } : { faults: [{ path: '', message: 'must be a JSON object' }] };
 };
 
-/** Levels that a configuration may have: its parser, and all that walks it, would run out of stack on some thousands. */
+/** Maximum nesting of a configuration: some thousand levels would exhaust the stack of parser and readers. */
 export const maxDepth = 256;
 
-/** Token kinds of the scanner, whose own names for them only its compiler could read. Source: jsonc-parser 3.3.1, `SyntaxKind`. */
+/** Token kinds of the scanner, whose `const enum` isn't available here. Source: jsonc-parser 3.3.1, `SyntaxKind`. */
 const token = { openBrace: 1, closeBrace: 2, openBracket: 3, closeBracket: 4, end: 17 };
 
-/** Where a text is nested deeper than it may be. */
+/** Offset at which a text exceeds `maxDepth`; `undefined`: it doesn't. */
 const tooDeepAt = (text: string): number | undefined => {
   const scanner = createScanner(text, true);
   let depth = 0;
@@ -45,7 +44,7 @@ const tooDeepAt = (text: string): number | undefined => {
   return undefined;
 };
 
-/** The parser's own `getNodeValue` would take a member `__proto__` for the object's prototype. */
+/** Converts a node to a value. The parser's `getNodeValue` would set the prototype for a member `__proto__`. */
 const jsonOf = (node: Node): Json => {
   const children = node.children ?? [];
   if (node.type === 'array') return children.map(jsonOf);
@@ -56,9 +55,9 @@ const jsonOf = (node: Node): Json => {
 };
 
 /** `CommaExpected` → `comma expected`. */
-const wordError = (code: string): string => code.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+const errorMessage = (code: string): string => code.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
-const place = (text: string, offset: number): string => {
+const position = (text: string, offset: number): string => {
   const before = text.slice(0, offset).split(/\r\n|\n|\r/);
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 };

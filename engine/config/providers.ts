@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, reader } from '../model/schema.ts';
 import { type Provider, unknownBaseUrl } from './config.ts';
-import type { Findings } from './findings.ts';
-import type { UnsetReference } from './interpolate.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import type { UnsetReference } from './env.ts';
 import { ProviderFile } from './schema.ts';
 
 const file = reader(ProviderFile);
 
-/** What is known of `Providers`. */
+/** The result of reading `Providers`. */
 export interface ProviderList {
   readonly providers: readonly Provider[];
-  /** Names of all that have one, usable or not, so that one fault doesn't bring about others. */
+  /** Names of all providers, valid or not, so that one fault doesn't cause others. */
   readonly names: readonly string[];
-  /** Whether every element could be used. */
+  /** Whether every element is valid. */
   readonly complete: boolean;
 }
 
-/** `Providers` as written → as used. What doesn't fit the schema has been reported already and is left out. */
+/** Reads `Providers`. Elements that don't match the schema are reported already and omitted. */
 export const readProviders = (
   written: Json | undefined,
   unset: readonly UnsetReference[],
-  findings: Findings,
+  findings: Diagnostics,
 ): ProviderList => {
   const rows = Array.isArray(written) ? written : [];
   const providers: Provider[] = [];
@@ -36,7 +36,7 @@ export const readProviders = (
   return { providers, names, complete: providers.length === rows.length };
 };
 
-const checkName = (name: string, names: string[], at: string, findings: Findings): void => {
+const checkName = (name: string, names: string[], at: string, findings: Diagnostics): void => {
   const path = memberPath(at, 'name');
   const twin = names.find((other) => other.toLowerCase() === name.toLowerCase());
   if (name === '') findings.fault(path, 'must not be blank');
@@ -51,7 +51,7 @@ const readProvider = (
   row: ProviderFile,
   missing: readonly UnsetReference[],
   at: string,
-  findings: Findings,
+  findings: Diagnostics,
 ): Provider | undefined => {
   const url = preferred(row, 'baseUrl', 'api_base_url', at, findings);
   const credential = preferred(row, 'apiKey', 'api_key', at, findings);
@@ -61,7 +61,7 @@ const readProvider = (
   const others = missing.filter(({ path }) => !apiKeys || apiKeys.length === 0 || !path.startsWith(`${keysPath}[`));
   const unset = [...new Set(others.map(({ name }) => name))];
   for (const name of unset) findings.warn(at, `can't be used: the environment variable ${name} is not set`);
-  // What is left of an address without its variable may be another host's.
+  // A URL with an unset variable could name a different host.
   const baseUrl = missing.some(({ path }) => path === urlPath) ? new URL(unknownBaseUrl) : httpUrl(url);
   if (url !== undefined && !baseUrl) findings.fault(urlPath, 'must be a URL (http or https)');
   if (baseUrl && (baseUrl.username !== '' || baseUrl.password !== '')) {
@@ -81,12 +81,12 @@ const readProvider = (
   };
 };
 
-/** The credentials that can be used. One of a list that is blank, a repetition, or not known is left out, with a warning. */
+/** Reads the credentials. Blank, repeated and unset items of a list are omitted with a warning. */
 const readKeys = (
   credential: string | readonly string[],
   at: string,
   missing: readonly UnsetReference[],
-  findings: Findings,
+  findings: Diagnostics,
 ): readonly string[] => {
   if (typeof credential === 'string') return [credential.trim()];
   const keys: string[] = [];
@@ -102,13 +102,13 @@ const readKeys = (
   return keys;
 };
 
-/** The member's value, under its own name or else its older spelling; a fault when it has neither. */
+/** A member's value under its name or its older spelling; a fault if both are missing. */
 const preferred = <Name extends 'baseUrl' | 'apiKey', Older extends 'api_base_url' | 'api_key'>(
   row: ProviderFile,
   name: Name,
   older: Older,
   at: string,
-  findings: Findings,
+  findings: Diagnostics,
 ): ProviderFile[Name] | ProviderFile[Older] => {
   const value = row[name];
   const olderValue = row[older];
@@ -123,3 +123,23 @@ const httpUrl = (text: string | undefined): URL | undefined => {
   const url = text !== undefined && URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   return url && /^https?:$/.test(url.protocol) ? url : undefined;
 };
+
+/** The environment variable that a provider's key refers to; `undefined` if the key isn't a single reference. */
+export const keyVariable = ({ Providers }: JsonObject, provider: string): string | undefined => {
+  const rows = Array.isArray(Providers) ? Providers : [];
+  const row: unknown = rows.find(
+    (one: unknown) => isJsonObject(one) && typeof one.name === 'string' && one.name.trim() === provider,
+  );
+  const key = isJsonObject(row) ? (row.apiKey ?? row.api_key) : undefined;
+  const found = typeof key === 'string' ? /^\s*\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\s*$/.exec(key) : null;
+  return found?.[1] ?? found?.[2];
+};
+
+/**
+ * The embedded provider. Its base URL in a configuration is a placeholder, since the port differs per process; the name never
+ * resolves (RFC 2606, section 2).
+ */
+export const demoProvider = { name: 'demo', model: 'echo', baseUrl: 'http://demo.invalid/v1' } as const;
+
+/** Whether a base URL is the embedded provider's. */
+export const isDemo = ({ hostname }: URL): boolean => hostname === new URL(demoProvider.baseUrl).hostname;

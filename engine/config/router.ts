@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { memberPath } from '../model/schema.ts';
-import { closeNames } from '../routing/close-names.ts';
-import { findDestination, findProvider, parseDestination, providersOf } from '../routing/destination.ts';
 import { defaults, type FallbackRule, fallbackRules, type RouterConfig, type Scenario, scenarios } from './config.ts';
-import type { Findings } from './findings.ts';
-import type { UnsetReference } from './interpolate.ts';
+import { findDestination, findProvider, parseDestination, providersOf } from './destination.ts';
+import { closeNames, type Diagnostics } from './diagnostics.ts';
+import type { UnsetReference } from './env.ts';
 import type { ProviderList } from './providers.ts';
 import type { FallbackFile, RouterFile } from './schema.ts';
 
-/** `Router`, and `fallback` beside it in the older spelling, as written → as used. A blank destination counts as absent. */
+/** Reads `Router`, and `fallback` in the older spelling. A blank destination counts as absent. */
 export const readRouter = (
   written: RouterFile,
   olderFallback: FallbackFile,
   list: ProviderList,
   unset: readonly UnsetReference[],
-  findings: Findings,
+  findings: Diagnostics,
 ): RouterConfig => {
   const unsetAt = new Set(unset.map(({ path }) => path));
   const destination = (path: string, text: string | undefined): string | undefined => {
@@ -58,7 +57,7 @@ export const readRouter = (
   };
 };
 
-const checkDestination = (path: string, text: string, list: ProviderList, findings: Findings): void => {
+const checkDestination = (path: string, text: string, list: ProviderList, findings: Diagnostics): void => {
   const { providers, names, complete } = list;
   const named = parseDestination(text);
   const shown = JSON.stringify(text.trim());

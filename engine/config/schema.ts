@@ -1,10 +1,24 @@
 import Type, { type Static } from 'typebox';
-import { defaults } from './config.ts';
+import { defaults, keepAliveMs } from './config.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const flag = (description: string, value: boolean) => Type.Optional(Type.Boolean({ description, default: value }));
 const whole = (description: string, value: number, minimum = 1) =>
   Type.Optional(Type.Integer({ description, default: value, minimum }));
+
+/** The longest timer in milliseconds; Node.js fires longer ones at once. Source: Node.js documentation, `setTimeout`. */
+export const longestTimerMs = 2 ** 31 - 1;
+const milliseconds = (description: string, value: number, minimum = 1) =>
+  Type.Optional(Type.Integer({ description, default: value, minimum, maximum: longestTimerMs }));
+
+/** The longest string in V8. Source: V8, `String::kMaxLength` on 64-bit platforms (`buffer.constants.MAX_STRING_LENGTH`). */
+export const mostTextBytes = 2 ** 29 - 24;
+/** A byte limit for data that is decoded into one string. */
+const textBytes = (description: string, value: number) =>
+  Type.Optional(Type.Integer({ description, default: value, minimum: 1, maximum: mostTextBytes }));
+
+/** Maximum nesting: deeper values could exhaust the stack when walked recursively. */
+const maxJsonDepth = 1_000;
 
 const credential = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description }));
@@ -20,7 +34,7 @@ export type StageUse = Static<typeof StageUse>;
 
 const StageUses = Type.Array(StageUse);
 
-/** One element of `Providers` as users write it. The older spellings are those of claude-code-router. */
+/** An element of `Providers` in the source. The older spellings are claude-code-router's. */
 export const ProviderFile = Type.Object({
   name: Type.String({ description: 'Stands before the comma in `provider,model`.', minLength: 1 }),
   baseUrl: text("Base URL of the provider's API."),
@@ -53,7 +67,7 @@ const destinations = (rule: string) =>
     Type.Array(Type.String(), { description: `Where requests of ${rule} go instead, in this order, ${destination}.` }),
   );
 
-/** Fallbacks as users write them. */
+/** Fallbacks in the source. */
 export const FallbackFile = Type.Object(
   {
     default: destinations('the default'),
@@ -67,7 +81,7 @@ export const FallbackFile = Type.Object(
 );
 export type FallbackFile = Static<typeof FallbackFile>;
 
-/** `Router` as users write it. Scenarios directly on it are claude-code-router's spelling. */
+/** `Router` in the source. Scenarios directly on it are claude-code-router's spelling. */
 export const RouterFile = Type.Object({
   default: text(`Where a bare model name goes when no scenario fits, ${destination}.`),
   longContextThreshold: whole('Tokens above which a request counts as long.', defaults.longContextThreshold, 0),
@@ -77,7 +91,7 @@ export const RouterFile = Type.Object({
 });
 export type RouterFile = Static<typeof RouterFile>;
 
-/** An element of `transformers` that is an object. */
+/** An object element of `transformers`. */
 export const TransformerFile = Type.Object({
   name: text("The transformer's name; may be left out when `path` is given."),
   provider: text('The provider it applies to; absent: all.'),
@@ -93,14 +107,29 @@ export const TransformerEntryFile = Type.Union([
   TransformerFile,
 ]);
 
-/** Limits on requests, as users write them. */
+/** `LIMITS` in the source. */
 export const LimitsFile = Type.Object({
-  bodyBytes: whole('Bytes of a request body as sent.', defaults.limits.bodyBytes),
+  bodyBytes: textBytes('Bytes of a request body as sent.', defaults.limits.bodyBytes),
   decompressedBytes: Type.Optional(
-    Type.Integer({ description: 'Bytes of a request body once decompressed; default: twice `bodyBytes`.', minimum: 1 }),
+    Type.Integer({
+      description: 'Bytes of a request body once decompressed; default: twice `bodyBytes`.',
+      minimum: 1,
+      maximum: mostTextBytes,
+    }),
+  ),
+  bodiesBytes: whole(
+    'Bytes of memory that all request bodies at work may take together, in all their forms.',
+    defaults.limits.bodiesBytes,
   ),
   ratio: whole('Decompressed bytes per compressed byte.', defaults.limits.ratio),
-  jsonDepth: whole("Nesting of a request's JSON.", defaults.limits.jsonDepth),
+  jsonDepth: Type.Optional(
+    Type.Integer({
+      description: "Nesting of a request's JSON.",
+      default: defaults.limits.jsonDepth,
+      minimum: 1,
+      maximum: maxJsonDepth,
+    }),
+  ),
   requestsPerClient: whole(
     'Requests of one client address at work at the same time.',
     defaults.limits.requestsPerClient,
@@ -116,22 +145,31 @@ export const LimitsFile = Type.Object({
     defaults.limits.connectionsPerProvider,
   ),
   queuePerProvider: whole('Calls that may wait for one of these connections.', defaults.limits.queuePerProvider, 0),
+  recordBytes: textBytes("Bytes of one record of a provider's stream.", defaults.limits.recordBytes),
+  replyBytes: textBytes(
+    "Bytes of a provider's whole answer, and of the content of a stream that is converted.",
+    defaults.limits.replyBytes,
+  ),
+  decompressedReplyBytes: whole(
+    "Bytes of a provider's compressed answer, as sent and once decompressed.",
+    defaults.limits.decompressedReplyBytes,
+  ),
 });
 
-/** Waiting times as users write them. */
+/** `TIMEOUTS` in the source. */
 export const TimeoutsFile = Type.Object({
-  connectMs: whole('Milliseconds for a connection to a provider.', defaults.timeouts.connectMs),
-  firstByteMs: whole("Milliseconds for the first byte of a provider's answer.", defaults.timeouts.firstByteMs),
-  idleMs: whole("Milliseconds between two pieces of a provider's answer.", defaults.timeouts.idleMs),
-  queueMs: whole('Milliseconds for a connection to a provider to become free.', defaults.timeouts.queueMs),
-  stageMs: whole(
+  connectMs: milliseconds('Milliseconds for a connection to a provider.', defaults.timeouts.connectMs),
+  firstByteMs: milliseconds("Milliseconds for the first byte of a provider's answer.", defaults.timeouts.firstByteMs),
+  idleMs: milliseconds("Milliseconds between two pieces of a provider's answer.", defaults.timeouts.idleMs),
+  queueMs: milliseconds('Milliseconds for a connection to a provider to become free.', defaults.timeouts.queueMs),
+  stageMs: milliseconds(
     'Milliseconds that a custom transformer may take over a request, or over a batch of an answer.',
     defaults.timeouts.stageMs,
   ),
-  drainMs: whole('Milliseconds for streams in flight when the service stops.', defaults.timeouts.drainMs, 0),
+  drainMs: milliseconds('Milliseconds for streams in flight when the service stops.', defaults.timeouts.drainMs, 0),
 });
 
-/** How failed calls are made again, as users write it. */
+/** `RETRY` in the source. */
 export const RetryFile = Type.Object({
   attempts: Type.Optional(
     Type.Integer({
@@ -150,24 +188,35 @@ export const RetryFile = Type.Object({
     }),
   ),
   floor: whole('So many may be, however few requests are live.', defaults.retry.floor, 0),
-  baseMs: whole('Milliseconds of which a random part is waited first; doubles each time.', defaults.retry.baseMs, 0),
-  maxMs: whole('The longest of these waits in milliseconds.', defaults.retry.maxMs, 0),
-  retryAfterMs: whole('The longest wait in milliseconds that a provider may ask for.', defaults.retry.retryAfterMs, 0),
+  baseMs: milliseconds(
+    'Milliseconds of which a random part is waited first; doubles each time.',
+    defaults.retry.baseMs,
+    0,
+  ),
+  maxMs: milliseconds('The longest of these waits in milliseconds.', defaults.retry.maxMs, 0),
+  waitMs: Type.Optional(
+    Type.Integer({
+      description: 'Milliseconds that all waits of one request may take together.',
+      default: defaults.retry.waitMs,
+      minimum: 0,
+      maximum: keepAliveMs - 1,
+    }),
+  ),
 });
 
-/** When a model of a provider is left alone, as users write it. */
+/** `BREAKER` in the source. */
 export const BreakerFile = Type.Object({
   faults: whole('Faults in a row after which a model is left alone.', defaults.breaker.faults),
-  openMs: whole('Milliseconds for which it is.', defaults.breaker.openMs),
+  openMs: milliseconds('Milliseconds for which it is.', defaults.breaker.openMs),
 });
 
-/** How long keys are left alone, as users write it. */
+/** `KEYS` in the source. */
 export const KeysFile = Type.Object({
-  limitedMs: whole('Milliseconds after a rate limit that names no time.', defaults.keys.limitedMs),
-  refusedMs: whole('Milliseconds after the key was refused.', defaults.keys.refusedMs),
+  limitedMs: milliseconds('Milliseconds after a rate limit that names no time.', defaults.keys.limitedMs),
+  refusedMs: milliseconds('Milliseconds after the key was refused.', defaults.keys.refusedMs),
 });
 
-/** `trace` and `fatal` are claude-code-router's; they stand for `debug` and `error`. */
+/** `trace` and `fatal` are claude-code-router's names for `debug` and `error`. */
 const LogLevelFile = Type.Union(
   [
     Type.Literal('debug'),
@@ -180,8 +229,8 @@ const LogLevelFile = Type.Union(
   { description: 'The least important records to log.', default: defaults.logLevel },
 );
 
-/** Of `config.json`, the fields that stand for themselves. */
-export const HeadFile = Type.Object({
+/** The service settings of `config.json`. */
+export const ServiceSettingsFile = Type.Object({
   HOST: Type.Optional(Type.String({ description: 'Listen address.', default: defaults.host })),
   PORT: Type.Optional(
     Type.Integer({ description: 'Listen port.', default: defaults.port, minimum: 0, maximum: 65535 }),
@@ -200,17 +249,21 @@ export const HeadFile = Type.Object({
   ALLOWED_HOSTS: Type.Optional(
     Type.Array(Type.String(), { description: "Further names that a request's `Host` header may carry." }),
   ),
+  CHAT_STRICT: flag(
+    'Whether the chat route refuses `response_format: json_schema`, `functions` and `function_call`; false: they are carried as on the other routes.',
+    defaults.chatStrict,
+  ),
   LIMITS: Type.Optional(LimitsFile),
   TIMEOUTS: Type.Optional(TimeoutsFile),
   RETRY: Type.Optional(RetryFile),
   BREAKER: Type.Optional(BreakerFile),
   KEYS: Type.Optional(KeysFile),
 });
-export type HeadFile = Static<typeof HeadFile>;
+export type ServiceSettingsFile = Static<typeof ServiceSettingsFile>;
 
-/** `config.json` as users write it, once references to the environment are filled in. Unknown fields pass. */
+/** `config.json`, with environment references resolved. Unknown fields are allowed. */
 export const ConfigFile = Type.Object({
-  ...HeadFile.properties,
+  ...ServiceSettingsFile.properties,
   Providers: Type.Optional(Type.Array(ProviderFile, { description: 'Upstream providers.' })),
   Router: Type.Optional(RouterFile),
   fallback: Type.Optional(FallbackFile),

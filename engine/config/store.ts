@@ -1,73 +1,70 @@
 import { mkdir } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { concatMap, type Subscription } from 'rxjs';
-import type { AppLog } from '../log/index.ts';
-import type { JsonObject } from '../model/json.ts';
+import type { AppLog } from '../log/open-logs.ts';
+import type { JsonObject } from '../model/json/json.ts';
 import type { Backup } from './backups.ts';
-import type { Applied, Change, Configuration, Prepared, Refused } from './change.ts';
+import { type Applied, type Change, type Configuration, needsRestart, type Prepared, type Refused } from './change.ts';
 import type { Config } from './config.ts';
-import { ConfigFile } from './config-file.ts';
-import { editConfigText, printConfig } from './edit-text.ts';
-import { wordFinding } from './findings.ts';
-import type { Environment } from './interpolate.ts';
-import { needsRestart } from './needs-restart.ts';
+import { formatFinding } from './diagnostics.ts';
+import { editConfigText, printConfig } from './edit/edit.ts';
+import type { Environment } from './env.ts';
+import { ConfigOnDisk, removeTempFiles, watchFile } from './file.ts';
 import { type ParsedConfig, parseConfig } from './parse.ts';
 import { configFile } from './read.ts';
-import { sweepDrafts } from './sweep-drafts.ts';
 import { validateConfig } from './validate.ts';
-import { watchFile } from './watch.ts';
 
-/** What a store works with. */
+/** Options of a configuration store. */
 export interface ConfigStoreOptions {
   /** The configuration's folder; absolute. */
   readonly home: string;
   readonly env: Environment;
-  /** What the service was started with, from the folder or made up. */
+  /** The configuration that the service started with, from the file or generated. */
   readonly initial: Configuration;
-  /** Loads and builds all that a configuration needs, without touching what is in use. */
+  /** Loads and builds everything that a configuration needs, without changing the active one. */
   readonly prepare: (config: Config) => Promise<Prepared>;
   readonly log: AppLog;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** A configuration that has passed all checks. */
+/** A configuration that passed all checks. */
 interface Ready extends Configuration, Prepared {}
 
 /**
- * The configuration in use and the file that it stands in. Changes come from callers or from the disk; they are made one after
- * the other, and each holds wholly or not at all.
+ * The active configuration and its file. Changes by callers or on disk are applied one at a time, each completely or not at
+ * all.
  */
 export class ConfigStore {
   readonly #options: ConfigStoreOptions;
-  readonly #file: ConfigFile;
+  readonly #file: ConfigOnDisk;
   #current: Configuration;
-  /** The newest text of the file that could be read; none while there is no file. */
+  /** The file's last readable text; `undefined` without a file. */
   #text: string | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #watching: Subscription | undefined;
 
   private constructor(options: ConfigStoreOptions) {
     this.#options = options;
-    this.#file = new ConfigFile(configFile(options.home), options.now);
+    this.#file = new ConfigOnDisk(configFile(options.home), options.now);
     this.#current = options.initial;
   }
 
-  /** Takes charge of a folder, which is made if it isn't there. */
+  /** Opens the store of a folder, which is created if missing. */
   static async open(options: ConfigStoreOptions): Promise<ConfigStore> {
     const { home, now = Date.now } = options;
-    // Where it can't be made, nothing can be written either, and that is said then.
+    // If the folder can't be created, later writes fail and report it.
     await mkdir(home, { recursive: true, mode: 0o700 }).catch(() => undefined);
-    await sweepDrafts(home, now());
+    await removeTempFiles(home, now());
     const store = new ConfigStore(options);
     const text = await store.#file.read().catch(() => undefined);
     store.#text = text?.toString();
-    // A process that was killed may have left one too many.
+    // A killed process may have left one backup too many.
     await store.#file.backups.prune().catch(() => undefined);
     return store;
   }
 
-  /** Takes up changes of the file from now on, and one that was made since the service read it. */
+  /** Applies changes of the file from now on, and any change since the service read it. */
   watch(): void {
     const { log } = this.#options;
     this.#watching ??= watchFile(this.#file.path, (error) => log.warn('config.json is not watched', { error }))
@@ -75,12 +72,12 @@ export class ConfigStore {
       .subscribe();
   }
 
-  /** The configuration in use, as written; the one that was made up, as long as there is no file. */
+  /** The source of the active configuration; generated if there is no file. */
   get written(): JsonObject {
     return this.#current.written;
   }
 
-  /** The configuration in use. */
+  /** The active configuration. */
   get config(): Config {
     return this.#current.config;
   }
@@ -91,40 +88,39 @@ export class ConfigStore {
   }
 
   /**
-   * Puts a configuration in the place of the present one, in the file and in the running service. Comments in the file stay
-   * where the change lets them. Rejects with an `internal` fault when the file can't be written; nothing is changed then.
+   * Replaces the configuration in the file and in the running service. Keeps comments in the file where possible. Rejects with
+   * an `internal` fault when the file can't be written; nothing is changed then.
    */
   replace(written: JsonObject): Promise<Change> {
-    return this.#inTurn(() => this.#install(written, (old) => this.#edit(old, written)));
+    return this.#enqueue(() => this.#install(written, (old) => this.#edit(old, written)));
   }
 
   /**
-   * The same, unless the configuration is another one by then than `isExpected` takes it for, and so `undefined`: what somebody else
-   * wrote, here or on disk, mustn't get lost unseen.
+   * Compare-and-swap: replaces only if `isExpected(current)`; `undefined` if it was changed meanwhile, here or on disk.
    */
   replaceIf(isExpected: (present: JsonObject) => boolean, written: JsonObject): Promise<Change | undefined> {
-    return this.#inTurn(async () => {
-      await this.#takeUp().catch(() => undefined);
+    return this.#enqueue(async () => {
+      await this.#applyFile().catch(() => undefined);
       return isExpected(this.written) ? this.#install(written, (old) => this.#edit(old, written)) : undefined;
     });
   }
 
-  /** What would become of a configuration; nothing is changed. */
+  /** Checks a configuration without applying it. */
   async check(written: JsonObject): Promise<Pick<Applied, 'warnings' | 'restart'> & Pick<Refused, 'faults'>> {
     const ready = await this.#check(written);
     if ('type' in ready) return { faults: ready.faults, warnings: ready.warnings, restart: [] };
     return { faults: [], warnings: ready.warnings, restart: needsRestart(this.#options.initial.config, ready.config) };
   }
 
-  /** A backup as it was written, or what is wrong with its text; `undefined`: there is no such backup. */
+  /** Parses a backup; `undefined`: there is no such backup. */
   async readBackup(name: string): Promise<ParsedConfig | undefined> {
     const text = await this.#file.backups.read(name);
     return text === undefined ? undefined : parseConfig(text);
   }
 
-  /** Puts a backup's text, as it is, in the place of the present configuration. `undefined`: there is no such backup. */
+  /** Replaces the configuration with a backup's unchanged text. `undefined`: there is no such backup. */
   restore(name: string): Promise<Change | undefined> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       const text = await this.#file.backups.read(name);
       if (text === undefined) return undefined;
       const parsed = parseConfig(text);
@@ -132,23 +128,36 @@ export class ConfigStore {
     });
   }
 
-  /** Puts into use what stands in the file, if that says something new; what is wrong with it goes into the log. */
+  /** Applies the file's content if it has changed; logs faults. */
   reload(): Promise<void> {
     const { log } = this.#options;
-    return this.#inTurn(() => this.#takeUp()).catch((error: unknown) =>
+    return this.#enqueue(() => this.#applyFile()).catch((error: unknown) =>
       log.error('config.json can not be taken up; the running configuration stays', { error }),
     );
   }
 
-  /** Ends the watching and waits for changes that are being made. */
-  async close(): Promise<void> {
-    this.#watching?.unsubscribe();
-    await this.#turn;
+  /** Rebuilds the active configuration after one of its modules has changed; logs faults. */
+  refresh(): Promise<void> {
+    const { log } = this.#options;
+    return this.#enqueue(async () => {
+      // A new object, as for any change, so that everything built from the old one counts as outdated.
+      const ready = await this.#check({ ...this.written });
+      if ('type' in ready) {
+        const faults = ready.faults.map(formatFinding);
+        log.error('a transformer module was changed but can not be used; the one that was loaded stays', { faults });
+      } else this.#use(ready, 'transformer modules reloaded');
+    }).catch((error: unknown) => log.error('transformer modules can not be reloaded', { error }));
   }
 
-  #inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(task);
-    this.#turn = done.catch(() => undefined);
+  /** Stops watching and waits for pending changes. */
+  async close(): Promise<void> {
+    this.#watching?.unsubscribe();
+    await this.#queue;
+  }
+
+  #enqueue<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(task);
+    this.#queue = done.catch(() => undefined);
     return done;
   }
 
@@ -159,7 +168,7 @@ export class ConfigStore {
     return this.#use(ready, 'configuration replaced');
   }
 
-  async #takeUp(): Promise<void> {
+  async #applyFile(): Promise<void> {
     const { log } = this.#options;
     const text = (await this.#file.read())?.toString();
     if (text === undefined) {
@@ -170,12 +179,12 @@ export class ConfigStore {
     const parsed = parseConfig(text);
     if ('written' in parsed) {
       this.#text = text;
-      // Our own writes come back here too.
+      // Our own writes trigger the watcher too.
       if (isDeepStrictEqual(parsed.written, this.written)) return;
     }
     const ready = 'written' in parsed ? await this.#check(parsed.written) : refused(parsed);
     if ('type' in ready) {
-      const faults = ready.faults.map(wordFinding);
+      const faults = ready.faults.map(formatFinding);
       log.error('config.json was changed but can not be used; the running configuration stays', { faults });
     } else this.#use(ready, 'configuration reloaded');
   }
@@ -197,11 +206,11 @@ export class ConfigStore {
     this.#current = { written, config };
     const restart = needsRestart(initial.config, config);
     log.info(message, { restart });
-    for (const warning of warnings) log.warn(wordFinding(warning));
+    for (const warning of warnings) log.warn(formatFinding(warning));
     return { type: 'applied', warnings, restart };
   }
 
-  /** Comments are looked for in the file as it is, or, where that can't be read, as it last could. */
+  /** Edits the file's text to keep its comments; if it is invalid, the last readable text. */
   #edit(old: string | undefined, written: JsonObject): string {
     if (old === undefined) return printConfig(written);
     return editConfigText('written' in parseConfig(old) ? old : (this.#text ?? old), written);

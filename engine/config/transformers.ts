@@ -1,34 +1,34 @@
 import { basename } from 'node:path';
-import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type JsonObject } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
-import { findProvider } from '../routing/destination.ts';
 import type { TransformerEntry } from './config.ts';
-import type { Findings } from './findings.ts';
+import { findProvider } from './destination.ts';
+import type { Diagnostics } from './diagnostics.ts';
 import type { ProviderList } from './providers.ts';
 import type { ProviderFile, StageUse, TransformerFile } from './schema.ts';
 
-/** An entry before the two lists are put together. */
+/** An entry before the two lists are merged. */
 interface Row extends TransformerEntry {
-  /** The entry has a name of its own. */
+  /** The entry has an explicit name. */
   readonly named: boolean;
 }
 
-/** A member of a list as written, with its path. */
-export interface Written<T> {
+/** An item of a source list, with its path. */
+export interface SourceItem<T> {
   readonly at: string;
   readonly row: T;
 }
 
 /**
- * `transformers`, then the rows that `transformer` fields of providers stand for. An entry of `transformers` with a path but
- * neither name nor provider, which a provider's `use` calls by its file's name, is claude-code-router's way to register a
- * module: it lends its path and options to that row and isn't applied by itself.
+ * Reads `transformers`, followed by entries from the providers' `transformer` fields. In claude-code-router, an entry with a
+ * path but neither name nor provider registers a module, which a provider's `use` refers to by file name. Such an entry only
+ * supplies path and options and isn't applied itself.
  */
 export const readTransformers = (
-  written: readonly Written<string | TransformerFile>[],
-  writtenProviders: readonly Written<ProviderFile>[],
+  written: readonly SourceItem<string | TransformerFile>[],
+  writtenProviders: readonly SourceItem<ProviderFile>[],
   list: ProviderList,
-  findings: Findings,
+  findings: Diagnostics,
 ): readonly TransformerEntry[] => {
   const listed = written.flatMap(({ at, row }) => readEntry(row, at, list, findings));
   const modules = listed.filter((row) => row.path !== undefined);
@@ -42,7 +42,7 @@ const readEntry = (
   entry: string | TransformerFile,
   at: string,
   list: ProviderList,
-  findings: Findings,
+  findings: Diagnostics,
 ): readonly Row[] => {
   const { name, provider, models, path, options = {} } = typeof entry === 'string' ? { name: entry } : entry;
   const ownName = name?.trim() ?? '';
@@ -68,7 +68,12 @@ const readEntry = (
   ];
 };
 
-const providerName = (name: string, path: string, { providers, names }: ProviderList, findings: Findings): string => {
+const providerName = (
+  name: string,
+  path: string,
+  { providers, names }: ProviderList,
+  findings: Diagnostics,
+): string => {
   const found = findProvider(providers, name);
   if (!found && !names.includes(name)) {
     findings.warn(path, `is ${JSON.stringify(name)}, but there is no such provider: the entry has no effect`);
@@ -80,7 +85,7 @@ const readUses = (
   at: string,
   { name, transformer = {} }: ProviderFile,
   modules: readonly Row[],
-  findings: Findings,
+  findings: Diagnostics,
 ): readonly TransformerEntry[] =>
   Object.entries(transformer).flatMap(([key, value]) => {
     const path = memberPath(memberPath(at, 'transformer'), key);
@@ -101,7 +106,7 @@ const readUse = (
   use: StageUse,
   at: string,
   modules: readonly Row[],
-  findings: Findings,
+  findings: Diagnostics,
 ): TransformerEntry | undefined => {
   const [name, given = {}] = typeof use === 'string' ? [use] : use;
   if (typeof name !== 'string' || name.trim() === '') findings.fault(at, 'must begin with the name of a transformer');
@@ -110,7 +115,7 @@ const readUse = (
   return undefined;
 };
 
-/** Built-in transformers have lower-case names; claude-code-router also writes them with a capital. */
+/** Built-in transformers have lower-case names; claude-code-router also capitalizes them. */
 const withModule = (name: string, options: JsonObject, at: string, modules: readonly Row[]): TransformerEntry => {
   const module = modules.find((row) => row.name === name);
   return module?.path === undefined

@@ -1,39 +1,43 @@
-import { isShallow } from '../model/is-shallow.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type Reader, reader } from '../model/schema.ts';
 import type { Config } from './config.ts';
-import { type Finding, Findings } from './findings.ts';
-import { readHead, settleHead } from './head.ts';
-import { type Environment, interpolateAll } from './interpolate.ts';
-import { overrideHead } from './override-head.ts';
+import { Diagnostics, type Finding, warnOfUnknownFields } from './diagnostics.ts';
+import { applyEnvOverrides, type Environment, interpolateAll, type Reference, references } from './env.ts';
 import { maxDepth } from './parse.ts';
-import { readProviders } from './providers.ts';
+import { isDemo, readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
-import { ConfigFile, FallbackFile, HeadFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
-import { readTransformers, type Written } from './transformers.ts';
-import { warnOfUnknownFields } from './unknown-fields.ts';
+import {
+  ConfigFile,
+  FallbackFile,
+  ProviderFile,
+  RouterFile,
+  ServiceSettingsFile,
+  TransformerEntryFile,
+} from './schema.ts';
+import { coerceFromEnv, readServiceSettings } from './service-settings.ts';
+import { readTransformers, type SourceItem } from './transformers.ts';
 
-/** What a configuration comes to: one that can be used, or all that is wrong with it. Warnings either way. */
+/** A valid configuration or all its faults, with warnings. */
 export type Validation =
   | { readonly config: Config; readonly warnings: readonly Finding[] }
   | { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] };
 
 const file = reader(ConfigFile);
-const headFile = reader(HeadFile);
+const settingsFile = reader(ServiceSettingsFile);
 const providerFile = reader(ProviderFile);
 const routerFile = reader(RouterFile);
 const fallbackFile = reader(FallbackFile);
 const transformerFile = reader(TransformerEntryFile);
 
 /**
- * Checks a configuration as written and fills it in. Messages name places and variables, never a credential's value. Names and
- * options of transformers are for the caller to check, who has the tables: each entry's `at` is the path to report.
+ * Validates a configuration's source and fills in defaults. Messages name paths and variables, never a credential's value. The
+ * caller checks names and options of transformers with the registry; each entry's `at` is the path to report.
  */
 export const validateConfig = (written: JsonObject, env: Environment): Validation => {
-  const findings = new Findings();
-  if (!isShallow(written, maxDepth)) return { faults: [tooDeep], warnings: [] };
-  const { value, unset } = overrideHead(interpolateAll(written, env), env);
-  const filled = settleHead(value, unset, findings);
+  const findings = new Diagnostics();
+  if (!isWithinDepth(written, maxDepth)) return { faults: [tooDeep], warnings: [] };
+  const { value, unset } = applyEnvOverrides(interpolateAll(written, env), env);
+  const filled = coerceFromEnv(value, unset, findings);
   for (const { path, message } of file.faults(filled)) findings.fault(path, message);
   warnOfUnknownFields(filled, findings);
 
@@ -46,20 +50,59 @@ export const validateConfig = (written: JsonObject, env: Environment): Validatio
     unset,
     findings,
   );
-  const entries = fitting(transformerFile, filled.transformers, 'transformers');
-  const transformers = readTransformers(entries, fitting(providerFile, filled.Providers, 'Providers'), list, findings);
-  const head = headFile.matches(filled) ? readHead(filled, unset, findings) : undefined;
+  const demo = list.providers.find(({ name, baseUrl }) => isDemo(baseUrl) && router.default?.startsWith(`${name},`));
+  if (demo && list.providers.length > 1) {
+    findings.warn(
+      'Router.default',
+      `still leads to the embedded provider ${JSON.stringify(demo.name)}, which asks no model`,
+    );
+  }
+  const entries = matchingItems(transformerFile, filled.transformers, 'transformers');
+  const transformers = readTransformers(
+    entries,
+    matchingItems(providerFile, filled.Providers, 'Providers'),
+    list,
+    findings,
+  );
+  const settings = settingsFile.matches(filled) ? readServiceSettings(filled, unset, findings) : undefined;
 
   const { faults, warnings } = findings;
-  if (faults.length > 0 || !head) return { faults, warnings };
-  return { config: { ...head, providers: list.providers, router, transformers }, warnings };
+  if (faults.length > 0 || !settings) return { faults, warnings };
+  return { config: { ...settings, providers: list.providers, router, transformers }, warnings };
 };
 
-/** What is deeper couldn't be read again once it is written. */
+/** A deeper configuration couldn't be parsed again after writing. */
 const tooDeep: Finding = { path: '', message: `is nested deeper than ${maxDepth} levels` };
 
-/** The members of a list that fit their schema; the others have been reported with the whole. */
-const fitting = <T>(file: Reader<T>, list: Json | undefined, at: string): readonly Written<T>[] =>
-  (Array.isArray(list) ? list : []).flatMap((row: unknown, index) =>
-    file.matches(row) ? [{ at: memberPath(at, index), row }] : [],
+/** The items of a list that match their schema; the others are reported already. */
+const matchingItems = <T>(file: Reader<T>, list: Json | undefined, at: string): readonly SourceItem<T>[] =>
+  (Array.isArray(list) ? list : []).flatMap((item: unknown, index) =>
+    file.matches(item) ? [{ at: memberPath(at, index), row: item }] : [],
   );
+
+/**
+ * Validates a configuration in which `provider` replaces the provider of the same name; the result is not saved. The provider
+ * may only refer to variables that the configuration names or that are in `known`: otherwise a malicious base URL could
+ * receive the value of any environment variable.
+ */
+export const withProvider = (
+  base: JsonObject,
+  provider: JsonObject,
+  env: Environment,
+  known: readonly string[],
+): Validation => {
+  const allowed = new Set([...known, ...references(base).map(({ name }) => name)]);
+  const unknown = references({ Providers: [provider] }).filter(({ name }) => !allowed.has(name));
+  if (unknown.length > 0) return { faults: unknown.map(unknownVariable), warnings: [] };
+  const { Providers: present } = base;
+  const others = (Array.isArray(present) ? present : []).filter(
+    (row: unknown) => !isJsonObject(row) || row.name !== provider.name,
+  );
+  // First in the list, so that its faults have a fixed path.
+  return validateConfig({ ...base, Providers: [provider, ...others] }, env);
+};
+
+const unknownVariable = ({ path, name }: Reference): Finding => ({
+  path,
+  message: `names the environment variable ${name}, which the saved configuration doesn't name; save the provider before it is tried`,
+});

@@ -3,31 +3,31 @@ import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a file so that a reader, or a crash, finds either what was there or all of the new text. The file is readable by
- * its owner alone (0600), as are folders that have to be made (0700). A symbolic link stays one. Rejects with the system's
- * error; what was there then still is.
+ * Writes a file atomically: readers, also after a crash, see either the old or the complete new content. Only the owner can
+ * read the file (0600) and created folders (0700). Symbolic links are kept. Rejects with the system's error; the old content
+ * is unchanged then.
  */
 export const writeAtomically = async (path: string, text: string | Uint8Array): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const target = await realpath(path).catch(() => path);
-  const draft = `${target}.${randomUUID()}.tmp`;
+  const tempFile = `${target}.${randomUUID()}.tmp`;
   try {
-    const file = await open(draft, 'wx', 0o600);
+    const file = await open(tempFile, 'wx', 0o600);
     try {
       await file.writeFile(text);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(draft, target);
+    await rename(tempFile, target);
   } catch (error) {
-    await rm(draft, { force: true });
+    await rm(tempFile, { force: true });
     throw error;
   }
   await syncFolder(dirname(target));
 };
 
-/** A rename lasts only once its folder is on disk. Some systems can't sync folders; the file itself is safe then too. */
+/** Makes a rename durable by syncing its folder. Some systems can't; the file itself is safe there too. */
 const syncFolder = async (path: string): Promise<void> => {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);

@@ -1,20 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Headers } from './incoming.ts';
+import type { Headers } from '../model/protocol.ts';
 
-/** Whether a request carries the service's key. */
+/** Whether a request carries the API key. */
 export type KeyCheck = (headers: Headers) => boolean;
 
 /**
- * Checks `Authorization: Bearer` and `x-api-key`; either will do, since clients that send both may have only one of them
- * right. Compares digests in constant time, so that neither the key's text nor its length shows. No key: all pass.
+ * Checks `Authorization: Bearer` and `x-api-key`; one match suffices, since some clients send both with only one correct.
+ * Compares digests in constant time, so that timing reveals neither the key nor its length. Without a key all requests pass.
  */
 export const keyCheck = (apiKey: string | undefined): KeyCheck => {
   if (!apiKey) return () => true;
   const expected = digest(apiKey);
-  const fits = (given: string): boolean => timingSafeEqual(digest(given), expected);
+  const matches = (given: string): boolean => timingSafeEqual(digest(given), expected);
   return (headers) => {
-    const bearer = fits(/^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1] ?? '');
-    const plain = fits(headers['x-api-key'] ?? '');
+    const bearer = matches(/^bearer +(.*)$/is.exec(headers.authorization ?? '')?.[1] ?? '');
+    const plain = matches(headers['x-api-key'] ?? '');
     return bearer || plain;
   };
 };

@@ -1,7 +1,7 @@
 /**
- * How many connections each client address has. uWebSockets.js tells who connects but not who leaves, so this is an upper bound:
- * a connection either has a request at work or was used a moment ago, since idle ones are cut natively after 8 to 12 seconds.
- * The bound is exact while a single address is connected, and never below the truth.
+ * Limits the connections per client address. uWebSockets.js doesn't report the address of a closed connection, so the count
+ * is an upper bound: active requests plus connections used recently (idle ones are closed natively after 8 to 12 seconds).
+ * Exact while only one address is connected; never too low.
  */
 export class ConnectionLimit {
   #open = 0;
@@ -9,12 +9,12 @@ export class ConnectionLimit {
   #earlier = new Map<string, number>();
   #recentFromMs = 0;
 
-  /** All connections that are open. */
+  /** Open connections of all addresses. */
   get open(): number {
     return this.#open;
   }
 
-  /** A connection was opened by an address with so many requests at work. `false`: it has more than `max` connections now. */
+  /** Records a new connection. `active`: the address's active requests. `false`: the address has more than `max` connections. */
   admit(address: string, active: number, max: number): boolean {
     this.#open += 1;
     this.used(address);
@@ -22,11 +22,11 @@ export class ConnectionLimit {
     return active + (this.#recent.get(address) ?? 0) + (this.#earlier.get(address) ?? 0) <= max;
   }
 
-  /** A request of this address has ended; its connection may stay for a while. */
+  /** Records the end of a request; its connection may stay open for a while. */
   used(address: string): void {
     const nowMs = Date.now();
     if (nowMs - this.#recentFromMs > idleMs) {
-      // What lies further back than two spans is gone by now.
+      // After two spans all earlier connections have timed out.
       this.#earlier = nowMs - this.#recentFromMs > 2 * idleMs ? new Map() : this.#recent;
       this.#recent = new Map();
       this.#recentFromMs = nowMs;
@@ -34,11 +34,11 @@ export class ConnectionLimit {
     this.#recent.set(address, (this.#recent.get(address) ?? 0) + 1);
   }
 
-  /** A connection was closed. */
+  /** Records a closed connection. */
   closed(): void {
     this.#open -= 1;
   }
 }
 
-/** For so long at most a connection stays open without a request. */
+/** The longest time an idle connection stays open, in milliseconds. */
 const idleMs = 15_000;

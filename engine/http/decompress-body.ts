@@ -1,11 +1,15 @@
+import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import type { Fault } from '../model/fault.ts';
-import type { HttpLimits } from './limits.ts';
-import { TooMuchData, unzstd } from './unzstd.ts';
+import type { BodyClaim } from './body-budget.ts';
+import type { Rejection } from './endpoint.ts';
+import type { HttpLimits } from './settings.ts';
+import { TooMuchData, unzstd } from './zstd.ts';
 
-type Decoder = (data: Uint8Array, maxBytes: number) => Promise<Uint8Array>;
+/** Calls `grow` with the size of each piece before keeping it; an error from `grow` ends the decoding. */
+type Decoder = (data: Uint8Array, maxBytes: number, grow: (bytes: number) => void) => Promise<Uint8Array>;
 
-/** The codings of a `content-encoding` header in the order they are to be undone; a fault for one that isn't known. */
+/** Decoders for a `content-encoding` header, last coding first; a fault for an unknown coding. */
 export const readCodings = (header: string | undefined): readonly Decoder[] | Fault => {
   const names = (header ?? '').split(',').map((name) => name.trim().toLowerCase());
   const codings: Decoder[] = [];
@@ -17,25 +21,81 @@ export const readCodings = (header: string | undefined): readonly Decoder[] | Fa
   return codings;
 };
 
-/** Undoes the codings, within the limits. A fault for broken data and for data that becomes too large. */
+/** Decompresses a body within the limits. Rejects broken data, data that grows too large, and data beyond the memory budget. */
 export const decompressBody = async (
   body: Uint8Array,
   codings: readonly Decoder[],
   limits: Pick<HttpLimits, 'inflatedBytes' | 'inflateRatio'>,
-): Promise<Uint8Array | Fault> => {
+  claim: BodyClaim,
+): Promise<Uint8Array | Rejection> => {
   const maxBytes = Math.min(limits.inflatedBytes, Math.max(smallBytes, body.length * limits.inflateRatio));
   try {
-    let data = body;
-    for (const decode of codings) data = await decode(data, maxBytes);
-    return data;
+    return body.length < queuedBytes
+      ? await undo(body, codings, maxBytes, claim)
+      : await inQueue(() => undo(body, codings, maxBytes, claim));
   } catch (error) {
-    return isTooMuch(error)
+    if (error instanceof NoRoom) return error.rejection;
+    const fault: Fault = isTooMuch(error)
       ? { kind: 'too-large', message: `The request's body is larger than ${maxBytes} bytes when decompressed.` }
       : { kind: 'invalid-request', message: "The request's body can't be decompressed: its data is broken." };
+    return { fault, close: false };
   }
 };
 
-/** The ratio of a small body is no sign of an attack: a long run of one character compresses a thousandfold. */
+const undo = async (
+  body: Uint8Array,
+  codings: readonly Decoder[],
+  maxBytes: number,
+  claim: BodyClaim,
+): Promise<Uint8Array> => {
+  const expect = (bytes: number): void => {
+    const rejection = claim.expect(bytes);
+    if (rejection) throw new NoRoom(rejection);
+  };
+  expect(Math.min(declaredBytes(body), maxBytes));
+  let data = body;
+  for (const decode of codings) {
+    let bytes = 0;
+    data = await decode(data, maxBytes, (more) => {
+      bytes += more;
+      if (bytes > maxBytes) throw new TooMuchData();
+      expect(bytes);
+    });
+  }
+  return data;
+};
+
+/** The decompressed size that a gzip trailer declares; for other data the size as sent. Source: RFC 1952, section 2.3.1. */
+const declaredBytes = (body: Uint8Array): number =>
+  body.length >= minGzipBytes && body[0] === 0x1f && body[1] === 0x8b
+    ? new DataView(body.buffer, body.byteOffset, body.length).getUint32(body.length - 4, true)
+    : body.length;
+
+/** Size of a gzip header and trailer. */
+const minGzipBytes = 18;
+
+/** The memory budget has no room for the decompressed data. */
+class NoRoom extends Error {
+  override readonly name = 'NoRoom';
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.fault.message);
+    this.rejection = rejection;
+  }
+}
+
+/** Bodies from this compressed size on are decompressed one at a time: in parallel each could hold a part of the budget and none enough. */
+const queuedBytes = 64 * 1024;
+let last: Promise<unknown> = Promise.resolve();
+
+const inQueue = <T>(work: () => Promise<T>): Promise<T> => {
+  const result = last.then(work);
+  last = result.catch(() => {});
+  return result;
+};
+
+/** Below this size the ratio isn't checked: a long run of one character compresses a thousandfold. */
 const smallBytes = 1024 * 1024;
 const maxCodings = 4;
 
@@ -44,41 +104,52 @@ const unknownCoding = (name: string): Fault => ({
   message: `The body's content-encoding ${name.slice(0, 40)} is not supported: use gzip, deflate, br or zstd.`,
 });
 
-type NativeDecoder = (
-  data: Uint8Array,
-  options: { readonly maxOutputLength: number },
-  done: (error: Error | null, result: Uint8Array) => void,
-) => void;
-
-const native =
-  (decode: NativeDecoder): Decoder =>
-  (data, maxOutputLength) =>
+/** Decodes in pieces, so that data that grows too large is detected early. */
+const through =
+  (create: (options: zlib.ZlibOptions) => Transform): Decoder =>
+  (data, _maxBytes, grow) =>
     new Promise((resolve, reject) => {
-      decode(data, { maxOutputLength }, (error, result) => (error ? reject(error) : resolve(result)));
+      const pieces: Buffer[] = [];
+      const stream = create({ chunkSize: 64 * 1024 });
+      stream
+        .on('data', (piece: Buffer) => {
+          try {
+            grow(piece.length);
+            pieces.push(piece);
+          } catch (error) {
+            pieces.length = 0;
+            stream.destroy(error instanceof Error ? error : new Error(String(error)));
+          }
+        })
+        .on('error', reject)
+        .on('end', () => resolve(Buffer.concat(pieces)))
+        .end(data);
     });
 
-const inflate = native(zlib.inflate);
-const inflateRaw = native(zlib.inflateRaw);
+const inflate = through(zlib.createInflate);
+const inflateRaw = through(zlib.createInflateRaw);
 
-/** `deflate` means zlib's format, but some clients send the bare data. Source: RFC 9110, "Deflate Coding". */
-const deflate: Decoder = (data, maxBytes) => {
+/** `deflate` means the zlib format, but some clients send raw deflate data. Source: RFC 9110, "Deflate Coding". */
+const deflate: Decoder = (data, maxBytes, grow) => {
   const [first = 0, second = 0] = data;
   const hasZlibHeader = (first & 15) === 8 && (first * 256 + second) % 31 === 0;
-  return (hasZlibHeader ? inflate : inflateRaw)(data, maxBytes);
+  return (hasZlibHeader ? inflate : inflateRaw)(data, maxBytes, grow);
 };
 
-const isNativeDecoder = (value: unknown): value is NativeDecoder => typeof value === 'function';
+const isNativeDecoder = (value: unknown): value is (options: zlib.ZlibOptions) => Transform =>
+  typeof value === 'function';
 
-/** Node.js has zstd from 22.15 on, later than its type declarations here. */
-const nativeZstd: unknown = Reflect.get(zlib, 'zstdDecompress');
+/** Built into Node.js from 22.15 on; the type declarations here are older. */
+const nativeZstd: unknown = Reflect.get(zlib, 'createZstdDecompress');
+
+const ownZstd: Decoder = async (data, maxBytes, grow) => unzstd(data, maxBytes, grow);
 
 const decoders: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
-  ['gzip', native(zlib.gunzip)],
-  ['x-gzip', native(zlib.gunzip)],
+  ['gzip', through(zlib.createGunzip)],
+  ['x-gzip', through(zlib.createGunzip)],
   ['deflate', deflate],
-  ['br', native(zlib.brotliDecompress)],
-  ['zstd', isNativeDecoder(nativeZstd) ? native(nativeZstd) : async (data, maxBytes) => unzstd(data, maxBytes)],
+  ['br', through(zlib.createBrotliDecompress)],
+  ['zstd', isNativeDecoder(nativeZstd) ? through(nativeZstd) : ownZstd],
 ]);
 
-const isTooMuch = (error: unknown): boolean =>
-  error instanceof TooMuchData || (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE');
+const isTooMuch = (error: unknown): boolean => error instanceof TooMuchData;

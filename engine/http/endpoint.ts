@@ -1,23 +1,76 @@
 import type { Observable } from 'rxjs';
+import type { Backpressure } from '../backpressure.ts';
 import type { Fault } from '../model/fault.ts';
-import type { WireFault } from '../model/protocol.ts';
-import type { ReplyPart } from '../reply-part.ts';
-import type { Incoming } from './incoming.ts';
+import type { Headers, WireFault } from '../model/protocol.ts';
 
-/** How a path words what went wrong. */
-export type WordFault = (fault: Fault, requestId: string) => WireFault;
+/** Formats a fault as the response of a path. */
+export type FormatFault = (fault: Fault, requestId: string) => WireFault;
 
-/** What serves a path. */
+/** The handler of a path. */
 export interface Endpoint {
-  /** Needs no key. */
+  /** Requires no API key, and answers while the service drains. */
   readonly open: boolean;
-  readonly wordFault: WordFault;
+  readonly formatFault: FormatFault;
   /**
-   * The answer. `params` are the path's variable segments, decoded. Subscribed once; unsubscribed when the client goes. An
-   * error before any data was sent is worded by `wordFault`, a later one closes the connection.
+   * Answers a request. `params` are the decoded variable segments of the path. Subscribed once; unsubscribed when the client
+   * disconnects. `formatFault` formats an error before the first data; a later error closes the connection.
    */
-  readonly handle: (incoming: Incoming, params: Params) => Observable<ReplyPart>;
+  readonly handle: (request: HttpRequest, params: Params) => Observable<ReplyPart>;
 }
 
-/** A path's variable segments by name, decoded; the rest of a path that ends in `*` is named `*`. */
+/** Decoded variable segments of a path by name; the rest of the path under `*`. */
 export type Params = Readonly<Record<string, string>>;
+
+/** A complete request: the body has arrived and is decompressed. */
+export interface HttpRequest {
+  /** From the client's `x-request-id`, or generated; sent with the answer. */
+  readonly id: string;
+  /** As sent: `GET`, `POST` … */
+  readonly method: string;
+  /** As sent, still percent-encoded, without the query. */
+  readonly path: string;
+  /** As sent, without the question mark; empty when there is none. */
+  readonly query: string;
+  /** By lower-case name; values of repeated headers are joined with `, `. */
+  readonly headers: Headers;
+  /** IPv4 or IPv6 address as text; mapped IPv4 in dotted form. */
+  readonly remoteAddress: string;
+  /** Decompressed; empty when there is none. */
+  readonly body: Uint8Array;
+  /** Pauses the upstream while this client is slow. */
+  readonly backpressure: Backpressure;
+  /** When the request head arrived, in milliseconds since 1970. */
+  readonly startedAtMs: number;
+}
+
+/** Request headers in order, with repeated ones; names in lower case. */
+export type HeaderPairs = readonly (readonly [name: string, value: string])[];
+
+/** Why a request is rejected. */
+export interface Rejection {
+  readonly fault: Fault;
+  /** Closes the connection after the answer: further data on it is unreadable or unwanted. */
+  readonly close: boolean;
+}
+
+/** A part of an answer: either one whole answer, or a head followed by data until the stream completes. */
+export type ReplyPart = WholeReply | ReplyHead | ReplyData;
+
+export interface WholeReply {
+  readonly type: 'whole';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+/** The head of a streamed answer. Sent with the first data; until then a whole answer may replace it. */
+export interface ReplyHead {
+  readonly type: 'head';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface ReplyData {
+  readonly type: 'data';
+  readonly data: string | Uint8Array;
+}

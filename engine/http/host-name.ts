@@ -1,15 +1,15 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** A host with its port, as a `Host` header or an origin names it. */
+/** A host and port, from a `Host` header or an origin. */
 export interface HostName {
-  /** Lower case, without a final dot; IPv6 addresses in their shortest form, IPv4 ones in dotted form even when mapped. */
+  /** Lower case, no final dot; IPv6 in its shortest form, IPv4 (also mapped) in dotted form. */
   readonly name: string;
   /** Empty when none is given. */
   readonly port: string;
   readonly isAddress: boolean;
 }
 
-/** `name`, `name:port`, `[address]:port` → host. `undefined` for anything else: user names, zones, paths, bare IPv6. */
+/** Parses `name`, `name:port` or `[address]:port`. `undefined` for anything else: user names, zones, paths, bare IPv6. */
 export const parseHostName = (text: string): HostName | undefined => {
   const parts = /^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,254}))(?::([0-9]{1,5}))?$/i.exec(text);
   if (!parts) return undefined;
@@ -23,8 +23,8 @@ export const parseHostName = (text: string): HostName | undefined => {
   return labels.test(name) ? { name, port, isAddress: false } : undefined;
 };
 
-/** Whether a name or address can only mean the machine itself. */
-export const isLoopback = ({ name, isAddress }: HostName): boolean =>
+/** Whether a host is a loopback name or address. */
+export const isLoopbackHost = ({ name, isAddress }: HostName): boolean =>
   isAddress ? name === '::1' || name.startsWith('127.') : name === 'localhost';
 
 /** An IPv6 address in its shortest form; a mapped IPv4 one in dotted form. */
@@ -36,5 +36,5 @@ export const shortAddress = (address: string): string => {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 };
 
-/** Host names; one that ends in digits alone would be read as an address by some resolvers. */
+/** Valid host names. The last label must not be all digits: some resolvers read that as an address. */
 const labels = /^(?:[a-z0-9_-]+\.)*[a-z_-][a-z0-9_-]*$|^(?:[a-z0-9_-]+\.)*[0-9]+[a-z_-][a-z0-9_-]*$/;

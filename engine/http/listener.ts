@@ -1,43 +1,43 @@
 import { keyCheck } from './api-key.ts';
+import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
+import { BodyBudget } from './body-budget.ts';
 import { ConnectionLimit } from './connection-limit.ts';
-import { freePort } from './free-port.ts';
-import { type GuardSettings, guard } from './guard.ts';
-import { addressText, readHead } from './head.ts';
-import { inQuietMoment } from './in-quiet-moment.ts';
-import { defaultLimits, type HttpLimits } from './limits.ts';
-import { listenFailure, listenFault } from './listen-failure.ts';
-import { loadUws, type Uws, type UwsApp, type UwsListenSocket, type UwsRequest, type UwsResponse } from './load-uws.ts';
-import { Patience } from './patience.ts';
-import type { Refusal } from './refusal.ts';
+import type { Rejection } from './endpoint.ts';
+import { type OriginGuardSettings, originGuard } from './origin-guard.ts';
+import { addressText, readHead } from './request-head.ts';
+import type { HttpRouter } from './router.ts';
 import { serveRequest } from './serve-request.ts';
-import type { RequestHooks, ServeSettings } from './settings.ts';
-import type { Site } from './site.ts';
+import { defaultLimits, type HttpLimits, type RequestHooks, type ServeSettings } from './settings.ts';
+import { Ticker } from './ticker.ts';
+import { loadUws, type Uws, type UwsApp, type UwsListenSocket, type UwsRequest, type UwsResponse } from './uws.ts';
 
-/** What can be changed while a listener runs. */
-export interface ServeOptions {
-  readonly site: Site;
-  readonly guard: GuardSettings;
-  /** The key that clients must send; none is asked for when it is absent or empty. */
+/** Settings that can change while a listener runs. */
+interface ServeOptions {
+  readonly router: HttpRouter;
+  readonly guard: OriginGuardSettings;
+  /** The key that clients must send; absent or empty: no key is required. */
   readonly apiKey?: string | undefined;
-  /** What is left out has its default. */
+  /** Omitted limits have their defaults. */
   readonly limits?: Partial<HttpLimits> | undefined;
 }
 
-/** Where to listen, and what to serve there at first. */
+/** The listen address and the initial settings. */
 export interface ListenOptions extends ServeOptions {
   /** Address or name; `127.0.0.1` and `localhost` open `::1` too where the machine has it. */
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
   readonly hooks?: RequestHooks;
-  /** Other processes of the same service may open the port too; absent: nobody else may. */
+  /** Lets other processes of the same service open the port too; absent: exclusive. */
   readonly share?: PortSharing | undefined;
 }
 
 /** How a port is shared. */
 export interface PortSharing {
-  /** The addresses at which processes of this service have it open; absent: none has, so it must be free. */
+  /** Addresses at which processes of this service have the port open; absent: the port must be free. */
   readonly addresses?: readonly string[] | undefined;
+  /** Other addresses at which they have the same port open and are about to close it. */
+  readonly beside?: readonly string[] | undefined;
 }
 
 /** An open port. */
@@ -46,23 +46,23 @@ export interface Listener {
   /** The addresses listened on: `127.0.0.1`, `::1`. */
   readonly addresses: readonly string[];
   readonly activeRequests: number;
-  /** Applies to requests that come from now on. */
+  /** Applies to new requests. */
   readonly update: (options: ServeOptions) => void;
   /**
-   * Stops accepting connections; on those that are open, only open endpoints still answer. Resolves when no request is at
-   * work any more.
+   * Stops accepting connections. On open connections only endpoints with `open` still answer. Resolves when no request is
+   * active.
    */
   readonly drain: () => Promise<void>;
   /**
-   * Stops accepting connections, since another process has the port open; requests on those that are open are still served,
-   * each as its connection's last. Resolves when no connection is open any more; idle ones end by themselves within seconds.
+   * Stops accepting connections when another process serves the port. Requests on open connections are still served, each
+   * as the last on its connection. Resolves when all connections are closed; idle ones time out within seconds.
    */
   readonly retire: () => Promise<void>;
-  /** Cuts all connections. */
+  /** Closes all connections at once. */
   readonly close: () => void;
 }
 
-/** Opens the port. Rejects with an error of one line when it can't be opened or no build of uWebSockets.js runs here. */
+/** Opens the port. Rejects with a one-line error when the port can't be opened or no build of uWebSockets.js runs here. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
   const { uws, warning } = loadUws();
   if (warning !== undefined) options.hooks?.warn?.(warning);
@@ -78,8 +78,9 @@ class HttpListener implements Listener {
   readonly #sockets: UwsListenSocket[] = [];
   readonly #activeByAddress = new Map<string, number>();
   readonly #idle: (() => void)[] = [];
-  readonly #patience: Patience;
+  readonly #ticker: Ticker;
   readonly #connections = new ConnectionLimit();
+  readonly #bodies = new BodyBudget();
   #settings: ServeSettings;
   #addresses: readonly string[] = [];
   #port = 0;
@@ -94,8 +95,9 @@ class HttpListener implements Listener {
     this.#uws = uws;
     this.#hooks = options.hooks ?? {};
     this.#settings = settingsOf(options);
-    // The native timer runs for 8 to 12 seconds.
-    this.#patience = new Patience(Math.min(4000, this.#settings.limits.bodyWindowMs / 2));
+    // uWebSockets.js closes a connection without an error when the client takes no data for 8 to 12 seconds, or sends less than
+    // 16 KiB per second. Each tick sets that timer back.
+    this.#ticker = new Ticker(Math.min(4000, this.#settings.limits.bodyWindowMs / 2));
     this.#app = uws
       .App()
       .any('/*', (res, req) => this.#serve(res, req))
@@ -117,9 +119,9 @@ class HttpListener implements Listener {
   async open({ host, port: wanted, share }: Pick<ListenOptions, 'host' | 'port' | 'share'>): Promise<void> {
     const shared = share?.addresses;
     const faultAt = async (address: string, port: number): Promise<string | undefined> =>
-      share && !shared ? listenFault(address, port) : undefined;
+      share && !shared ? listenFault(address, port, share.beside) : undefined;
     const [first = host, second] = shared ?? listenAddresses(host);
-    // One that the system chooses as it is opened isn't shared.
+    // A port that the system picks on listen can't be shared, so a free one is picked beforehand.
     const port = share && wanted === 0 ? await freePort(first) : wanted;
     const fault = await faultAt(first, port);
     const opened = fault === undefined ? this.#listen(first, port, share) : undefined;
@@ -148,8 +150,8 @@ class HttpListener implements Listener {
   async retire(): Promise<void> {
     this.#retiring = true;
     const sockets = this.#sockets.splice(0);
-    await inQuietMoment(() => {
-      // Closed already with all others, and gone.
+    await whenIdle(() => {
+      // `close()` has already closed and freed them.
       if (this.#closed) return;
       for (const socket of sockets) this.#uws.us_listen_socket_close(socket);
     });
@@ -168,7 +170,7 @@ class HttpListener implements Listener {
 
   #listen(host: string, port: number, share: PortSharing | undefined): UwsListenSocket | undefined {
     let opened: UwsListenSocket | undefined;
-    // Calls back before it returns.
+    // The callback runs synchronously.
     this.#app.listen(host, port, share ? 0 : this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket) opened = socket;
     });
@@ -184,8 +186,9 @@ class HttpListener implements Listener {
     serveRequest(res, head, {
       settings: this.#settings,
       hooks: this.#hooks,
-      patience: this.#patience,
-      refusal: (address, open) => this.#refusal(address, open),
+      ticker: this.#ticker,
+      bodies: this.#bodies,
+      rejection: (address, open) => this.#rejection(address, open),
       release: () => this.#release(remoteAddress),
       retiring: () => this.#retiring,
     });
@@ -207,10 +210,10 @@ class HttpListener implements Listener {
     if (this.#connections.open === 0) this.#retired?.();
   }
 
-  #refusal(remoteAddress: string, open: boolean): Refusal | undefined {
+  #rejection(remoteAddress: string, open: boolean): Rejection | undefined {
     if (this.#draining && !open) return draining;
     const active = this.#activeByAddress.get(remoteAddress) ?? 0;
-    return active > this.#settings.limits.activePerAddress ? crowded : undefined;
+    return active > this.#settings.limits.activePerAddress ? tooManyRequests : undefined;
   }
 
   #release(remoteAddress: string): void {
@@ -223,28 +226,28 @@ class HttpListener implements Listener {
   }
 }
 
-/** An address that keeps on trying is told of no more often than this. */
+/** Rejected connections are reported at most this often, in milliseconds. */
 const warnEveryMs = 60_000;
 
 const retrySoon = { 'retry-after': '1' };
 
-const draining: Refusal = {
+const draining: Rejection = {
   fault: { kind: 'unavailable', message: 'The gateway is shutting down.', headers: retrySoon },
   close: true,
 };
 
-const crowded: Refusal = {
-  fault: { kind: 'unavailable', message: 'Too many requests of this client are at work.', headers: retrySoon },
+const tooManyRequests: Rejection = {
+  fault: { kind: 'unavailable', message: 'Too many requests of this client are active.', headers: retrySoon },
   close: false,
 };
 
 const settingsOf = (options: ServeOptions): ServeSettings => ({
-  site: options.site,
-  guard: guard(options.guard),
+  router: options.router,
+  guard: originGuard(options.guard),
   hasKey: keyCheck(options.apiKey),
   limits: { ...defaultLimits, ...options.limits },
 });
 
-/** Clients that say `localhost` may try either loopback address first. */
+/** `localhost` resolves to either loopback address, so both are opened. */
 const listenAddresses = (host: string): readonly [string, string?] =>
   host === '127.0.0.1' || host === 'localhost' ? ['127.0.0.1', '::1'] : [host.replace(/^\[(.*)\]$/, '$1')];

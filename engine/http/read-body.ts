@@ -1,28 +1,32 @@
+import { performance } from 'node:perf_hooks';
 import type { Fault } from '../model/fault.ts';
+import type { Headers } from '../model/protocol.ts';
+import type { BodyClaim } from './body-budget.ts';
 import { decompressBody, readCodings } from './decompress-body.ts';
-import type { Headers } from './incoming.ts';
-import type { HttpLimits } from './limits.ts';
-import type { UwsResponse } from './load-uws.ts';
-import type { Patience, Waiting } from './patience.ts';
-import type { Refusal } from './refusal.ts';
+import type { Rejection } from './endpoint.ts';
+import type { HttpLimits } from './settings.ts';
+import type { Ticker, TickListener } from './ticker.ts';
+import type { UwsResponse } from './uws.ts';
 
-/** What reading a body needs to know. */
-export interface BodySource {
+/** A request whose body is to be read. */
+interface BodySource {
   readonly res: UwsResponse;
   readonly headers: Headers;
   readonly limits: HttpLimits;
-  readonly patience: Patience;
+  readonly ticker: Ticker;
+  /** The request's share of the memory for bodies. */
+  readonly claim: BodyClaim;
 }
 
-/** Ends the reading, without a result. */
+/** Stops reading; `done` is not called. */
 export type StopReading = () => void;
 
 /**
- * Collects and decompresses a request's body, then calls `done` once. May do so before it returns. Must be called while the
- * request's handler runs: that is when data begins to come.
+ * Collects and decompresses a request's body, then calls `done` once, possibly synchronously. Must be called while the
+ * request's handler runs: data arrives right after it.
  */
-export const readBody = (source: BodySource, done: (result: Uint8Array | Refusal) => void): StopReading => {
-  const { headers, limits } = source;
+export const readBody = (source: BodySource, done: (result: Uint8Array | Rejection) => void): StopReading => {
+  const { headers, limits, claim } = source;
   const length = Number(headers['content-length'] ?? 0);
   if (length === 0 && headers['transfer-encoding'] === undefined) {
     done(noBytes);
@@ -34,21 +38,23 @@ export const readBody = (source: BodySource, done: (result: Uint8Array | Refusal
     return () => {};
   }
   if (length > limits.bodyBytes) {
-    // The rest of a body not much too large is let through unread: a client still busy sending might miss the answer.
+    // A body that is slightly too large is drained: a client that is still sending might miss the answer.
     done({ fault: tooLarge(limits.bodyBytes), close: length > limits.bodyBytes * drainFactor });
     return () => {};
   }
-  const collecting = new Collecting(source, (body) => {
-    if (!(body instanceof Uint8Array) || codings.length === 0 || body.length === 0) done(body);
-    else
-      void decompressBody(body, codings, limits).then((result) =>
-        done('kind' in result ? { fault: result, close: false } : result),
+  const collector = new BodyCollector(source, (body) => {
+    if (!(body instanceof Uint8Array)) done(body);
+    else if (codings.length === 0 || body.length === 0) done(claim.complete(body) ?? body);
+    else {
+      void decompressBody(body, codings, limits, claim).then((result) =>
+        done('fault' in result ? result : (claim.complete(result) ?? result)),
       );
+    }
   });
-  return () => collecting.stop();
+  return () => collector.stop();
 };
 
-/** How many times a body may be too large before its sender is cut off. */
+/** Bodies up to this many times the limit are drained; for larger ones the connection is closed. */
 const drainFactor = 8;
 const noBytes = new Uint8Array(0);
 
@@ -59,29 +65,29 @@ const tooLarge = (maxBytes: number): Fault => ({
 
 const tooSlow: Fault = { kind: 'request-timeout', message: "The request's body came too slowly." };
 
-class Collecting implements Waiting {
+class BodyCollector implements TickListener {
   readonly #source: BodySource;
-  readonly #done: (result: Uint8Array | Refusal) => void;
+  readonly #done: (result: Uint8Array | Rejection) => void;
   readonly #chunks: Uint8Array[] = [];
   #size = 0;
-  #windowFromMs = Date.now();
+  #windowFromMs = performance.now();
   #windowBytes = 0;
   #stopped = false;
 
-  constructor(source: BodySource, done: (result: Uint8Array | Refusal) => void) {
+  constructor(source: BodySource, done: (result: Uint8Array | Rejection) => void) {
     this.#source = source;
     this.#done = done;
-    source.patience.add(this);
+    source.ticker.add(this);
     source.res.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
 
   stop(): void {
     this.#stopped = true;
     this.#chunks.length = 0;
-    this.#source.patience.delete(this);
+    this.#source.ticker.delete(this);
   }
 
-  wait(nowMs: number): void {
+  tick(nowMs: number): void {
     const { limits, res } = this.#source;
     const spentMs = nowMs - this.#windowFromMs;
     if (spentMs >= limits.bodyWindowMs) {
@@ -92,7 +98,7 @@ class Collecting implements Waiting {
       this.#windowFromMs = nowMs;
       this.#windowBytes = 0;
     }
-    // Sets back the native timer, which is stricter than our limit.
+    // Resets the native timeout, which is stricter than our limit.
     res.pause();
     res.resume();
   }
@@ -106,7 +112,12 @@ class Collecting implements Waiting {
       this.#finish({ fault: tooLarge(bodyBytes), close: true });
       return;
     }
-    // The buffer is taken back when this call returns, so it must be copied.
+    const rejection = this.#source.claim.take(chunk.byteLength);
+    if (rejection) {
+      this.#finish(rejection);
+      return;
+    }
+    // The native buffer is only valid during this call.
     if (chunk.byteLength > 0) this.#chunks.push(new Uint8Array(chunk.slice(0)));
     if (isLast) this.#finish(this.#joined());
   }
@@ -116,7 +127,7 @@ class Collecting implements Waiting {
     return first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
   }
 
-  #finish(result: Uint8Array | Refusal): void {
+  #finish(result: Uint8Array | Rejection): void {
     this.stop();
     this.#done(result);
   }

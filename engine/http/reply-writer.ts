@@ -1,39 +1,40 @@
 import { STATUS_CODES } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type { Observable, Subscription } from 'rxjs';
-import type { Flow } from '../flow.ts';
-import type { ReplyHead, ReplyPart, WholeReply } from '../reply-part.ts';
-import type { UwsResponse } from './load-uws.ts';
-import type { Patience, Waiting } from './patience.ts';
-import { safeHeaders } from './reply-headers.ts';
+import type { Backpressure } from '../backpressure.ts';
+import type { ReplyHead, ReplyPart, WholeReply } from './endpoint.ts';
+import { safeHeaders } from './safe-headers.ts';
+import type { Ticker, TickListener } from './ticker.ts';
+import type { UwsResponse } from './uws.ts';
 
-/** What writing an answer needs to know. */
-export interface ReplyTarget {
+/** The connection and callbacks of one answer. */
+interface ReplyTarget {
   readonly res: UwsResponse;
   readonly requestId: string;
-  /** The request was `HEAD`: the answer's body stays here. */
+  /** The request was `HEAD`: the body is not sent. */
   readonly headOnly: boolean;
-  readonly flow: Flow;
-  readonly patience: Patience;
-  /** Milliseconds without progress after which a client is given up. */
+  readonly backpressure: Backpressure;
+  readonly ticker: Ticker;
+  /** Milliseconds without progress after which the connection is closed. */
   readonly stallMs: number;
-  /** An answer that begins now is to be its connection's last. */
+  /** Whether an answer that starts now is the last on its connection. */
   readonly isLast: () => boolean;
-  /** The answer to give when the observable failed before any data. */
-  readonly wordError: (error: unknown) => WholeReply;
-  /** The answer is complete, with this status; or the client is gone. Called once. */
+  /** The answer when the observable fails before any data. */
+  readonly formatError: (error: unknown) => WholeReply;
+  /** The answer is complete, with its status, or the client has disconnected (499). Called once. */
   readonly finished: (status: number) => void;
-  /** The observable failed after its head: its answer can't be completed. */
+  /** The observable failed after the head was sent. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Larger bodies are handed over as the client takes them instead of all at once. */
+/** Bodies from this size on are written as the client reads them, not all at once. */
 const largeBytes = 64 * 1024;
 
 /**
- * Writes one answer. What belongs together goes out in one cork; when the client doesn't keep up, the flow is paused and
- * nothing further piles up here.
+ * Writes one answer. Data of one event loop turn is sent in one cork. A slow client pauses the source, so nothing
+ * accumulates here.
  */
-export class ReplyWriter implements Waiting {
+export class ReplyWriter implements TickListener {
   readonly #target: ReplyTarget;
   #subscription: Subscription | undefined;
   #head: ReplyHead | undefined;
@@ -42,7 +43,7 @@ export class ReplyWriter implements Waiting {
   #blocked = false;
   #blockedFromMs = 0;
   #endDue = false;
-  /** What has come in this turn of the event loop, still to be written. */
+  /** Data of this event loop turn, not yet written. */
   #due: (string | Uint8Array)[] = [];
   #rest: Uint8Array | undefined;
   #restFrom = 0;
@@ -51,7 +52,7 @@ export class ReplyWriter implements Waiting {
     this.#target = target;
   }
 
-  /** Subscribes and writes all that comes. */
+  /** Subscribes and writes all parts. */
   run(parts: Observable<ReplyPart>): void {
     this.#target.res.onWritable((offset) => this.#unblock(offset));
     const subscription = parts.subscribe({
@@ -60,29 +61,29 @@ export class ReplyWriter implements Waiting {
       complete: () => this.#complete(),
     });
     this.#subscription = subscription;
-    // An answer that was there at once is over before the subscription is known.
+    // A synchronous answer is complete before `subscribe` returns.
     if (this.#done) subscription.unsubscribe();
   }
 
-  /** Writes one whole answer; `close` says that the connection must not be used again. */
+  /** Writes one whole answer; `close` also closes the connection. */
   answer(reply: WholeReply, close = false): void {
     if (this.#done || this.#started) return;
     this.#writeWhole(reply, close);
   }
 
-  /** The client is gone, or has been sent away. */
+  /** The connection is closed, by the client or by us. */
   abort(): void {
     if (this.#done) return;
     this.#finish(499);
   }
 
-  wait(nowMs: number): void {
+  tick(nowMs: number): void {
     const { res, stallMs } = this.#target;
     if (this.#blocked && nowMs - this.#blockedFromMs > stallMs) {
       res.close();
       return;
     }
-    // Sets back the native timer, which would close the connection.
+    // Resets the native timeout, which would close the connection.
     res.pause();
     res.resume();
   }
@@ -93,7 +94,7 @@ export class ReplyWriter implements Waiting {
     else if (part.type === 'head') this.#takeHead(part);
     else if (!this.#head) this.#fail(new TypeError('An answer began without a head.'));
     else if (part.data.length > 0) {
-      // One read of the upstream's socket can bring many parts; each write of its own would be a system call of its own.
+      // One read of the upstream's socket can yield many parts; batching them saves system calls.
       if (this.#due.length === 0) process.nextTick(this.#writeDue);
       this.#due.push(part.data);
     }
@@ -118,7 +119,7 @@ export class ReplyWriter implements Waiting {
     else this.#writeWhole(reply, false);
   }
 
-  /** One function for all batches, so that none needs a closure of its own. */
+  /** A property, so that batches need no closure each. */
   readonly #flush = (): void => {
     if (!this.#started && this.#head) this.#openHead(this.#head);
     if (this.#due.length === 0) return;
@@ -126,7 +127,7 @@ export class ReplyWriter implements Waiting {
     this.#due = [];
   };
 
-  /** The head of an answer that uWebSockets.js itself can't mark as its connection's last; then it's the client who closes. */
+  /** Writes the head of an answer that `end()` can't close the connection after; `connection: close` lets the client close it. */
   #openHead(head: Pick<ReplyHead, 'status' | 'headers'>): void {
     this.#writeHead(head);
     if (this.#target.isLast()) this.#target.res.writeHeader('connection', 'close');
@@ -139,6 +140,8 @@ export class ReplyWriter implements Waiting {
     for (const [name, value] of safeHeaders(headers)) {
       if (!ownHeaders.has(name.toLowerCase())) res.writeHeader(name, value);
     }
+    // 426 requires this header, and its name in `connection`. Source: RFC 9110, sections 7.8 and 15.5.22.
+    if (status === 426) res.writeHeader('upgrade', 'HTTP/1.1').writeHeader('connection', 'upgrade');
     res.writeHeader('x-request-id', requestId).writeHeader('request-id', requestId);
   }
 
@@ -149,7 +152,7 @@ export class ReplyWriter implements Waiting {
     res.cork(() => {
       if (!close && (headOnly || bodiless(reply.status))) {
         this.#openHead(reply);
-        // Arguments to `endWithoutBody` would keep the response open, waiting for that many bytes.
+        // `endWithoutBody` with a length would keep the response open, waiting for that many bytes.
         if (headOnly) res.writeHeader('content-length', String(Buffer.byteLength(body)));
         res.endWithoutBody();
       } else if (close || typeof body === 'string' || body.length < largeBytes) {
@@ -175,28 +178,28 @@ export class ReplyWriter implements Waiting {
 
   #block(): void {
     if (this.#blocked) return;
-    const { flow, patience } = this.#target;
+    const { backpressure, ticker } = this.#target;
     this.#blocked = true;
-    this.#blockedFromMs = Date.now();
-    // Until the answer's end: a native timer that was set once must be set back for as long as the stream lasts.
-    patience.add(this);
-    flow.pause();
+    this.#blockedFromMs = performance.now();
+    // Stays registered until the answer's end: once set, the native timeout must be reset for as long as the stream lasts.
+    ticker.add(this);
+    backpressure.pause();
   }
 
   #unblock(offset: number): boolean {
     if (this.#done) return true;
     if (this.#rest) return this.#writeMore(this.#rest, offset);
-    const { res, flow } = this.#target;
+    const { res, backpressure } = this.#target;
     this.#blocked = false;
-    // With a handler for writability, what is queued natively only moves on with the next write or cork.
+    // With an `onWritable` handler, natively queued data is only sent with the next write or cork.
     res.cork(this.#endDue ? this.#flushAndEnd : nothing);
-    if (!this.#endDue) flow.resume();
+    if (!this.#endDue) backpressure.resume();
     return true;
   }
 
   #writeMore(body: Uint8Array, offset: number): boolean {
     const { res } = this.#target;
-    this.#blockedFromMs = Date.now();
+    this.#blockedFromMs = performance.now();
     const [ok, complete] = res.tryEnd(body.subarray(offset - this.#restFrom), body.length);
     if (complete) this.#finish(this.#head?.status ?? 200);
     return ok;
@@ -213,13 +216,13 @@ export class ReplyWriter implements Waiting {
 
   readonly #flushAndEnd = (): void => {
     this.#flush();
-    // What is still queued would be cut off with the native timer, so a slow client's end waits for its turn.
+    // The native timeout would cut off queued data, so the end waits until a slow client has read it.
     if (!this.#blocked) this.#end();
   };
 
   /** Inside a cork. */
   #end(): void {
-    // To be told to close here, uWebSockets.js would write its header into the midst of the data.
+    // No `closeConnection` argument: uWebSockets.js would write its header in the middle of the data.
     this.#target.res.end();
     this.#finish(this.#head?.status ?? 200);
   }
@@ -228,20 +231,20 @@ export class ReplyWriter implements Waiting {
     if (this.#done || this.#rest) return;
     this.#writeDue();
     if (!this.#started) {
-      this.#writeWhole(this.#target.wordError(error), false);
+      this.#writeWhole(this.#target.formatError(error), false);
       return;
     }
     this.#target.failed(error);
-    // Brings about the abort, which cleans up.
+    // Triggers the abort handler, which cleans up.
     this.#target.res.close();
   }
 
   #finish(status: number): void {
-    const { patience, finished } = this.#target;
+    const { ticker, finished } = this.#target;
     this.#done = true;
     this.#rest = undefined;
     this.#due = [];
-    patience.delete(this);
+    ticker.delete(this);
     this.#subscription?.unsubscribe();
     finished(status);
   }

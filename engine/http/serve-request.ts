@@ -1,46 +1,46 @@
 import { defer } from 'rxjs';
-import { Flow } from '../flow.ts';
+import { Backpressure } from '../backpressure.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
-import type { WholeReply } from '../reply-part.ts';
-import type { WordFault } from './endpoint.ts';
-import { framingFault } from './framing.ts';
-import type { RequestHead } from './head.ts';
-import type { Incoming } from './incoming.ts';
-import type { UwsResponse } from './load-uws.ts';
-import type { Patience } from './patience.ts';
+import type { BodyBudget } from './body-budget.ts';
+import type { FormatFault, HttpRequest, Rejection, WholeReply } from './endpoint.ts';
 import { readBody, type StopReading } from './read-body.ts';
-import type { Refusal } from './refusal.ts';
 import { ReplyWriter } from './reply-writer.ts';
+import { framingFault, type RequestHead } from './request-head.ts';
 import { requestId } from './request-id.ts';
+import type { RouteMatch } from './router.ts';
 import type { RequestHooks, RequestInfo, ServeSettings } from './settings.ts';
-import type { Match } from './site.ts';
+import type { Ticker } from './ticker.ts';
+import type { UwsResponse } from './uws.ts';
 
-/** What serving a request needs of its listener. */
-export interface ServingListener {
+/** The listener as a request sees it. */
+interface ServingListener {
   readonly settings: ServeSettings;
   readonly hooks: RequestHooks;
-  readonly patience: Patience;
-  /** Why the listener can't take a request from this address just now; `open` endpoints are taken longest. */
-  readonly refusal: (remoteAddress: string, open: boolean) => Refusal | undefined;
-  /** The request is over, whatever became of it. */
+  readonly ticker: Ticker;
+  /** Memory for request bodies. */
+  readonly bodies: BodyBudget;
+  /** The reason to reject a request from this address now; `open`: for an endpoint that stays available while draining. */
+  readonly rejection: (remoteAddress: string, open: boolean) => Rejection | undefined;
+  /** Called once when the request is over, successful or not. */
   readonly release: () => void;
-  /** Answers that begin now are to be their connections' last. */
+  /** Whether answers that start now are the last on their connections. */
   readonly retiring: () => boolean;
 }
 
 /**
- * One request from its head to the end of its answer, in this order: framing, host and origin, path, key, room, method, body,
+ * Serves one request. Checks, in this order: framing, host and origin, key, capacity, path and method, body; then calls the
  * endpoint. Must be called while the native handler runs.
  */
 export const serveRequest = (res: UwsResponse, head: RequestHead, listener: ServingListener): void => {
   const startedAtMs = Date.now();
-  const { settings, hooks, patience } = listener;
+  const { settings, hooks, ticker } = listener;
   const { method, path, query, headers, remoteAddress } = head;
   const id = requestId(headers['x-request-id']);
   const request: RequestInfo = { id, method, path, query, remoteAddress };
-  const flow = new Flow();
-  const found = settings.site.find(method, path);
-  const wordFault = 'endpoint' in found ? found.endpoint.wordFault : found.wordFault;
+  const backpressure = new Backpressure();
+  const found = settings.router.find(method, path);
+  const formatFault = 'endpoint' in found ? found.endpoint.formatFault : found.formatFault;
+  const claim = listener.bodies.claim(settings.limits.bodiesBytes);
   let stopReading: StopReading | undefined;
   let gone = false;
 
@@ -48,15 +48,16 @@ export const serveRequest = (res: UwsResponse, head: RequestHead, listener: Serv
     res,
     requestId: id,
     headOnly: method === 'HEAD',
-    flow,
-    patience,
+    backpressure,
+    ticker,
     stallMs: settings.limits.stallMs,
     isLast: listener.retiring,
-    wordError(error) {
+    formatError(error) {
       if (!(error instanceof FaultError)) hooks.failed?.(error, id);
-      return worded(faultOf(error), wordFault, id);
+      return formatted(faultOf(error), formatFault, id);
     },
     finished(status) {
+      claim.release();
       listener.release();
       const durationMs = Date.now() - startedAtMs;
       hooks.finished?.(request, { status, durationMs, aborted: gone });
@@ -71,50 +72,67 @@ export const serveRequest = (res: UwsResponse, head: RequestHead, listener: Serv
 
   hooks.started?.(request);
 
-  const refuse = ({ fault, close }: Refusal): void => reply.answer(worded(fault, wordFault, id), close);
+  const reject = ({ fault, close }: Rejection): void => reply.answer(formatted(fault, formatFault, id), close);
 
   const malformed = framingFault(head.pairs);
   if (malformed) {
-    // Not at once: what follows in the same packet would then be taken for a request. Now it closes the connection instead.
+    // Deferred: an immediate answer would let the rest of the packet be parsed as another request. Now it closes the connection.
     setImmediate(() => {
-      if (!gone) refuse({ fault: malformed, close: true });
+      if (!gone) reject({ fault: malformed, close: true });
     });
     return;
   }
-  const refusal = refusalOf(head, found, listener);
-  if (refusal) {
-    refuse(refusal);
+  const rejection = rejectionOf(head, found, listener);
+  if (rejection) {
+    reject(rejection);
     return;
   }
   if (!('endpoint' in found)) {
-    refuse({ fault: found.fault, close: false });
+    reject(asksForWebSocket(head) ? withoutWebSocket(found.fault) : { fault: found.fault, close: false });
     return;
   }
 
-  stopReading = readBody({ res, headers, limits: settings.limits, patience }, (result) => {
+  stopReading = readBody({ res, headers, limits: settings.limits, ticker, claim }, (result) => {
     if (gone) return;
-    if (isRefusal(result)) refuse(result);
+    if (isRejection(result)) reject(result);
     else answer(found, result);
   });
 
-  function answer({ endpoint, params }: Match, body: Uint8Array): void {
-    const incoming: Incoming = { ...request, headers, body, flow, startedAtMs };
-    reply.run(defer(() => endpoint.handle(incoming, params)));
+  function answer({ endpoint, params }: RouteMatch, body: Uint8Array): void {
+    const httpRequest: HttpRequest = { ...request, headers, body, backpressure, startedAtMs };
+    reply.run(defer(() => endpoint.handle(httpRequest, params)));
   }
 };
 
-/** Before anything is told of what exists, the request must come from an admitted page or program and carry the key. */
-const refusalOf = (
+/** Origin and key come first: an unauthorized client must not learn which paths exist. */
+const rejectionOf = (
   head: RequestHead,
-  found: ReturnType<ServeSettings['site']['find']>,
-  { settings, refusal }: ServingListener,
-): Refusal | undefined => {
+  found: ReturnType<ServeSettings['router']['find']>,
+  { settings, rejection }: ServingListener,
+): Rejection | undefined => {
   const foreign = settings.guard(head.pairs);
   if (foreign) return { fault: foreign, close: false };
   const open = 'endpoint' in found && found.endpoint.open;
   if (!open && !settings.hasKey(head.headers)) return { fault: unauthorized, close: false };
-  return refusal(head.remoteAddress, open);
+  return rejection(head.remoteAddress, open);
 };
+
+const asksForWebSocket = ({ headers }: RequestHead): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+
+/**
+ * Answers a WebSocket handshake with 426 where other methods are served: clients then fall back to plain requests at once.
+ * After 405 some clients retry the handshake. Source: RFC 9110, section 15.5.22.
+ */
+const withoutWebSocket = (fault: Fault): Rejection =>
+  fault.kind === 'method-not-allowed'
+    ? {
+        fault: {
+          kind: 'upgrade-refused',
+          message: `No WebSocket is served here; send plain HTTP requests (${fault.headers?.allow ?? 'POST'}).`,
+        },
+        close: true,
+      }
+    : { fault, close: false };
 
 const unauthorized: Fault = {
   kind: 'unauthorized',
@@ -122,10 +140,10 @@ const unauthorized: Fault = {
   headers: { 'www-authenticate': 'Bearer' },
 };
 
-const worded = (fault: Fault, wordFault: WordFault, id: string): WholeReply => {
-  const { status, body } = wordFault(fault, id);
+const formatted = (fault: Fault, formatFault: FormatFault, id: string): WholeReply => {
+  const { status, body } = formatFault(fault, id);
   const headers = { ...fault.headers, 'content-type': 'application/json; charset=utf-8' };
   return { type: 'whole', status, headers, body: JSON.stringify(body) };
 };
 
-const isRefusal = (result: Uint8Array | Refusal): result is Refusal => 'fault' in result;
+const isRejection = (result: Uint8Array | Rejection): result is Rejection => 'fault' in result;

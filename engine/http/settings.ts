@@ -1,25 +1,24 @@
 import type { KeyCheck } from './api-key.ts';
-import type { Guard } from './guard.ts';
-import type { HttpLimits } from './limits.ts';
-import type { Site } from './site.ts';
+import type { OriginGuard } from './origin-guard.ts';
+import type { HttpRouter } from './router.ts';
 
-/** What a listener serves and to whom; replaced as a whole while it runs. */
+/** What a listener serves and to whom. Replaced as a whole on each configuration change. */
 export interface ServeSettings {
-  readonly site: Site;
-  readonly guard: Guard;
+  readonly router: HttpRouter;
+  readonly guard: OriginGuard;
   readonly hasKey: KeyCheck;
   readonly limits: HttpLimits;
 }
 
-/** What a listener tells about its requests. The same `request` object stands for one request throughout. */
+/** Callbacks for a listener's requests. All calls for one request pass the same `request` object. */
 export interface RequestHooks {
-  /** A request's head has come. */
+  /** A request's head has arrived. */
   readonly started?: (request: RequestInfo) => void;
-  /** The request is over. Called once for each. */
+  /** The request is over. Called once per request. */
   readonly finished?: (request: RequestInfo, outcome: RequestOutcome) => void;
-  /** Something failed that should not have: a bug of an endpoint. */
+  /** An endpoint failed unexpectedly: a bug. */
   readonly failed?: (error: unknown, requestId: string) => void;
-  /** Something that whoever runs the service should know, in one line. */
+  /** A one-line warning for the operator. */
   readonly warn?: (line: string) => void;
 }
 
@@ -36,8 +35,43 @@ export interface RequestInfo {
 
 /** How a request ended. */
 export interface RequestOutcome {
-  /** The answer's status; 499 when the client went before the answer was complete. */
+  /** The answer's status; 499 when the client disconnected before the answer was complete. */
   readonly status: number;
   readonly durationMs: number;
   readonly aborted: boolean;
 }
+
+/** Limits on requests and connections. */
+export interface HttpLimits {
+  /** Bytes of a body as sent. */
+  readonly bodyBytes: number;
+  /** Bytes of a body after decompression. */
+  readonly inflatedBytes: number;
+  /** Bytes of memory for the bodies of all active requests, in all their forms. */
+  readonly bodiesBytes: number;
+  /** Maximum ratio of decompressed to compressed size; not checked below 1 MiB. */
+  readonly inflateRatio: number;
+  /** Minimum transfer rate of a body, in bytes per second … */
+  readonly bodyBytesPerSecond: number;
+  /** … measured over windows of this length, in milliseconds. */
+  readonly bodyWindowMs: number;
+  /** Milliseconds a client may leave its answer unread before its connection is closed. */
+  readonly stallMs: number;
+  /** Concurrent requests per client address. */
+  readonly activePerAddress: number;
+  /** Connections per client address; further ones are closed at once. */
+  readonly connectionsPerAddress: number;
+}
+
+/** The default limits. */
+export const defaultLimits: HttpLimits = {
+  bodyBytes: 32 * 1024 * 1024,
+  inflatedBytes: 64 * 1024 * 1024,
+  bodiesBytes: 512 * 1024 * 1024,
+  inflateRatio: 200,
+  bodyBytesPerSecond: 1024,
+  bodyWindowMs: 10_000,
+  stallMs: 30 * 60_000,
+  activePerAddress: 1024,
+  connectionsPerAddress: 1024,
+};

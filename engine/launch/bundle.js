@@ -5,18 +5,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describeSource, isUnchanged } from './sources.js';
 
 /*
- * The gateway's TypeScript and its packages as a few files of JavaScript: some twenty times faster to load than a thousand
- * modules through a loader. It is made when it is first needed, and anew whenever one of its sources has changed.
+ * The bundle: the gateway and its packages as a few JavaScript files. Loads about twenty times faster than a thousand modules
+ * through a TypeScript loader. Built on first use, and again after a source has changed.
  */
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'switchyard');
 const manifestPath = join(cache, 'manifest.json');
 
-/** Folders kept: a service that was started from an earlier one may still load parts of it. */
+/** Number of bundles kept; a running service may still load parts of an earlier one. */
 const keptBundles = 4;
 
-/** Another process that has begun to make one is trusted for so long, in milliseconds. */
+/** Age after which another process's build lock is considered stale, in milliseconds. */
 const lockMs = 20_000;
 
 /**
@@ -24,8 +24,8 @@ const lockMs = 20_000;
  */
 
 /**
- * URL of the bundle's folder, made anew where that is due; `undefined` when it can't be made: no compiler, no place to write,
- * a mistake in a source, another process that is at it.
+ * Returns the URL of the bundle's folder; builds it first if it is missing or outdated. `undefined` if there is none: no
+ * esbuild, a read-only folder, a syntax error, or another process is building it.
  * @returns {Promise<string | undefined>}
  */
 export const bundleUrl = async () => current() ?? (await make().catch(() => undefined));
@@ -55,7 +55,7 @@ const make = async () => {
     const { node } = process.versions;
     const { compile } = await import('./compile.js');
     const sources = watched(await compile(root, join(cache, folder))).map((path) => describeSource(root, path));
-    // Of a source that was changed meanwhile nobody knows which state went in.
+    // If a source changed during the build, which version was bundled is unknown; then the next start builds again.
     if (sources.every(({ mtimeMs }) => mtimeMs < startedAtMs)) writeManifest({ root, node, folder, sources });
     for (const old of oldBundles()) rmSync(join(cache, old), { recursive: true, force: true });
     return folderUrl(folder);
@@ -65,7 +65,8 @@ const make = async () => {
 };
 
 /**
- * The files whose change makes a bundle old: the gateway's own, and for each package the file that bears its version.
+ * Files whose change makes a bundle outdated: the gateway's own sources, and each package's `package.json`, which holds its
+ * version.
  * @param {readonly string[]} files
  */
 const watched = (files) => [...new Set([...launcher, ...files.map((file) => packageFile(file) ?? file)])];

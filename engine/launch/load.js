@@ -1,8 +1,9 @@
 // @ts-check
+
 import { bundleUrl } from './bundle.js';
 
 /**
- * Loads one of the gateway's programs: from the bundle, or else, when there can be none, as the TypeScript that it is.
+ * Runs one of the gateway's programs: from the bundle, or from the TypeScript sources if there is no bundle.
  * @param {string} name the program's name in the bundle
  * @param {string} source its file, relative to this folder
  * @returns {Promise<void>}
@@ -13,6 +14,6 @@ export const load = async (name, source) => {
     await import(`${bundle}${name}.mjs`);
     return;
   }
-  await import('../cli/typescript.js');
+  await import('./typescript.js');
   await import(source);
 };

@@ -4,12 +4,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * One file that a bundle was made from, as it was then.
+ * A source file of a bundle, as it was at build time.
  * @typedef {{ readonly path: string, readonly size: number, readonly mtimeMs: number, readonly digest: string }} Source
  */
 
 /**
- * What a file is like now; its path stays relative to `root`.
+ * Describes a file as it is now. `path` is relative to `root`.
  * @param {string} root
  * @param {string} path
  * @returns {Source}
@@ -20,7 +20,8 @@ export const describeSource = (root, path) => {
 };
 
 /**
- * Whether a file is what it was. One whose time differs is read: a copy of the folder has other times, and the same sources.
+ * Whether a file is unchanged since `source` was recorded. Compares digests if only the time differs: a copied folder has new
+ * times.
  * @param {string} root
  * @param {Source} source
  * @returns {boolean}

@@ -1,6 +1,7 @@
 // @ts-check
+
 import { workerData } from 'node:worker_threads';
 
-// A thread that runs TypeScript as it is. Its program is named by whoever starts it.
-await import('../cli/typescript.js');
+// Entry point of a worker thread that runs TypeScript sources; `workerData` is the URL of its program.
+await import('./typescript.js');
 await import(workerData);

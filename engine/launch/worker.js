@@ -1,4 +1,4 @@
 // @ts-check
 import { load } from './load.js';
 
-await load('run-worker', '../workers/run-worker.ts');
+await load('run-worker', '../service/workers/worker-main.ts');

@@ -1,60 +1,73 @@
-/** The levels that the configuration's `LOG_LEVEL` may name, from most to least verbose. */
+/** Levels of `LOG_LEVEL` in the configuration, most to least verbose. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What the user may set about logs. */
+/** The log settings of the configuration. */
 export interface LogSettings {
-  /** The configuration's `LOG`: `false` writes nothing and makes no files. */
+  /** `LOG` of the configuration; `false`: nothing is written and no files are created. */
   readonly enabled: boolean;
-  /** Records below it are left out. */
+  /** Records below this level are omitted. */
   readonly level: LogLevel;
 }
 
-/** Members of a record beside level, time, pid, hostname and msg. Secrets in them are masked before they are written. */
+/** Members of a record beside level, time, pid, hostname and msg. Secrets are masked before writing. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** An HTTP request that has come in. */
-export interface RequestRecord {
-  /** The request's number in this process; its completion bears the same. */
+/** A received HTTP request. */
+export interface RequestLogRecord {
+  /** The request's number in this process; its completion record has the same number. */
   readonly reqId: number;
   readonly method: string;
-  /** Path and query as received; values of key-like query names are masked in the log. */
+  /** Path and query as received; values of secret query parameters are masked in the log. */
   readonly url: string;
   readonly remoteAddress: string;
 }
 
-/** An HTTP request that has been answered, or whose client has left. */
-export interface CompletedRecord {
+/** A completed HTTP request, or one whose client disconnected. */
+export interface CompletedLogRecord {
   readonly reqId: number;
   readonly statusCode: number;
-  /** From the request's arrival to the answer's end, in milliseconds; rounded in the log. */
+  /** Milliseconds from the request's arrival to the end of the answer; rounded in the log. */
   readonly responseTimeMs: number;
-  /** The client left before the answer's end. */
+  /** The client disconnected before the end of the answer. */
   readonly aborted?: boolean;
 }
 
-/** The server log: HTTP requests and what happens to the service itself. Two records per request, none per event. */
+/** The server log: HTTP requests and events of the service. Two records per request, none per stream event. */
 export interface ServerLog {
-  readonly request: (record: RequestRecord) => void;
-  readonly completed: (record: CompletedRecord) => void;
+  readonly request: (record: RequestLogRecord) => void;
+  readonly completed: (record: CompletedLogRecord) => void;
   readonly event: (level: LogLevel, message: string, fields?: LogFields) => void;
 }
 
-/** The application log: routing decisions, losses, what else the gateway decides. */
+/** The application log: routing decisions, losses and other decisions of the gateway. */
 export type AppLog = Readonly<Record<LogLevel, (message: string, fields?: LogFields) => void>>;
 
 /**
- * Both logs of a running service. No method throws or rejects: what keeps records from being written is told to
- * `onTrouble` of `openLogs`, and writing goes on as soon as it can.
+ * Both logs of a running service. No method throws or rejects: write failures go to `onTrouble` of `openLogs`, and writing
+ * resumes as soon as possible.
  */
 export interface Logs {
   readonly server: ServerLog;
   readonly app: AppLog;
-  /** Applies new settings from the next record on. */
+  /** Applies new settings, from the next record on. */
   readonly adjust: (settings: LogSettings) => void;
-  /** Resolves when all records so far are in their files, or it has turned out that they can't be written now. */
+  /** Resolves when all records so far are written, or writing has failed. */
   readonly flush: () => Promise<void>;
-  /** Writes all waiting records before it returns; for the end of a process that can't wait. */
+  /** Writes buffered records synchronously, for the end of a process. */
   readonly flushSync: () => void;
-  /** Writes what waits and closes the files. Later records are ignored. */
+  /** Writes buffered records and closes the files. Later records are ignored. */
   readonly close: () => Promise<void>;
 }
+
+const ignore = (): void => {};
+const done = (): Promise<void> => Promise.resolve();
+
+/** Logs that write nothing; for tests. */
+export const quietLogs: Logs = {
+  server: { request: ignore, completed: ignore, event: ignore },
+  app: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  adjust: ignore,
+  flush: done,
+  flushSync: ignore,
+  close: done,
+};

@@ -1,14 +1,14 @@
-import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../model/json/json.ts';
 import { masked } from './mask-text.ts';
-import { isSecretName } from './secret-names.ts';
+import { isSecretName } from './mask-url.ts';
 
-/** Bounds that keep a careless call from filling a log: a record's levels of nesting, values and characters; those of a text. */
+/** Bounds of a record: nesting levels, values, characters in total, characters per text. */
 const maxDepth = 6;
 const maxValues = 500;
 const maxChars = 65_536;
 const maxTextChars = 8192;
 
-/** Members that every record has already; given ones of these names get an underscore. */
+/** Members that every record already has; fields of these names get an underscore. */
 const reserved = new Set(['level', 'time', 'pid', 'hostname', 'msg']);
 
 interface Walk {
@@ -18,9 +18,9 @@ interface Walk {
 }
 
 /**
- * A record's members as plain JSON without secrets: what has a key-like name is masked whole, all other texts go through
- * `maskText`. Headers written as lists of names and values count as named. Errors keep name, message, stack, cause and their
- * own fields. What is too deep, too much or too long is cut, with a mark. Never throws.
+ * Converts a record's fields to plain JSON without secrets. Values with secret names are masked whole, also in header lists
+ * of names and values; all other texts go through `maskText`. Errors keep name, message, stack, cause and own fields. Values
+ * beyond the bounds are cut and marked with `…`. Never throws.
  */
 export const maskFields = (
   fields: Readonly<Record<string, unknown>>,
@@ -34,7 +34,7 @@ export const maskFields = (
   return clean;
 };
 
-/** A text without secrets, of bounded length. */
+/** Masks secrets in a text and bounds its length. */
 export const maskLongText = (text: string, maskText: (text: string) => string): string => {
   const clean = maskText(text);
   return clean.length > maxTextChars ? `${clean.slice(0, maxTextChars)}… (${clean.length} characters)` : clean;
@@ -77,12 +77,12 @@ const plainNode = (value: object, walk: Walk, depth: number): Json | undefined =
     if ('toJSON' in value && typeof value.toJSON === 'function') return plain(value.toJSON(), walk, depth + 1);
     return plainObject(value, walk, depth);
   } catch {
-    // A getter, a proxy or a `toJSON` of the value's own threw.
+    // A getter, proxy or `toJSON` threw.
     return '(unreadable)';
   }
 };
 
-/** The global class isn't named here: Node would load all of its fetch for that. */
+/** Avoids the global `Headers`: reading it makes Node.js load its fetch. */
 const isHeaders = (value: object): value is Headers => Object.prototype.toString.call(value) === '[object Headers]';
 
 const plainError = (error: Error, walk: Walk, depth: number): JsonObject =>
@@ -99,7 +99,7 @@ const plainObject = (value: object, walk: Walk, depth: number): JsonObject => {
       clean['…'] = true;
       break;
     }
-    // A name may itself be a secret, as in a table of keys.
+    // A name may be a secret itself, as in a table of keys.
     define(clean, walk.maskText(name), isSecretName(name) ? hidden(member) : plain(member, walk, depth + 1));
   }
   return clean;
@@ -117,13 +117,13 @@ const plainList = (values: readonly unknown[], walk: Walk, depth: number): Json[
   return clean;
 };
 
-/** Numbers and flags aren't secrets (`token: 5`, `apiKey: true`), and an empty text tells that there is none. */
+/** Masks a value with a secret name. Numbers, flags (`token: 5`, `apiKey: true`) and empty texts aren't secrets. */
 const hidden = (value: unknown): Json | undefined => {
   if (value === undefined || value === null || value === '') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? value : masked;
 };
 
-/** Sets a member, whatever its name: a plain assignment to `__proto__` would change the object's prototype. */
+/** Sets a member of any name; assigning to `__proto__` would change the prototype. */
 const define = (target: JsonDraft, name: string, value: Json | undefined): void => {
   if (name === '__proto__') Object.defineProperty(target, name, { value, enumerable: true });
   else target[name] = value;

@@ -1,39 +1,36 @@
-/** What a secret is replaced with. The rules below leave it as it is, so that masking twice changes nothing. */
+import { Buffer } from 'node:buffer';
+
+/** The replacement for secrets. The rules below don't match it, so masking is idempotent. */
 export const masked = '***';
 
-/** Below this length a configured secret isn't looked for in texts: it would be found in ordinary words. */
+/** Shorter configured secrets are not searched for: they occur in ordinary words. */
 const minSecretLength = 6;
 
-/** One scan that finds nothing in most texts, before the rules that take several. */
+/** A quick test that most texts fail, so that the rules below needn't run. */
 const suspect =
   /bearer|authorization|cookie|key|secret|passw|token|credential|sig=|auth=|[sprg]k[-_]|hf_|xai-|gh[pousr]_|AIza|eyJ|:\/\/[^\s/]*@/i;
-
-/** After `name:` these begin a sentence about the field rather than its value. */
-const prose = '(?!(?:must|is|was|are|has|not|no|the|a|an|may|can|should|missing|required|invalid|expected|unknown)\\b)';
 
 const rules: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer(?:%20|[\s:+\\"'])+)[^\s\\"',;&]+/gi, `$1${masked}`],
   [/((?:authorization|cookie)[\\"']*\s*[:=]\s*[\\"']*)(?=[^\s\\"'])[^\\"'\r\n]+/gi, `$1${masked}`],
   [
-    new RegExp(
-      `((?:api[-_ ]?key|secret|passw(?:or)?d|credential|(?<!max[-_]?)token)[\\\\"']*\\s*[:=]\\s*[\\\\"']*)${prose}[^\\s\\\\"',;&)}\\]]+`,
-      'gi',
-    ),
+    // After `name:`, some words start a sentence about the field, not its value.
+    /((?:api[-_ ]?key|secret|passw(?:or)?d|credential|(?<!max[-_]?)token)[\\"']*\s*[:=]\s*[\\"']*)(?!(?:must|is|was|are|has|not|no|the|a|an|may|can|should|missing|required|invalid|expected|unknown)\b)[^\s\\"',;&)}\]]+/gi,
     `$1${masked}`,
   ],
   [/([?&;](?:key|sig|auth)=)[^\s\\"'&;#]+/gi, `$1${masked}`],
-  // The shapes that vendors and code hosts give their keys, and JSON web tokens.
+  // Key formats of vendors and code hosts, and JSON web tokens.
   [/\b(?:[sprg]k|gsk|hf|xai|gh[pousr])[-_][\w-]{6,}/g, masked],
   [/\bAIza[\w-]{10,}/g, masked],
-  // Only where a word begins, or a text full of beginnings would be scanned once for each.
+  // Only at the start of a word; otherwise a text full of `eyJ` takes quadratic time.
   [/(?<![\w-])eyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?/g, masked],
   [/(:\/\/)[^\s/@]+@/g, `$1${masked}@`],
 ];
 
 /**
- * A function that takes secrets out of texts: those that `secrets` lists, word for word (also JSON- or URL-encoded), and
- * whatever looks like a key, a bearer token, a named secret or a URL's password. It masks too much rather than too little.
- * `secrets` is asked for each text, so that it may change with the configuration; a new list must be a new array.
+ * Creates a function that masks secrets in texts: those of `secrets` (also JSON- or URL-encoded), and everything that looks
+ * like a key, a bearer token, a named secret or a URL's password. Prefers masking too much. `secrets` is called for each
+ * text; a changed list must be a new array.
  */
 export const textMask = (secrets: () => readonly string[]): ((text: string) => string) => {
   let listed: readonly string[] | undefined;
@@ -53,22 +50,22 @@ export const textMask = (secrets: () => readonly string[]): ((text: string) => s
       needles = spellings(given);
       known.clear();
     }
-    if (text.length > mostKnownChars) return mask(text);
+    if (text.length > maxKnownChars) return mask(text);
     const before = known.get(text);
     if (before !== undefined) return before;
-    if (known.size >= mostKnown) known.clear();
+    if (known.size >= maxKnown) known.clear();
     const clean = mask(text);
     known.set(text, clean);
     return clean;
   };
 };
 
-/** Most texts of a log are the same few, over and over: models, URLs, reasons. */
-const mostKnown = 500;
-const mostKnownChars = 256;
+/** Cache: most texts of a log repeat, such as models, URLs and reasons. */
+const maxKnown = 500;
+const maxKnownChars = 256;
 
-/** All the ways in which these secrets may be written. Longest first, since one may be a part of another. */
-export const spellings = (secrets: readonly string[]): string[] => {
+/** All encodings of these secrets. Longest first, since one may contain another. */
+const spellings = (secrets: readonly string[]): string[] => {
   const long = secrets.filter((secret) => secret.length >= minSecretLength);
   const all = long.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeUrl(secret)]);
   return [...new Set(all)].sort((a, b) => b.length - a.length);
@@ -78,7 +75,71 @@ const encodeUrl = (secret: string): string => {
   try {
     return encodeURIComponent(secret);
   } catch {
-    // A lone surrogate has no such spelling.
+    // A lone surrogate can't be encoded.
     return secret;
   }
+};
+
+/** Masks exactly the given secrets, also JSON- or URL-encoded; for texts shown verbatim otherwise. */
+export interface WordMask {
+  readonly text: (text: string) => string;
+  /** Masks the pieces of a stream. A secret across several pieces is masked in the piece where it starts. */
+  readonly pieces: (pieces: readonly Uint8Array[]) => readonly Uint8Array[];
+}
+
+/** Creates a mask for secrets of at least six characters; shorter ones occur in ordinary words. */
+export const wordMask = (secrets: readonly string[]): WordMask => {
+  // JSON inside JSON is encoded twice.
+  const needles = spellings([...secrets, ...secrets.map((secret) => JSON.stringify(secret).slice(1, -1))]);
+  return {
+    text: (text) => needles.reduce((clean, needle) => clean.replaceAll(needle, masked), text),
+    pieces(pieces) {
+      const whole = Buffer.concat(pieces);
+      const ranges = rangesIn(whole, needles);
+      if (ranges.length === 0) return pieces;
+      let at = 0;
+      return pieces.map(({ length }) => {
+        const from = at;
+        at += length;
+        return maskedPart(whole, ranges, from, at);
+      });
+    },
+  };
+};
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The ranges of all needles, sorted and merged. */
+const rangesIn = (whole: Buffer, needles: readonly string[]): readonly Range[] => {
+  const found: Range[] = [];
+  for (const needle of needles) {
+    const bytes = Buffer.from(needle);
+    for (let from = whole.indexOf(bytes); from >= 0; from = whole.indexOf(bytes, from + bytes.length)) {
+      found.push({ from, to: from + bytes.length });
+    }
+  }
+  found.sort((one, other) => one.from - other.from);
+  const merged: Range[] = [];
+  for (const range of found) {
+    const last = merged.at(-1);
+    if (last && range.from < last.to) merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };
+    else merged.push(range);
+  }
+  return merged;
+};
+
+const maskedPart = (whole: Buffer, ranges: readonly Range[], from: number, to: number): Buffer => {
+  const parts: Uint8Array[] = [];
+  let at = from;
+  for (const range of ranges) {
+    if (range.to <= from || range.from >= to) continue;
+    if (range.from > at) parts.push(whole.subarray(at, range.from));
+    if (range.from >= from) parts.push(Buffer.from(masked));
+    at = range.to;
+  }
+  if (at < to) parts.push(whole.subarray(at, to));
+  return Buffer.concat(parts);
 };

@@ -1,20 +1,17 @@
-import { appPlace } from './app-place.ts';
-import { LogFile } from './log-file.ts';
-import type { LogPlace } from './log-place.ts';
+import { appLogPolicy, type LogPolicy, serverLogPolicy } from './log-policy.ts';
+import { LogWriter, reportThrottled } from './log-writer.ts';
 import type { LogFields, LogLevel, LogSettings, Logs } from './logs.ts';
 import { textMask } from './mask-text.ts';
-import { type RecordWriter, recordWriter } from './record-writer.ts';
+import { type RecordWriter, recordWriter, serverLog } from './record-writer.ts';
 import { RollingFile } from './rolling-file.ts';
-import { serverLog } from './server-log.ts';
-import { serverPlace } from './server-place.ts';
-import { seldom } from './trouble.ts';
 
+/** Options of `openLogs`. */
 export interface LogOptions extends LogSettings {
-  /** The config directory; made if it isn't there. */
+  /** The config directory; created if missing. */
   readonly home: string;
-  /** Gets one line for users when logs can't be written: at most one per kind of trouble and hour. */
+  /** Called with one line for users when logs can't be written, at most once per error code and hour. */
   readonly onTrouble?: (message: string) => void;
-  /** Keys to be masked wherever they occur, beside all that looks like one. A new list must be a new array. */
+  /** Secrets to mask, in addition to everything that looks like one. A changed list must be a new array. */
   readonly secrets?: () => readonly string[];
 }
 
@@ -22,20 +19,20 @@ const none: readonly string[] = [];
 
 /**
  * Opens the server log and the application log of a config directory. Returns at once: files are opened in the background
- * when there is something to write, 0.1 s after the first record, so a service that logs nothing makes none.
+ * 0.1 s after the first record, so a service that logs nothing creates no files.
  */
 export const openLogs = (options: LogOptions): Logs => {
-  const trouble = seldom(options.onTrouble ?? (() => {}));
+  const report = reportThrottled(options.onTrouble ?? (() => {}));
   const maskText = textMask(options.secrets ?? (() => none));
-  const openLog = (place: LogPlace): { readonly file: LogFile; readonly writer: RecordWriter } => {
-    const file = new LogFile(new RollingFile(place), trouble, (count) =>
+  const openLog = (policy: LogPolicy): { readonly file: LogWriter; readonly writer: RecordWriter } => {
+    const file = new LogWriter(new RollingFile(policy), report, (count) =>
       writer.writeClean('warn', 'log records were lost', { lost: count }),
     );
     const writer = recordWriter(file, maskText, options);
     return { file, writer };
   };
-  const server = openLog(serverPlace(options.home));
-  const app = openLog(appPlace(options.home));
+  const server = openLog(serverLogPolicy(options.home));
+  const app = openLog(appLogPolicy(options.home));
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => app.writer.write(level, message, fields);
   return {
     server: serverLog(server.writer, maskText),
@@ -56,3 +53,16 @@ export const openLogs = (options: LogOptions): Logs => {
     },
   };
 };
+
+export { isServerLogName } from './log-policy.ts';
+export type {
+  AppLog,
+  CompletedLogRecord,
+  LogFields,
+  LogLevel,
+  LogSettings,
+  Logs,
+  RequestLogRecord,
+  ServerLog,
+} from './logs.ts';
+export { quietLogs } from './logs.ts';

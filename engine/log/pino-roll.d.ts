@@ -1,26 +1,26 @@
-/** The part of pino-roll that is used here; the package brings no types. Source: pino-roll 4.0.0, README and source. */
+/** The used part of pino-roll, which has no types of its own. Source: pino-roll 4.0.0, README and source. */
 declare module 'pino-roll' {
   import type { EventEmitter } from 'node:events';
 
   namespace roll {
     /**
-     * A SonicBoom stream that moves on to the next file by itself. Events: `ready` when a file has been opened, `drain` when
-     * all was written, `error`, `close`.
+     * A SonicBoom stream that rotates its file. Events: `ready` when a file has been opened, `drain` when everything is
+     * written, `error`, `close`.
      */
     interface RollStream extends EventEmitter {
-      /** The file it writes to, or is about to open. */
+      /** The current file, or the one about to be opened. */
       readonly file: string;
       write(text: string): boolean;
-      /** Writes what waits, then closes. */
+      /** Writes buffered data, then closes. */
       end(): void;
       /** Closes at once. */
       destroy(): void;
     }
 
     interface RollOptions {
-      /** Path to which `.1.log`, `.2.log` … are added. */
+      /** Base path; `.1.log`, `.2.log` … are appended. */
       readonly file: string;
-      /** Bytes with the unit `b`: `1000b`. */
+      /** Size in bytes with the unit `b`: `1000b`. */
       readonly size: string;
       readonly frequency?: 'daily' | number;
       readonly mkdir: boolean;

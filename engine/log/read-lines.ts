@@ -1,19 +1,19 @@
 import type { FileHandle } from 'node:fs/promises';
-import { parseJson } from '../model/json.ts';
+import { parseJson } from '../model/json/json.ts';
 
-/** Bytes read at a time. */
+/** Block size of reads in bytes. */
 const blockBytes = 256 * 1024;
 
-/** How much of a file's end is read. */
+/** Bounds on the end of a file to read. */
 export interface Tail {
   readonly maxBytes: number;
-  /** At most so many lines; absent: all. */
+  /** Maximum number of lines; absent: all. */
   readonly maxLines: number | undefined;
-  /** Nothing before this byte; a file that is shorter was begun anew, and counts from its beginning. Absent: from the beginning. */
+  /** Byte offset to start from; absent: 0. A shorter file was started anew and is read from its beginning. */
   readonly after?: number | undefined;
 }
 
-/** Behind the last line that has its end, in bytes: where whoever reads on later is to begin. Not before `floor`. */
+/** Byte offset after the last complete line; continue reading here. At least `floor`. */
 export const findLinesEnd = async (file: FileHandle, floor: number, to: number): Promise<number> => {
   for (let end = to; end > floor; end -= blockBytes) {
     const from = Math.max(floor, end - blockBytes);
@@ -23,18 +23,18 @@ export const findLinesEnd = async (file: FileHandle, floor: number, to: number):
   return floor;
 };
 
-/** A part of a file, in bytes. */
-export interface Span {
+/** A byte range of a file. */
+interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Finds the newest lines of a file as it is now. `from` may lie amid a line, which `readLines` then leaves out. */
+/** Finds the newest lines of a file. `from` may be inside a line, which `readLines` then omits. */
 export const findTail = async (file: FileHandle, { maxBytes, maxLines, after = 0 }: Tail): Promise<Span> => {
   const to = (await file.stat()).size;
   const floor = Math.max(0, to - maxBytes, after > to ? 0 : after);
   if (maxLines === undefined) return { from: floor, to };
-  // The last line's own end doesn't count.
+  // The line feed at the end of the last line doesn't count.
   let ends = -1;
   for (let end = to; end > floor; end -= blockBytes) {
     const from = Math.max(floor, end - blockBytes);
@@ -49,11 +49,11 @@ export const findTail = async (file: FileHandle, { maxBytes, maxLines, after = 0
 };
 
 /**
- * The lines of a part of a file, in batches of one block. Left out are blank lines, a first one that begins before the part, and
- * a last one without an end that isn't JSON: it is still being written.
+ * Reads the lines of a byte range, in batches of one block. Omits blank lines, a first line that starts before the range, and
+ * a last line without a line feed unless it is JSON: it is still being written.
  */
 export async function* readLines(file: FileHandle, { from, to }: Span): AsyncGenerator<readonly string[]> {
-  // The byte before tells whether a line begins here.
+  // The byte before decides whether a line starts here.
   let skipping = from > 0;
   let pieces: Buffer[] = [];
   for (let at = Math.max(0, from - 1); at < to; ) {
@@ -82,7 +82,7 @@ export async function* readLines(file: FileHandle, { from, to }: Span): AsyncGen
 
 const newline = 10;
 
-/** Fewer bytes come when the file has become shorter. */
+/** Reads a range; returns fewer bytes when the file has been truncated. */
 const readBlock = async (file: FileHandle, from: number, to: number): Promise<Buffer> => {
   const block = Buffer.allocUnsafe(to - from);
   const { bytesRead } = await file.read(block, 0, block.length, from);

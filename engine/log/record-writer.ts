@@ -1,28 +1,29 @@
 import { hostname } from 'node:os';
 import { pino } from 'pino';
-import type { JsonObject } from '../model/json.ts';
-import type { LogFile } from './log-file.ts';
-import type { LogFields, LogLevel, LogSettings } from './logs.ts';
+import type { JsonObject } from '../model/json/json.ts';
+import type { LogWriter } from './log-writer.ts';
+import type { LogFields, LogLevel, LogSettings, ServerLog } from './logs.ts';
 import { maskFields, maskLongText } from './mask-fields.ts';
+import { maskUrl } from './mask-url.ts';
 
 /**
- * Writes records as the specification's log lines: level (debug 20, info 30, warn 40, error 50), time in milliseconds since
- * 1970, pid, hostname, msg, and members of the record's own.
+ * Writes records as JSON lines: level (debug 20, info 30, warn 40, error 50), time in milliseconds since 1970, pid, hostname,
+ * msg, and the record's own members.
  */
 export interface RecordWriter {
   readonly adjust: (settings: LogSettings) => void;
   /** Whether records of this level are written. */
   readonly takes: (level: LogLevel) => boolean;
-  /** Writes a record whose texts may hold secrets. */
+  /** Writes a record; secrets are masked. */
   readonly write: (level: LogLevel, message: string, fields?: LogFields) => void;
-  /** Writes a record that is known to hold none. */
+  /** Writes a record without secrets, unmasked. */
   readonly writeClean: (level: LogLevel, message: string, fields: JsonObject) => void;
-  /** The same, for what is written often: `members` is JSON text, each member with a comma behind it, and so is `message`. */
+  /** As `writeClean`, without serializing. `members`: JSON members, each followed by a comma. `message`: a JSON string. */
   readonly writeText: (level: LogLevel, message: string, members: string) => void;
 }
 
 export const recordWriter = (
-  file: Pick<LogFile, 'write'>,
+  file: Pick<LogWriter, 'write'>,
   maskText: (text: string) => string,
   settings: LogSettings,
 ): RecordWriter => {
@@ -42,13 +43,35 @@ export const recordWriter = (
     },
     writeText(level, message, members) {
       if (takes(level))
-        file.write(`{"level":${levels[level]},"time":${Date.now()}${whose}${members}"msg":${message}}\n`);
+        file.write(`{"level":${levels[level]},"time":${Date.now()}${origin}${members}"msg":${message}}\n`);
     },
   };
 };
 
 /** Source: interface specification, "Log line". */
 const levels: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50 };
-const whose = `,"pid":${process.pid},"hostname":${JSON.stringify(hostname())},`;
+const origin = `,"pid":${process.pid},"hostname":${JSON.stringify(hostname())},`;
 
 const levelOf = ({ enabled, level }: LogSettings): LogLevel | 'silent' => (enabled ? level : 'silent');
+
+const maxUrlChars = 2048;
+
+/**
+ * The server log. `req` (id, method, url, remoteAddress) starts a request and `res` (statusCode, responseTime in whole
+ * milliseconds) completes it; `reqId` correlates the two. Source: interface specification, "Log line".
+ */
+export const serverLog = (writer: RecordWriter, maskText: (text: string) => string): ServerLog => ({
+  request({ reqId, method, url, remoteAddress }) {
+    if (!writer.takes('info')) return;
+    const clean = maskUrl(url, maskText);
+    const shown = JSON.stringify(clean.length > maxUrlChars ? `${clean.slice(0, maxUrlChars)}…` : clean);
+    const verb = JSON.stringify(maskLongText(method, maskText));
+    const req = `"req":{"id":${reqId},"method":${verb},"url":${shown},"remoteAddress":"${remoteAddress}"},`;
+    writer.writeText('info', '"incoming request"', req);
+  },
+  completed({ reqId, statusCode, responseTimeMs, aborted }) {
+    const res = `"reqId":${reqId},"res":{"statusCode":${statusCode},"responseTime":${Math.max(0, Math.round(responseTimeMs))}},`;
+    writer.writeText('info', aborted ? '"request aborted"' : '"request completed"', res);
+  },
+  event: writer.write,
+});

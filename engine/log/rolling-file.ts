@@ -2,9 +2,10 @@ import { appendFileSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, s
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RollStream } from 'pino-roll';
-import type { LogPlace } from './log-place.ts';
+import { errorCode } from '../model/fault.ts';
+import type { LogPolicy } from './log-policy.ts';
 
-/** The file in use, under the name that users see. */
+/** The file in use, under its visible name. */
 interface Shown {
   readonly path: string;
   /** Device and inode. */
@@ -15,33 +16,33 @@ const folderMode = 0o700;
 const fileMode = 0o600;
 
 /**
- * A log file that pino-roll writes and rolls, under names of our own. Its names always end in a number, so it works in a hidden
- * folder, and each file that it opens is hard-linked to the name that `place` gives. The folder holds only the file in use and
- * is built anew from the visible names whenever a log is opened: those are all there is to list, clear and delete.
- * All files are opened for appending, so that one that was truncated goes on from its start.
+ * A log file that pino-roll writes and rotates, under our own names. pino-roll's names always end in a number, so it works in
+ * a hidden folder, and each file it opens is hard-linked to the name from the policy. The hidden folder holds only the file in
+ * use and is rebuilt from the visible names whenever a log is opened; listing, clearing and deleting use the visible names.
+ * Files are opened for appending, so a truncated file continues from its start.
  */
 export class RollingFile {
-  readonly #place: LogPlace;
+  readonly #policy: LogPolicy;
   readonly #link: (existing: string, path: string) => void;
   #shown: Shown | undefined;
 
-  /** `link` is for tests: file systems differ in whether they have hard links. */
-  constructor(place: LogPlace, link: (existing: string, path: string) => void = linkSync) {
-    this.#place = place;
+  /** `link` is replaced in tests: not all file systems have hard links. */
+  constructor(policy: LogPolicy, link: (existing: string, path: string) => void = linkSync) {
+    this.#policy = policy;
     this.#link = link;
   }
 
-  /** The path for messages. */
+  /** The path to show in messages. */
   get name(): string {
-    return this.#shown?.path ?? this.#place.name;
+    return this.#shown?.path ?? this.#policy.name;
   }
 
   /**
-   * Opens today's file again or a new one; rejects if it can't. `onError` gets what goes wrong with the stream later on. Loading
-   * pino-roll costs some 70 ms, so that is left until a log is first opened.
+   * Continues the current file or opens a new one. Rejects on failure; `onError` gets later errors of the stream. pino-roll
+   * takes about 70 ms to load, so it is loaded on first use.
    */
   async open(onError: (stream: RollStream, error: unknown) => void): Promise<RollStream> {
-    const { rollFolder, maxBytes, frequency } = this.#place;
+    const { rollFolder, maxBytes, frequency } = this.#policy;
     this.#shown = undefined;
     rmSync(rollFolder, { recursive: true, force: true });
     mkdirSync(rollFolder, { recursive: true, mode: folderMode });
@@ -59,11 +60,11 @@ export class RollingFile {
       let opened = false;
       stream.on('error', (error) => {
         if (opened) return onError(stream, error);
-        // A stream that was never opened never closes, and until it does pino-roll keeps its timer.
+        // A stream that failed to open never emits `close`, and pino-roll keeps its timer until then.
         stream.emit('close');
         reject(error);
       });
-      // Comes again after each roll.
+      // Emitted again after each rotation.
       stream.on('ready', () => {
         try {
           this.#show(stream.file);
@@ -81,53 +82,53 @@ export class RollingFile {
     });
   }
 
-  /** Writes at once to the file in use, or to the one that would be opened. Throws what the file system says. */
+  /** Appends synchronously to the file in use, or to the one that would be opened. Throws the file system's error. */
   appendSync(text: string): void {
-    mkdirSync(this.#place.rollFolder, { recursive: true, mode: folderMode });
-    const path = this.#shown?.path ?? this.#place.current() ?? this.#place.next();
+    mkdirSync(this.#policy.rollFolder, { recursive: true, mode: folderMode });
+    const path = this.#shown?.path ?? this.#policy.current() ?? this.#policy.next();
     appendFileSync(path, text, { mode: fileMode });
   }
 
-  /** Whether the visible file is still the one that is written: neither removed nor replaced. */
+  /** Whether the visible file is still the one being written, neither removed nor replaced. */
   async inPlace(): Promise<boolean> {
     const shown = this.#shown;
     if (!shown) return true;
     try {
       const { dev, ino } = await stat(shown.path, { bigint: true });
-      // A roll while we looked has moved the file on purpose.
+      // A rotation during the check changes the file on purpose.
       return this.#shown !== shown || `${dev}:${ino}` === shown.identity;
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      const code = errorCode(error);
       return this.#shown !== shown || (code !== 'ENOENT' && code !== 'ENOTDIR');
     }
   }
 
-  /** Lets pino-roll go on with the visible file of an earlier run. */
+  /** Lets pino-roll continue the visible file of an earlier run. */
   #adopt(rollPath: string): void {
-    const path = this.#place.current();
+    const path = this.#policy.current();
     if (path === undefined) return;
     try {
       this.#link(path, rollPath);
     } catch {
-      // No hard links here: then each run begins a file of its own.
+      // Without hard links each run starts a new file.
     }
   }
 
-  /** Makes the file that pino-roll has opened visible, and clears away what it replaces. */
+  /** Makes the file that pino-roll opened visible and removes its predecessors. */
   #show(rollPath: string): void {
     const { dev, ino } = statSync(rollPath, { bigint: true });
     const identity = `${dev}:${ino}`;
-    const current = this.#place.current();
+    const current = this.#policy.current();
     const path = current !== undefined && identityOf(current) === identity ? current : this.#publish(rollPath);
     this.#shown = { path, identity };
-    this.#place.prune(path);
+    this.#policy.prune(path);
     const inUse = basename(rollPath);
     const folder = dirname(rollPath);
     for (const name of readdirSync(folder)) if (name !== inUse) rmSync(join(folder, name), { force: true });
   }
 
   #publish(rollPath: string): string {
-    const path = this.#place.next();
+    const path = this.#policy.next();
     try {
       this.#link(rollPath, path);
     } catch {

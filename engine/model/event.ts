@@ -1,13 +1,13 @@
 import type { Fault } from './fault.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './json/json.ts';
+import type { Signature } from './reasoning/signature.ts';
 import type { Citation, WireFormat } from './request.ts';
-import type { Signature } from './signature.ts';
 import type { Usage } from './usage.ts';
 
 /**
- * One step of a model's answer. Every wire format is read into these and written from these.
- * Order: `message-start (block-start delta* block-stop)* message-stop`; `error` may come at any point and ends it: nothing
- * follows, open blocks stay open. Blocks never nest or overlap; `index` counts them from 0.
+ * One event of a model's answer. Every wire format is decoded into these and encoded from these.
+ * Order: `message-start (block-start delta* block-stop)* message-stop`. `error` may occur at any point and is the last event;
+ * open blocks stay open then. Blocks never nest or overlap; `index` counts them from 0.
  */
 export type ModelEvent =
   | MessageStart
@@ -24,11 +24,11 @@ export type ModelEvent =
 
 export interface MessageStart {
   readonly type: 'message-start';
-  /** The upstream's own id of the answer; empty when it gave none. */
+  /** The upstream's id of the answer; empty if it gave none. */
   readonly id: string;
-  /** The upstream's own word for the model that answers. */
+  /** The upstream's name of the model that answers. */
   readonly model: string;
-  /** What is known of the usage before the answer begins. */
+  /** Usage known before the answer starts. */
   readonly usage?: Usage | undefined;
 }
 
@@ -38,22 +38,22 @@ export interface BlockStart {
   readonly block: Block;
 }
 
-/** What opens. All content comes in deltas, but that of the kinds whose wire form has none. */
+/** A block's type and its content that doesn't arrive in deltas. */
 export type Block =
   | { readonly type: 'text' }
-  /** The model declines to answer; its words come as text deltas. */
+  /** The model declines to answer; the text arrives in text deltas. */
   | { readonly type: 'refusal' }
-  /** Text comes as thinking deltas; at most one signature delta, after them. */
+  /** The text arrives in thinking deltas, followed by at most one signature delta. */
   | { readonly type: 'thinking' }
   | { readonly type: 'redacted-thinking'; readonly signature: Signature }
-  /** Arguments come as input deltas; none at all means `{}`. `name` is that of the request's tool. */
+  /** Arguments arrive in input deltas; without deltas they are `{}`. `name` is the request's name of the tool. */
   | {
       readonly type: 'tool-call';
       readonly id: string;
       readonly name: string;
       readonly signature?: Signature | undefined;
     }
-  /** A block that only one wire format knows, as its start was written there. */
+  /** A block that only one wire format knows; `raw` is its start in that format. */
   | { readonly type: 'opaque'; readonly wire: WireFormat; readonly raw: JsonObject };
 
 /** A piece of a text or refusal block. Never empty. */
@@ -70,14 +70,14 @@ export interface ThinkingDelta {
   readonly text: string;
 }
 
-/** The payload that seals a thinking block. */
-export interface SignatureDelta {
+/** The signature of a thinking block. */
+interface SignatureDelta {
   readonly type: 'signature-delta';
   readonly index: number;
   readonly signature: Signature;
 }
 
-/** A source of the text block's content. */
+/** A citation for the text block's content. */
 export interface CitationDelta {
   readonly type: 'citation-delta';
   readonly index: number;
@@ -91,8 +91,8 @@ export interface InputDelta {
   readonly json: string;
 }
 
-/** A delta of an opaque block, as written on its wire. */
-export interface OpaqueDelta {
+/** A delta of an opaque block, in its wire format. */
+interface OpaqueDelta {
   readonly type: 'opaque-delta';
   readonly index: number;
   readonly raw: JsonObject;
@@ -103,11 +103,11 @@ export interface BlockStop {
   readonly index: number;
 }
 
-/** The answer's regular end. */
+/** The regular end of the answer. */
 export interface MessageStop {
   readonly type: 'message-stop';
   readonly finish: FinishReason;
-  /** The stop sequence that ended the answer, where the upstream tells. */
+  /** The stop sequence that ended the answer, if the upstream reports it. */
   readonly stopSequence?: string | undefined;
   readonly usage: Usage;
   /** Members of the end that only one wire format knows (Messages: `stop_details`, `container` …). */
@@ -120,16 +120,32 @@ export interface ErrorEvent {
   readonly fault: Fault;
 }
 
-/** Why an answer ended. A reply with tool calls is `tool-call` whatever the upstream's word, but for `length`. */
+/** Why an answer ended. With tool calls it is `tool-call` whatever the upstream reports, except for `length`. */
 export type FinishReason =
   | 'end'
   | 'stop-sequence'
   | 'length'
   | 'context-full'
   | 'tool-call'
-  /** Cut or refused by a filter, or declined by the model. */
+  /** Cut off or blocked by a filter, or declined by the model. */
   | 'filtered'
-  /** A long turn of hosted tools was paused; sent back, it goes on. */
+  /** A long turn of hosted tools was paused; sending it back continues it. */
   | 'pause'
   /** The conversation was compacted. */
   | 'compaction';
+
+/** The events of one network chunk. */
+export type Batch = readonly ModelEvent[];
+
+/** An event of a block. */
+type BlockEvent = Extract<ModelEvent, { readonly index: number }>;
+
+/** The event with another block index, for stages that add or remove blocks. */
+export const withIndex = <E extends BlockEvent>(event: E, index: number): E =>
+  event.index === index ? event : { ...event, index };
+
+/** Whether the events from `from` on are exactly one content delta: a stream has many such records of equal form. */
+export const isSingleDelta = (events: readonly ModelEvent[], from: number): boolean => {
+  const type = events.length === from + 1 ? events[from]?.type : undefined;
+  return type === 'text-delta' || type === 'thinking-delta' || type === 'input-delta';
+};

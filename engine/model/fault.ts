@@ -1,37 +1,40 @@
+import { Buffer } from 'node:buffer';
+
 /**
- * Everything that can go wrong with a request, as a closed list: each protocol says in one table how it words each kind,
- * and the compiler keeps those tables complete.
+ * All kinds of request failures. Each protocol formats them by one table, which the compiler keeps complete.
  */
 export type FaultKind =
   /** The client's request is malformed or breaks a rule; `param` names the field. */
   | 'invalid-request'
-  /** The client asks for something that the route can't carry; `param` names the field. */
+  /** The route doesn't support a requested feature; `param` names the field. */
   | 'unsupported'
-  /** The model named doesn't resolve to a provider. */
+  /** The model doesn't resolve to a provider. */
   | 'no-route'
-  /** No or a wrong key came from the client. */
+  /** The client's API key is missing or wrong. */
   | 'unauthorized'
-  /** The request's Host or Origin may not reach this service. */
+  /** The request's Host or Origin is not allowed. */
   | 'forbidden'
   /** Nothing is served at this path. */
   | 'not-found'
   | 'method-not-allowed'
-  /** The client was too slow in sending its request. */
+  /** The client requests a WebSocket on a path that only serves plain requests. */
+  | 'upgrade-refused'
+  /** The client sent its request too slowly. */
   | 'request-timeout'
   | 'too-large'
   /** The body's content-encoding is unknown. */
   | 'unsupported-encoding'
   /** The service is draining or full. */
   | 'unavailable'
-  /** A provider can't be used as it is configured (an unset environment variable, say). */
+  /** A provider can't be used as configured, for example because an environment variable is not set. */
   | 'misconfigured'
   /** A transformer failed or couldn't be loaded; the message names it. */
   | 'stage-failed'
-  /** The upstream refused the request as such (400, 422 …). */
+  /** The upstream rejected the request itself (400, 422 …). */
   | 'upstream-invalid'
-  /** The upstream says that the prompt doesn't fit the model's window. */
+  /** The prompt exceeds the model's context window. */
   | 'upstream-context'
-  /** The upstream refused the provider's credentials. */
+  /** The upstream rejected the provider's credentials. */
   | 'upstream-auth'
   | 'upstream-billing'
   | 'upstream-forbidden'
@@ -41,33 +44,55 @@ export type FaultKind =
   | 'upstream-overloaded'
   /** Any other failure status, or an error reported inside a reply. */
   | 'upstream-error'
-  /** No connection to the upstream. */
+  /** The connection to the upstream failed. */
   | 'upstream-unreachable'
   /** The upstream's answer can't be read. */
   | 'upstream-garbled'
   /** The upstream's answer ended before it was complete. */
   | 'upstream-cut'
   | 'upstream-timeout'
-  /** A bug of ours. */
+  /** A bug in the gateway. */
   | 'internal';
 
-/** One failure, worded for users. Holds no secret: the message may be shown to any client. */
+/** One failure, described for users. Holds no secrets: any client may see the message. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly message: string;
-  /** Path of the field at fault, in the client's own spelling: `messages[2].content[0].source`. */
+  /** Path of the field at fault, in the client's spelling: `messages[2].content[0].source`. */
   readonly param?: string | undefined;
   /** A machine-readable code of the upstream or of the client's protocol. */
   readonly code?: string | undefined;
-  /** The HTTP status that the upstream gave. */
+  /** The upstream's HTTP status. */
   readonly status?: number | undefined;
-  /** Asking the same upstream again at once is of no use; another one may do. */
+  /** The destination that failed. */
+  readonly from?: { readonly provider: string; readonly model: string; readonly scenario: string } | undefined;
+  /** Retrying the same upstream at once is useless; another one may succeed. */
   readonly elsewhere?: boolean | undefined;
-  /** Reply headers that tell the client when to try again (`retry-after`, rate limits). */
+  /** Reply headers about retrying (`retry-after`, rate limits). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Carries a fault on RxJS's error channel and out of pure functions; all that operators throw on purpose. */
+/**
+ * Maximum characters of an upstream's error text. Protocols cut each text with `errorText` before searching it; the rest is
+ * neither searched nor shown.
+ */
+const maxErrorText = 16_384;
+
+/** Cuts a text of an upstream's error to `maxErrorText`. */
+export const errorText = (text: string): string => text.slice(0, maxErrorText);
+
+/** Maximum characters of each text of an upstream's fault that clients see. */
+const maxShownText = 2000;
+
+/** Cuts the texts of an upstream's fault to `maxShownText`. */
+export const cutFault = (fault: Fault): Fault => ({
+  ...fault,
+  message: fault.message.slice(0, maxShownText),
+  ...(fault.code !== undefined && { code: fault.code.slice(0, maxShownText) }),
+  ...(fault.param !== undefined && { param: fault.param.slice(0, maxShownText) }),
+});
+
+/** An error that carries a fault; the only error that operators and pure functions throw on purpose. */
 export class FaultError extends Error {
   override readonly name = 'FaultError';
   readonly fault: Fault;
@@ -78,13 +103,55 @@ export class FaultError extends Error {
   }
 }
 
-/** Throws a fault of this kind. */
+/** Throws a `FaultError` of this kind. */
 export const fail = (kind: FaultKind, message: string, more: Omit<Fault, 'kind' | 'message'> = {}): never => {
   throw new FaultError({ kind, message, ...more });
 };
 
-/** The fault that an error stands for. What isn't a `FaultError` is a bug: its text stays inside. */
+/** The fault of an error. Any other error than `FaultError` is a bug, whose message is not shown. */
 export const faultOf = (error: unknown): Fault =>
   error instanceof FaultError
     ? error.fault
     : { kind: 'internal', message: 'The gateway met an internal error; its log has the details.' };
+
+/** A system error's code, such as `ENOENT`; `undefined` for errors without one. */
+export const errorCode = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+/** Cuts a text to at most `maxChars` characters. The result is a copy, so the whole text isn't kept in memory. */
+export const shorten = (text: string, maxChars = 200): string =>
+  text.length <= maxChars ? text : Buffer.from(`${text.slice(0, maxChars - 1)}…`).toString();
+
+/** The error of a failed stage, under its name; a `FaultError` that the stage threw is kept. */
+export const stageFault = (name: string, what: string, cause?: unknown): FaultError =>
+  cause instanceof FaultError
+    ? cause
+    : new FaultError(
+        { kind: 'stage-failed', message: `Transformer "${name}" ${what}.` },
+        cause === undefined ? {} : { cause },
+      );
+
+/**
+ * Runs `work` and throws a fault of this kind if it exhausts the stack. Values are walked recursively, so a value that is
+ * nested too deeply is an error of its sender, not a bug.
+ */
+export const withinStack = <V>(kind: FaultKind, message: string, work: () => V): V => {
+  try {
+    return work();
+  } catch (error) {
+    // Source: V8, `kStackOverflow`. Other range errors are bugs.
+    if (error instanceof RangeError && error.message === 'Maximum call stack size exceeded') {
+      throw new FaultError({ kind, message }, { cause: error });
+    }
+    throw error;
+  }
+};
+
+/**
+ * Whether an upstream's error text reports that the prompt exceeds the context window. One list for all formats: vendors
+ * forward each other's errors, and local servers speak several formats.
+ */
+export const saysContextOverflow = (text: string): boolean => overflowTexts.test(text);
+
+const overflowTexts =
+  /context_length_exceeded|(?:prompt|input) is too long|maximum context length|exceeds? (?:the )?(?:model's |maximum |available ){0,2}context|context window|input token count.{0,200}exceeds|exceeds the maximum number of tokens/is;

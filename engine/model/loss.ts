@@ -1,35 +1,35 @@
-import { plainSpelling, type Spell } from './client-spelling.ts';
+import { type ToClientPath, unchangedPath } from './client-paths.ts';
 
-/** What became of a field that a conversion can't carry exactly. */
-export type LossOutcome = 'dropped' | 'approximated';
+/** How a conversion treats a field that it can't represent exactly. */
+type LossOutcome = 'dropped' | 'approximated';
 
-/** One field that didn't reach the other side as it was. */
+/** A field that a conversion dropped or changed. */
 export interface Loss {
-  /** Path in the client's own spelling: `messages[3].content[1].cache_control`. */
+  /** Path in the client's spelling: `messages[3].content[1].cache_control`. */
   readonly path: string;
   readonly outcome: LossOutcome;
-  /** The step that couldn't carry it: a format's, protocol's or stage's name. */
+  /** The step that caused the loss: a format, protocol or stage. */
   readonly step: string;
-  /** What it became, where that isn't plain. */
+  /** What the field became, if not obvious. */
   readonly note?: string | undefined;
 }
 
-/** The list of a request's losses; each step writes into it under its own name. One entry per path and step. */
+/** Collects a request's losses. Each step records under its own name; one entry per path and step. */
 export class Losses {
   readonly #entries: Map<string, Loss>;
   readonly #step: string;
-  readonly #spell: Spell;
+  readonly #toClientPath: ToClientPath;
 
-  /** `spell` gives the client's own word for a path. */
-  constructor(step: string, spell = plainSpelling, entries = new Map<string, Loss>()) {
+  /** `toClientPath` translates paths to the client's spelling. */
+  constructor(step: string, toClientPath = unchangedPath, entries = new Map<string, Loss>()) {
     this.#step = step;
-    this.#spell = spell;
+    this.#toClientPath = toClientPath;
     this.#entries = entries;
   }
 
-  /** The same list, written to under another step's name. */
+  /** The same collection, recording under another step's name. */
   at(step: string): Losses {
-    return new Losses(step, this.#spell, this.#entries);
+    return new Losses(step, this.#toClientPath, this.#entries);
   }
 
   drop(path: string, note?: string): void {
@@ -40,9 +40,9 @@ export class Losses {
     this.#add(path, 'approximated', note);
   }
 
-  /** As `drop`, for a path that is in the client's own spelling already. */
+  /** As `drop`, for a path already in the client's spelling. */
   dropAsWritten(path: string, note?: string): void {
-    this.#add(path, 'dropped', note, plainSpelling);
+    this.#add(path, 'dropped', note, unchangedPath);
   }
 
   get list(): readonly Loss[] {
@@ -53,9 +53,9 @@ export class Losses {
     return this.#entries.size;
   }
 
-  #add(path: string, outcome: LossOutcome, note: string | undefined, spell = this.#spell): void {
-    const place = spell(path);
-    const key = `${this.#step} ${place}`;
-    if (!this.#entries.has(key)) this.#entries.set(key, { path: place, outcome, step: this.#step, note });
+  #add(path: string, outcome: LossOutcome, note: string | undefined, toClientPath = this.#toClientPath): void {
+    const clientPath = toClientPath(path);
+    const key = `${this.#step} ${clientPath}`;
+    if (!this.#entries.has(key)) this.#entries.set(key, { path: clientPath, outcome, step: this.#step, note });
   }
 }

@@ -1,25 +1,31 @@
-import type { ReplyContext } from './protocol.ts';
+import type { ReplyContext } from './context.ts';
 
 /**
- * A stream conversion as a value: an initial state, a step, an end. It reads no clock and draws no random number, keeps all
- * it knows in the state, and does not throw: what it can't read becomes an `error` event in its place, or else the good
- * events before it in the same chunk would be lost.
+ * A stream conversion as a state machine: initial state, step, end. It uses no clock and no random numbers, keeps everything
+ * in the state, and doesn't throw: unreadable input becomes an `error` event. Throwing would lose the valid events before it
+ * in the same chunk.
  */
 export interface MachineSpec<S, I, O> {
   readonly initial: (context: ReplyContext) => S;
-  /** Appends to `out` what `input` brings about. May change `state`, which belongs to one request alone. */
+  /** Appends the output for `input` to `out`. May change `state`, which belongs to one request. */
   readonly step: (state: S, input: I, out: O[]) => void;
-  /** Appends what is still owed once the input has ended well. */
+  /** Appends the remaining output after the input has ended normally. */
   readonly end?: (state: S, out: O[]) => void;
+  /** Whether the input is complete, so that its end is regular. Absent: unknown. */
+  readonly settled?: (state: S) => boolean;
+  /** Appends output that shows progress during a long silence. */
+  readonly progress?: (state: S, out: O[]) => void;
 }
 
-/** A machine at work on one request. */
+/** A machine running for one request. */
 export interface Running<I, O> {
   readonly step: (input: I, out: O[]) => void;
   readonly end: (out: O[]) => void;
+  readonly settled?: () => boolean;
+  readonly progress?: (out: O[]) => void;
 }
 
-/** A stream conversion, ready to be started once per request. */
+/** A stream conversion; started once per request. */
 export interface Machine<I, O> {
   readonly start: (context: ReplyContext) => Running<I, O>;
 }
@@ -30,17 +36,19 @@ export const machine = <S, I, O>(spec: MachineSpec<S, I, O>): Machine<I, O> => (
     return {
       step: (input, out) => spec.step(state, input, out),
       end: (out) => spec.end?.(state, out),
+      settled: () => spec.settled?.(state) ?? false,
+      progress: (out) => spec.progress?.(state, out),
     };
   },
 });
 
-/** Two machines as one: what the first one gives, the second one takes at once. */
+/** Composes two machines: the second converts the output of the first. */
 export const chain = <I, M, O>(first: Machine<I, M>, second: Machine<M, O>): Machine<I, O> => ({
   start(context) {
     const before = first.start(context);
-    const behind = second.start(context);
+    const after = second.start(context);
     const pass = (between: readonly M[], out: O[]): void => {
-      for (const one of between) behind.step(one, out);
+      for (const item of between) after.step(item, out);
     };
     return {
       step(input, out) {
@@ -52,13 +60,14 @@ export const chain = <I, M, O>(first: Machine<I, M>, second: Machine<M, O>): Mac
         const between: M[] = [];
         before.end(between);
         pass(between, out);
-        behind.end(out);
+        after.end(out);
       },
+      settled: () => after.settled?.() ?? false,
     };
   },
 });
 
-/** Runs a machine over a whole input at once. */
+/** Runs a machine over a whole input. */
 export const runWhole = <I, O>(machine: Machine<I, O>, context: ReplyContext, inputs: Iterable<I>): O[] => {
   const out: O[] = [];
   const running = machine.start(context);

@@ -1,12 +1,11 @@
-import type { FieldNames } from './client-spelling.ts';
+import type { FieldNames } from './client-paths.ts';
+import type { ReplyContext, RequestContext } from './context.ts';
 import type { ModelEvent } from './event.ts';
-import type { Fault } from './fault.ts';
-import type { JsonObject } from './json.ts';
-import type { Losses } from './loss.ts';
+import type { Fault, FaultKind } from './fault.ts';
+import type { JsonObject } from './json/json.ts';
 import type { Machine } from './machine.ts';
 import type { Reply } from './reply.ts';
 import type { ModelRequest, WireFormat } from './request.ts';
-import type { ToolNames } from './tool-names.ts';
 
 /** One record of a Server-Sent Events stream. */
 export interface SseRecord {
@@ -16,94 +15,104 @@ export interface SseRecord {
   readonly data: string;
 }
 
-/** What conversions of a reply may know beside the reply itself. */
-export interface ReplyContext {
-  /** Unique to the request, lower-case hexadecimal; ids that a wire format needs are made from it. */
-  readonly id: string;
-  /** When the request came, in milliseconds since 1970. */
-  readonly startedAtMs: number;
-  /** The request as the client's protocol decoded it. */
-  readonly request: ModelRequest;
-  /** The client's body as parsed, for protocols whose replies echo parts of it. */
-  readonly asked: JsonObject;
-  /** The upstream's name of the model that was asked. */
-  readonly model: string;
-  readonly names: ToolNames;
-  readonly losses: Losses;
-  /** Tokens of the prompt: counted where a rule needed it, else a rough estimate. */
-  readonly inputEstimate: number;
+/** Settings for decoding requests. */
+export interface DecodeSettings {
+  /** Whether the chat route rejects JSON Schemas for answers and the older form of tools. */
+  readonly chatStrict: boolean;
 }
 
-/** What encoding a request for an upstream may write into, beside the body. */
-export interface RequestContext {
-  readonly names: ToolNames;
-  readonly losses: Losses;
-  /** The reply will reach the client as it comes: ask for it in the form that the client asked for. */
-  readonly relaysReply: boolean;
-  /** What the client speaks: a field that it left out keeps the meaning that leaving it out has there. */
-  readonly client?: WireFormat | undefined;
-}
-
-/** A wire language as clients speak it to the gateway. */
+/** The client side of a wire format. */
 export interface ClientProtocol {
   readonly wire: WireFormat;
-  /** The client's parsed body → request. Throws a `FaultError` that names the field at fault. */
-  readonly decodeRequest: (body: JsonObject) => ModelRequest;
-  /** The decoder mends something in this body, so that it mustn't be forwarded as it came. */
+  /** Decodes a client's parsed body. Throws a `FaultError` that names the field at fault. */
+  readonly decodeRequest: (body: JsonObject, settings?: DecodeSettings) => ModelRequest;
+  /** Whether the decoder repairs this body, so that it can't pass through. */
   readonly mends?: (body: JsonObject) => boolean;
-  /** The path of a field that only an upstream of the same wire format can honour (state that it keeps, say). */
+  /** Whether the client wants the answer in a form that is never requested upstream, so that it can't pass through. */
+  readonly rewritesReply?: (body: JsonObject) => boolean;
+  /** Path of a field that only an upstream of the same wire format can support, such as server-side state. */
   readonly ownWireField?: (body: JsonObject) => string | undefined;
-  /** Its own words for fields that losses name; absent: the gateway's. */
+  /** Its names of fields in losses; absent: the gateway's names. */
   readonly fieldNames?: FieldNames;
-  /** Events → SSE text. An `error` event becomes the protocol's own error; nothing comes after it. */
+  /** Encodes events as SSE text. An `error` event becomes the protocol's error and is the last output. */
   readonly encodeStream: Machine<ModelEvent, string>;
-  /** A whole answer → reply body. */
+  /** Encodes a whole answer as a reply body. */
   readonly encodeReply: (reply: Reply, context: ReplyContext) => JsonObject;
   readonly encodeFault: (fault: Fault, requestId: string) => WireFault;
   /**
-   * The protocol's terminal error as SSE text, for a stream that was relayed as it came and broke off: begins with an empty
-   * line, since the bytes before it may end anywhere.
+   * The protocol's terminal error as SSE text, for a passed-through stream that broke off. Starts with an empty line, since
+   * the last record may be incomplete. `relayed`: the records that have reached the client, if any.
    */
-  readonly encodeBreak: (fault: Fault, requestId: string) => string;
+  readonly encodeBreak: (fault: Fault, requestId: string, relayed?: RelayedRecords) => string;
   /** SSE text that keeps a silent connection open. */
   readonly keepAlive: string;
   /**
-   * Texts of which a stream that has its regular end, or an error, holds one, and which none of its content can hold: a line's
-   * beginning, told by the line feed before it, or JSON that would be escaped inside a string.
+   * The event that reports progress of a passed-through answer during a long silence; `undefined` if it can't be created.
+   * Absent: the protocol has none.
    */
-  readonly terminators: readonly string[];
+  readonly encodeProgress?: (relayed: RelayedRecords) => string | undefined;
+  /** How a stream of this protocol ends. */
+  readonly ends: StreamEnds;
+  /** Fault kinds that streaming clients get as a stream with status 200, even before the answer has started. */
+  readonly toldInStream?: ReadonlySet<FaultKind>;
 }
 
-/** A fault as one protocol words it. */
+/** The parts of a passed-through stream that have reached the client, as text of whole records. */
+export interface RelayedRecords {
+  /** The first record, possibly followed by more. */
+  readonly first: string;
+  /** The last record, possibly preceded by more. */
+  readonly last: string;
+}
+
+/** How to recognize the end of a stream. */
+export interface StreamEnds {
+  /** Texts of which every record that `read` recognizes contains at least one. */
+  readonly signs: readonly string[];
+  /** The end that a record signals, if any. The data of a very long record may be truncated. */
+  readonly read: (record: SseRecord) => StreamEnd | undefined;
+  /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
+  readonly terminal?: string;
+}
+
+/**
+ * `end`: the terminal record; anything after it is ignored. `finish`: all content has arrived, but more may follow, such as
+ * usage; a stream that closes or goes silent after it is complete.
+ */
+export type StreamEnd = 'end' | 'finish';
+
+/** A fault in the error format of one protocol. */
 export interface WireFault {
   readonly status: number;
   readonly body: JsonObject;
 }
 
-/** A wire language as the gateway speaks it to an upstream. */
+/** The upstream side of a wire format. */
 export interface UpstreamProtocol {
   readonly wire: WireFormat;
   /**
-   * Whether this request may go out as a client of the same wire format wrote it; absent: any may. Where not, it is written
-   * anew as the vendor wants it. The answer may pass as it comes in either case.
+   * Whether a request of the same wire format may pass through; absent: always. Otherwise it is encoded anew for the vendor.
+   * The answer may pass through in either case.
    */
   readonly takesAsItCame?: (request: ModelRequest) => boolean;
-  /** Request → body. Records what can't be carried. Throws a `FaultError` for what the client must not lose unnoticed. */
+  /** Encodes a request. Records losses. Throws a `FaultError` for what must not be lost silently. */
   readonly encodeRequest: (request: ModelRequest, context: RequestContext) => JsonObject;
-  /** SSE records → events. */
+  /** Streams have no terminal record: a finished answer is complete, however its connection ends. */
+  readonly endsByClosing?: true;
+  /** Decodes SSE records into events. */
   readonly decodeStream: Machine<SseRecord, ModelEvent>;
-  /** A whole reply body → the same events in one batch. */
+  /** Decodes a whole reply body into the same events, in one batch. */
   readonly decodeReply: (body: JsonObject, context: ReplyContext) => ModelEvent[];
   /**
-   * Whether the answer to this body, written in the same wire format, may hold reasoning that the vendor wants back: then an
-   * answer that passes through untouched is read along. Absent: it never does.
+   * Whether the answer to this body (of the same wire format) may hold reasoning that the vendor requires back. A
+   * passed-through answer is inspected then. Absent: never.
    */
   readonly mayReason?: (body: JsonObject) => boolean;
-  /** A text that a stream with reasoning shows before anything else of its answer. Absent: all streams are read. */
+  /** A text that a stream with reasoning contains before any other content. Absent: all streams are inspected. */
   readonly reasoningSign?: string;
-  /** An answer with a failure status → fault. The body may be anything: JSON, HTML, nothing. */
+  /** Decodes an answer with a failure status. The body may be JSON, HTML or empty. */
   readonly decodeFault: (status: number, headers: Headers, body: string) => Fault;
 }
 
-/** Reply headers by lower-case name. */
+/** Headers of a request or reply, by lower-case name. */
 export type Headers = Readonly<Record<string, string>>;

@@ -1,11 +1,11 @@
 import type { Block, FinishReason, MessageStop, ModelEvent } from './event.ts';
 import type { Fault } from './fault.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './json/json.ts';
+import type { Signature } from './reasoning/signature.ts';
 import type { Citation } from './request.ts';
-import type { Signature } from './signature.ts';
 import { mergeUsage, type Usage } from './usage.ts';
 
-/** A whole answer: what its events add up to. */
+/** A whole answer, folded from its events. */
 export interface Reply {
   readonly id: string;
   readonly model: string;
@@ -16,7 +16,7 @@ export interface Reply {
   readonly extra?: MessageStop['extra'];
 }
 
-/** A block with all its deltas put together. */
+/** A block with all its deltas joined. */
 export type ReplyBlock =
   | { readonly type: 'text'; readonly text: string; readonly citations: readonly Citation[] }
   | { readonly type: 'refusal'; readonly text: string }
@@ -26,7 +26,7 @@ export type ReplyBlock =
       readonly type: 'tool-call';
       readonly id: string;
       readonly name: string;
-      /** JSON text as the model wrote it; empty when it wrote nothing. */
+      /** JSON text as the model wrote it; may be empty. */
       readonly json: string;
       readonly signature?: Signature | undefined;
     }
@@ -34,11 +34,11 @@ export type ReplyBlock =
       readonly type: 'opaque';
       readonly block: Extract<Block, { type: 'opaque' }>;
       readonly deltas: readonly JsonObject[];
-      /** Input deltas, where the wire's block takes them. */
+      /** Joined input deltas, if the block has any. */
       readonly json: string;
     };
 
-/** Events → what they add up to, or the fault that ended them. An answer that doesn't stop was cut off. */
+/** Folds events into a reply, or the fault that ended them. Events without `message-stop` are a truncated answer. */
 export const foldReply = (events: Iterable<ModelEvent>): Reply | Fault => {
   let id = '';
   let model = '';
@@ -93,7 +93,6 @@ export const foldReply = (events: Iterable<ModelEvent>): Reply | Fault => {
   return cutOff;
 };
 
-/** Tells a fault from a whole answer. */
 export const isFault = (reply: Reply | Fault): reply is Fault => 'kind' in reply;
 
 /** The fault of an answer that ended before it was complete. */

@@ -1,12 +1,12 @@
-import type { Json, JsonObject } from './json.ts';
-import type { Signature } from './signature.ts';
+import type { Json, JsonObject } from './json/json.ts';
+import type { Signature } from './reasoning/signature.ts';
 
 /**
- * What a client asks of a model, in no protocol's words. Content is modelled on content blocks, into which the other wire
- * formats fit. Every member that a conversion can't carry becomes a loss, so nodes know where the client wrote them.
+ * A model request, independent of protocols. Content consists of content blocks, which can represent all wire formats. Every
+ * member that a conversion can't represent becomes a loss, so nodes keep their path in the client's body.
  */
 export interface ModelRequest {
-  /** The model's name: the client's word until routing, then the upstream's. */
+  /** The model's name: the client's until routing, then the upstream's. */
   readonly model: string;
   /** The instructions at the front, in order. */
   readonly system: readonly TextPart[];
@@ -15,7 +15,7 @@ export interface ModelRequest {
   readonly toolChoice?: ToolChoice | undefined;
   /** `false`: at most one tool call in the answer. */
   readonly parallelToolCalls?: boolean | undefined;
-  /** Upper limit of the answer's tokens, reasoning included. */
+  /** Maximum tokens of the answer, reasoning included. */
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
@@ -29,46 +29,46 @@ export interface ModelRequest {
   readonly output?: OutputFormat | undefined;
   readonly verbosity?: 'low' | 'medium' | 'high' | undefined;
   readonly stream: boolean;
-  /** Whether the client wants a stream's token counts, where its wire format leaves that to it. */
+  /** Whether the client wants token counts in a stream, if its wire format has that option. */
   readonly streamUsage?: boolean | undefined;
   /** A stable name of the end user, for the vendor's abuse checks. */
   readonly user?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly serviceTier?: string | undefined;
   readonly promptCacheKey?: string | undefined;
-  /** Whether the vendor is to keep the answer on its server. Absent: the vendor's default. */
+  /** Whether the vendor stores the answer. Absent: the vendor's default. */
   readonly store?: boolean | undefined;
-  /** Marks the last cacheable block by itself. */
+  /** Marks the last cacheable block automatically. */
   readonly cache?: CacheMark | undefined;
-  /** What only the client's own wire format knows. */
+  /** Members that only the client's wire format knows. */
   readonly extra?: Extra | undefined;
 }
 
-/** The languages that requests and replies are written in. */
+/** The wire formats of requests and replies. */
 export type WireFormat = 'messages' | 'chat' | 'responses' | 'gemini';
 
 /**
- * Members of a wire object that the model has no place for. The encoder of the same wire format writes them back; every
+ * Members of a wire object that the model doesn't represent. The encoder of the same wire format writes them back; every
  * other encoder records them as losses.
  */
 export interface Extra {
   readonly wire: WireFormat;
-  /** Path of the object that held them, in the client's spelling; empty for the request itself. */
+  /** Path of the object that holds them, in the client's spelling; empty for the request itself. */
   readonly at: string;
   readonly fields: JsonObject;
-  /** What the object around it held, where that one has no node of its own. */
+  /** Members of the enclosing object, if it has no node of its own. */
   readonly outer?: Extra | undefined;
 }
 
 /** Members that every node of a request may have. */
 interface Node {
-  /** Where the client wrote it, in its own spelling (`messages[3].content[1]`); for losses and faults. */
+  /** Path in the client's body (`messages[3].content[1]`), for losses and faults. */
   readonly at?: string | undefined;
   readonly extra?: Extra | undefined;
 }
 
 /**
- * One side's turn. Tool results are parts of the user's turn that follows the calls. Neighbouring turns may have the same
+ * One turn of the conversation. Tool results are parts of the user turn after the calls. Adjacent turns may have the same
  * role. A `system` turn is an instruction in the middle of the conversation; it holds text only.
  */
 export interface Turn extends Node {
@@ -120,11 +120,11 @@ export interface UrlSource {
   readonly url: string;
 }
 
-/** A file that the client uploaded to one vendor; nobody else knows it. */
+/** A file that the client uploaded to one vendor; other vendors can't read it. */
 export interface FileSource {
   readonly kind: 'file';
   readonly id: string;
-  /** Whose file it is; absent when nobody said. */
+  /** The vendor's wire format; absent if unknown. */
   readonly wire?: WireFormat | undefined;
 }
 
@@ -139,12 +139,12 @@ export interface DocumentPart extends Node {
   readonly cache?: CacheMark | undefined;
 }
 
-export interface TextSource {
+interface TextSource {
   readonly kind: 'text';
   readonly text: string;
 }
 
-export interface ContentSource {
+interface ContentSource {
   readonly kind: 'content';
   readonly parts: readonly Part[];
 }
@@ -166,7 +166,7 @@ export interface SearchResultPart extends Node {
   readonly cache?: CacheMark | undefined;
 }
 
-/** The model declined to answer; this is what it said. */
+/** The text with which the model declined to answer. */
 export interface RefusalPart extends Node {
   readonly type: 'refusal';
   readonly text: string;
@@ -175,11 +175,11 @@ export interface RefusalPart extends Node {
 export interface ThinkingPart extends Node {
   readonly type: 'thinking';
   readonly text: string;
-  /** Absent when the client sent reasoning without any payload. */
+  /** Absent if the client sent reasoning without a payload. */
   readonly signature?: Signature | undefined;
 }
 
-/** Reasoning that only its vendor can read. */
+/** Encrypted reasoning, which only its vendor can read. */
 export interface RedactedThinkingPart extends Node {
   readonly type: 'redacted-thinking';
   readonly signature: Signature;
@@ -192,54 +192,55 @@ export interface ToolCallPart extends Node {
   readonly name: string;
   readonly input: ToolInput;
   readonly cache?: CacheMark | undefined;
-  /** A payload that belongs to this very call. */
+  /** A payload that belongs to this call. */
   readonly signature?: Signature | undefined;
 }
 
 /**
- * A call's arguments: JSON text where the wire format holds text, else the object. Kept as it came, since most requests need
- * no conversion; `inputText` and `inputObject` give the other form. A custom tool's input is `{"input": "…"}`.
+ * A call's arguments: JSON text or an object, as the wire format has it. Most requests need no conversion; `inputText` and
+ * `inputObject` return the other form. An object with numbers that a double can't hold is text too. A custom tool's input is
+ * `{"input": "…"}`.
  */
 export type ToolInput = string | JsonObject;
 
 export interface ToolResultPart extends Node {
   readonly type: 'tool-result';
-  /** The id of the call that this answers. */
+  /** The id of the call. */
   readonly id: string;
   readonly content: readonly Part[];
   readonly isError?: boolean | undefined;
   readonly cache?: CacheMark | undefined;
 }
 
-/** A block that only one wire format knows (a hosted tool's call or result, a compaction …), as it came. */
+/** A block that only one wire format knows (a hosted tool's call or result, a compaction …), unchanged. */
 export interface OpaquePart extends Node {
   readonly type: 'opaque';
   readonly wire: WireFormat;
   readonly raw: JsonObject;
 }
 
-/** Ends a part of the prompt that the vendor is to cache. */
+/** Marks the end of a prompt prefix to cache. */
 export interface CacheMark {
   readonly ttl?: '5m' | '1h' | undefined;
 }
 
-/** Where a piece of an answer's text comes from. */
+/** The source of a part of an answer's text. */
 export type Citation = UrlCitation | OpaqueCitation;
 
 export interface UrlCitation {
   readonly type: 'url';
   readonly url: string;
   readonly title?: string | undefined;
-  /** What the source says. */
+  /** The cited text of the source. */
   readonly quote?: string | undefined;
-  /** Where in the answer's text, in UTF-16 units; absent where the vendor doesn't say. */
+  /** Range in the answer's text, in UTF-16 units; absent if the vendor doesn't report it. */
   readonly start?: number | undefined;
   readonly end?: number | undefined;
-  /** The vendor's own form, for the same wire format. */
+  /** The vendor's form, for the same wire format. */
   readonly raw?: { readonly wire: WireFormat; readonly value: JsonObject } | undefined;
 }
 
-export interface OpaqueCitation {
+interface OpaqueCitation {
   readonly type: 'opaque';
   readonly wire: WireFormat;
   readonly value: JsonObject;
@@ -257,11 +258,11 @@ export interface FunctionTool extends Node {
   readonly parameters?: JsonObject | undefined;
   readonly strict?: boolean | undefined;
   readonly cache?: CacheMark | undefined;
-  /** The group that the client keeps it in. */
+  /** The client's group of the tool. */
   readonly namespace?: Namespace | undefined;
 }
 
-/** A tool that the client runs, called with free text, maybe held to a grammar. */
+/** A tool that the client runs, called with free text, optionally constrained by a grammar. */
 export interface CustomTool extends Node {
   readonly type: 'custom';
   readonly name: string;
@@ -275,11 +276,10 @@ export interface Namespace {
   readonly name: string;
   /** The tool's name inside the group. */
   readonly local: string;
-  /** What the group is for. */
   readonly description?: string | undefined;
 }
 
-/** A web search that the vendor runs by itself. */
+/** A web search that the vendor runs. */
 export interface WebSearchTool extends Node {
   readonly type: 'web-search';
   readonly maxUses?: number | undefined;
@@ -287,7 +287,7 @@ export interface WebSearchTool extends Node {
   readonly blockedDomains?: readonly string[] | undefined;
   readonly userLocation?: JsonObject | undefined;
   readonly contextSize?: 'low' | 'medium' | 'high' | undefined;
-  /** The tool as the client wrote it, for the same wire format. */
+  /** The client's form, for the same wire format. */
   readonly raw: { readonly wire: WireFormat; readonly value: JsonObject };
 }
 
@@ -310,35 +310,34 @@ export type ToolChoice =
   | { readonly type: 'tool'; readonly name: string }
   /** Only these tools may (or must) be called. */
   | { readonly type: 'allowed'; readonly required: boolean; readonly names: readonly string[] }
-  /** A choice that only one wire format knows, such as a hosted tool. */
+  /** A choice that only one wire format knows, for example a hosted tool. */
   | { readonly type: 'opaque'; readonly wire: WireFormat; readonly value: Json };
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
-/** How much the model is to think, as far as the client said. */
+/** The client's reasoning settings. */
 export interface Reasoning {
   /**
-   * `off`: not at all; `on`: yes; `adaptive`: as the model sees fit; `between-tools`: only between tool calls. Absent: the
-   * client named an effort alone.
+   * `adaptive`: the model decides; `between-tools`: only between tool calls. Absent: the client set only an effort.
    */
   readonly mode?: 'off' | 'on' | 'adaptive' | 'between-tools' | undefined;
   readonly effort?: Effort | undefined;
   /** Token budget. */
   readonly budget?: number | undefined;
-  /** Whether, and at what length, the client wants to see the reasoning. Absent: the vendor's default. */
+  /** Whether and how detailed the client wants to see the reasoning. Absent: the vendor's default. */
   readonly show?: 'hidden' | 'auto' | 'concise' | 'detailed' | undefined;
-  /** The wire format in whose words the client said it: its encoder writes them back instead of translating an effort. */
+  /** The client's wire format: its encoder writes the settings back instead of translating an effort. */
   readonly wire?: WireFormat | undefined;
   /**
-   * The same in the words of one provider, as members of a Chat Completions body. They are written in place of the guess that
-   * the encoder makes for a vendor of which nothing is known; every other encoder knows better.
+   * The same settings in a provider's own form, as members of a Chat Completions body. They replace the encoder's guess for an
+   * unknown vendor; all other encoders ignore them.
    */
   readonly providerWords?: JsonObject | undefined;
 }
 
 export type OutputFormat =
   | { readonly type: 'text' }
-  /** Some JSON object. */
+  /** Any JSON object. */
   | { readonly type: 'json' }
   | {
       readonly type: 'json-schema';

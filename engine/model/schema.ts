@@ -1,24 +1,29 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
 import { fail } from './fault.ts';
 
-/** What is wrong with a value, and where. */
+/** A schema violation: where, and what is wrong. */
 export interface SchemaFault {
   /** Path of the member at fault: `messages[2].content`. Empty for the value itself. */
   readonly path: string;
-  /** Reads on after the path: `must be string`. */
+  /** Continues the path: `must be string`. */
   readonly message: string;
 }
 
-/** A schema at work at a border: unknown in, a checked type out. Compiled when first used. */
+/** Checks unknown values against a schema. Compiled on first use. */
 export interface Reader<T> {
-  /** The value, checked. Throws an `invalid-request` fault that names the member at fault; `at` is the value's own path. */
+  /** Returns the checked value. Throws an `invalid-request` fault that names the member; `at` is the path of the value. */
   readonly read: (value: unknown, at?: string) => T;
   readonly matches: (value: unknown) => value is T;
-  /** All that is wrong; empty when nothing is. */
+  /** All violations, from at most a thousand validator errors; empty if there are none. */
   readonly faults: (value: unknown, at?: string) => readonly SchemaFault[];
 }
 
+/** Maximum validator errors per value; the validator's default is 8. */
+const maxErrors = 1000;
+
+/** Creates a reader for a schema. */
 export const reader = <const S extends TSchema>(schema: S): Reader<Static<S>> => {
   let compiled: ReturnType<typeof Compile<S>> | undefined;
   const validator = () => {
@@ -26,17 +31,19 @@ export const reader = <const S extends TSchema>(schema: S): Reader<Static<S>> =>
     return compiled;
   };
   const matches = (value: unknown): value is Static<S> => validator().Check(value);
-  const faults = (value: unknown, at = ''): readonly SchemaFault[] => {
+  const faults = (value: unknown, at = ''): readonly SchemaFault[] => faultsOf(value, at, maxErrors);
+  const faultsOf = (value: unknown, at: string, limit: number): readonly SchemaFault[] => {
+    Settings.Set({ maxErrors: limit });
     const byPath = new Map<string, string[]>();
     for (const error of validator().Errors(value)) {
-      // Each of the members has a fault of its own.
+      // Each of these members has its own error.
       if (error.keyword === 'additionalProperties') continue;
       const missing = error.keyword === 'required' ? error.params.requiredProperties : undefined;
-      const places = missing?.map((name) => `${error.instancePath}/${escapePointer(name)}`) ?? [error.instancePath];
-      for (const place of places) {
-        const path = joinPath(at, place);
+      const pointers = missing?.map((name) => `${error.instancePath}/${escapePointer(name)}`) ?? [error.instancePath];
+      for (const pointer of pointers) {
+        const path = joinPath(at, pointer);
         const messages = byPath.get(path) ?? [];
-        if (error.keyword !== 'anyOf') messages.push(missing ? 'is required' : wordError(error));
+        if (error.keyword !== 'anyOf') messages.push(missing ? 'is required' : errorMessage(error));
         byPath.set(path, messages);
       }
     }
@@ -44,14 +51,15 @@ export const reader = <const S extends TSchema>(schema: S): Reader<Static<S>> =>
   };
   const read = (value: unknown, at = ''): Static<S> => {
     if (matches(value)) return value;
-    const first = faults(value, at)[0];
+    // Only the first fault is reported, so a long request with many mistakes costs no more.
+    const first = faultsOf(value, at, 8)[0];
     const path = first?.path ?? at;
     return fail('invalid-request', `${path || 'The body'} ${first?.message ?? 'is invalid'}.`, { param: path });
   };
   return { read, matches, faults };
 };
 
-/** A path with one more step: `messages` and `2` give `messages[2]`. */
+/** Appends a member to a path: `messages` and `2` give `messages[2]`. */
 export const memberPath = (at: string, member: string | number): string =>
   typeof member === 'number' ? `${at}[${member}]` : at === '' ? member : `${at}.${member}`;
 
@@ -64,7 +72,7 @@ const joinPath = (at: string, pointer: string): string =>
 
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-const wordError = (error: { keyword: string; message: string; params: object }): string => {
+const errorMessage = (error: { keyword: string; message: string; params: object }): string => {
   if (error.keyword === 'boolean') return 'is unknown';
   return error.keyword === 'const' && 'allowedValue' in error.params
     ? `must be ${JSON.stringify(error.params.allowedValue)}`
@@ -75,7 +83,7 @@ const wordError = (error: { keyword: string; message: string; params: object }):
 const alternatives = (messages: readonly string[]): string => {
   const [first = 'is invalid', ...rest] = [...new Set(messages)];
   const tails = rest.filter((message) => message.startsWith('must be ')).map((message) => message.slice(8));
-  return first.startsWith('must be ') && tails.length > 0
-    ? `must be ${[first.slice(8), ...tails].join(' or ').replace(/ or (?=.* or )/g, ', ')}`
-    : first;
+  if (!first.startsWith('must be ') || tails.length === 0) return first;
+  const types = [first.slice(8), ...tails].join(' or ').split(' or ');
+  return `must be ${types.slice(0, -1).join(', ')} or ${types.at(-1)}`;
 };

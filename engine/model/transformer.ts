@@ -2,40 +2,40 @@ import Type, { type Static, type TSchema } from 'typebox';
 import type { ModelEvent } from './event.ts';
 import type { Losses } from './loss.ts';
 import type { Machine } from './machine.ts';
-import type { ModelList } from './model-list.ts';
+import type { VendorModels } from './model-catalog.ts';
 import type { UpstreamProtocol } from './protocol.ts';
-import type { ModelRequest } from './request.ts';
+import type { ModelRequest, WireFormat } from './request.ts';
 import { type Reader, reader } from './schema.ts';
 
-/** A transformer with its options: one layer around the upstream. A half that it doesn't touch is absent. */
+/** A transformer with its options applied: one layer around the upstream. Absent halves change nothing. */
 export interface Stage {
   readonly name: string;
   readonly request?: (request: ModelRequest, losses: Losses) => ModelRequest;
   readonly events?: Machine<ModelEvent, ModelEvent>;
 }
 
-/** A named kind of stage, as the configuration's `transformers` list uses it. */
+/** A named kind of stage, as used in the configuration's `transformers` list. */
 export interface Transformer {
   readonly name: string;
   /** What it is for, in one sentence for users. */
   readonly about?: string | undefined;
-  /** Which halves it has; options may switch one off. */
+  /** The halves it has; options may disable one. */
   readonly halves: { readonly request: boolean; readonly events: boolean };
   /** Schema of its options; also feeds the docs and the web interface. */
   readonly options: TSchema;
   readonly optionsReader: Reader<unknown>;
-  /** The stage with these options. Throws an `invalid-request` fault for options that don't fit the schema. */
+  /** Creates the stage with these options. Throws an `invalid-request` fault for options that don't fit the schema. */
   readonly configure: (options: unknown) => Stage;
 }
 
-/** How a transformer is declared: pure functions of its options. */
+/** The declaration of a transformer: pure functions of its options. */
 export interface TransformerSpec<S extends TSchema> {
   readonly name: string;
   /** What it is for, in one sentence for users. */
   readonly about?: string;
   readonly options: S;
   readonly request?: (request: ModelRequest, options: Static<S>, losses: Losses) => ModelRequest;
-  /** `undefined` where these options leave the answer alone, so that it may pass untouched. */
+  /** `undefined` if these options leave the answer unchanged, so that it can pass through. */
   readonly events?: (options: Static<S>) => Machine<ModelEvent, ModelEvent> | undefined;
 }
 
@@ -60,69 +60,75 @@ export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): 
   };
 };
 
-/** A vendor's row: a wire protocol plus the vendor's own differences. */
+/** A vendor's format: a wire protocol plus the vendor's differences. */
 export interface Format {
   readonly name: string;
-  /** What it speaks to whom, in one sentence for users. */
+  /** Which protocol it speaks to which vendor, in one sentence for users. */
   readonly about?: string;
-  /** Hosts by which a provider without a format entry is recognised; a host also stands for those below it. */
+  /** Hosts of providers that use this format without a format entry, subdomains included. */
   readonly hosts: readonly string[];
-  /** How a provider of this vendor is set up when its key is in the environment and there is no configuration yet. */
+  /** The provider to configure on the first run when the vendor's key is in the environment. */
   readonly firstStart?: {
     /** The environment variable that holds the key. */
     readonly variable: string;
     readonly baseUrl: string;
-    /** The first one becomes the default. */
+    /**
+     * Known models, strongest first: the first becomes the default, the last serves background requests. The vendor's own list
+     * takes precedence.
+     */
     readonly models: readonly string[];
   };
-  /** Schema of the options that an entry may give it; also feeds the docs and the web interface. */
+  /** Schema of its options; also feeds the docs and the web interface. */
   readonly options: TSchema;
   readonly optionsReader: Reader<unknown>;
-  /** The path that it calls, below the base URL's version segment; `{model}` stands for the model's name. */
+  /** Path of its calls, below the base URL's version segment; `{model}` stands for the model's name. */
   readonly path: string;
-  /** How the vendor lists its models; absent: not in a way that is known here. */
-  readonly models?: ModelList;
-  /** The path of this very call, where that isn't `path` with the model's name in its place. */
+  /** How the vendor lists its models; absent: unknown. */
+  readonly models?: VendorModels;
+  /** Path of a particular call, if not `path`; `{model}` as there. */
   readonly pathFor?: (target: Target, request: ModelRequest) => string;
-  /** The protocol as this provider speaks it. Throws an `invalid-request` fault for options that don't fit the schema. */
+  /** The protocol with this provider's options. Throws an `invalid-request` fault for options that don't fit the schema. */
   readonly protocol: (target: Target) => UpstreamProtocol;
-  /** Credentials and what else the vendor wants in the head. */
+  /** Credentials and other headers that the vendor requires. */
   readonly headers: (call: Call) => Readonly<Record<string, string>>;
 }
 
-/** The provider a format is used for. */
+/** The provider and model that a format is used for. */
 export interface Target<Options = Readonly<Record<string, unknown>>> {
   readonly baseUrl: URL;
   readonly options: Options;
+  /** The upstream's name of the requested model. */
+  readonly model: string;
+  /** The wire format whose requests may pass through; `undefined` if a stage changes them. */
+  readonly passes: WireFormat | undefined;
 }
 
-/** How a vendor's row is declared: its own part gets the options checked. */
-export interface FormatSpec<S extends TSchema>
-  extends Omit<Format, 'options' | 'optionsReader' | 'pathFor' | 'protocol'> {
+/** The declaration of a format: its functions get checked options. */
+interface FormatSpec<S extends TSchema> extends Omit<Format, 'options' | 'optionsReader' | 'pathFor' | 'protocol'> {
   readonly options: S;
   readonly pathFor?: (target: Target<Static<S>>, request: ModelRequest) => string;
   readonly protocol: (target: Target<Static<S>>) => UpstreamProtocol;
 }
 
-/** A row that takes no options says so by this schema. */
+/** Schema of a format without options. */
 export const noOptions = Type.Object({}, { additionalProperties: false });
 
 export const format = <const S extends TSchema>(spec: FormatSpec<S>): Format => {
   const optionsReader = reader(spec.options);
-  const { pathFor, protocol, ...row } = spec;
-  const checked = ({ baseUrl, options }: Target): Target<Static<S>> => ({
-    baseUrl,
+  const { pathFor, protocol, ...fields } = spec;
+  const checked = ({ options, ...target }: Target): Target<Static<S>> => ({
+    ...target,
     options: optionsReader.read(options, 'options'),
   });
   return {
-    ...row,
+    ...fields,
     optionsReader,
     protocol: (target) => protocol(checked(target)),
     ...(pathFor && { pathFor: (target: Target, request: ModelRequest) => pathFor(checked(target), request) }),
   };
 };
 
-/** One call of a provider. */
+/** One call to a provider. */
 export interface Call {
   readonly apiKey: string;
   /** A header of the client's request, by lower-case name. */

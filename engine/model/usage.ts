@@ -1,6 +1,6 @@
 /**
  * Token counts of one answer. The three input counts are disjoint; their sum is the whole prompt.
- * A count that the upstream didn't give is `undefined`, never a made-up 0.
+ * A count that the upstream didn't report is `undefined`, never 0.
  */
 export interface Usage {
   /** Input tokens neither read from nor written to a cache. */
@@ -13,13 +13,13 @@ export interface Usage {
   readonly output?: number | undefined;
   /** The part of `output` spent on reasoning. */
   readonly reasoning?: number | undefined;
-  /** Searches that the upstream ran by itself. */
+  /** Web searches that the upstream ran. */
   readonly webSearches?: number | undefined;
-  /** The service tier that the upstream says it used. */
+  /** The service tier that the upstream reports. */
   readonly serviceTier?: string | undefined;
 }
 
-/** `later` over `earlier`: each count that `later` gives wins. */
+/** Merges two reports: each count of `later` overrides that of `earlier`. */
 export const mergeUsage = (earlier: Usage, later: Usage): Usage => {
   const merged: Record<string, unknown> = { ...earlier };
   let name: keyof Usage;

@@ -1,53 +1,65 @@
 import type { Observable, OperatorFunction } from 'rxjs';
+import type { Limits } from '../config/config.ts';
 import type { Answered, Ready } from '../exchange.ts';
 import { FaultError, fail } from '../model/fault.ts';
-import type { Answer, Upstreams } from '../upstream/call.ts';
-import { decompress } from '../upstream/decompress.ts';
-import { andThen } from './and-then.ts';
-import { collectBytes } from './collect-bytes.ts';
-import { limitHeaders } from './headers.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import type { UpstreamAnswer } from '../upstream/upstreams.ts';
+import { boundReply } from './bound-reply.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { steps } from './steps.ts';
+import { limitHeaders } from './reply-headers.ts';
+import { collectBytes } from './rx/collect-bytes.ts';
+import { flatMapOne } from './rx/flat-map-one.ts';
+import { sequence } from './rx/sequence.ts';
 
-/** How much of an upstream's error body is read. */
+/** The part of an upstream's error body that is read. */
 const maxErrorBytes = 1 << 20;
 
-/** Makes the call. Throws the upstream's own fault for a failure status, and what kept it from answering at all. */
-export const callUpstream = (upstreams: Upstreams): OperatorFunction<Ready, Answered> =>
-  andThen((ready) =>
+/** Makes the upstream call. Throws the upstream's fault for a failure status, or the fault that prevented an answer. */
+export const callUpstream = ({
+  upstreams,
+  config: { limits },
+}: Pick<Gateway, 'upstreams' | 'config'>): OperatorFunction<Ready, Answered> =>
+  flatMapOne((ready) =>
     upstreams
-      .call({ ...ready.call, flow: ready.flow })
-      .pipe(steps((answer) => (isSuccess(answer) ? accept(ready, answer) : refuse(ready, answer)))),
+      .call({ ...ready.call, backpressure: ready.backpressure })
+      .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer, limits) : refuse(ready, answer)))),
   );
 
-const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
+/** A redirect isn't followed: it could send the key and the conversation to any host. */
+const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && status < 400;
 
-const accept = (ready: Ready, answer: Answer): Answered => {
+const isSuccess = ({ status }: UpstreamAnswer): boolean => status >= 200 && status < 300;
+
+const accept = (ready: Ready, answer: UpstreamAnswer, limits: Limits): Answered => {
   const { status, headers } = answer;
   const type = headers['content-type'] ?? '';
   if (/\bhtml\b/i.test(type)) {
     fail('upstream-garbled', `The upstream answered with a web page (status ${status}) instead of a model's reply.`);
   }
-  const streamed = /\bevent-stream\b/i.test(type) || (ready.delivery.streaming && !/\bjson\b/i.test(type));
-  return { ...ready, answer: { status, headers, streamed, body: plainBody(answer) } };
+  const { streaming } = ready.progress;
+  const streamed = /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
+  const body = answer.body.pipe(boundReply({ streamed, streaming }, limits));
+  return { ...ready, answer: { status, headers, streamed, body, drain: answer.drain } };
 };
 
-/** The upstream's error body, in whatever form, as a fault. */
-const refuse = (ready: Ready, answer: Answer): Observable<never> =>
-  plainBody(answer).pipe(
+/** Reads the upstream's error body, in any format, and throws it as a fault. */
+const refuse = (ready: Ready, answer: UpstreamAnswer): Observable<never> => {
+  if (isRedirect(answer)) {
+    fail(
+      'upstream-garbled',
+      `The upstream answered with a redirect (status ${answer.status}), which is not followed: its baseUrl must name the final address.`,
+    );
+  }
+  return answer.body.pipe(
     collectBytes(
       (body): never => {
         const text = new TextDecoder().decode(body);
-        const fault = ready.line.upstream.decodeFault(answer.status, answer.headers, text);
-        // What the body says of waiting is more exact than a header; the other limits are every vendor's alike.
+        const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
+        // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        throw new FaultError(hideCredentials({ ...fault, headers }, ready));
+        throw new FaultError(hideCredentials({ ...fault, headers }, ready.call.headers));
       },
       { maxBytes: maxErrorBytes },
     ),
   );
-
-const plainBody = ({ headers, body }: Answer): Observable<Uint8Array> => {
-  const encoding = headers['content-encoding'];
-  return encoding === undefined || encoding === 'identity' ? body : body.pipe(decompress(encoding));
 };

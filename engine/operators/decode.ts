@@ -1,28 +1,31 @@
 import { Buffer, isAscii, isUtf8, transcode } from 'node:buffer';
 import type { Decoded, Exchange } from '../exchange.ts';
-import { fail } from '../model/fault.ts';
-import { isShallow } from '../model/is-shallow.ts';
-import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { fail, withinStack } from '../model/fault.ts';
+import { keepDigits } from '../model/json/exact-numbers.ts';
+import { isJsonObject, isWithinDepth, type JsonObject } from '../model/json/json.ts';
+import type { DecodeSettings } from '../model/protocol.ts';
 
 /**
- * The client's bytes → its request. Throws `invalid-request` for what isn't JSON or is nested deeper than `maxDepth`, and what
- * the client's protocol throws.
+ * Decodes the client's bytes into a request. Throws `invalid-request` for a body that isn't JSON or is nested deeper than
+ * `maxDepth`, and the faults of the client's protocol.
  */
 export const decode =
-  (maxDepth: number): ((exchange: Exchange) => Decoded) =>
+  (maxDepth: number, settings?: DecodeSettings): ((exchange: Exchange) => Decoded) =>
   (exchange) => {
     const text = readText(exchange.body);
     const asked = readObject(text);
-    if (!isShallow(asked, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
-    const request = exchange.client.decodeRequest(asked);
-    exchange.delivery.asked = request.model;
-    exchange.delivery.streaming = request.stream;
+    if (!isWithinDepth(asked, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
+    const request = withinStack('invalid-request', 'The body has too many parts to be read.', () =>
+      exchange.client.decodeRequest(asked, settings),
+    );
+    exchange.progress.asked = request.model;
+    exchange.progress.streaming = request.stream;
     return { ...exchange, text, asked, request };
   };
 
 /**
- * A byte order mark is left out, as the standard's own decoder does. The way over UTF-16 takes Node 20 a tenth to a half of the
- * time that its own decoding of letters beyond ASCII takes.
+ * Decodes UTF-8, without a byte order mark, as `TextDecoder` does. Node 20 decodes non-ASCII text two to ten times as fast
+ * by way of UTF-16.
  */
 const readText = (body: Uint8Array): string => {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
@@ -35,7 +38,7 @@ const readText = (body: Uint8Array): string => {
 const readObject = (text: string): JsonObject => {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = keepDigits(text, JSON.parse(text));
   } catch (error) {
     const why = error instanceof SyntaxError ? error.message : 'it can not be parsed';
     return fail('invalid-request', text.trim() === '' ? 'The body is empty.' : `The body is not valid JSON: ${why}.`);

@@ -1,31 +1,36 @@
 import type { Ready, Routed } from '../exchange.ts';
-import { replaceMember } from '../json-splice.ts';
-import { callUrl } from '../yard/call-url.ts';
+import { withinStack } from '../model/fault.ts';
+import { writeJson } from '../model/json/exact-numbers.ts';
+import { replaceMember } from '../model/json/replace-member.ts';
+import { callUrl } from '../upstream/url.ts';
 
-/** The request in the upstream's wire format, or the body as it came but for the model; where it goes, under which head. */
+/** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
 export const encodeRequest =
   () =>
   (routed: Routed): Ready => {
-    const { line, resolution, clientHeader, request, apiKey } = routed;
+    const { plan, resolution, clientHeader, request, apiKey } = routed;
     const headers = {
       'content-type': 'application/json',
       accept: request.stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'switchyard',
-      ...line.graph.callUpstream.work({ apiKey, clientHeader, request }),
+      ...plan.graph.callUpstream.work({ apiKey, clientHeader, request }),
     };
-    const url = callUrl(line.format, line.target, resolution.model, request);
-    return { ...routed, call: { url, headers, body: bodyOf(routed) } };
+    const url = callUrl(plan.format, plan.target, resolution.model, request);
+    const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed));
+    return { ...routed, call: { url, headers, body } };
   };
 
-const bodyOf = ({ relays, text, resolution, line, request, context, client }: Routed): string =>
-  relays.request
+const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
+
+const bodyOf = ({ passThrough, text, resolution, plan, request, context, client }: Routed): string =>
+  passThrough.request
     ? replaceMember(text, 'model', JSON.stringify(resolution.model))
-    : JSON.stringify(
-        line.graph.encodeRequest.work(request, {
+    : writeJson(
+        plan.graph.encodeRequest.work(request, {
           names: context.names,
-          losses: context.losses.at(line.format.name),
-          relaysReply: relays.reply,
+          losses: context.losses.at(plan.format.name),
+          relaysReply: passThrough.reply,
           client: client.wire,
         }),
       );

@@ -1,18 +1,27 @@
 import type { Ready } from '../exchange.ts';
 import { masked } from '../log/mask-text.ts';
-import { isSecretName } from '../log/secret-names.ts';
-import type { Fault } from '../model/fault.ts';
+import { isSecretName } from '../log/mask-url.ts';
+import { cutFault, type Fault } from '../model/fault.ts';
 
-/** Takes the credentials that a call was made with out of what the upstream says went wrong: some repeat them to whoever asked. */
-export const hideCredentials = (fault: Fault, { call }: Pick<Ready, 'call'>): Fault => {
-  const message = credentialsOf(call.headers).reduce((text, secret) => text.replaceAll(secret, masked), fault.message);
-  return message === fault.message ? fault : { ...fault, message };
+/**
+ * Masks the call's credentials in an upstream's fault, then shortens its texts. Some upstreams repeat credentials in their
+ * errors. Shortening first could leave part of a credential, which the mask wouldn't recognise.
+ */
+export const hideCredentials = (fault: Fault, headers: Ready['call']['headers']): Fault => {
+  const secrets = credentialsOf(headers);
+  const hide = (text: string) => secrets.reduce((clean, secret) => clean.replaceAll(secret, masked), text);
+  return cutFault({
+    ...fault,
+    message: hide(fault.message),
+    ...(fault.code !== undefined && { code: hide(fault.code) }),
+    ...(fault.param !== undefined && { param: hide(fault.param) }),
+  });
 };
 
-/** A shorter one would be found in ordinary words. */
+/** Characters. Shorter credentials would match ordinary words. */
 const minLength = 6;
 
-/** The values of headers with secrets, without their scheme. */
+/** The values of headers that hold secrets, without the scheme (`Bearer `). */
 const credentialsOf = (headers: Ready['call']['headers']): readonly string[] =>
   Object.entries(headers)
     .filter(([name]) => isSecretName(name))

@@ -1,55 +1,62 @@
 import type { OperatorFunction } from 'rxjs';
 import type { Answered } from '../exchange.ts';
-import type { ModelEvent } from '../model/event.ts';
-import { type Fault, FaultError } from '../model/fault.ts';
-import { isJsonObject, parseJson } from '../model/json.ts';
+import type { Batch, BlockStart, MessageStart, MessageStop, ModelEvent } from '../model/event.ts';
+import { type Fault, FaultError, withinStack } from '../model/fault.ts';
+import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { chain } from '../model/machine.ts';
-import { collectBytes } from './collect-bytes.ts';
-import { each } from './each.ts';
-import { mendEvents } from './mend-events.ts';
-import { filled } from './run.ts';
+import type { Usage } from '../model/usage.ts';
+import { collectBytes } from './rx/collect-bytes.ts';
+import { operate } from './rx/operate.ts';
+import { nonEmpty } from './rx/run-machine.ts';
+import type { Ending } from './until-end.ts';
 
-/** One batch of events per network chunk. */
-export type Batch = readonly ModelEvent[];
+/** Decodes the upstream's bytes into events. A failure becomes an `error` event after the events before it. */
+export const readEvents = (answered: Answered, ending: Ending): OperatorFunction<Uint8Array, Batch> =>
+  answered.answer.streamed ? readStream(answered, ending) : readWhole(answered);
 
-/** The upstream's bytes → events. Where they break off comes an `error` event, behind the good ones. */
-export const readEvents = (answered: Answered): OperatorFunction<Uint8Array, Batch> =>
-  answered.answer.streamed ? readStream(answered) : readWhole(answered);
-
-const readStream = ({ line, context }: Answered): OperatorFunction<Uint8Array, Batch> =>
-  each(() => {
-    const reading = chain(line.graph.readRecords.work, line.graph.decodeStream.work).start(context);
-    const callIds = new Set<string>();
+const readStream = ({ plan, context }: Answered, ending: Ending): OperatorFunction<Uint8Array, Batch> =>
+  operate(() => {
+    const reading = chain(plan.graph.readRecords.work, plan.graph.decodeStream.work).start(context);
+    const callIds: AnswerIds = new Map();
+    const end = (): Batch | undefined => {
+      const events: ModelEvent[] = [];
+      reading.end(events);
+      return nonEmpty(normalizeEvents(events, callIds));
+    };
     return {
       next(chunk) {
         const events: ModelEvent[] = [];
-        reading.step(chunk, events);
-        return filled(mendEvents(events, callIds));
+        try {
+          withinStack('upstream-garbled', tooDeep, () => reading.step(chunk, events));
+        } catch (error) {
+          events.push(...toErrorEvent(error));
+        }
+        ending.state = events.at(-1)?.type === 'message-stop' ? 'ended' : reading.settled?.() ? 'finished' : 'open';
+        return nonEmpty(normalizeEvents(events, callIds));
       },
-      end() {
-        const events: ModelEvent[] = [];
-        reading.end(events);
-        return filled(mendEvents(events, callIds));
-      },
-      failed: toErrorEvent,
+      end,
+      failed: (error) => (plan.upstream.endsByClosing && ending.state === 'finished' ? end() : toErrorEvent(error)),
     };
   });
 
-/** A reply that isn't streamed is the same events in one batch. */
+/** Decodes a whole reply into one batch of the same events. */
 const readWhole = (answered: Answered): OperatorFunction<Uint8Array, Batch> =>
   collectBytes((bytes) => decodeWhole(answered, bytes), { failed: toErrorEvent });
 
-const decodeWhole = ({ line, context, answer }: Answered, bytes: Uint8Array): Batch => {
+const tooDeep = "The upstream's answer is nested too deeply.";
+
+const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch => {
   try {
     const body = parseJson(new TextDecoder().decode(bytes));
     if (!isJsonObject(body)) return [errorEvent(notJson(bytes, answer.status))];
-    return mendEvents(line.graph.decodeReply.work(body, context), new Set());
+    const events = withinStack('upstream-garbled', tooDeep, () => plan.graph.decodeReply.work(body, context));
+    return normalizeEvents(events, new Map());
   } catch (error) {
     return toErrorEvent(error);
   }
 };
 
-/** The fault of a reply that can't be read at all. */
+/** The fault of a body that isn't a JSON object. */
 export const notJson = (body: Uint8Array, status: number): Fault => {
   const what = body.length === 0 ? 'an empty body' : 'a body that is no JSON object';
   return { kind: 'upstream-garbled', message: `The upstream answered with ${what} (status ${status}).` };
@@ -61,3 +68,56 @@ const toErrorEvent = (error: unknown): Batch => {
 };
 
 const errorEvent = (fault: Fault): ModelEvent => ({ type: 'error', fault });
+
+/**
+ * Corrects events that no client could handle. Each tool call gets a unique id (some upstreams use the tool's name for all), a
+ * `tool-call` finish without calls becomes `end`, and counts that aren't whole numbers are dropped. A call without a tool's name
+ * becomes an `error`. `ids` holds the ids of the answer's calls so far; those of this batch are added.
+ */
+export const normalizeEvents = (batch: Batch, ids: AnswerIds): Batch =>
+  batch.some(mayNeedNormalizing) ? batch.map((event) => normalize(event, ids)) : batch;
+
+/**
+ * The ids of an answer's calls, each with the next suffix to try for a call of the same id. Keeps the time linear for an answer
+ * whose calls all have one id.
+ */
+export type AnswerIds = Map<string, number>;
+
+const mayNeedNormalizing = ({ type }: ModelEvent): boolean =>
+  type === 'block-start' || type === 'message-start' || type === 'message-stop';
+
+const normalize = (event: ModelEvent, ids: AnswerIds): ModelEvent => {
+  if (event.type === 'block-start') return withUniqueId(event, ids);
+  return event.type === 'message-start' || event.type === 'message-stop' ? plausibleEnd(event, ids.size > 0) : event;
+};
+
+const nameless: Fault = { kind: 'upstream-garbled', message: 'The upstream called a tool without its name.' };
+
+const withUniqueId = (event: BlockStart, ids: AnswerIds): ModelEvent => {
+  if (event.block.type !== 'tool-call') return event;
+  const { id, name } = event.block;
+  if (name === '') return { type: 'error', fault: nameless };
+  let own = id || 'call_1';
+  const next = ids.get(own);
+  if (next !== undefined) {
+    let count = next;
+    for (own = `${id || 'call'}_${count}`; ids.has(own); own = `${id || 'call'}_${count}`) count += 1;
+    ids.set(id || 'call_1', count + 1);
+  }
+  ids.set(own, 2);
+  return own === id ? event : { ...event, block: { ...event.block, id: own } };
+};
+
+const plausibleEnd = (event: MessageStart | MessageStop, hasCalls: boolean): MessageStart | MessageStop => {
+  const { usage } = event;
+  const counted = usage && !Object.values(usage).every(isCount) ? { ...event, usage: countsOf(usage) } : event;
+  return counted.type === 'message-stop' && counted.finish === 'tool-call' && !hasCalls
+    ? { ...counted, finish: 'end' }
+    : counted;
+};
+
+const isCount = (value: unknown): boolean => typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0);
+
+/** The usage without numbers that can't be counts. */
+const countsOf = (usage: Usage): Usage =>
+  Object.fromEntries(Object.entries(usage).filter(([, value]) => isCount(value)));

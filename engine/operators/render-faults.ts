@@ -1,47 +1,72 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import type { Exchange } from '../exchange.ts';
-import { type Fault, FaultError, faultOf } from '../model/fault.ts';
+import type { Exchange, Routed } from '../exchange.ts';
+import type { ReplyPart } from '../http/endpoint.ts';
+import { type Fault, FaultError, faultOf, shorten } from '../model/fault.ts';
 import { runWhole } from '../model/machine.ts';
-import type { ReplyPart } from '../reply-part.ts';
-import type { Yard } from '../yard/yard.ts';
-import { attemptsHeaders } from './attempts-header.ts';
-import { each } from './each.ts';
-import { jsonHeaders } from './headers.ts';
+import type { Headers } from '../model/protocol.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import { relayedRecords } from './pass-records.ts';
+import { attemptsHeaders, jsonHeaders, routeHeader, streamHeaders } from './reply-headers.ts';
+import { operate } from './rx/operate.ts';
 
-/** A fault, counted → the client's own error shape: with a status while there can be one, else as the stream's last record. */
-export const renderFaults = (exchange: Exchange, yard: Yard): MonoTypeOperatorFunction<ReplyPart> =>
-  each(() => ({
+/** Reports a fault and writes it in the client's error format: as a reply with a status, or as an open stream's last record. */
+export const renderFaults = (exchange: Exchange, gateway: Gateway): MonoTypeOperatorFunction<ReplyPart> =>
+  operate(() => ({
     next: (part) => part,
     failed(error) {
       const fault = faultOf(error);
-      exchange.meter.fault(fault);
-      report(exchange, yard, fault, error);
-      return exchange.delivery.opened ? lastRecord(exchange, fault) : wholeFault(exchange, fault);
+      exchange.observer.fault(fault);
+      logFault(exchange, gateway, fault, error);
+      if (exchange.progress.opened) return { type: 'data', data: lastRecord(exchange, fault) };
+      return isSentAsStream(exchange, fault) ? wholeStream(exchange, fault) : wholeFault(exchange, fault);
     },
   }));
 
-const wholeFault = ({ client, id, delivery }: Exchange, fault: Fault): ReplyPart => {
+const wholeFault = ({ client, id, progress }: Exchange, fault: Fault): ReplyPart => {
   const { status, body } = client.encodeFault(fault, id);
-  const headers = { ...jsonHeaders, ...fault.headers, ...attemptsHeaders(delivery) };
+  const headers = { ...jsonHeaders, ...faultHeaders(fault), ...attemptsHeaders(progress) };
   return { type: 'whole', status, headers, body: JSON.stringify(body) };
 };
 
-/** An answer that hasn't begun needs its beginning first, as the client's protocol has it. */
-const lastRecord = ({ client, id, delivery }: Exchange, fault: Fault): ReplyPart => {
-  const { begun, context } = delivery;
+const faultHeaders = ({ headers, from }: Fault): Headers => ({ ...headers, ...(from && routeHeader(from)) });
+
+const isSentAsStream = ({ client, progress }: Exchange, { kind }: Fault): boolean =>
+  progress.streaming && progress.context !== undefined && client.toldInStream?.has(kind) === true;
+
+/** A stream that holds only the fault. */
+const wholeStream = (exchange: Exchange, fault: Fault): ReplyPart => ({
+  type: 'whole',
+  status: 200,
+  headers: { ...streamHeaders, ...faultHeaders(fault), ...attemptsHeaders(exchange.progress) },
+  body: lastRecord(exchange, fault),
+});
+
+/** If the answer hasn't begun, the client's protocol writes its opening events first. */
+const lastRecord = ({ client, id, progress }: Exchange, fault: Fault): string => {
+  const { begun, context } = progress;
   const texts =
     begun || !context
-      ? [client.encodeBreak(fault, id)]
+      ? [client.encodeBreak(fault, id, relayedRecords(progress))]
       : runWhole(client.encodeStream, context, [{ type: 'error', fault }]);
-  return { type: 'data', data: texts.join('') };
+  return texts.join('');
 };
 
-const report = ({ id }: Exchange, yard: Yard, fault: Fault, error: unknown): void => {
+const logFault = ({ id }: Exchange, gateway: Gateway, fault: Fault, error: unknown): void => {
   const { kind, message, status, param } = fault;
   const fields = { requestId: id, kind, status, param };
-  if (!(error instanceof FaultError)) yard.log.error('internal error', { ...fields, stack: stackOf(error) });
-  else if (error.cause !== undefined) yard.log.error(message, { ...fields, stack: stackOf(error.cause) });
-  else yard.log.warn(message, fields);
+  if (!(error instanceof FaultError)) gateway.log.error('internal error', { ...fields, stack: stackOf(error) });
+  else if (error.cause !== undefined) gateway.log.error(message, { ...fields, stack: stackOf(error.cause) });
+  else gateway.log.warn(message, fields);
 };
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+/** Adds the provider and the model to a fault. They come last, since clients match the start of messages. */
+export const nameDestination = (fault: Fault, { resolution }: Pick<Routed, 'resolution'>): Fault => {
+  if (fault.from) return fault;
+  const { model, scenario } = resolution;
+  const provider = resolution.provider.name;
+  const from = { provider, model, scenario };
+  if (!fault.kind.startsWith('upstream-')) return { ...fault, from };
+  return { ...fault, from, message: `${fault.message} (provider ${provider}, model ${shorten(model)})` };
+};

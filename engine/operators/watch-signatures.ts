@@ -1,56 +1,74 @@
 import { defer, type MonoTypeOperatorFunction, map, tap } from 'rxjs';
 import type { Answered } from '../exchange.ts';
-import type { ModelEvent } from '../model/event.ts';
-import { isJsonObject, parseJson } from '../model/json.ts';
+import type { Batch, ModelEvent } from '../model/event.ts';
+import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import type { SseRecord } from '../model/protocol.ts';
-import { awaitSign } from '../signatures/await-sign.ts';
-import type { SignatureMemory } from '../signatures/memory.ts';
-import { SignatureWatch } from '../signatures/watch.ts';
-import { readSseRecords } from '../sse.ts';
-import type { Batch } from './read-events.ts';
+import { readSseRecords } from '../model/sse.ts';
+import type { SignatureCache } from '../reasoning/signature-cache.ts';
+import { awaitSign, SignatureWatch } from '../reasoning/signature-watch.ts';
 
-/** Marks payloads with the provider that minted them, and keeps in mind what the client may lose of them. */
+/** Marks payloads with the provider that issued them, and caches those that the client may lose. */
 export const watchSignatures =
-  (answered: Answered, memory: SignatureMemory): MonoTypeOperatorFunction<Batch> =>
+  (answered: Answered, cache: SignatureCache): MonoTypeOperatorFunction<Batch> =>
   (source) =>
     defer(() => {
-      const watch = watchOf(answered, memory);
+      const watch = watchOf(answered, cache);
       return source.pipe(map((batch) => watch.read(batch)));
     });
 
-/** The same for an answer that passes through untouched: its bytes are read along, where they may hold reasoning at all. */
-export const watchRelayed =
-  (answered: Answered, memory: SignatureMemory): MonoTypeOperatorFunction<Uint8Array> =>
+/** `watchSignatures` for a passed-through answer: decodes a copy of its bytes, if they may hold reasoning. */
+export const watchPassThrough =
+  (answered: Answered, cache: SignatureCache): MonoTypeOperatorFunction<Uint8Array> =>
   (source) =>
-    answered.line.upstream.mayReason?.(answered.asked)
+    answered.plan.upstream.mayReason?.(answered.asked)
       ? defer(() =>
-          source.pipe(tap(answered.answer.streamed ? readStream(answered, memory) : readWhole(answered, memory))),
+          source.pipe(
+            tap(upTo(maxBytes, answered.answer.streamed ? readStream(answered, cache) : readWhole(answered, cache))),
+          ),
         )
       : source;
 
-const watchOf = ({ resolution, client, context }: Answered, memory: SignatureMemory): SignatureWatch =>
-  new SignatureWatch(memory, { provider: resolution.provider.name, client: client.wire, request: context.request });
+const watchOf = ({ resolution, client, context }: Answered, cache: SignatureCache): SignatureWatch =>
+  new SignatureWatch(cache, { provider: resolution.provider.name, client: client.wire, request: context.request });
 
-interface Reader {
+/** The cache holds no more reasoning than this, so longer answers aren't collected. */
+const maxBytes = 32 << 20;
+
+/** Receives the chunks of an answer that passes through. */
+interface SignatureReader {
   readonly next: (chunk: Uint8Array) => void;
   readonly complete: () => void;
 }
 
-const readStream = (answered: Answered, memory: SignatureMemory): Reader => {
-  const { context, line } = answered;
-  // What only this reading loses, the client gets.
-  const aside = { ...context, losses: new Losses(line.format.name) };
-  const watch = watchOf(answered, memory);
-  const records = readSseRecords.start(aside);
-  const events = line.upstream.decodeStream.start(aside);
+/** Drops the reader, and what it has collected, after this many bytes. */
+export const upTo = (bytes: number, reader: SignatureReader): SignatureReader => {
+  let reading: SignatureReader | undefined = reader;
+  let left = bytes;
+  return {
+    next(chunk) {
+      left -= chunk.length;
+      if (left < 0) reading = undefined;
+      reading?.next(chunk);
+    },
+    complete: () => reading?.complete(),
+  };
+};
+
+const readStream = (answered: Answered, cache: SignatureCache): SignatureReader => {
+  const { context, plan } = answered;
+  // Losses of this side read are not reported: the client receives the original bytes.
+  const own = { ...context, losses: new Losses(plan.format.name) };
+  const watch = watchOf(answered, cache);
+  const records = readSseRecords.start(own);
+  const events = plan.upstream.decodeStream.start(own);
   const take = (found: readonly SseRecord[]): void => {
     const out: ModelEvent[] = [];
     for (const record of found) events.step(record, out);
     watch.read(out);
   };
   return {
-    next: awaitSign(line.upstream.reasoningSign, (chunk) => {
+    next: awaitSign(plan.upstream.reasoningSign, (chunk) => {
       const found: SseRecord[] = [];
       records.step(chunk, found);
       take(found);
@@ -66,19 +84,19 @@ const readStream = (answered: Answered, memory: SignatureMemory): Reader => {
   };
 };
 
-const readWhole = (answered: Answered, memory: SignatureMemory): Reader => {
+const readWhole = (answered: Answered, cache: SignatureCache): SignatureReader => {
   const chunks: Uint8Array[] = [];
   return {
     next: (chunk) => chunks.push(chunk),
     complete() {
-      const { context, line } = answered;
+      const { context, plan } = answered;
       const bytes = Buffer.concat(chunks);
-      // An answer without reasoning has nothing to keep in mind.
-      if (!bytes.includes(line.upstream.reasoningSign ?? '')) return;
+      // Without reasoning there is nothing to cache.
+      if (!bytes.includes(plan.upstream.reasoningSign ?? '')) return;
       const body = parseJson(bytes.toString());
       if (!isJsonObject(body)) return;
-      const aside = { ...context, losses: new Losses(line.format.name) };
-      watchOf(answered, memory).read(line.upstream.decodeReply(body, aside));
+      const own = { ...context, losses: new Losses(plan.format.name) };
+      watchOf(answered, cache).read(plan.upstream.decodeReply(body, own));
     },
   };
 };

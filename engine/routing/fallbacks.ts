@@ -1,23 +1,23 @@
 import { type Config, fallbackRules } from '../config/config.ts';
-import { type Destination, findDestination } from './destination.ts';
+import { type Destination, findDestination } from '../config/destination.ts';
 import type { Resolution } from './resolve.ts';
 
 /**
- * Where a request goes instead when its destination can't serve it, in order: the list of the rule that chose the destination. A
- * destination that the client named itself has none; one that only its provider lists counts as the default. Entries that lead
- * nowhere, or where the request has been, are left out.
+ * The fallbacks of a request, in order: the list of the rule that chose its destination. An explicit or tagged destination has
+ * none; one chosen because only one provider lists the model has the default's. Omits entries that match no model and repeated
+ * ones.
  */
 export const fallbacksOf = (
   { provider, model, scenario }: Pick<Resolution, 'provider' | 'model' | 'scenario'>,
   { router, providers }: Pick<Config, 'router' | 'providers'>,
 ): readonly Destination[] => {
   const rule = fallbackRules.find((name) => name === (scenario === 'model' ? 'default' : scenario));
-  const seen = new Set([`${provider.name},${model}`]);
+  const known = new Set([`${provider.name},${model}`]);
   return (rule === undefined ? [] : (router.fallback[rule] ?? [])).flatMap((text) => {
     const found = findDestination(providers, text);
     const name = found && `${found.provider.name},${found.model}`;
-    if (!found || name === undefined || seen.has(name)) return [];
-    seen.add(name);
+    if (!found || name === undefined || known.has(name)) return [];
+    known.add(name);
     return [found];
   });
 };

@@ -1,9 +1,9 @@
 import type { Provider } from '../config/config.ts';
+import { type NamedDestination, providersOf } from '../config/destination.ts';
+import { closeNames } from '../config/diagnostics.ts';
 import { fail } from '../model/fault.ts';
-import { closeNames } from './close-names.ts';
-import { type NamedDestination, providersOf } from './destination.ts';
 
-/** Throws the `no-route` fault for a destination whose provider isn't there. `at` is the path of the text that names it. */
+/** Throws `no-route` for a destination with an unknown provider. `at` is the path of the text that names it. */
 export const unknownProvider = (named: NamedDestination, providers: readonly Provider[], at: string): never => {
   const names = providers.map(({ name }) => name);
   const close = closeNames(named.provider, names).map((name) => `${name},${named.model}`);
@@ -12,7 +12,7 @@ export const unknownProvider = (named: NamedDestination, providers: readonly Pro
   });
 };
 
-/** Throws the `no-route` fault for a bare model that nothing leads on from. */
+/** Throws `no-route` for a bare model name that no rule resolves. */
 export const unknownModel = (model: string, providers: readonly Provider[], at: string): never => {
   const listing = providersOf(providers, model);
   const count = listing.length > 1 ? `${listing.length} providers list` : 'No provider lists';
@@ -42,7 +42,7 @@ const hint = (names: readonly string[]): string =>
 
 const sentences = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
 
-/** A client's text may be of any length and hold anything. */
+/** Quotes and shortens a client's text, which may be of any length. */
 const quote = (text: string): string => JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
 
 const maxShown = 12;

@@ -1,32 +1,38 @@
 import { type Config, type Provider, type Scenario, scenarios } from '../config/config.ts';
+import {
+  type Destination,
+  findDestination,
+  findProvider,
+  parseDestination,
+  providersOf,
+} from '../config/destination.ts';
 import { fail } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
-import type { PromptSize } from '../tokens/prompt-tokens.ts';
-import { aliasDestination } from './aliases.ts';
-import { type Destination, findDestination, findProvider, parseDestination, providersOf } from './destination.ts';
+import { aliasDestination } from './model-names.ts';
+import { takeModelTag, type UntaggedRequest } from './model-tag.ts';
 import { unknownModel, unknownProvider } from './no-route.ts';
 import { rules } from './scenarios.ts';
-import { takeTag, type Untagged } from './tag.ts';
+import type { PromptSize } from './tokens/prompt-tokens.ts';
 
-/** Where a request goes, and why. */
+/** The destination of a request, and why it was chosen. */
 export interface Resolution {
   readonly provider: Provider;
   /** The upstream's name of the model. */
   readonly model: string;
-  /** The rule that decided: the model's own `provider,model`, a tag, a scenario, the default, or the only list with it. */
+  /** The rule that decided: an explicit `provider,model`, a tag, a scenario, the default, or the only provider's list with the model. */
   readonly scenario: 'explicit' | 'tag' | 'default' | 'model' | Scenario;
   /** The rule and its reason, for users: `longContext: 81,230 tokens > 60,000`. */
   readonly reason: string;
-  /** Tokens of the request, where a rule needed them and they were counted. */
+  /** The request's tokens, if a rule needed an exact count. */
   readonly tokens: number | undefined;
-  /** The request for that model, without a tag. */
+  /** The request with the chosen model, without tags. */
   readonly request: ModelRequest;
-  /** A tag was taken out: the client's bytes can't be forwarded as they came. */
+  /** A tag was removed, so the client's bytes can't pass through. */
   readonly tagged: boolean;
   readonly warnings: readonly string[];
 }
 
-/** A rule that fits. */
+/** A rule's result. */
 interface Choice extends Destination {
   readonly scenario: Resolution['scenario'];
   readonly reason: string;
@@ -34,21 +40,20 @@ interface Choice extends Destination {
 
 const noSize: PromptSize = { tokens: 0, by: 'bound' };
 
-/** Whether the number of its tokens may decide who answers a request: nothing names a destination, and long ones have a route. */
+/** Whether the token count may decide the destination: the client names none, and `longContext` has a route. */
 export const sizeMatters = (asked: ModelRequest, config: Config): boolean =>
   config.router.routes.longContext !== undefined &&
   !asked.model.includes(',') &&
-  takeTag(asked).destination === undefined &&
+  takeModelTag(asked).destination === undefined &&
   aliasDestination(asked.model, config) === undefined;
 
 /**
- * Finds out who answers a request: an explicit `provider,model`, else a tag, else the first scenario that fits and has a
- * route, else the default, else the only provider that lists the model. `size` is needed where `sizeMatters`: exact, or a bound
- * on the same side of the threshold. Throws an `invalid-request` fault for a model that names nothing and `no-route` when
- * nobody is found.
+ * Resolves a request's destination: an explicit `provider,model`, else a tag, else the first matching scenario with a route, else
+ * the default, else the only provider that lists the model. `size` is needed if `sizeMatters`: exact, or a bound on the same
+ * side of the threshold. Throws `invalid-request` for a blank model and `no-route` if no destination is found.
  */
 export const resolveRoute = (asked: ModelRequest, config: Config, size: PromptSize = noSize): Resolution => {
-  const untagged = takeTag(asked);
+  const untagged = takeModelTag(asked);
   const { request } = untagged;
   const warnings: string[] = [];
   const { provider, model, scenario, reason } =
@@ -73,7 +78,7 @@ export const resolveRoute = (asked: ModelRequest, config: Config, size: PromptSi
 const explicitly = (
   text: string,
   config: Config,
-  { destination }: Untagged,
+  { destination }: UntaggedRequest,
   warnings: string[],
 ): Choice | undefined => {
   if (text.trim() === '') return fail('invalid-request', 'model must not be blank.', { param: 'model' });
@@ -87,14 +92,14 @@ const explicitly = (
   };
 };
 
-const byTag = ({ destination, at }: Untagged, config: Config): Choice | undefined => {
+const byTag = ({ destination, at }: UntaggedRequest, config: Config): Choice | undefined => {
   if (destination === undefined) return undefined;
   const found = namedDestination(destination, config, at) ?? findDestination(config.providers, destination);
   if (!found) return unknownModel(destination, config.providers, at);
   return { ...found, scenario: 'tag', reason: `tag: the system prompt names ${found.provider.name},${found.model}` };
 };
 
-/** `provider,model` looked up; `undefined` for a bare model. */
+/** The destination that `provider,model` names; `undefined` for a bare model. */
 const namedDestination = (text: string, { providers }: Config, at: string): Destination | undefined => {
   const named = parseDestination(text);
   if (!named) return undefined;

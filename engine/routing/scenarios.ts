@@ -1,27 +1,29 @@
 import type { Scenario } from '../config/config.ts';
-import { isJsonObject } from '../model/json.ts';
+import { isJsonObject } from '../model/json/json.ts';
 import type { ModelRequest, Part, Tool } from '../model/request.ts';
-import type { PromptSize } from '../tokens/prompt-tokens.ts';
+import type { PromptSize } from './tokens/prompt-tokens.ts';
 
-/** What a rule must know beside the request. */
-export interface Facts extends PromptSize {
+/** What a rule needs besides the request. */
+interface Facts extends PromptSize {
   readonly longContextThreshold: number;
 }
 
-/** A rule: why the request belongs to the scenario, in words for users; `undefined` when it doesn't. */
-export type Rule = (request: ModelRequest, facts: Facts) => string | undefined;
+/** Returns why the request belongs to the scenario, worded for users; `undefined` if it doesn't. */
+type Rule = (request: ModelRequest, facts: Facts) => string | undefined;
 
 const longContext: Rule = (_, { tokens, by, longContextThreshold }) =>
-  tokens > longContextThreshold ? `${sureness[by]}${words(tokens)} tokens > ${words(longContextThreshold)}` : undefined;
+  tokens > longContextThreshold
+    ? `${qualifiers[by]}${formatCount(tokens)} tokens > ${formatCount(longContextThreshold)}`
+    : undefined;
 
-const sureness = { count: '', bound: 'at least ', estimate: 'about ' };
+const qualifiers = { count: '', bound: 'at least ', estimate: 'about ' };
 
 const image: Rule = ({ turns }) =>
   newestUserParts(turns).some(holdsImage) ? 'the newest user turn has an image' : undefined;
 
 /**
- * Agents declare a web search beside their own tools on every request: it counts only where nothing else can be called, or
- * where the call is forced.
+ * Agents declare a web search tool with their own tools on every request. So it counts only if it is the only tool, or if
+ * its call is forced.
  */
 const webSearch: Rule = ({ tools, toolChoice }) => {
   if (toolChoice?.type === 'none') return undefined;
@@ -31,14 +33,14 @@ const webSearch: Rule = ({ tools, toolChoice }) => {
   return forced || choosesWebSearch(toolChoice) ? 'tool_choice forces a web search' : undefined;
 };
 
-/** Agents send their small tasks to a small model of this name; where in the name it stands changes with each release. */
+/** Agents send small tasks to a model of this name. Its position in the full name changes between releases. */
 const background: Rule = ({ model }) => (/haiku/i.test(model) ? 'the model asked for is a haiku' : undefined);
 
-/** Agents send adaptive thinking and low efforts on every request: only a budget or a high effort counts. */
+/** Agents send adaptive thinking or a low effort on every request, so only a budget or a high effort counts. */
 const think: Rule = ({ reasoning }) => {
   if (!reasoning || reasoning.mode === 'off') return undefined;
   const { mode, budget = 0, effort } = reasoning;
-  if (mode === 'on' && budget > 0) return `thinking is on with a budget of ${words(budget)} tokens`;
+  if (mode === 'on' && budget > 0) return `thinking is on with a budget of ${formatCount(budget)} tokens`;
   return effort && highEfforts.has(effort) ? `the effort asked for is ${effort}` : undefined;
 };
 
@@ -47,9 +49,9 @@ export const rules: Readonly<Record<Scenario, Rule>> = { longContext, image, web
 
 const highEfforts: ReadonlySet<string> = new Set(['high', 'xhigh', 'max']);
 
-const words = (count: number): string => count.toLocaleString('en-US');
+const formatCount = (count: number): string => count.toLocaleString('en-US');
 
-/** Neighbouring user turns are one turn to a model; instructions in between don't end it. */
+/** Adjacent user turns are one turn to a model, also with instructions between them. */
 const newestUserParts = (turns: ModelRequest['turns']): readonly Part[] => {
   const last = turns.findLastIndex(({ role }) => role === 'user');
   const before = turns.findLastIndex(({ role }, index) => index < last && role === 'assistant');
@@ -68,7 +70,7 @@ const isWebSearch = (tool: Tool): boolean =>
 const nameOf = (tool: Tool): unknown =>
   tool.type === 'web-search' ? (tool.raw.value.name ?? 'web_search') : tool.name;
 
-/** A choice in one wire format's own words, such as `{"type":"web_search"}`. */
+/** Covers a choice kept in its wire format, such as `{"type":"web_search"}`. */
 const choosesWebSearch = (choice: ModelRequest['toolChoice']): boolean =>
   choice?.type === 'opaque' &&
   isJsonObject(choice.value) &&

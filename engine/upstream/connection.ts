@@ -1,23 +1,26 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
+import { ContinueFilter } from './continue-filter.ts';
 import { EndGate } from './end-gate.ts';
-import { openSocket, type Target } from './open-socket.ts';
+import { openSocket, type SocketTarget } from './open-socket.ts';
 import { proxyCredentials } from './proxy.ts';
 
-/** How long an idle connection is kept where the upstream doesn't say, in milliseconds. */
+/** How long an idle connection is kept unless the upstream says otherwise, in milliseconds. */
 const keepAliveMs = 30_000;
 
-/** One connection to an upstream, used by one call at a time. An undici client, so it connects when it is first used. */
+/** One connection to an upstream, used by one call at a time. Connects on first use. */
 export class Connection {
   readonly #client: Client;
-  readonly #target: Target;
+  readonly #target: SocketTarget;
   #socket: Socket | undefined;
   #served: Socket | undefined;
   #gate: EndGate | undefined;
+  /** For the answer whose head is awaited. */
+  #filter = new ContinueFilter();
   #giveUp: (() => void) | undefined;
 
-  /** `lost` is told each time that the socket has gone, whoever closed it. */
-  constructor(target: Target, lost: (connection: Connection) => void) {
+  /** `lost` is called each time the socket closes, on either side. */
+  constructor(target: SocketTarget, lost: (connection: Connection) => void) {
     this.#target = target;
     this.#client = new Client(target.url.origin, {
       pipelining: 1,
@@ -31,6 +34,7 @@ export class Connection {
           if (outcome instanceof Error) return connected(outcome, null);
           this.#socket = outcome.on('error', renameReset);
           this.#gate = new EndGate(outcome);
+          this.#filterHeads(outcome);
           connected(null, outcome);
         });
       },
@@ -38,24 +42,25 @@ export class Connection {
     this.#client.on('disconnect', () => lost(this));
   }
 
-  /** The socket in use has served a call before, so the upstream may have been about to close it. */
+  /** The socket has served a call before, so the upstream may have closed it meanwhile. */
   get reused(): boolean {
     return this.#socket !== undefined && this.#socket === this.#served;
   }
 
-  /** Fit for a further call. */
+  /** Can serve another call. */
   get usable(): boolean {
     return this.#socket?.destroyed === false;
   }
 
-  /** Sends a request; what becomes of it goes to the handler. */
+  /** Sends a request. The handler receives the outcome. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     const { url, proxy } = this.#target;
+    this.#filter = new ContinueFilter();
     if (proxy === undefined || url.protocol === 'https:') this.#client.dispatch(options, handler);
     else this.#client.dispatch(forProxy(options, url, proxy), handler);
   }
 
-  /** Holds the body back from the next chunk on. */
+  /** Pauses the body from the next chunk on. */
   pause(controller: Dispatcher.DispatchController): void {
     this.#gate?.hold();
     controller.pause();
@@ -65,13 +70,22 @@ export class Connection {
     this.#gate?.release(() => controller.resume());
   }
 
-  /** A call has ended well. Its body may have been held back when the last it had to bring was its end. */
+  /** Called after a successful call. Releases the gate, since the body may have been paused at its end. */
   markServed(): void {
     this.#gate?.release(() => {});
     this.#served = this.#socket;
   }
 
-  /** Closes the socket at once, also while it is being opened. Calls on it get nothing more that matters. */
+  #filterHeads(socket: Socket): void {
+    const read = socket.read;
+    socket.read = (size) => {
+      const piece: unknown = Reflect.apply(read, socket, [size]);
+      if (piece instanceof Uint8Array) this.#filter.pass(piece);
+      return piece;
+    };
+  }
+
+  /** Closes the socket at once, also while it is being opened. */
   destroy(): void {
     this.#giveUp?.();
     void this.#client.destroy();
@@ -79,14 +93,14 @@ export class Connection {
 }
 
 /**
- * Gives a reset another code before undici sees it. By ECONNRESET, when the answer's head said `connection: close`, undici
- * 7.30.2 takes an answer without a length for complete, and throws as `EndGate` tells when the body is held back.
+ * Changes a reset's code before undici sees it. After ECONNRESET and `connection: close`, undici 7.30.2 treats an answer without
+ * a length as complete, and throws if the body is paused (see `EndGate`).
  */
 const renameReset = (error: NodeJS.ErrnoException): void => {
   if (error.code === 'ECONNRESET') error.code = 'ECONNABORTED';
 };
 
-/** A plain request as a proxy wants it. Source: RFC 9112, section 3.2.2 (absolute-form). */
+/** A plain HTTP request in the form for a proxy. Source: RFC 9112, section 3.2.2 (absolute-form). */
 const forProxy = (options: Dispatcher.DispatchOptions, url: URL, proxy: URL): Dispatcher.DispatchOptions => {
   const credentials = proxyCredentials(proxy);
   return {

@@ -1,52 +1,54 @@
 import { Observable } from 'rxjs';
+import type { Environment } from '../config/env.ts';
 import { fail } from '../model/fault.ts';
-import type { Upstreams } from './call.ts';
-import { Connections, type Occupancy, type Room } from './connections.ts';
-import type { Patience } from './faults.ts';
-import { type Environment, proxyFor } from './proxy.ts';
-import { Transfer } from './transfer.ts';
+import { CallHandler } from './call-handler.ts';
+import type { DecompressLimits } from './decompress.ts';
+import type { PoolLimits, UpstreamTimeouts } from './limits.ts';
+import { ConnectionPool, type PoolStats } from './pool.ts';
+import { proxyFor } from './proxy.ts';
+import type { Upstreams } from './upstreams.ts';
 
 /**
- * How upstreams are reached. undici keeps the two limits of `Patience` by a clock of its own that ticks twice a second: they
- * may be up to a second late, and 0 means none. Time in which a body is held back doesn't count.
+ * How upstreams are reached. undici's timer for `idleMs` ticks twice a second, so it may be up to a second late; 0 disables it.
+ * The time during which a body is paused doesn't count.
  */
-export interface UpstreamOptions extends Patience, Room {
-  /** Until a connection is open, in milliseconds: name, TCP, proxy and TLS together. */
+export interface UpstreamOptions extends UpstreamTimeouts, PoolLimits, DecompressLimits {
+  /** Time to open a connection, in milliseconds: DNS, TCP, proxy and TLS together. */
   readonly connectMs: number;
-  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are looked up. */
+  /** The source of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
   readonly environment: Environment;
 }
 
-const empty: Occupancy = { inUse: 0, idle: 0, waiting: 0, refused: 0 };
+const empty: PoolStats = { inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 };
 
-/** Connections to upstreams, made when they are first called. */
+/** Creates the connections to upstreams; each connects on its first call. */
 export const createUpstreams = (options: UpstreamOptions): Upstreams => {
-  const origins = new Map<string, Connections>();
+  const pools = new Map<string, ConnectionPool>();
   let closing = false;
 
-  const connectionsTo = (url: URL): Connections => {
-    const known = origins.get(url.origin);
+  const poolFor = (url: URL): ConnectionPool => {
+    const known = pools.get(url.origin);
     if (known) return known;
     if (!/^https?:$/.test(url.protocol)) fail('misconfigured', `An upstream can't be called by ${url.protocol}//.`);
     const proxy = proxyFor(url, options.environment);
     const { connectMs } = options;
-    const made = new Connections({ url, proxy, connectMs, sessions: { latest: undefined } }, options);
-    origins.set(url.origin, made);
-    if (closing) made.close();
-    return made;
+    const pool = new ConnectionPool({ url, proxy, connectMs, sessions: { latest: undefined } }, options);
+    pools.set(url.origin, pool);
+    if (closing) pool.close();
+    return pool;
   };
 
   return {
     call: (call) =>
       new Observable((subscriber) => {
-        const transfer = new Transfer(call, connectionsTo(call.url), options, subscriber);
-        transfer.start();
-        return () => transfer.abandon();
+        const handler = new CallHandler(call, poolFor(call.url), options, subscriber);
+        handler.start();
+        return () => handler.abandon();
       }),
-    occupancyOf: ({ origin }) => origins.get(origin)?.occupancy ?? empty,
+    poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
     async close() {
       closing = true;
-      await Promise.all([...origins.values()].map((connections) => connections.close()));
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
     },
   };
 };

@@ -1,72 +1,135 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import { Decompress as ZstdDecompress } from 'fzstd';
-import { concat, defer, mergeMap, Observable, type OperatorFunction } from 'rxjs';
+import { Observable, type OperatorFunction, throwError } from 'rxjs';
+import type { Backpressure, Pausable } from '../backpressure.ts';
 import { FaultError } from '../model/fault.ts';
+import { garbled, tooMuch } from './decompress-faults.ts';
+import type { UpstreamAnswer } from './upstreams.ts';
+import { decompressZstd } from './zstd.ts';
+
+/** The limit of compressed answers. */
+export interface DecompressLimits {
+  /** Bytes, both compressed and decompressed. */
+  readonly decompressedBytes: number;
+}
+
+/** How a body is decompressed. */
+export interface Decompressing {
+  /** Limit in bytes, compressed and after each decompression. */
+  readonly maxBytes: number;
+  /** Pauses the output. */
+  readonly backpressure: Backpressure;
+}
+
+/** The answer, decompressed and without `content-encoding`. Some upstreams compress unasked. */
+export const plainAnswer = (
+  answer: UpstreamAnswer,
+  { decompressedBytes }: DecompressLimits,
+  backpressure: Backpressure,
+): UpstreamAnswer => {
+  if (answer.headers['content-encoding'] === undefined) return answer;
+  const { 'content-encoding': encoding, ...headers } = answer.headers;
+  const body = answer.body.pipe(decompress(encoding, { maxBytes: decompressedBytes, backpressure }));
+  return { ...answer, headers, body };
+};
 
 /**
- * Undoes a body's `content-encoding`, for upstreams that compress though they aren't asked to. What an upstream flushed
- * comes out as soon as it has come in. Errors with an `upstream-garbled` fault for bytes that aren't so encoded or end too
- * early, and for an encoding that is unknown. Source: RFC 9110, section 8.4.1; RFC 8878 (zstd).
+ * Decompresses a body by its `content-encoding`. Flushed data is emitted as soon as it arrives. Errors with `upstream-garbled` for
+ * invalid or truncated data, an unknown encoding, and data beyond the limit. Source: RFC 9110, section 8.4.1; RFC 8878 (zstd).
  */
-export const decompress =
-  (encoding: string): OperatorFunction<Uint8Array, Uint8Array> =>
-  (source) =>
-    encoding
-      .toLowerCase()
-      .split(',')
-      .map((coding) => coding.trim())
-      .filter((coding) => coding !== '' && coding !== 'identity')
-      // Listed in the order in which they were applied.
-      .reduceRight((bytes, coding) => bytes.pipe(undo(coding)), source);
+export const decompress = (encoding: string, how: Decompressing): OperatorFunction<Uint8Array, Uint8Array> => {
+  const codings = encoding
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+  if (codings.length > maxCodings) return refused(`${codings.length} encodings in a row`);
+  // The header lists the encodings in the order in which they were applied.
+  return (source) => codings.reduceRight((bytes, coding) => bytes.pipe(decoderOf(coding, how)), source);
+};
 
-const undo = (coding: string): OperatorFunction<Uint8Array, Uint8Array> => {
+/** Servers need only one, and each costs a decompressor. */
+const maxCodings = 4;
+
+const decoderOf = (coding: string, how: Decompressing): OperatorFunction<Uint8Array, Uint8Array> => {
   switch (coding) {
     case 'gzip':
     case 'x-gzip':
-      return through(coding, () => createGunzip(options));
+      return through(coding, how, () => createGunzip(options));
     case 'deflate':
-      return through(coding, ([first = 0]) =>
+      return through(coding, how, ([first = 0]) =>
         hasZlibHead(first) ? createInflate(options) : createInflateRaw(options),
       );
     case 'br':
-      return through(coding, () => createBrotliDecompress(options));
+      return through(coding, how, () => createBrotliDecompress(options));
     case 'zstd':
-      return unzstd;
+      return decompressZstd(how.maxBytes);
     default:
-      throw new FaultError({
-        kind: 'upstream-garbled',
-        message: `The upstream sent its answer in an encoding that can't be read: ${coding}.`,
-      });
+      return refused(coding.slice(0, 40));
   }
 };
 
-/** The size of a piece that comes out, in bytes; zlib's own is a fourth of it. */
+const refused =
+  (what: string): OperatorFunction<Uint8Array, Uint8Array> =>
+  () =>
+    throwError(
+      () =>
+        new FaultError({
+          kind: 'upstream-garbled',
+          message: `The upstream sent its answer in an encoding that can't be read: ${what}.`,
+        }),
+    );
+
+/** The size of output chunks, in bytes; four times zlib's default. */
 const options = { chunkSize: 65_536 };
 
-/** `deflate` means zlib's format, but some servers leave its head away. The low half of its first byte is always 8. */
+/** `deflate` means zlib's format, but some servers omit its header. The low half of the header's first byte is 8. */
 const hasZlibHead = (first: number): boolean => (first & 15) === 8;
 
-/** Runs the bytes through a stream of zlib's, which is made from the first chunk. An empty body stays empty. */
+/** Pipes the bytes through a zlib stream, created at the first chunk. An empty body stays empty. */
 const through =
-  (coding: string, create: (first: Uint8Array) => Transform): OperatorFunction<Uint8Array, Uint8Array> =>
+  (
+    coding: string,
+    { maxBytes, backpressure }: Decompressing,
+    create: (first: Uint8Array) => Transform,
+  ): OperatorFunction<Uint8Array, Uint8Array> =>
   (source) =>
     new Observable((subscriber) => {
       let stream: Transform | undefined;
-      const open = (first: Uint8Array): Transform =>
-        create(first)
-          .on('data', (chunk: Buffer) => subscriber.next(chunk))
+      let read = 0;
+      let written = 0;
+      const output: Pausable = { pause: () => stream?.pause(), resume: () => stream?.resume() };
+      const open = (first: Uint8Array): Transform => {
+        const opened = create(first)
+          .on('data', (chunk: Buffer) => {
+            written += chunk.length;
+            if (written > maxBytes) subscriber.error(tooMuch(maxBytes));
+            else subscriber.next(chunk);
+          })
           .on('error', (error) => subscriber.error(garbled(coding, error)))
           .on('end', () => subscriber.complete());
-      subscriber.add(() => stream?.destroy());
+        backpressure.attach(output);
+        if (backpressure.paused) opened.pause();
+        return opened;
+      };
+      subscriber.add(() => {
+        backpressure.detach(output);
+        stream?.destroy();
+      });
       subscriber.add(
         source.subscribe({
           next(chunk) {
+            read += chunk.length;
+            // Input waits in memory if it arrives faster than it is decompressed, or yields no output.
+            if (read > maxBytes) {
+              subscriber.error(tooMuch(maxBytes));
+              return;
+            }
             stream ??= open(chunk);
             stream.write(chunk);
           },
           error(error) {
-            // Behind what zlib still holds: an empty write is done when all writes before it are.
+            // Emitted after zlib's pending output: an empty write finishes after all earlier writes.
             if (stream) stream.write(new Uint8Array(), () => subscriber.error(error));
             else subscriber.error(error);
           },
@@ -77,27 +140,3 @@ const through =
         }),
       );
     });
-
-/** zlib has zstd from Node.js 22.15 on alone. */
-const unzstd: OperatorFunction<Uint8Array, Uint8Array> = (source) =>
-  defer(() => {
-    const out: Uint8Array[] = [];
-    const decoder = new ZstdDecompress((chunk) => {
-      if (chunk.length > 0) out.push(chunk);
-    });
-    const push = (chunk: Uint8Array, last: boolean): readonly Uint8Array[] => {
-      try {
-        decoder.push(chunk, last);
-      } catch (error) {
-        throw garbled('zstd', error);
-      }
-      return out.splice(0);
-    };
-    return concat(
-      source.pipe(mergeMap((chunk) => push(chunk, false))),
-      defer(() => push(new Uint8Array(), true)),
-    );
-  });
-
-const garbled = (coding: string, cause: unknown): FaultError =>
-  new FaultError({ kind: 'upstream-garbled', message: `The upstream's answer is no valid ${coding}.` }, { cause });

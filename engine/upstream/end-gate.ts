@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net';
 
 /**
- * Keeps the other side's end of a socket from undici for as long as the body that the socket carries is held back. undici
- * 7.30.2 can't take it then: depending on the answer's head it either throws from the socket's own event, which nobody
- * could catch, or takes a complete answer for a cut one. The socket must allow to be half open.
- * Source: nodejs/undici, issue 5360.
+ * Withholds the peer's end of a socket from undici while the body is paused. undici 7.30.2 can't handle an end then: depending
+ * on the answer's head it throws from the socket's event, which can't be caught, or treats a complete answer as cut. The socket
+ * must have `allowHalfOpen`. Source: nodejs/undici, issue 5360.
  */
 export class EndGate {
   readonly #socket: Socket;
@@ -25,7 +24,7 @@ export class EndGate {
     this.#held = true;
   }
 
-  /** Runs `resume`, which makes undici read on; an end that was kept back follows, unless the body is held back again. */
+  /** Runs `resume`, which makes undici read on, then emits a withheld end, unless the body is paused again. */
   release(resume: () => void): void {
     this.#held = false;
     resume();

@@ -1,30 +1,27 @@
 import { errors } from 'undici';
-import { FaultError, type FaultKind } from '../model/fault.ts';
-import type { Room } from './connections.ts';
-import { isTlsCode, tlsWords } from './tls-codes.ts';
+import { errorCode, FaultError, type FaultKind } from '../model/fault.ts';
+import type { PoolLimits, UpstreamTimeouts } from './limits.ts';
 
-/** How long an upstream may stay silent, in milliseconds. */
-export interface Patience {
-  /** Until the answer's head is there, from when the request was sent. */
-  readonly firstByteMs: number;
-  /** Between two chunks of the answer's body. */
-  readonly idleMs: number;
-}
-
-/** What kept a connection from being made; `peer` is who didn't take it: `upstream api.example`, `proxy 10.0.0.1:3128`. */
+/** The fault of a failed connection. `peer` names the other side: `upstream api.example`, `proxy 10.0.0.1:3128`. */
 export const connectFault = (peer: string, error: Error): FaultError => {
   const code = codeOf(error);
   const kind = code === 'ETIMEDOUT' ? 'upstream-timeout' : 'upstream-unreachable';
   const elsewhere = isTlsCode(code) || code === 'ENOTFOUND';
-  return faultError(kind, `The ${peer} can't be reached: ${connectWords(code)}.`, error, elsewhere);
+  return faultError(kind, `The ${peer} can't be reached: ${describeConnectError(code)}.`, error, elsewhere);
 };
 
-/** No connection came about in time. `host` is the upstream's, with its port where that isn't the scheme's own. */
+/** The fault of a connection that wasn't made in time. `host` includes a non-default port. */
 export const connectTimeout = (host: string, connectMs: number): FaultError =>
   faultError('upstream-timeout', `The upstream ${host} can't be reached: no connection within ${seconds(connectMs)}.`);
 
-/** There was no connection to be had: `why` tells whether it was waited for. Nothing is wrong with the upstream. */
-export const roomFault = (host: string, why: 'full' | 'late', { queue, queueMs }: Room): FaultError => {
+/** The fault of an answer that didn't begin in time. It isn't retried: the upstream may be at work, and charge for it. */
+export const firstByteTimeout = (host: string, firstByteMs: number): FaultError => {
+  const words = `The upstream ${host} gave no answer within ${seconds(firstByteMs)}.`;
+  return faultError('upstream-timeout', words, undefined, true);
+};
+
+/** The fault of a call that got no connection: `late` after waiting, `full` without. Not a fault of the upstream. */
+export const poolFault = (host: string, why: 'full' | 'late', { queue, queueMs }: PoolLimits): FaultError => {
   const all = `All connections to the upstream ${host} are in use`;
   const message =
     why === 'full'
@@ -34,18 +31,13 @@ export const roomFault = (host: string, why: 'full' | 'late', { queue, queueMs }
   return new FaultError({ kind: 'unavailable', message, code, headers: { 'retry-after': '1' } });
 };
 
-/** What went wrong once there was a connection. An error that is none of the network's stays as it is: it's a bug. */
-export const callFault = (host: string, error: Error, patience: Patience): Error => {
+/** The fault of an error on an open connection. An error that isn't the network's is returned unchanged: it is a bug. */
+export const callFault = (host: string, error: Error, timeouts: UpstreamTimeouts): Error => {
   if (error instanceof FaultError) return error;
   const code = codeOf(error);
   const fault = (kind: FaultKind, words: string) => faultError(kind, `The upstream ${host} ${words}.`, error);
-  if (code === 'UND_ERR_HEADERS_TIMEOUT') {
-    // It may be at work on an answer, and charge for it; and nobody waits as long a second time.
-    const words = `The upstream ${host} gave no answer within ${seconds(patience.firstByteMs)}.`;
-    return faultError('upstream-timeout', words, error, true);
-  }
   if (code === 'UND_ERR_BODY_TIMEOUT') {
-    return fault('upstream-timeout', `sent nothing for ${seconds(patience.idleMs)} in the middle of its answer`);
+    return fault('upstream-timeout', `sent nothing for ${seconds(timeouts.idleMs)} in the middle of its answer`);
   }
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
     return fault('misconfigured', `can't be called: ${error.message}`);
@@ -56,13 +48,22 @@ export const callFault = (host: string, error: Error, patience: Patience): Error
   return error;
 };
 
-/** The connection was closed or reset from the other side, or broke. */
-export const isLost = (error: Error): boolean => {
+/**
+ * Whether the peer refused bytes: it had closed the connection, or closed it with some bytes unread. A plain end proves less,
+ * since it may follow a request that was read whole. Source: RFC 9293, section 3.10.7.
+ */
+export const isReset = (error: Error): boolean => resetCodes.has(codeOf(error));
+
+/** `Connection` renames a reset to `ECONNABORTED`. */
+const resetCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
+
+/** The connection was closed or reset by the peer, or broke. */
+const isLost = (error: Error): boolean => {
   const code = codeOf(error);
   return isShort(error) || (code === 'UND_ERR_SOCKET' && !isRefusedStatus(error)) || /^E[A-Z]+$/.test(code);
 };
 
-/** A body shorter than its length, or chunks without their end. undici tells the latter by the parser's words alone. */
+/** A body shorter than its length, or without the last chunk. undici reports the latter only in the parser's message. */
 const isShort = (error: Error): boolean =>
   codeOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' ||
   (error instanceof errors.HTTPParserError && error.message.includes('Invalid EOF state'));
@@ -70,11 +71,11 @@ const isShort = (error: Error): boolean =>
 const isGarbled = (error: Error): boolean =>
   (error instanceof errors.HTTPParserError && !isShort(error)) || isRefusedStatus(error);
 
-/** Status 100 or 101 unasked, or an answer that nobody asked for: again, the words alone tell. */
+/** An unsolicited status 100 or 101, or an unsolicited answer. undici reports it only in the message. */
 const isRefusedStatus = (error: Error): boolean =>
   codeOf(error) === 'UND_ERR_SOCKET' && error.message.startsWith('bad ');
 
-const connectWords = (code: string): string => {
+const describeConnectError = (code: string): string => {
   if (isTlsCode(code)) return tlsWords(code);
   switch (code) {
     case 'ECONNREFUSED':
@@ -94,9 +95,42 @@ const connectWords = (code: string): string => {
   }
 };
 
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
+const codeOf = (error: Error): string => errorCode(error) ?? '';
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
 const faultError = (kind: FaultKind, message: string, cause?: Error, elsewhere = false): FaultError =>
   new FaultError({ kind, message, ...(elsewhere && { elsewhere }) }, { cause });
+
+/** Whether an error's code says that TLS failed. Source: Node.js documentation, "X509 certificate error codes". */
+const isTlsCode = (code: string): boolean =>
+  certificateCodes.has(code) || code === 'EPROTO' || /^ERR_(SSL|TLS|OSSL)_/.test(code);
+
+/** Describes a TLS error code. */
+const tlsWords = (code: string): string =>
+  certificateCodes.has(code) || code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+    ? `its TLS certificate can't be trusted (${code})`
+    : `the TLS handshake failed (${code})`;
+
+const certificateCodes: ReadonlySet<string> = new Set([
+  'CERT_CHAIN_TOO_LONG',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REJECTED',
+  'CERT_REVOKED',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERROR_IN_CERT_NOT_AFTER_FIELD',
+  'ERROR_IN_CERT_NOT_BEFORE_FIELD',
+  'HOSTNAME_MISMATCH',
+  'INVALID_CA',
+  'INVALID_PURPOSE',
+  'PATH_LENGTH_EXCEEDED',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
+  'UNABLE_TO_DECRYPT_CERT_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);

@@ -1,34 +1,34 @@
 import { isIP, connect as netConnect, type Socket } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { FaultError } from '../model/fault.ts';
-import { hostOf, portOf } from './address.ts';
 import { connectFault, connectTimeout } from './faults.ts';
-import { tunnel } from './tunnel.ts';
+import { proxyCredentials } from './proxy.ts';
+import { hostOf, portOf } from './url.ts';
 
 /** Where to connect to, and how. */
-export interface Target {
+export interface SocketTarget {
   /** Only its scheme, host and port count. */
   readonly url: URL;
   readonly proxy: URL | undefined;
-  /** How long it may take until requests can be sent, in milliseconds: name, TCP, proxy and TLS together. */
+  /** Time limit in milliseconds: DNS, TCP, proxy and TLS together. */
   readonly connectMs: number;
-  /** TLS state by which the next connection of the same target begins faster. */
+  /** The TLS session with which the next connection to the target resumes. */
   readonly sessions: TlsSessions;
 }
 
 /** The newest TLS session of one target. */
-export interface TlsSessions {
+interface TlsSessions {
   latest: Buffer | undefined;
 }
 
-/** Takes the open socket, or the fault that prevented one. */
-export type Opened = (outcome: Socket | FaultError) => void;
+/** Receives the open socket, or the fault that prevented it. */
+type Opened = (outcome: Socket | FaultError) => void;
 
 /**
- * Opens a socket on which HTTP/1.1 can be spoken with the target. Calls `opened` once. The function that it returns gives up
- * at once, at any stage; `opened` isn't called then.
+ * Opens a socket for HTTP/1.1 to the target. Calls `opened` once. The returned function cancels at any stage; `opened` isn't
+ * called then.
  */
-export const openSocket = (target: Target, opened: Opened): (() => void) => {
+export const openSocket = (target: SocketTarget, opened: Opened): (() => void) => {
   const { url, proxy, connectMs, sessions } = target;
   let current: Socket | undefined;
   let settled = false;
@@ -42,7 +42,7 @@ export const openSocket = (target: Target, opened: Opened): (() => void) => {
   };
   const timer = setTimeout(() => settle(connectTimeout(url.host, connectMs)), connectMs);
 
-  /** Goes on with the socket once it is ready, by an event of this name. */
+  /** Calls `next` when the socket emits `ready`. */
   const whenReady = (
     socket: Socket,
     ready: 'connect' | 'secureConnect',
@@ -57,7 +57,7 @@ export const openSocket = (target: Target, opened: Opened): (() => void) => {
     else whenReady(secure(socket, url, sessions), 'secureConnect', `upstream ${url.host}`, settle);
   };
   const throughProxy = (via: URL) => (socket: Socket) => {
-    // Plain requests are given to a proxy as they are, by whole URLs; many let CONNECT reach port 443 alone.
+    // Plain HTTP requests go to the proxy in absolute form; many proxies allow CONNECT only to port 443.
     if (url.protocol !== 'https:') settle(socket);
     else tunnel(socket, url, via, (fault) => (fault ? settle(fault) : toUpstream(socket)));
   };
@@ -87,7 +87,7 @@ const plain = (url: URL): Socket =>
     allowHalfOpen: true,
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
-    // Node gives a host's first address 250 ms, fewer than a far one needs when its other address can't be reached at all.
+    // Node's default of 250 ms is too short for a distant host whose other address is unreachable.
     autoSelectFamilyAttemptTimeout: 1000,
   });
 
@@ -103,4 +103,43 @@ const secure = (socket: Socket, url: URL, sessions: TlsSessions): TLSSocket => {
   }).on('session', (fresh) => {
     sessions.latest = fresh;
   });
+};
+
+/** The longest head of a proxy's answer, in bytes. */
+const maxHeadBytes = 16_384;
+
+/**
+ * Opens a tunnel to `url`'s host through the proxy that `socket` is connected to. Calls `done` once, with a fault if the proxy
+ * refuses. Source: RFC 9110, section 9.3.6.
+ */
+const tunnel = (socket: Socket, url: URL, proxy: URL, done: (fault?: FaultError) => void): void => {
+  const refuse = (words: string) =>
+    finish(new FaultError({ kind: 'upstream-unreachable', message: `The proxy ${proxy.host} ${words} ${url.host}.` }));
+  const finish = (fault?: FaultError) => {
+    socket.off('data', read).off('end', ended);
+    socket.pause();
+    done(fault);
+  };
+  const ended = () => refuse('closed the connection instead of connecting to');
+
+  let head = Buffer.alloc(0);
+  const read = (chunk: Buffer) => {
+    head = Buffer.concat([head, chunk]);
+    const end = head.indexOf('\r\n\r\n');
+    if (end < 0) {
+      if (head.length > maxHeadBytes) refuse('answers in no readable way when asked to connect to');
+      return;
+    }
+    const status = /^HTTP\/1\.[01] (\d{3})/.exec(head.toString('latin1', 0, 12))?.[1];
+    if (status === undefined) return refuse('answers in no readable way when asked to connect to');
+    if (!status.startsWith('2')) return refuse(`answered with status ${status} when asked to connect to`);
+    if (head.length > end + 4) socket.unshift(head.subarray(end + 4));
+    finish();
+  };
+
+  socket.on('data', read).once('end', ended);
+  const authority = `${url.hostname}:${portOf(url)}`;
+  const credentials = proxyCredentials(proxy);
+  const authorization = credentials === undefined ? '' : `proxy-authorization: ${credentials}\r\n`;
+  socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${authorization}\r\n`);
 };

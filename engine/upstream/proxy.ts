@@ -1,13 +1,11 @@
+import type { Environment } from '../config/env.ts';
 import { fail } from '../model/fault.ts';
-import { hostOf, portOf } from './address.ts';
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { hostOf, portOf } from './url.ts';
 
 /**
- * The proxy that the environment sets for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by the URL's scheme, unless `NO_PROXY` names
- * the host; lower-case spellings win. Loopback hosts are always reached directly. Throws a `misconfigured` fault for a
- * proxy that is no `http:` or `https:` URL; its text may hold a password and isn't repeated.
+ * The proxy that the environment sets for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by the URL's scheme, unless `NO_PROXY` names the
+ * host. Lower-case names take precedence. Loopback hosts never use a proxy. Throws `misconfigured` for a proxy that isn't an
+ * `http:` or `https:` URL or whose credentials can't be decoded; the message omits the URL, which may hold a password.
  */
 export const proxyFor = (url: URL, environment: Environment): URL | undefined => {
   const read = (name: string) => environment[name.toLowerCase()] ?? environment[name];
@@ -18,14 +16,29 @@ export const proxyFor = (url: URL, environment: Environment): URL | undefined =>
   if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:') {
     return fail('misconfigured', `The environment variable ${name} names no http or https proxy.`);
   }
+  if (!isDecodable(proxy.username) || !isDecodable(proxy.password)) {
+    return fail(
+      'misconfigured',
+      `The environment variable ${name} holds a user or a password with a % that begins no escape; write %25 for it.`,
+    );
+  }
   return proxy;
 };
 
-/** The value of `proxy-authorization` for the user and password in a proxy's URL; `undefined` when it has none. */
+/** The `proxy-authorization` value for a proxy from `proxyFor`; `undefined` if it has no credentials. */
 export const proxyCredentials = ({ username, password }: URL): string | undefined =>
   username === ''
     ? undefined
     : `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`;
+
+const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const parseProxy = (value: string): URL | undefined => {
   const text = value.includes('://') ? value : `http://${value}`;
@@ -35,7 +48,7 @@ const parseProxy = (value: string): URL | undefined => {
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127\./.test(hostname);
 
-/** Entries are hosts that also stand for those below them, with or without a leading `.` or `*.`, or a port; `*` is all. */
+/** Entries are hosts, which cover subdomains, with an optional leading `.` or `*.` and port. `*` covers all hosts. */
 const isExempt = (url: URL, list: string): boolean =>
   list
     .toLowerCase()
@@ -43,7 +56,7 @@ const isExempt = (url: URL, list: string): boolean =>
     .filter((entry) => entry !== '')
     .some((entry) => {
       const bare = entry.replace(/^\*?\./, '');
-      // Unbracketed, an IPv6 address has colons of its own.
+      // An IPv6 address without brackets has colons but no port.
       const [, host = bare, port] = /^(\[.+\]|[^:]+):(\d+)$/.exec(bare) ?? [];
       return entry === '*' || (isBelow(hostOf(url), host) && (port === undefined || Number(port) === portOf(url)));
     });

@@ -1,16 +1,51 @@
+import { fail } from '../model/fault.ts';
+import type { ModelRequest } from '../model/request.ts';
+import type { Format, Target } from '../model/transformer.ts';
+
 /**
- * The URL to call: a format's own path (`/v1/chat/completions`, with a query or not) below a provider's base URL. What the
- * base already has of the path isn't repeated, and a base with a version segment of its own keeps that one. The base's query
- * is kept; where both set a name, the path's value wins, since the format needs it.
+ * Joins a format's path (`/v1/chat/completions`, optionally with a query) to a provider's base URL. Segments that the base
+ * already has aren't repeated, and the base's own version segment wins. Queries are merged; the path's values win.
+ *
+ * `{model}` in the path is replaced by `model`, whose parts become segments. It is filled in last, so that its parts are never
+ * taken for a version or a repeated segment. If the name begins with the segment before `{model}`, that isn't repeated
+ * (`models/{model}` and `models/x`). Throws `invalid-request` for a name that would change the path.
  */
-export const upstreamUrl = (baseUrl: URL, path: string): URL => {
+export const upstreamUrl = (baseUrl: URL, path: string, model = ''): URL => {
   const [pathname = '', query = ''] = path.split('?', 2);
   const url = new URL(baseUrl);
-  url.pathname = joinSegments(segmentsOf(baseUrl.pathname), segmentsOf(pathname)).join('/');
+  const segments = joinSegments(segmentsOf(baseUrl.pathname), segmentsOf(pathname));
+  url.pathname = segments
+    .map((segment, index) =>
+      segment.includes(placeholder)
+        ? segment.replace(placeholder, () => encodeModel(withoutCollection(model, segments[index - 1])))
+        : segment,
+    )
+    .join('/');
   url.hash = '';
   for (const [name, value] of new URLSearchParams(query)) url.searchParams.set(name, value);
   return url;
 };
+
+const placeholder = '{model}';
+
+const withoutCollection = (model: string, collection: string | undefined): string =>
+  collection !== undefined && model.startsWith(`${collection}/`) ? model.slice(collection.length + 1) : model;
+
+const encodeModel = (model: string): string => model.split('/').map(encodeSegment).join('/');
+
+const encodeSegment = (segment: string): string => {
+  if (segment === '' || segment === '.' || segment === '..') refuse('no empty, "." or ".." part');
+  try {
+    return encodeURIComponent(segment);
+  } catch {
+    return refuse('no lone surrogate');
+  }
+};
+
+const refuse = (rule: string): never =>
+  fail('invalid-request', `model: the upstream takes the model in its URL, so the name may have ${rule}.`, {
+    param: 'model',
+  });
 
 const segmentsOf = (pathname: string): readonly string[] => pathname.split('/').filter((segment) => segment !== '');
 
@@ -23,7 +58,7 @@ const joinSegments = (base: readonly string[], path: readonly string[]): readonl
   return [...base, ...path];
 };
 
-/** How many segments at the end of `base` are those at the start of `path`. */
+/** The number of segments at the end of `base` that equal those at the start of `path`. */
 const overlap = (base: readonly string[], path: readonly string[]): number => {
   for (let count = Math.min(base.length, path.length); count > 0; count -= 1) {
     if (path.slice(0, count).every((segment, index) => segment === base[base.length - count + index])) return count;
@@ -33,3 +68,24 @@ const overlap = (base: readonly string[], path: readonly string[]): number => {
 
 /** `v1`, `v4`, `v1beta`, `v1.1` … */
 const isVersion = (segment: string): boolean => /^v\d+(\.\d+)?([a-z]+\d*)?$/.test(segment);
+
+/** A URL's host for sockets: an IPv6 address has no brackets. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+/** A URL's port, or its scheme's default. */
+export const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80);
+
+/** The URL for a request to `model`. Cached, so many requests share one object. */
+export const callUrl = (format: Format, target: Target, model: string, request: ModelRequest): URL => {
+  const path = format.pathFor?.(target, request.model === model ? request : { ...request, model }) ?? format.path;
+  const wanted = path.includes('{model}') ? `${path} ${model}` : path;
+  const urls = known.get(target) ?? new Map<string, URL>();
+  const url = urls.get(wanted) ?? upstreamUrl(target.baseUrl, path, model);
+  // A bound, since clients choose the model names.
+  if (urls.size >= maxUrls) urls.clear();
+  known.set(target, urls.set(wanted, url));
+  return url;
+};
+
+const known = new WeakMap<Target, Map<string, URL>>();
+const maxUrls = 100;

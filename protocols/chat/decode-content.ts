@@ -1,10 +1,10 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { CacheMark, ImagePart, ImageSource, Part, TextPart } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { extraOf, unknownMembers } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
-import { type CacheControl, ImagePartBody, RefusalPartBody, TextPartBody } from './schema.ts';
+import { type CacheControl, ImagePartBody, RefusalPartBody, TextPartBody } from './schema-request.ts';
 
 const textBody = reader(TextPartBody);
 const imageBody = reader(ImagePartBody);
@@ -14,10 +14,12 @@ const imageMembers = new Set(['type', 'image_url', 'cache_control']);
 const imageUrlMembers = new Set(['url', 'detail']);
 const refusalMembers = new Set(['type', 'refusal']);
 
-/** What a message may hold: instructions only text, users and tools images too, the assistant refusals. */
-export type PartKind = 'text' | 'image_url' | 'refusal';
+/** A content part's type: instructions hold text only, users and tools images too, the assistant refusals. */
+type PartKind = 'text' | 'image_url' | 'refusal';
 
-/** A message's `content` → parts; `at` is its path. Throws for what this route or this role doesn't take. */
+/**
+ * A message's `content` → parts. `at` is its path. Throws for a kind that the endpoint or the role doesn't accept.
+ */
 export const decodeContent = (
   content: string | readonly JsonObject[],
   at: string,
@@ -27,11 +29,11 @@ export const decodeContent = (
   return content.map((part, index) => decodePart(part, `${at}[${index}]`, kinds));
 };
 
-/** Instructions, which hold text alone. */
+/** Decodes instructions, which hold text only. */
 export const decodeTexts = (content: string | readonly JsonObject[], at: string): TextPart[] =>
   decodeContent(content, at, ['text']).filter((part) => part.type === 'text');
 
-/** `cache_control` → the mark. */
+/** `cache_control` → cache mark. */
 export const cacheMark = (control: CacheControl | null | undefined): CacheMark | undefined =>
   control ? { ...(control.ttl && { ttl: control.ttl }) } : undefined;
 

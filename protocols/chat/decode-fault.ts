@@ -1,8 +1,8 @@
-import type { Fault, FaultKind } from '../../engine/model/fault.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import { errorText, type Fault, type FaultKind, saysContextOverflow } from '../../engine/model/fault.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
-/** What an error body tells, in whatever form it came. */
+/** The members of an error body, in any of its forms. */
 interface Report {
   readonly message: string;
   readonly words: readonly string[];
@@ -12,8 +12,8 @@ interface Report {
 }
 
 /**
- * An answer with a failure status → fault. The status, and the headers that tell when to try again, are kept. Bodies that
- * aren't JSON aren't shown. Source: OpenAI API reference, "Error codes", and recordings of look-alikes.
+ * Decodes an error response. Keeps the status and the retry headers; a body that isn't JSON isn't shown. Source:
+ * OpenAI API reference, "Error codes"; recordings of compatible servers.
  */
 export const decodeFault = (status: number, headers: Headers, body: string): Fault => {
   const parsed = parseJson(body.trim());
@@ -23,15 +23,15 @@ export const decodeFault = (status: number, headers: Headers, body: string): Fau
   return { ...faultOfReport(report, status), status, ...(kept.length > 0 && { headers: Object.fromEntries(kept) }) };
 };
 
-/** The error inside a chunk, or inside a reply with a good status; `undefined` when there is none. */
+/** The error inside a chunk, or inside a reply with a success status; `undefined` without one. */
 export const reportedError = (body: JsonObject): Json | undefined => {
   const { error } = body;
   if (error !== undefined && error !== null && error !== false) return error;
   return body.object === 'error' || body.type === 'error' ? body : undefined;
 };
 
-/** An error that an upstream reports inside its answer → fault. Its own status is used where it gives one. */
-export const decodeReported = (error: unknown): Fault => {
+/** An error reported inside a reply → fault. Uses the error's own status if it has one. */
+export const decodeReportedFault = (error: unknown): Fault => {
   const report = readReport(error);
   return { ...faultOfReport(report, report.status), status: report.status };
 };
@@ -40,19 +40,20 @@ const retryHeader = /^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/;
 
 const readReport = (error: unknown): Report => {
   if (typeof error === 'string')
-    return { message: error, words: [], code: undefined, param: undefined, status: undefined };
+    return { message: errorText(error), words: [], code: undefined, param: undefined, status: undefined };
   const body: JsonObject = isJsonObject(error) ? error : {};
   const metadata = isJsonObject(body.metadata) ? body.metadata : {};
   const words = [body.code, body.type, body.status, metadata.error_type]
     .filter((word) => typeof word === 'string')
-    .filter((word) => word !== '');
+    .filter((word) => word !== '')
+    .map(errorText);
   const status = [body.status_code, body.code, body.status].find((value) => typeof value === 'number');
   const text = [body.message, body.detail, metadata.raw].filter((value) => typeof value === 'string' && value !== '');
   return {
-    message: text.join(': '),
+    message: errorText(text.join(': ')),
     words,
     code: words[0],
-    param: typeof body.param === 'string' && body.param !== '' ? body.param : undefined,
+    param: typeof body.param === 'string' && body.param !== '' ? errorText(body.param) : undefined,
     status: status !== undefined && status >= 400 && status <= 599 ? status : undefined,
   };
 };
@@ -60,7 +61,7 @@ const readReport = (error: unknown): Report => {
 const faultOfReport = (report: Report, status: number | undefined): Fault => {
   const kind = kindOf(report, status);
   const { code, param } = report;
-  // Vendors repeat parts of the key there.
+  // Vendors repeat parts of the key in this message.
   if (kind === 'upstream-auth')
     return { kind, message: 'The upstream refused the credentials of this provider.', code };
   const plain =
@@ -68,21 +69,20 @@ const faultOfReport = (report: Report, status: number | undefined): Fault => {
   return { kind, message: shown(report.message) || plain, code, param };
 };
 
-/** The upstream's words, without anything that looks like a key, and not without end. */
+/** The upstream's message, with everything that looks like a key masked. */
 const shown = (message: string): string =>
-  message
-    .replace(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g, '***')
-    .slice(0, 2000)
-    .trim();
-
-const contextTexts =
-  /context_length_exceeded|maximum context length|exceeds? the (?:model's |maximum )?context|context window|prompt is too long|input token count .*exceeds/i;
+  message.replace(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g, '***').trim();
 
 const kindOf = ({ message, words }: Report, status: number | undefined): FaultKind => {
   const says = (...candidates: readonly string[]) => words.some((word) => candidates.includes(word));
   const refused = status === undefined || (status >= 400 && status < 500);
   if (says('insufficient_quota', 'payment_required', 'billing_error') || status === 402) return 'upstream-billing';
-  if (refused && status !== 401 && status !== 429 && (says('context_length_exceeded') || contextTexts.test(message))) {
+  if (
+    refused &&
+    status !== 401 &&
+    status !== 429 &&
+    (says('context_length_exceeded') || saysContextOverflow(message))
+  ) {
     return 'upstream-context';
   }
   if (status === 401 || says('invalid_api_key', 'authentication_error', 'authentication', 'API_KEY_INVALID')) {

@@ -1,12 +1,14 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { Json, JsonObject } from '../../engine/model/json.ts';
+import type { Json, JsonObject } from '../../engine/model/json/json.ts';
+import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import type { Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { decodeContent, decodeTexts } from './decode-content.ts';
-import { callSignature, decodeReasoning } from './decode-reasoning.ts';
+import { callSignatures, decodeReasoning } from './decode-reasoning.ts';
 import { extraOf } from './extra.ts';
-import { unsupported } from './refuse-unsupported.ts';
-import { AssistantMessage, FunctionCall, PlainMessage, ToolMessage } from './schema.ts';
+import { type CallCounts, decodeFunctionCall, decodeFunctionResult } from './legacy-functions.ts';
+import { unsupported, unsupportedWhileStrict } from './refuse-unsupported.ts';
+import { AssistantMessage, FunctionCall, PlainMessage, ToolMessage } from './schema-request.ts';
 
 const plainMessage = reader(PlainMessage);
 const assistantMessage = reader(AssistantMessage);
@@ -17,32 +19,37 @@ const assistantMembers = new Set([
   ...plainMembers,
   'refusal',
   'tool_calls',
+  'function_call',
   'reasoning_content',
   'reasoning',
   'reasoning_details',
 ]);
-/** Replies have an empty list of annotations even where there is none. */
+/** Replies carry `annotations` even when the list is empty. */
 const bareMembers = new Set([...assistantMembers, 'annotations']);
 const toolMembers = new Set(['role', 'content', 'tool_call_id']);
 const functionCallMembers = new Set(['id', 'type', 'function', 'index']);
 
-/** What `messages` add up to. */
-export interface Conversation {
-  /** The instructions of all leading system and developer messages. */
+/** The conversation that `messages` holds. */
+interface Conversation {
+  /** The instructions: all leading system and developer messages. */
   readonly system: readonly TextPart[];
   readonly turns: readonly Turn[];
 }
 
-/** `messages` → instructions and turns. Throws for a message that breaks the format or that this route can't carry. */
-export const decodeMessages = (messages: readonly JsonObject[]): Conversation => {
+/**
+ * `messages` → instructions and turns. Throws for an invalid message and for one that this endpoint doesn't support.
+ */
+export const decodeMessages = (messages: readonly JsonObject[], strict: boolean): Conversation => {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
-  /** The results of the tool messages that stand in a row. */
+  const counts: CallCounts = new Map();
+  /** The results of consecutive tool messages. */
   let results: Part[] | undefined;
   for (const [index, message] of messages.entries()) {
     const at = `messages[${index}]`;
-    if (message.role === 'tool') {
-      const result = decodeResult(message, at);
+    if (message.role === 'function' && strict) unsupportedWhileStrict(`${at}.role`, `${at}.role "function"`);
+    if (message.role === 'tool' || message.role === 'function') {
+      const result = message.role === 'tool' ? decodeResult(message, at) : decodeFunctionResult(message, at, counts);
       if (results) results.push(result);
       else {
         results = [result];
@@ -61,10 +68,7 @@ export const decodeMessages = (messages: readonly JsonObject[]): Conversation =>
         turns.push(decodePlain(message, at, 'user'));
         break;
       case 'assistant':
-        turns.push(decodeAssistant(message, at));
-        break;
-      case 'function':
-        unsupported(`${at}.role`, `${at}.role "function" is not supported; use tools and role "tool".`);
+        turns.push(decodeAssistant(message, at, strict, counts));
         break;
       default:
         fail('invalid-request', `${at}.role must be system, developer, user, assistant or tool.`, {
@@ -82,7 +86,7 @@ const decodePlain = (message: JsonObject, at: string, role: 'user' | 'system'): 
   return { role, parts, name: name ?? undefined, at, extra: extraOf(message, plainMembers, at) };
 };
 
-/** A leading instruction has no turn of its own, so what its message held beside the text stays with its first part. */
+/** A leading instruction has no turn, so its message's other members go to its first part. */
 const decodeInstructions = (message: JsonObject, at: string): TextPart[] => {
   const [first, ...rest] = decodeTexts(plainMessage.read(message, at).content, `${at}.content`);
   if (!first) return [];
@@ -93,17 +97,20 @@ const decodeInstructions = (message: JsonObject, at: string): TextPart[] => {
 
 const instructionMembers = new Set(['role', 'content']);
 
-const decodeAssistant = (raw: JsonObject, at: string): Turn => {
-  for (const field of ['function_call', 'audio']) {
-    if (raw[field] !== undefined && raw[field] !== null) unsupported(`${at}.${field}`);
+const decodeAssistant = (raw: JsonObject, at: string, strict: boolean, counts: CallCounts): Turn => {
+  if (raw.audio !== undefined && raw.audio !== null) unsupported(`${at}.audio`);
+  if (strict && raw.function_call !== undefined && raw.function_call !== null) {
+    unsupportedWhileStrict(`${at}.function_call`);
   }
   const message = assistantMessage.read(raw, at);
   const calls = message.tool_calls ?? [];
+  const signatures = calls.length > 0 ? callSignatures(message) : undefined;
   const parts: Part[] = [
     ...decodeReasoning(message, at),
     ...decodeContent(message.content ?? '', `${at}.content`, ['text', 'refusal']),
     ...(message.refusal ? [{ type: 'refusal' as const, text: message.refusal, at: `${at}.refusal` }] : []),
-    ...calls.map((call, index) => decodeCall(call, `${at}.tool_calls[${index}]`, message)),
+    ...calls.map((call, index) => decodeCall(call, `${at}.tool_calls[${index}]`, signatures)),
+    ...(message.function_call ? [decodeFunctionCall(message.function_call, `${at}.function_call`, counts)] : []),
   ];
   return {
     role: 'assistant',
@@ -116,14 +123,18 @@ const decodeAssistant = (raw: JsonObject, at: string): Turn => {
 
 const isEmpty = (list: Json | undefined): boolean => Array.isArray(list) && list.length === 0;
 
-const decodeCall = (call: JsonObject, at: string, message: AssistantMessage): ToolCallPart => {
+const decodeCall = (
+  call: JsonObject,
+  at: string,
+  signatures: ReadonlyMap<string, Signature> | undefined,
+): ToolCallPart => {
   if (call.type !== 'function' && call.type !== undefined && call.type !== null) {
     return unsupported(`${at}.type`, `${at}.type must be function on this route.`);
   }
   const { id, function: called } = functionCall.read(call, at);
   const extra = extraOf(call, functionCallMembers, at);
   const input = called.arguments ?? '';
-  return { type: 'tool-call', id, name: called.name, input, signature: callSignature(message, id), at, extra };
+  return { type: 'tool-call', id, name: called.name, input, signature: signatures?.get(id), at, extra };
 };
 
 const decodeResult = (message: JsonObject, at: string): ToolResultPart => {

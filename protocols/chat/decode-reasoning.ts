@@ -1,13 +1,12 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import { type Signature, unpackSignature } from '../../engine/model/reasoning/signature.ts';
 import type { Part, ThinkingPart } from '../../engine/model/request.ts';
-import { unpackSignature } from '../../engine/model/signature.ts';
-import { joinFragments } from './join-fragments.ts';
-import { entryText, signatureOfEntry, textMember } from './reasoning-details.ts';
-import type { AssistantMessage } from './schema.ts';
+import { entryText, joinFragments, signatureOfEntry, textMember } from './reasoning-details.ts';
+import type { AssistantMessage } from './schema-request.ts';
 
 /**
- * The reasoning of an assistant message that a client sent back. Of the twins only one is used: the entries of
- * `reasoning_details` where they hold text, else the plain text, cut where the entries say.
+ * The reasoning of an assistant message in the history. It may be there twice: `reasoning_details` entries are used
+ * if they hold text; otherwise the plain text is split at the entries' text ranges.
  */
 export const decodeReasoning = (message: AssistantMessage, at: string): Part[] => {
   const plainAt = `${at}.${message.reasoning_content ? 'reasoning_content' : 'reasoning'}`;
@@ -36,24 +35,32 @@ export const decodeReasoning = (message: AssistantMessage, at: string): Part[] =
   return parts.filter((part) => part.type !== 'thinking' || part.text !== '' || part.signature !== undefined);
 };
 
-/** The payload that an entry holds for the call with this id, put there when the reply was encoded. */
-export const callSignature = (message: AssistantMessage, id: string) => {
-  const entry = message.reasoning_details?.find((candidate) => callOf(candidate) === id);
-  return typeof entry?.data === 'string' ? unpackSignature(entry.data) : undefined;
+/** Signatures that entries hold for tool calls, by call id. The encoder of the reply put them there. */
+export const callSignatures = ({ reasoning_details: entries }: AssistantMessage): ReadonlyMap<string, Signature> => {
+  const byCall = new Map<string, Signature>();
+  for (const entry of entries ?? []) {
+    const id = callOf(entry);
+    const signature = typeof entry.data === 'string' ? unpackSignature(entry.data) : undefined;
+    if (id !== undefined && signature && !byCall.has(id)) byCall.set(id, signature);
+  }
+  return byCall;
 };
 
-/** The id of the call that a packed payload belongs to. An entry of a vendor's own keeps its place among the others. */
+/**
+ * The id of the call that a packed signature belongs to; `undefined` for a vendor's own entry, which keeps its
+ * position.
+ */
 const callOf = (entry: JsonObject): string | undefined =>
   typeof entry.id === 'string' && typeof entry.data === 'string' && unpackSignature(entry.data) ? entry.id : undefined;
 
 const thinkingOf = (entry: JsonObject, text: string, at: string): ThinkingPart => {
   const bare = Object.keys(entry).every((name) => name === 'type' || name === 'text' || name === 'text_range');
   if (bare && entry.type === 'reasoning.text') return { type: 'thinking', text, at };
-  const { text: sealed, ...signature } = signatureOfEntry(entry, ['text', 'summary', 'text_range']);
-  return { type: 'thinking', text: sealed ?? text, signature, at };
+  const { text: signed, ...signature } = signatureOfEntry(entry, ['text', 'summary', 'text_range']);
+  return { type: 'thinking', text: signed ?? text, signature, at };
 };
 
-/** Where each entry's text lies in the plain one; `undefined` when the entries don't say or the text has changed. */
+/** The range of each entry in the plain text; `undefined` if an entry has none or the text has changed. */
 const rangesOf = (
   entries: readonly JsonObject[],
   length: number,

@@ -1,36 +1,39 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { failAnswer, newAnswer } from './answer.ts';
-import { decodeReported, reportedError } from './decode-fault.ts';
-import { endAnswer, readChunk } from './read-chunk.ts';
+import { decodeReportedFault, reportedError } from './decode-fault.ts';
+import { endReply, readChunk } from './decode-stream.ts';
+import { failReply, newReplyState } from './reply-state.ts';
 import { ChatReply, type Choice } from './schema-reply.ts';
 
 const chatReply = reader(ChatReply);
 
 /**
- * A `chat.completion` → the events of one chunk that holds all of it. A reply may be an error in spite of its status. Source:
+ * Decodes a `chat.completion` as one chunk that holds everything. A success status may still carry an error. Source:
  * OpenAI API reference, "The chat completion object".
  */
 export const decodeReply = (body: JsonObject, context: ReplyContext): ModelEvent[] => {
   const out: ModelEvent[] = [];
-  const answer = newAnswer(context);
+  const state = newReplyState(context);
   const error = reportedError(body);
-  if (error !== undefined) failAnswer(answer, decodeReported(error), out);
+  if (error !== undefined) failReply(state, decodeReportedFault(error), out);
   else if (chatReply.matches(body)) {
     const { choices, ...rest } = body;
-    readChunk(answer, { ...rest, choices: choices.map(asDelta) }, out);
-    endAnswer(answer, out);
+    readChunk(state, { ...rest, choices: choices.map(asDelta) }, out);
+    endReply(state, out);
   } else {
     const first = chatReply.faults(body)[0];
     const what = `${first?.path ?? ''} ${first?.message ?? 'is invalid'}`.trim();
-    failAnswer(answer, { kind: 'upstream-garbled', message: `The upstream's answer can't be read: ${what}.` }, out);
+    failReply(state, { kind: 'upstream-garbled', message: `The upstream's answer can't be read: ${what}.` }, out);
   }
   return out;
 };
 
-/** Calls of a whole message are whole, so each is one of its own. A whole reply needs no finish reason to have ended. */
+/**
+ * A reply's choice as a chunk's. Each call is complete, so it gets its own index; a missing finish reason is no error
+ * here.
+ */
 const asDelta = ({ message, finish_reason, error }: ChatReply['choices'][number]): Choice => ({
   delta: message
     ? { ...message, tool_calls: message.tool_calls?.map((call, index) => ({ ...call, index })) ?? null }

@@ -1,32 +1,40 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import type { DecodeSettings } from '../../engine/model/protocol.ts';
 import type { Extra, ModelRequest } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { cacheMark } from './decode-content.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { unknownMembers } from './extra.ts';
+import { decodeFunctionChoice, decodeFunctions, readsFunctionCalls } from './legacy-functions.ts';
 import { refusedFields, refuseUnsupported } from './refuse-unsupported.ts';
-import { ChatRequest } from './schema.ts';
+import { ChatRequest, JsonSchemaFormat } from './schema-request.ts';
 
 const chatRequest = reader(ChatRequest);
+const jsonSchemaFormat = reader(JsonSchemaFormat);
 const knownMembers = new Set([...Object.keys(ChatRequest.properties), ...refusedFields]);
+/** Settings for callers without a configuration. */
+const strictly: DecodeSettings = { chatStrict: true };
 const streamMembers = new Set(['include_usage']);
 
 /**
- * A `POST /chat/completions` body → request. Throws an `invalid-request` fault for what breaks the format and an `unsupported`
- * one for what this route can't carry. Null counts as absent.
+ * Decodes a `POST /chat/completions` body. Throws an `invalid-request` fault for an invalid body, an `unsupported`
+ * one for a feature that this endpoint doesn't support. Null counts as absent.
  */
-export const decodeRequest = (body: JsonObject): ModelRequest => {
-  refuseUnsupported(body);
+export const decodeRequest = (body: JsonObject, { chatStrict: strict } = strictly): ModelRequest => {
+  refuseUnsupported(body, strict);
   const asked = chatRequest.read(body);
-  const { system, turns } = decodeMessages(asked.messages);
+  const { system, turns } = decodeMessages(asked.messages, strict);
   return {
     model: asked.model,
     system,
     turns,
-    tools: decodeTools(asked.tools ?? [], asked.web_search_options),
-    toolChoice: decodeToolChoice(asked.tool_choice),
-    parallelToolCalls: asked.parallel_tool_calls ?? undefined,
+    tools: decodeTools(asked.tools ?? [], asked.web_search_options, decodeFunctions(asked.functions ?? [])),
+    toolChoice:
+      decodeToolChoice(asked.tool_choice) ??
+      (asked.functions?.length ? decodeFunctionChoice(asked.function_call) : undefined),
+    // The older format allows one call only.
+    parallelToolCalls: readsFunctionCalls(body) ? false : (asked.parallel_tool_calls ?? undefined),
     maxTokens: asked.max_completion_tokens ?? asked.max_tokens ?? undefined,
     temperature: asked.temperature ?? undefined,
     topP: asked.top_p ?? undefined,
@@ -60,10 +68,23 @@ const stopList = (stop: ChatRequest['stop']): readonly string[] | undefined => {
 
 const outputFormat = ({ response_format }: ChatRequest): ModelRequest['output'] => {
   if (!response_format) return undefined;
+  if (response_format.type === 'json_schema') {
+    const { schema, name, description, strict } = jsonSchemaFormat.read(
+      response_format.json_schema ?? {},
+      'response_format.json_schema',
+    );
+    return {
+      type: 'json-schema',
+      schema: schema ?? {},
+      name: name ?? undefined,
+      description: description ?? undefined,
+      strict: strict ?? undefined,
+    };
+  }
   return { type: response_format.type === 'json_object' ? 'json' : 'text' };
 };
 
-/** Unknown members, and of known ones what the model has no second place for. */
+/** Unknown members, and known ones that the model holds no copy of. */
 const requestExtra = (body: JsonObject, asked: ChatRequest): Extra | undefined => {
   const unknown = unknownMembers(body, knownMembers);
   const streaming = asked.stream_options ? unknownMembers(asked.stream_options, streamMembers) : undefined;

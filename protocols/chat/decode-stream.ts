@@ -1,46 +1,151 @@
-import { isDeltaAlone } from '../../engine/model/delta-alone.ts';
-import type { ModelEvent } from '../../engine/model/event.ts';
-import { isJsonObject, parseJson } from '../../engine/model/json.ts';
+import { isSingleDelta, type ModelEvent } from '../../engine/model/event.ts';
+import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
-import type { SseRecord } from '../../engine/model/protocol.ts';
+import type { SseRecord, StreamEnd } from '../../engine/model/protocol.ts';
+import { cutOff } from '../../engine/model/reply.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { type Answer, failAnswer, newAnswer } from './answer.ts';
-import { decodeReported, reportedError } from './decode-fault.ts';
-import { endAnswer, readChunk } from './read-chunk.ts';
-import { Chunk } from './schema-reply.ts';
+import { mergeUsage } from '../../engine/model/usage.ts';
+import { decodeCitation } from './citations.ts';
+import { decodeReportedFault, reportedError } from './decode-fault.ts';
+import { decodeFinish } from './finish.ts';
+import { readReasoning } from './read-reasoning.ts';
+import { closeCalls, readCall } from './read-tool-calls.ts';
+import { closeBlock, failReply, newReplyState, openBlock, type ReplyState } from './reply-state.ts';
+import { Chunk, type WireMessage } from './schema-reply.ts';
+import { decodeUsage, sideUsage } from './usage.ts';
+
+/** Reads one chunk, or a whole reply in the form of a chunk. */
+export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): void => {
+  const usage = chunk.usage ?? (chunk.choices?.[0]?.finish_reason ? sideUsage(chunk) : undefined);
+  if (usage) state.usage = mergeUsage(state.usage, decodeUsage(usage));
+  if (chunk.service_tier && chunk.service_tier !== state.usage.serviceTier)
+    state.usage = { ...state.usage, serviceTier: chunk.service_tier };
+  const choice = chunk.choices?.[0];
+  // A first chunk with filter results and a last one with usage have no choices.
+  if (!choice) return;
+  if (!state.started) {
+    state.started = true;
+    out.push({ type: 'message-start', id: chunk.id ?? '', model: chunk.model ?? '' });
+  }
+  // Some servers repeat the finish reason; later content is ignored.
+  if (choice.delta && state.finish === undefined) readMessage(state, choice.delta, out);
+  if (state.done) return;
+  if (choice.error !== undefined && choice.error !== null) failReply(state, decodeReportedFault(choice.error), out);
+  else if (choice.finish_reason) readFinish(state, choice.finish_reason, out);
+};
+
+/** Ends the reply: normally after a finish reason, otherwise as cut off. */
+export const endReply = (state: ReplyState, out: ModelEvent[]): void => {
+  if (state.done) return;
+  if (state.finish === undefined) {
+    failReply(state, cutOff, out);
+    return;
+  }
+  closeCalls(state, out);
+  if (state.done) return;
+  closeBlock(state, out);
+  state.done = true;
+  const held = { calls: state.calls.all.length > 0, refusal: state.refusal };
+  out.push({ type: 'message-stop', finish: decodeFinish(state.finish, held), usage: state.usage });
+};
+
+/** Appends text to the open block of this type, or opens one. Ends the calls before it. */
+const readText = (state: ReplyState, type: 'text' | 'refusal', text: string, out: ModelEvent[]): void => {
+  if (state.open !== type) {
+    closeCalls(state, out);
+    if (state.done) return;
+    openBlock(state, { type }, out);
+  }
+  out.push({ type: 'text-delta', index: state.blocks - 1, text });
+};
+
+const readMessage = (state: ReplyState, message: WireMessage, out: ModelEvent[]): void => {
+  readReasoning(state, message, out);
+  const content = contentText(message.content);
+  if (content !== '') readText(state, 'text', content, out);
+  if (message.refusal) {
+    state.refusal = true;
+    readText(state, 'refusal', message.refusal, out);
+  }
+  for (const annotation of message.annotations ?? []) {
+    const citation = decodeCitation(annotation);
+    if (!citation) {
+      state.context.losses.drop('reply.annotations');
+      continue;
+    }
+    if (state.open !== 'text') {
+      closeCalls(state, out);
+      if (state.done) return;
+      openBlock(state, { type: 'text' }, out);
+    }
+    out.push({ type: 'citation-delta', index: state.blocks - 1, citation });
+  }
+  if (message.images) state.context.losses.drop('reply.images');
+  if (message.audio) state.context.losses.drop('reply.audio');
+  if (message.tool_calls) for (const call of message.tool_calls) readCall(state, call, out);
+  if (message.function_call) readCall(state, { function: message.function_call, index: -1 }, out);
+};
+
+const contentText = (content: WireMessage['content']): string => {
+  if (!content) return '';
+  return typeof content === 'string' ? content : content.map((part) => part.text ?? '').join('');
+};
+
+const readFinish = (state: ReplyState, word: string, out: ModelEvent[]): void => {
+  if (word === 'error') {
+    failReply(state, decodeReportedFault({ message: 'The upstream reported an error in its answer.' }), out);
+  } else if (word === 'insufficient_system_resource') {
+    const message = 'The upstream broke its answer off for want of resources.';
+    failReply(state, { kind: 'upstream-overloaded', message, code: word }, out);
+  } else state.finish ??= word;
+};
 
 const chunkReader = reader(Chunk);
 
 /**
- * `chat.completion.chunk` records → events. Usage follows the finish reason, so `message-stop` waits for `[DONE]` or the end;
- * an end without a finish reason is a cut. Source: OpenAI API reference, "Chat streaming", and recordings of look-alikes.
+ * Decodes `chat.completion.chunk` records. Usage follows the finish reason, so `message-stop` waits for `[DONE]` or
+ * the end; an end without a finish reason means cut off. Source: OpenAI API reference, "Chat streaming"; recordings
+ * of compatible servers.
  */
-export const decodeStream = machine<Answer, SseRecord, ModelEvent>({
-  initial: newAnswer,
-  step(answer, { event, data }, out) {
-    if (answer.done || data === '') return;
-    if (data.length < 16 && data.trim() === '[DONE]') return endAnswer(answer, out);
-    const known = event === '' ? answer.alike.read(data) : undefined;
-    if (known) return readChunk(answer, known, out);
+export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
+  initial: newReplyState,
+  step(state, { event, data }, out) {
+    if (state.done || data === '') return;
+    if (data.length < 16 && data.trim() === '[DONE]') return endReply(state, out);
+    const known = event === '' ? state.alike.read(data) : undefined;
+    if (known) return readChunk(state, known, out);
     const record = parseJson(data);
     if (event === 'error')
-      return failAnswer(answer, decodeReported(isJsonObject(record) ? (record.error ?? record) : data), out);
+      return failReply(state, decodeReportedFault(isJsonObject(record) ? (record.error ?? record) : data), out);
     const error = isJsonObject(record) ? reportedError(record) : undefined;
-    if (error !== undefined) return failAnswer(answer, decodeReported(error), out);
+    if (error !== undefined) return failReply(state, decodeReportedFault(error), out);
     if (isJsonObject(record) && chunkReader.matches(record)) {
       const before = out.length;
-      readChunk(answer, record, out);
-      if (isDeltaAlone(out, before)) answer.alike.learn(data, record);
+      readChunk(state, record, out);
+      if (isSingleDelta(out, before)) state.alike.learn(data, record);
       return;
     }
     const first = chunkReader.faults(record)[0];
     const what =
       record === undefined ? 'it is not JSON' : `${first?.path ?? ''} ${first?.message ?? 'is invalid'}`.trim();
-    failAnswer(
-      answer,
+    failReply(
+      state,
       { kind: 'upstream-garbled', message: `The upstream sent a chunk that can't be read: ${what}.` },
       out,
     );
   },
-  end: endAnswer,
+  end: endReply,
+  settled: ({ done, finish }) => !done && finish !== undefined,
 });
+
+/** How a record ends its stream: `[DONE]` and an error end it; usage may follow the finish reason. */
+export const readEnd = ({ event, data }: SseRecord): StreamEnd | undefined => {
+  if (event === 'error' || (data.length < 16 && data.trim() === '[DONE]')) return 'end';
+  const chunk = parseJson(data);
+  if (!isJsonObject(chunk)) return undefined;
+  if (reportedError(chunk) !== undefined) return 'end';
+  const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  if (!isJsonObject(choice)) return undefined;
+  if (isJsonObject(choice.error)) return 'end';
+  return typeof choice.finish_reason === 'string' && choice.finish_reason !== '' ? 'finish' : undefined;
+};

@@ -1,11 +1,11 @@
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
-import type { Extra, Tool, ToolChoice, WebSearchTool } from '../../engine/model/request.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
+import type { Extra, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { cacheMark } from './decode-content.ts';
 import { extraOf, unknownMembers } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
-import { AllowedChoice, FunctionToolBody, NamedChoice, WebSearchBody } from './schema.ts';
+import { AllowedChoice, FunctionToolBody, NamedChoice, WebSearchBody } from './schema-request.ts';
 
 const functionTool = reader(FunctionToolBody);
 const webSearch = reader(WebSearchBody);
@@ -14,16 +14,19 @@ const allowedChoice = reader(AllowedChoice);
 const searchMembers = new Set(['type', ...Object.keys(WebSearchBody.properties)]);
 const functionMembers = new Set(['name', 'description', 'parameters', 'strict']);
 
-/** `tools` and `web_search_options` → tools. Throws for kinds that this route can't carry and for a name given twice. */
+/**
+ * `tools`, `web_search_options` and converted `functions` → tools. Throws for unsupported kinds and duplicate names.
+ */
 export const decodeTools = (
   tools: readonly JsonObject[],
   searchOptions: JsonObject | null | undefined,
+  functions: readonly FunctionTool[] = [],
 ): readonly Tool[] => {
-  const decoded = tools.map((tool, index) => decodeTool(tool, `tools[${index}]`));
+  const decoded = [...tools.map((tool, index) => decodeTool(tool, `tools[${index}]`)), ...functions];
   const names = new Set<string>();
   for (const tool of decoded) {
     if (tool.type !== 'function') continue;
-    const param = `${tool.at}.function.name`;
+    const param = functions.includes(tool) ? `${tool.at}.name` : `${tool.at}.function.name`;
     if (names.has(tool.name)) fail('invalid-request', `${param} "${tool.name}" is given twice.`, { param });
     names.add(tool.name);
   }
@@ -50,7 +53,7 @@ const decodeTool = (tool: JsonObject, at: string): Tool => {
   return unsupported(param, `${param} "${tool.type.slice(0, 64)}" is not supported on this route.`);
 };
 
-/** A tool's unknown members, those of its inner object in their place. */
+/** A tool's unknown members, with those of its inner object nested. */
 const innerExtra = (tool: JsonObject, kind: string, inner: JsonObject | undefined, at: string): Extra | undefined => {
   const outer = unknownMembers(tool, new Set(['type', kind, 'cache_control']));
   return inner || outer ? { wire: 'chat', at, fields: { ...outer, ...(inner && { [kind]: inner }) } } : undefined;
@@ -71,11 +74,11 @@ const decodeWebSearch = (raw: JsonObject, at: string): WebSearchTool => {
   };
 };
 
-/** The model's form has the place's members beside `type`; on this wire they stand in `approximate`. */
+/** The model keeps the location's members beside `type`; this format nests them in `approximate`. */
 const flatLocation = (location: JsonObject): JsonObject =>
   isJsonObject(location.approximate) ? { type: 'approximate', ...location.approximate } : location;
 
-/** `tool_choice` → choice. Throws for what it can't be. */
+/** `tool_choice` → choice. Throws for an invalid value. */
 export const decodeToolChoice = (choice: string | JsonObject | null | undefined): ToolChoice | undefined => {
   if (choice === null || choice === undefined) return undefined;
   if (choice === 'none' || choice === 'auto' || choice === 'required') return { type: choice };

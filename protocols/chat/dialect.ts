@@ -1,7 +1,11 @@
-import type { JsonObject } from '../../engine/model/json.ts';
-import type { Effort } from '../../engine/model/request.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import type { Losses } from '../../engine/model/loss.ts';
+import type { CacheMark, Effort } from '../../engine/model/request.ts';
+import { memberPath } from '../../engine/model/schema.ts';
+import type { KnownModels } from '../../engine/model/wire/known-models.ts';
+import type { ServiceTier } from '../../engine/model/wire/service-tier.ts';
 
-/** Request members that not every speaker of Chat Completions knows. */
+/** Request members that only some Chat Completions servers accept. */
 export type ChatField =
   | 'temperature'
   | 'top_p'
@@ -27,95 +31,101 @@ export type ChatField =
   /** Tools of the type `custom`, and their calls. */
   | 'custom_tools';
 
-/** How one vendor's Chat Completions differ from another's, as data: a vendor's row gives its own members over `plainDialect`. */
+/**
+ * A vendor's variant of Chat Completions, as data: each row overrides `plainDialect`. Describes the vendor's newest
+ * models; separate rows list what other models are known to lack.
+ */
 export interface ChatDialect {
-  /** The name of the limit on the answer's tokens. */
+  /** The name of the output token limit. */
   readonly maxTokens: 'max_tokens' | 'max_completion_tokens';
   /** The role of instructions. */
   readonly systemRole: 'system' | 'developer';
-  /** The optional members that it takes; all others are recorded as losses. */
+  /** The optional members that it accepts; all others are recorded as losses. */
   readonly fields: ReadonlySet<ChatField>;
-  /** Which requests of chat clients may go out as they came: the vendor takes all that the reference has, or nearly so. */
-  readonly asItCame: 'all' | 'without-web-search' | 'none';
-  /** Members of a chat client's body, unknown to the model of requests, that this vendor would refuse. */
+  /** Which requests of chat clients pass through unchanged: all, those without web search, or none. */
+  readonly passThrough: 'all' | 'without-web-search' | 'none';
+  /** Unmodelled members of a chat client's body that this vendor rejects. */
   readonly refusedExtra: ReadonlySet<string>;
-  /** For a vendor that refuses all it doesn't know, in messages and tools too: those of them that it takes in the body. */
+  /**
+   * For a vendor that rejects unknown members, also in messages and tools: the unmodelled body members that it
+   * accepts.
+   */
   readonly takenExtra: ReadonlySet<string> | undefined;
-  /** Models that refuse some of `fields`, such as reasoning models that take no sampling. */
-  readonly rigid: { readonly models: RegExp; readonly refuses: ReadonlySet<ChatField> } | undefined;
-  /** The member that takes the end user's name, what it may hold at most, and which texts fit it. */
+  /** The member for the end user's id, and the texts that fit it. */
   readonly user: { readonly field: 'user' | 'safety_identifier' | 'user_id'; readonly fits: RegExp } | undefined;
-  /** Its word for each service tier that clients name; one that is missing is a loss. */
-  readonly serviceTiers: Readonly<Record<string, string>>;
-  /** Most stop sequences it takes. */
+  /** The vendor's value for each service tier; a missing tier is a loss. */
+  readonly serviceTiers: Readonly<Partial<Record<ServiceTier, string>>>;
+  /** The maximum length of a call id, in characters; absent: unlimited. */
+  readonly maxCallId: number | undefined;
+  /** The maximum number of stop sequences. */
   readonly maxStops: number;
-  /** Where cache marks go, and for which models; absent: nowhere. */
-  readonly cacheMarks:
-    | { readonly form: 'cache_control' | 'prompt_cache_breakpoint'; readonly models: RegExp }
-    | undefined;
-  /** Whether it takes `response_format` of the type `json_object`. */
+  /** The member for cache marks; absent: not supported. */
+  readonly cacheMarks: 'cache_control' | 'prompt_cache_breakpoint' | undefined;
+  /** Accepts `response_format` of the type `json_object`. */
   readonly jsonMode: boolean;
-  /** Whether the prompt of a request for JSON must hold the word. */
+  /** Requires the word "JSON" in the prompt of a JSON request. */
   readonly jsonWord: boolean;
-  /** Models that take `response_format` of the type `json_schema`; absent: none. */
-  readonly jsonSchema: RegExp | undefined;
-  /** Models that see images; absent: none. */
-  readonly images: RegExp | undefined;
-  /** Whether tool messages may hold images. */
+  /** Accepts `response_format` of the type `json_schema`. */
+  readonly jsonSchema: boolean;
+  /** Accepts images. */
+  readonly images: boolean;
+  /** Accepts images in tool messages. */
   readonly toolImages: boolean;
-  /** Whether user messages may hold `file` parts with a PDF. */
+  /** Accepts `file` parts with a PDF in user messages. */
   readonly files: boolean;
-  /** Whether user messages may hold `input_audio` parts. */
+  /** Accepts `input_audio` parts in user messages. */
   readonly audio: boolean;
-  /** Whether an assistant's message at the end goes on as the answer once it is marked `prefix`. */
+  /** Continues a final assistant message that is marked `prefix`. */
   readonly prefix: boolean;
-  /** Models that can't be made to call a tool while they think, and those of them that think unless told not to. */
-  readonly unforced: { readonly models: RegExp; readonly thinkers: RegExp } | undefined;
+  /** When it rejects a forced tool call: while thinking is requested, or unless it is off; absent: never. */
+  readonly unforced: 'asked-to-think' | 'unless-off' | undefined;
+  /** Absent: no reasoning controls. */
   readonly reasoning: ReasoningControl | undefined;
-  /** How a model is told to give its reasoning, where it wouldn't give it apart from the text by itself; the first match counts. */
-  readonly reasoningReply: readonly ReasoningReply[];
+  /** When reasoning must be off for tools: when an effort is requested, or always; absent: never. */
+  readonly toolsWithoutReasoning: 'asked' | 'always' | undefined;
+  /** The members that make it return reasoning separately from the text; absent: none needed. */
+  readonly reasoningReply: ReasoningReply | undefined;
+  /** The members by which a client chooses the form of reasoning; they are mutually exclusive. */
+  readonly reasoningMembers: readonly string[];
+  /** The tag around reasoning that its models may write at the start of the text. */
+  readonly reasoningTag: string | undefined;
   readonly reasoningHistory: ReasoningHistory | undefined;
-  /** How it is asked to search the web, and which models can; absent: it can't. */
-  readonly webSearch:
-    | { readonly form: 'web_search_options' | 'plugins' | 'search_settings'; readonly models: RegExp }
-    | undefined;
+  /** How web search is requested; absent: not supported. */
+  readonly webSearch: 'web_search_options' | 'plugins' | 'search_settings' | undefined;
 }
 
-/** How a vendor is told how much to think. */
+/** A vendor's reasoning controls. */
 export interface ReasoningControl {
   /**
-   * `reasoning_effort`: a word; `thinking`: a switch `{type: "enabled" | "disabled"}` and, where `efforts` has one, a word in
-   * `reasoning_effort`; `reasoning`: an object that takes an effort or a budget.
+   * `reasoning_effort`: an effort value; `thinking`: a switch `{type: "enabled" | "disabled"}`, plus
+   * `reasoning_effort` if `efforts` has values; `reasoning`: an object with an effort or a budget.
    */
   readonly form: 'reasoning_effort' | 'thinking' | 'reasoning';
-  /** The vendor's word for each effort; one that is missing is a loss. */
+  /** The vendor's value for each effort; a missing effort is a loss. */
   readonly efforts: Readonly<Partial<Record<Effort, string>>>;
-  /** Models that take it; others would refuse it. */
-  readonly models: RegExp;
-  /** Models with words of their own in place of `efforts`; the first match counts. */
-  readonly special?: readonly { readonly models: RegExp; readonly efforts: ReasoningControl['efforts'] }[];
 }
 
-/** Members of a request that tell models how to give their reasoning. */
-export interface ReasoningReply {
-  readonly models: RegExp;
-  /** Apart from the text. */
+/** Request members that choose the form of returned reasoning. */
+interface ReasoningReply {
+  /** When they are sent: always, or only with reasoning controls, since non-reasoning models reject them. */
+  readonly when: 'always' | 'asked';
+  /** Returns reasoning separately from the text. */
   readonly shown: JsonObject;
-  /** Not at all. */
+  /** Returns no reasoning. */
   readonly hidden: JsonObject;
 }
 
-/** How earlier reasoning is sent back. Absent in a dialect: not at all. */
-export interface ReasoningHistory {
+/** How earlier reasoning is sent back; absent in a dialect: never. */
+interface ReasoningHistory {
   readonly field: 'reasoning_content' | 'reasoning' | 'reasoning_details';
-  /** On which of the assistant's messages: all, or only those that call tools. */
+  /** The assistant messages that carry it: all, or only those with tool calls. */
   readonly on: 'all' | 'calls';
   /**
-   * Models whose vendor seals its reasoning: text without a seal isn't sent to them, and they don't think in a tool loop whose
-   * calls come without it.
+   * The model's vendor signs reasoning: unsigned text isn't sent back, and thinking is off in a tool loop whose calls
+   * lack it.
    */
-  readonly sealed?: RegExp;
-  /** Whether a message that calls tools must have it while reasoning isn't off: an empty text stands for what was lost. */
+  readonly signed?: boolean;
+  /** A message with tool calls must carry it unless reasoning is off; an empty text replaces missing reasoning. */
   readonly required: boolean;
 }
 
@@ -130,7 +140,7 @@ export const plainEfforts = {
   max: 'max',
 } as const satisfies Record<Effort, string>;
 
-/** Chat Completions as its reference has it, for a vendor of which nothing more is known. */
+/** Chat Completions as in the reference, for vendors with no known differences. */
 export const plainDialect: ChatDialect = {
   maxTokens: 'max_tokens',
   systemRole: 'system',
@@ -153,32 +163,70 @@ export const plainDialect: ChatDialect = {
     'allowed_tools',
     'custom_tools',
   ]),
-  asItCame: 'all',
+  passThrough: 'all',
   refusedExtra: new Set(),
   takenExtra: undefined,
-  rigid: undefined,
   user: { field: 'user', fits: /^[\s\S]{1,512}$/ },
   serviceTiers: {
     auto: 'auto',
     default: 'default',
-    standard_only: 'default',
     flex: 'flex',
     scale: 'scale',
     priority: 'priority',
   },
+  maxCallId: undefined,
   maxStops: 4,
   cacheMarks: undefined,
   jsonMode: true,
   jsonWord: false,
-  jsonSchema: /./,
-  images: /./,
+  jsonSchema: true,
+  images: true,
   toolImages: false,
   files: true,
   audio: true,
   prefix: false,
   unforced: undefined,
-  reasoning: { form: 'reasoning_effort', efforts: plainEfforts, models: /./ },
-  reasoningReply: [],
+  reasoning: { form: 'reasoning_effort', efforts: plainEfforts },
+  toolsWithoutReasoning: undefined,
+  reasoningReply: undefined,
+  reasoningMembers: [],
+  reasoningTag: undefined,
   reasoningHistory: undefined,
-  webSearch: { form: 'web_search_options', models: /search/ },
+  webSearch: undefined,
 };
+
+/**
+ * Models that request web search by a body member; newer ones don't. Source: OpenAI guide "Web search", as of
+ * November 2026.
+ */
+export const searchModels: KnownModels<ChatDialect> = { names: /search/, differ: { webSearch: 'web_search_options' } };
+
+/** Whether the dialect accepts this member. */
+export const takes = ({ fields }: ChatDialect, field: ChatField): boolean => fields.has(field);
+
+/** A cache mark as a member of the node at `at`; empty, with a loss, if the dialect has none. */
+export const cacheMember = (
+  cache: CacheMark | undefined,
+  { cacheMarks }: ChatDialect,
+  at: string | undefined,
+  losses: Losses,
+): JsonObject => {
+  if (!cache) return {};
+  const path = memberPath(at ?? 'messages', 'cache_control');
+  if (!cacheMarks) {
+    losses.drop(path);
+    return {};
+  }
+  if (cacheMarks === 'cache_control') {
+    return { cache_control: { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) } };
+  }
+  losses.approximate(path, 'prompt_cache_breakpoint');
+  return { prompt_cache_breakpoint: { mode: 'explicit' } };
+};
+
+/** Whether the vendor rejects unknown members of messages and tools. */
+export const refusesUnknown = ({ takenExtra }: ChatDialect): (() => boolean) =>
+  takenExtra === undefined ? takesAny : takesNone;
+
+const takesAny = (): boolean => false;
+const takesNone = (): boolean => true;

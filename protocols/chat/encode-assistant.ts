@@ -1,5 +1,5 @@
-import { dropExtra } from '../../engine/model/drop-extra.ts';
-import { isJsonObject, type JsonDraft, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import { isJsonObject, type JsonDraft, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type {
   ModelRequest,
   Part,
@@ -9,23 +9,23 @@ import type {
   ToolInput,
   Turn,
 } from '../../engine/model/request.ts';
-import { inputText } from '../../engine/model/tool-input.ts';
-import type { ToolNames } from '../../engine/model/tool-names.ts';
+import { inputText } from '../../engine/model/tool-arguments.ts';
+import { type ToolNames, toolsByName } from '../../engine/model/wire/tool-names.ts';
+import { refusesUnknown, takes } from './dialect.ts';
 import { type ContentContext, encodeText } from './encode-content.ts';
 import { writeExtra } from './extra.ts';
 import { redactedEntry, thinkingEntry, wireFormat } from './reasoning-details.ts';
-import { refusesUnknown, takes } from './takes.ts';
-import { wireName } from './wire-name.ts';
+import { wireCallId, wireName } from './tool-names.ts';
 
-/** What an assistant's message needs to know beside its content. */
+/** What the encoder of an assistant message needs beside its content. */
 export interface AssistantContext extends ContentContext {
   readonly names: ToolNames;
   readonly request: ModelRequest;
 }
 
-/** An assistant's turn → its message; `undefined` for a turn of which nothing is left. */
+/** An assistant turn → its message; `undefined` if nothing is left of it. */
 export const encodeAssistant = (turn: Turn, context: AssistantContext): JsonObject | undefined => {
-  const { losses, dialect, model } = context;
+  const { losses, dialect } = context;
   const calls = turn.parts.filter((part) => part.type === 'tool-call').map((part) => encodeCall(part, context));
   const content = assistantContent(turn.parts, context);
   const reasoning = encodeHistory(turn, calls.length > 0, context);
@@ -37,7 +37,7 @@ export const encodeAssistant = (turn: Turn, context: AssistantContext): JsonObje
     ...(calls.length > 0 && { tool_calls: calls }),
   };
   if (turn.name !== undefined) {
-    if (takes(dialect, model, 'name')) message.name = turn.name;
+    if (takes(dialect, 'name')) message.name = turn.name;
     else losses.drop(`${turn.at ?? 'messages'}.name`);
   }
   const refuses = refusesUnknown(dialect);
@@ -45,15 +45,15 @@ export const encodeAssistant = (turn: Turn, context: AssistantContext): JsonObje
   return message;
 };
 
-/** A reply's member, which requests have no place for. */
+/** A member of replies that requests don't have. */
 const isAnnotations = (name: string): boolean => name === 'annotations';
 
-/** Text blocks run on from one to the next, as they did when the model wrote them. */
+/** Joins text blocks without a separator, as the model wrote them. */
 const assistantContent = (
   parts: readonly Part[],
   context: AssistantContext,
 ): string | readonly JsonObject[] | undefined => {
-  const { losses, dialect, model } = context;
+  const { losses, dialect } = context;
   const content: JsonObject[] = [];
   for (const part of parts) {
     const at = part.at ?? 'messages';
@@ -62,12 +62,12 @@ const assistantContent = (
         content.push(...encodeText(part, context));
         break;
       case 'refusal':
-        if (takes(dialect, model, 'refusal')) {
+        if (takes(dialect, 'refusal')) {
           const wire: JsonDraft = { type: 'refusal', refusal: part.text };
           writeExtra(wire, part.extra, losses, refusesUnknown(dialect));
           content.push(wire);
         } else {
-          dropExtra(part.extra, losses);
+          recordExtraLoss(part.extra, losses);
           losses.approximate(at, 'text');
           content.push({ type: 'text', text: part.text });
         }
@@ -86,38 +86,42 @@ const assistantContent = (
 };
 
 const encodeCall = (part: ToolCallPart, context: AssistantContext): JsonObject => {
-  const { losses, dialect, model, names, request } = context;
+  const { losses, dialect, names, request } = context;
   const at = part.at ?? 'messages';
   if (part.cache) losses.drop(`${at}.cache_control`);
   if (part.signature && part.signature.data !== '') losses.drop(`${at}.signature`);
   const name = wireName(names, part.name);
-  const custom = request.tools.some((tool) => tool.type === 'custom' && tool.name === part.name);
+  const id = wireCallId(part.id, names, dialect);
+  const custom = toolsByName(request.tools).get(part.name)?.type === 'custom';
   const call: JsonDraft =
-    custom && takes(dialect, model, 'custom_tools')
-      ? { id: part.id, type: 'custom', custom: { name, input: customInput(part.input) } }
-      : { id: part.id, type: 'function', function: { name, arguments: inputText(part.input) } };
+    custom && takes(dialect, 'custom_tools')
+      ? { id, type: 'custom', custom: { name, input: customInput(part.input) } }
+      : { id, type: 'function', function: { name, arguments: inputText(part.input) } };
   writeExtra(call, part.extra, losses, refusesUnknown(dialect));
   return call;
 };
 
-/** The free text inside a custom tool's `{"input": "…"}`; the whole text where it isn't of that form. */
-export const customInput = (input: ToolInput): string => {
+/** The text inside a custom tool's `{"input": "…"}`; the whole text if it has another shape. */
+const customInput = (input: ToolInput): string => {
   const value = typeof input === 'string' ? parseJson(input) : input;
   if (isJsonObject(value) && typeof value.input === 'string') return value.input;
   return typeof input === 'string' ? input : inputText(input);
 };
 
-/** Earlier reasoning in the dialect's member. Only this wire's own payloads, or none, may go back to its vendors. */
+/**
+ * Earlier reasoning in the dialect's member. Only signatures of this format, or unsigned text, may go back to its
+ * vendors.
+ */
 const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): JsonObject => {
   const { losses, dialect, request } = context;
   const history = dialect.reasoningHistory;
-  const sealed = history?.sealed?.test(request.model) ?? false;
+  const signed = history?.signed ?? false;
   const thinking = turn.parts.filter((part) => part.type === 'thinking' || part.type === 'redacted-thinking');
   const at = turn.at ?? 'messages';
   const kept = thinking.filter((part) => {
-    const keeps = history && (history.on === 'all' || calls) && canGoBack(part, history.field, sealed);
+    const keeps = history && (history.on === 'all' || calls) && canGoBack(part, history.field, signed);
     if (!keeps) losses.drop(part.at ?? at);
-    dropExtra(part.extra, losses);
+    recordExtraLoss(part.extra, losses);
     return keeps;
   });
   if (history && kept.length > 0) {
@@ -131,10 +135,10 @@ const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): J
   return { [history.field]: history.field === 'reasoning_details' ? [] : '' };
 };
 
-/** A plain text member has no place for payloads, but text whose own payload stays behind is still this vendor's. */
-const canGoBack = (part: ThinkingPart | RedactedThinkingPart, field: string, sealed: boolean): boolean => {
+/** A plain text member can't hold signatures, but text whose signature stays behind is still this vendor's. */
+const canGoBack = (part: ThinkingPart | RedactedThinkingPart, field: string, signed: boolean): boolean => {
   if (part.type === 'redacted-thinking') return part.signature.format === wireFormat && field === 'reasoning_details';
-  if (sealed && !part.signature?.data) return false;
+  if (signed && !part.signature?.data) return false;
   return part.signature === undefined || part.signature.format === wireFormat;
 };
 

@@ -1,36 +1,38 @@
-import { dropExtra } from '../../engine/model/drop-extra.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
+import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { DocumentPart, ImagePart, Part, SearchResultPart, TextPart } from '../../engine/model/request.ts';
-import type { ChatDialect } from './dialect.ts';
+import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
+import { type ChatDialect, cacheMember, refusesUnknown } from './dialect.ts';
 import { writeExtra } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
-import { cacheMember, refusesUnknown } from './takes.ts';
 
-/** What encoding the content of messages needs to know. */
+/** What the content encoders need. */
 export interface ContentContext {
   readonly model: string;
   readonly dialect: ChatDialect;
   readonly losses: Losses;
 }
 
-/** A user's parts → content parts. Throws an `unsupported` fault for media that the vendor or the model can't be given. */
+/**
+ * A user's parts → content parts. Throws an `unsupported` fault for media that the vendor or model doesn't accept.
+ */
 export const encodeParts = (parts: readonly Part[], context: ContentContext): JsonObject[] =>
   parts.flatMap((part) => encodePart(part, context));
 
-/** Content parts as `content`: one plain text as a string, anything else as it is. */
+/** Content parts as `content`: a single plain text as a string, otherwise a list. */
 export const asContent = (parts: readonly JsonObject[]): string | readonly JsonObject[] => {
   const [only] = parts;
   const plain = parts.length === 1 && only?.type === 'text' && Object.keys(only).length === 2;
   return plain && typeof only.text === 'string' ? only.text : parts;
 };
 
-/** A text block; nothing for an empty one, which the wire refuses. */
-export const encodeText = (part: TextPart, { model, dialect, losses }: ContentContext): JsonObject[] => {
+/** A text part; none for an empty text, which servers reject. */
+export const encodeText = (part: TextPart, { dialect, losses }: ContentContext): JsonObject[] => {
   if (part.text === '') return [];
   if (part.citations?.length) losses.drop(`${part.at ?? 'messages'}.citations`);
   const wire: JsonDraft = { type: 'text', text: part.text };
-  Object.assign(wire, cacheMember(part.cache, dialect, model, part.at, losses));
+  Object.assign(wire, cacheMember(part.cache, dialect, part.at, losses));
   writeExtra(wire, part.extra, losses, refusesUnknown(dialect));
   return [wire];
 };
@@ -52,7 +54,7 @@ const encodePart = (part: Part, context: ContentContext): JsonObject[] => {
       return [encodeSearchResult(part, context)];
     case 'refusal':
       losses.approximate(at, 'text');
-      dropExtra(part.extra, losses);
+      recordExtraLoss(part.extra, losses);
       return [{ type: 'text', text: part.text }];
     case 'tool-result':
     case 'tool-call':
@@ -60,7 +62,7 @@ const encodePart = (part: Part, context: ContentContext): JsonObject[] => {
     case 'redacted-thinking':
     case 'opaque':
       losses.drop(at);
-      dropExtra(part.extra, losses);
+      recordExtraLoss(part.extra, losses);
       return [];
     default:
       return part satisfies never;
@@ -70,26 +72,26 @@ const encodePart = (part: Part, context: ContentContext): JsonObject[] => {
 const encodeImage = (part: ImagePart, { model, dialect, losses }: ContentContext): JsonObject => {
   const at = part.at ?? 'messages';
   const { source } = part;
-  if (!dialect.images?.test(model)) return unsupported(at, `${at}: the model ${model} takes no images.`);
+  if (!dialect.images) return unsupported(at, `${at}: the model ${model} takes no images.`);
   if (source.kind === 'file') return unsupported(at, `${at}: a file of another vendor can't be sent on.`);
   if (part.detail === 'original') losses.approximate(`${at}.detail`, 'auto');
-  const url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
+  const url = source.kind === 'url' ? source.url : `data:${mediaTypeOf(source.mediaType)};base64,${source.data}`;
   const detail = part.detail === 'original' ? 'auto' : part.detail;
   const wire: JsonDraft = { type: 'image_url', image_url: { url, ...(detail && { detail }) } };
-  Object.assign(wire, cacheMember(part.cache, dialect, model, part.at, losses));
+  Object.assign(wire, cacheMember(part.cache, dialect, part.at, losses));
   writeExtra(wire, part.extra, losses, refusesUnknown(dialect));
   return wire;
 };
 
 const encodeDocument = (part: DocumentPart, context: ContentContext): JsonObject[] => {
-  const { model, dialect, losses } = context;
+  const { dialect, losses } = context;
   const at = part.at ?? 'messages';
   const { source } = part;
   if (part.cite) losses.drop(`${at}.citations`);
-  const mark = cacheMember(part.cache, dialect, model, part.at, losses);
+  const mark = cacheMember(part.cache, dialect, part.at, losses);
   switch (source.kind) {
     case 'base64': {
-      if (!dialect.files || source.mediaType !== 'application/pdf') {
+      if (!dialect.files || mediaTypeOf(source.mediaType) !== 'application/pdf') {
         return unsupported(at, `${at}: this provider takes no ${source.mediaType} documents.`);
       }
       if (part.context !== undefined) losses.drop(`${at}.context`);
@@ -100,11 +102,11 @@ const encodeDocument = (part: DocumentPart, context: ContentContext): JsonObject
     }
     case 'text':
       losses.approximate(at, 'text');
-      dropExtra(part.extra, losses);
+      recordExtraLoss(part.extra, losses);
       return [{ type: 'text', text: headed(part, source.text), ...mark }];
     case 'content': {
       losses.approximate(at, 'its content');
-      dropExtra(part.extra, losses);
+      recordExtraLoss(part.extra, losses);
       const head = headed(part, '').trim();
       const parts = [...(head === '' ? [] : [{ type: 'text', text: head }]), ...encodeParts(source.parts, context)];
       return parts.map((wire, index) => (index === parts.length - 1 ? { ...wire, ...mark } : wire));
@@ -123,10 +125,10 @@ const encodeDocument = (part: DocumentPart, context: ContentContext): JsonObject
 const headed = ({ title, context }: DocumentPart, text: string): string =>
   [title, context, text].filter((piece) => piece !== undefined && piece !== '').join('\n\n');
 
-const encodeSearchResult = (part: SearchResultPart, { model, dialect, losses }: ContentContext): JsonObject => {
+const encodeSearchResult = (part: SearchResultPart, { dialect, losses }: ContentContext): JsonObject => {
   const at = part.at ?? 'messages';
   losses.approximate(at, 'text');
-  dropExtra(part.extra, losses);
+  recordExtraLoss(part.extra, losses);
   const text = [`${part.title} (${part.source})`, ...part.content.map((piece) => piece.text)].join('\n\n');
-  return { type: 'text', text, ...cacheMember(part.cache, dialect, model, part.at, losses) };
+  return { type: 'text', text, ...cacheMember(part.cache, dialect, part.at, losses) };
 };

@@ -1,17 +1,16 @@
-import { dropExtra } from '../../engine/model/drop-extra.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
-import type { RequestContext } from '../../engine/model/protocol.ts';
+import type { RequestContext } from '../../engine/model/context.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
-import type { ChatDialect } from './dialect.ts';
+import { type ChatDialect, cacheMember, refusesUnknown, takes } from './dialect.ts';
 import { type AssistantContext, encodeAssistant } from './encode-assistant.ts';
 import { asContent, type ContentContext, encodeParts, encodeText } from './encode-content.ts';
-import { encodeToolResult } from './encode-tool-result.ts';
 import { writeExtra } from './extra.ts';
-import { refusesUnknown, takes } from './takes.ts';
+import { wireCallId } from './tool-names.ts';
 
 /**
- * Instructions and turns → `messages`. The wire wants each call answered by one tool message right after the assistant's, so
- * results move to the front of what follows it, and a call without any gets one. `note` is an instruction of ours.
+ * Instructions and turns → `messages`. Each call needs exactly one tool message directly after the assistant message,
+ * so results move to the front and missing ones are added. `note` is an instruction added by the gateway.
  */
 export const encodeMessages = (
   request: ModelRequest,
@@ -40,7 +39,7 @@ export const encodeMessages = (
   return messages;
 };
 
-/** A turn that calls tools and the assistant's next one are one message: nothing may stand between calls and results. */
+/** Joins a turn with tool calls and the next assistant turn: only results may follow calls. */
 const joinCallers = (turns: readonly Turn[]): readonly Turn[] => {
   const joined: Turn[] = [];
   for (const turn of turns) {
@@ -52,7 +51,7 @@ const joinCallers = (turns: readonly Turn[]): readonly Turn[] => {
   return joined;
 };
 
-/** The assistant's message at the end: the client wants the answer to go on from there. */
+/** The final assistant message, which the reply is meant to continue. */
 const asBeginning = (message: JsonObject, { at }: Turn, { dialect, losses }: ContentContext): JsonObject => {
   if (dialect.prefix) return { ...message, prefix: true };
   losses.approximate(at ?? 'messages', 'the model may answer anew instead of going on with this text');
@@ -70,16 +69,16 @@ const encodeSystem = (request: ModelRequest, note: string | undefined, context: 
   return [{ role: context.dialect.systemRole, content }];
 };
 
-/** The user's and system's turns between two of the assistant's, whose last `calls` they answer. */
+/** The user and system turns between two assistant turns; `calls` are those of the first. */
 const encodeFollowing = (
   calls: readonly ToolCallPart[],
   turns: readonly Turn[],
-  context: ContentContext,
+  context: AssistantContext,
 ): readonly JsonObject[] => {
   const open = new Map(calls.map((call) => [call.id, call]));
   const answers: JsonObject[] = [];
   const rest: { readonly turn: Turn; readonly parts: readonly Part[] }[] = [];
-  /** Media out of tool results, which go to the user message behind them. */
+  /** Media of tool results; they move to the user message that follows. */
   const media: Part[] = [];
   for (const turn of turns) {
     const others: Part[] = [];
@@ -92,13 +91,14 @@ const encodeFollowing = (
   }
   for (const call of open.values()) {
     context.losses.approximate(call.at ?? 'messages', 'a call without a result got an empty one');
-    answers.push({ role: 'tool', tool_call_id: call.id, content: 'Error: this call has no result.' });
+    const id = wireCallId(call.id, context.names, context.dialect);
+    answers.push({ role: 'tool', tool_call_id: id, content: 'Error: this call has no result.' });
   }
   const mediaMessage = media.length > 0 ? [{ role: 'user', content: encodeParts(media, context) }] : [];
   return [...answers, ...mediaMessage, ...rest.flatMap(({ turn, parts }) => encodeTurn(turn, parts, context))];
 };
 
-/** A result of no call that came just before would be refused, so it becomes the user's words. */
+/** A result without a preceding call would be rejected, so it becomes user content. */
 const strayResult = (part: ToolResultPart, { losses }: ContentContext): readonly Part[] => {
   const at = part.at ?? 'messages';
   losses.approximate(at, 'a result without its call became text');
@@ -106,10 +106,10 @@ const strayResult = (part: ToolResultPart, { losses }: ContentContext): readonly
 };
 
 const encodeTurn = (turn: Turn, parts: readonly Part[], context: ContentContext): JsonObject[] => {
-  const { losses, dialect, model } = context;
+  const { losses, dialect } = context;
   const content = encodeParts(parts, context);
   if (content.length === 0) {
-    dropExtra(turn.extra, losses);
+    recordExtraLoss(turn.extra, losses);
     return [];
   }
   const system = turn.role === 'system';
@@ -119,9 +119,58 @@ const encodeTurn = (turn: Turn, parts: readonly Part[], context: ContentContext)
     content: plain ? content.map((part) => part.text).join('\n\n') : asContent(content),
   };
   if (turn.name !== undefined) {
-    if (takes(dialect, model, 'name')) message.name = turn.name;
+    if (takes(dialect, 'name')) message.name = turn.name;
     else losses.drop(`${turn.at ?? 'messages'}.name`);
   }
   writeExtra(message, turn.extra, losses, refusesUnknown(dialect));
   return [message];
+};
+
+/**
+ * A tool result → its tool message. Most vendors accept only text there: media move to `media`, and a note replaces
+ * them.
+ */
+const encodeToolResult = (part: ToolResultPart, context: AssistantContext, media: Part[]): JsonObject => {
+  const { dialect, losses, names } = context;
+  const at = part.at ?? 'messages';
+  const parts: JsonObject[] = [];
+  for (const inner of part.content) {
+    const isMedia = inner.type === 'image' || (inner.type === 'document' && inner.source.kind === 'base64');
+    if (!isMedia || (dialect.toolImages && inner.type === 'image')) parts.push(...encodeParts([inner], context));
+    else {
+      losses.approximate(inner.at ?? at, 'moved behind the tool message');
+      parts.push({ type: 'text', text: `(The ${inner.type} is in the next user message.)` });
+      media.push(inner);
+    }
+  }
+  if (part.isError) {
+    losses.approximate(`${at}.is_error`, 'a prefix of the text');
+    parts.unshift({ type: 'text', text: 'Error: ' });
+  }
+  const message: JsonDraft = {
+    role: 'tool',
+    tool_call_id: wireCallId(part.id, names, dialect),
+    content: resultContent(parts),
+  };
+  const mark = cacheMember(part.cache, dialect, part.at, losses);
+  if (Object.keys(mark).length > 0) {
+    const last = part.content.at(-1);
+    // Both end at the same position; the outer one counts.
+    if (last && 'cache' in last && last.cache) losses.drop(`${last.at ?? at}.cache_control`, 'one mark is enough');
+    message.content = marked(parts, mark);
+  }
+  writeExtra(message, part.extra, losses, refusesUnknown(dialect));
+  return message;
+};
+
+/** Joins texts into one string; the error prefix belongs to the text that follows it. */
+const resultContent = (parts: readonly JsonObject[]): string | readonly JsonObject[] => {
+  if (!parts.every((part) => part.type === 'text' && Object.keys(part).length === 2)) return asContent(parts);
+  const texts = parts.map((part) => part.text);
+  return texts[0] === 'Error: ' ? `Error: ${texts.slice(1).join('\n\n')}` : texts.join('\n\n');
+};
+
+const marked = (parts: readonly JsonObject[], mark: JsonObject): readonly JsonObject[] => {
+  const all = parts.length > 0 ? parts : [{ type: 'text', text: '(no output)' }];
+  return all.map((part, index) => (index === all.length - 1 ? { ...part, ...mark } : part));
 };

@@ -1,17 +1,17 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Part } from '../../engine/model/request.ts';
 import type { ChatDialect } from './dialect.ts';
 
-/** The output format as `response_format`, and what the model must be told in words where the vendor has no field for it. */
-export interface EncodedOutput {
+/** `response_format`, and an instruction where the vendor has no member for the format. */
+interface EncodedOutput {
   readonly format?: JsonObject;
   readonly note?: string;
 }
 
-/** Output format → `response_format`. A schema goes into the instructions where the vendor takes none. */
+/** Output format → `response_format`. A schema becomes an instruction if the vendor accepts none. */
 export const encodeOutput = (request: ModelRequest, dialect: ChatDialect, losses: Losses): EncodedOutput => {
-  const { output, model } = request;
+  const { output } = request;
   if (!output || output.type === 'text') return {};
   if (output.type === 'json') {
     if (dialect.jsonMode) {
@@ -24,7 +24,7 @@ export const encodeOutput = (request: ModelRequest, dialect: ChatDialect, losses
     return { note: 'Answer with one JSON object and nothing else.' };
   }
   const { schema, name, description, strict } = output;
-  if (dialect.jsonSchema?.test(model)) {
+  if (dialect.jsonSchema) {
     const named = { name: safeName(name), ...(description !== undefined && { description }) };
     const json_schema = { ...named, schema, ...(strict !== undefined && { strict }) };
     return { format: { type: 'json_schema', json_schema } };
@@ -34,7 +34,7 @@ export const encodeOutput = (request: ModelRequest, dialect: ChatDialect, losses
   return dialect.jsonMode ? { format: { type: 'json_object' }, note } : { note };
 };
 
-/** The wire wants a name of at most 64 safe characters. Source: OpenAI API reference, "Create chat completion". */
+/** A schema name needs 1 to 64 safe characters. Source: OpenAI API reference, "Create chat completion". */
 const safeName = (name: string | undefined): string =>
   (name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'answer';
 

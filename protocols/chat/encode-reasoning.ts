@@ -1,67 +1,81 @@
-import { dropMoot, dropReasoning, isOff } from '../../engine/model/drop-reasoning.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type { Effort, Extra, ModelRequest, Reasoning } from '../../engine/model/request.ts';
+import { isOff, recordMootLoss, recordReasoningLoss } from '../../engine/model/record-losses.ts';
+import type { Effort, Extra, ModelRequest, Reasoning, Turn } from '../../engine/model/request.ts';
 import { type ChatDialect, plainDialect, type ReasoningControl } from './dialect.ts';
-import { loopForbidsThinking } from './open-loop.ts';
+import { wireFormat } from './reasoning-details.ts';
 
-/** How much the model is to think → the dialect's members. What it has no word for becomes a loss. */
+/** Reasoning controls → the dialect's members. Controls without a counterpart become losses. */
 export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, losses: Losses): JsonObject => {
-  const { reasoning, model, extra } = request;
+  const { reasoning, extra } = request;
+  if (toolsForbidReasoning(request, dialect)) {
+    // Without reasoning controls, the tools are what the loss is about.
+    losses.approximate(
+      reasoning ? 'reasoning' : 'tools',
+      'without reasoning, beside which the model refuses tools here',
+    );
+    return { reasoning_effort: 'none' };
+  }
   if (loopForbidsThinking(request, dialect)) {
     losses.approximate('reasoning', 'off: the last tool calls come without the reasoning that led to them');
     return {};
   }
-  const form = dialect.reasoningReply.find(({ models }) => models.test(model));
+  const asks = reasoning !== undefined && !isOff(reasoning);
+  const form = dialect.reasoningReply?.when === 'always' || asks ? dialect.reasoningReply : undefined;
   const hides = reasoning?.show === 'hidden';
   return {
-    ...(form && !says(extra, dialect) && (hides ? form.hidden : form.shown)),
-    ...(reasoning && encodeControl(reasoning, model, dialect.reasoning, hides && !form, losses)),
+    ...(form && !choosesForm(extra, dialect) && (hides ? form.hidden : form.shown)),
+    ...(reasoning && encodeControl(reasoning, dialect.reasoning, hides && !form, losses)),
   };
 };
 
-/** Whether a chat client says by itself how it wants the reasoning, in any of the vendor's members: they exclude each other. */
-const says = (extra: Extra | undefined, { reasoningReply }: ChatDialect): boolean =>
-  extra?.wire === 'chat' &&
-  reasoningReply.some(({ shown, hidden }) => Object.keys({ ...shown, ...hidden }).some((name) => name in extra.fields));
+const toolsForbidReasoning = (
+  { tools, reasoning = {} }: ModelRequest,
+  { toolsWithoutReasoning: when }: ChatDialect,
+): boolean => {
+  if (!when || !tools.some(({ type }) => type === 'function' || type === 'custom')) return false;
+  const effort = effortOf(reasoning);
+  return effort === undefined ? when === 'always' : effort !== 'none';
+};
 
-/** `cantHide`: the client doesn't want to see the reasoning, and the dialect has no form for that. */
+/** Whether a chat client already chooses the form of reasoning: the vendor's members are mutually exclusive. */
+const choosesForm = (extra: Extra | undefined, { reasoningMembers }: ChatDialect): boolean =>
+  extra?.wire === 'chat' && reasoningMembers.some((name) => name in extra.fields);
+
+/** `cantHide`: the client hides reasoning, and the dialect has no form for that. */
 const encodeControl = (
   reasoning: Reasoning,
-  model: string,
   given: ReasoningControl | undefined,
   cantHide: boolean,
   losses: Losses,
 ): JsonObject => {
-  if (!given?.models.test(model)) {
-    if (isOff(reasoning)) dropMoot(reasoning, losses);
-    else dropReasoning(reasoning, losses);
+  if (!given) {
+    if (isOff(reasoning)) recordMootLoss(reasoning, losses);
+    else recordReasoningLoss(reasoning, losses);
     return {};
   }
-  const efforts = given.special?.find(({ models }) => models.test(model))?.efforts ?? given.efforts;
-  const control = { ...given, efforts };
   if (reasoning.mode === 'between-tools') losses.approximate('reasoning.mode', 'reasoning as a whole');
-  dropMoot(reasoning, losses);
+  recordMootLoss(reasoning, losses);
   if (reasoning.effort !== undefined && reasoning.budget !== undefined) {
     losses.drop('reasoning.budget_tokens', 'the effort counts');
   }
   if (reasoning.show === 'concise' || reasoning.show === 'detailed') {
     losses.approximate('reasoning.summary', 'reasoning as the vendor shows it');
   }
-  if (control.form === 'reasoning') return reasoningObject(reasoning, control, losses);
+  if (given.form === 'reasoning') return reasoningObject(reasoning, given, losses);
   if (cantHide) losses.drop('reasoning.summary');
-  // Nothing is known of this vendor, so that what the user configured says more than the reference's own words.
+  // Nothing is known of this vendor, so configured members win over the reference's.
   if (reasoning.providerWords && given === plainDialect.reasoning) return reasoning.providerWords;
-  const word = effortWord(reasoning, control, losses);
-  return control.form === 'thinking'
+  const word = effortWord(reasoning, given, losses);
+  return given.form === 'thinking'
     ? thinkingSwitch(reasoning, word)
     : word === undefined
       ? {}
       : { reasoning_effort: word };
 };
 
-/** Effort from a budget in tokens: none at 0, low up to 1024, medium up to 8192, high above. */
-export const budgetEffort = (budget: number): Effort => {
+/** Effort of a budget in tokens: none at 0, low up to 1024, medium up to 8192, high above. */
+const budgetEffort = (budget: number): Effort => {
   if (budget <= 0) return 'none';
   if (budget <= 1024) return 'low';
   return budget <= 8192 ? 'medium' : 'high';
@@ -101,3 +115,25 @@ const reasoningObject = (reasoning: Reasoning, control: ReasoningControl, losses
   const members = { ...enabled, ...hidden };
   return Object.keys(members).length > 0 ? { reasoning: members } : {};
 };
+
+/**
+ * Whether the model would refuse to think: it requires the reasoning behind the calls of an open tool loop, and some
+ * is missing because another model made the calls or the client lost it.
+ */
+export const loopForbidsThinking = ({ reasoning, turns }: ModelRequest, dialect: ChatDialect): boolean => {
+  if (!reasoning || isOff(reasoning) || !dialect.reasoningHistory?.signed) return false;
+  const spoken = turns.findLastIndex(
+    ({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool-result'),
+  );
+  return turns.slice(spoken + 1).some((turn) => calls(turn) && !isSigned(turn));
+};
+
+const calls = ({ parts }: Turn): boolean => parts.some(({ type }) => type === 'tool-call');
+
+const isSigned = ({ parts }: Turn): boolean =>
+  parts.some(
+    (part) =>
+      (part.type === 'thinking' || part.type === 'redacted-thinking') &&
+      part.signature?.format === wireFormat &&
+      part.signature.data !== '',
+  );

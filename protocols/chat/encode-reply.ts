@@ -1,20 +1,21 @@
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
+import type { ReplyContext } from '../../engine/model/context.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
-import { encodeAnnotation } from './annotation.ts';
-import { encodeUsage } from './encode-usage.ts';
+import { replyTier } from '../../engine/model/wire/service-tier.ts';
+import { encodeCitation } from './citations.ts';
 import { encodeFinish, finishIsLost } from './finish.ts';
+import { readsFunctionCalls } from './legacy-functions.ts';
 import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
-import { replyHead } from './reply-head.ts';
+import { encodeUsage } from './usage.ts';
 
-/** A whole answer → a `chat.completion`. Source: OpenAI API reference, "The chat completion object". */
+/** A whole reply → `chat.completion`. Source: OpenAI API reference, "The chat completion object". */
 export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => {
   const { id, created, model } = replyHead(reply.id, reply.model, context);
   const refused = reply.blocks.some((block) => block.type === 'refusal');
   if (finishIsLost(reply.finish)) context.losses.approximate('reply.finish_reason', `stop for ${reply.finish}`);
   for (const name of Object.keys(reply.extra?.fields ?? {})) context.losses.drop(`reply.${name}`);
   const usage = encodeUsage(reply.usage);
-  const { serviceTier } = reply.usage;
+  const serviceTier = replyTier('chat', reply.usage.serviceTier);
   return {
     id,
     object: 'chat.completion',
@@ -25,7 +26,7 @@ export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => 
         index: 0,
         message: encodeMessage(reply.blocks, context),
         logprobs: null,
-        finish_reason: encodeFinish(reply.finish, refused),
+        finish_reason: encodeFinish(reply.finish, refused, readsFunctionCalls(context.asked)),
       },
     ],
     ...(usage && { usage }),
@@ -33,7 +34,7 @@ export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => 
   };
 };
 
-/** What the message's members are gathered in. */
+/** Collects the message's members. */
 interface Gathered {
   readonly text: string[];
   readonly refusal: string[];
@@ -54,7 +55,10 @@ const encodeMessage = (blocks: readonly ReplyBlock[], context: ReplyContext): Js
   };
   if (reasoning.length > 0) message.reasoning_content = reasoning.join('');
   if (details.length > 0) message.reasoning_details = details;
-  if (calls.length > 0) message.tool_calls = calls;
+  if (readsFunctionCalls(context.asked)) {
+    if (calls[0]) message.function_call = calls[0].function;
+    if (calls.length > 1) context.losses.drop('reply.tool_calls', 'all but the first');
+  } else if (calls.length > 0) message.tool_calls = calls;
   if (annotations.length > 0) message.annotations = annotations;
   return message;
 };
@@ -69,7 +73,7 @@ const gather = (
       const start = text.reduce((length, piece) => length + piece.length, 0);
       text.push(block.text);
       for (const citation of block.citations) {
-        const annotation = encodeAnnotation(citation, start, start + block.text.length);
+        const annotation = encodeCitation(citation, start, start + block.text.length);
         if (annotation) annotations.push(annotation);
         else context.losses.drop('reply.citations');
       }
@@ -100,3 +104,18 @@ const gather = (
       block satisfies never;
   }
 };
+
+/** The members that all records of a reply share. */
+interface ReplyHead {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly model: string;
+}
+
+/** Uses the upstream's id if it has this format's prefix, otherwise one made from the request id. */
+export const replyHead = (id: string, model: string, context: ReplyContext): ReplyHead => ({
+  id: /^chatcmpl-./.test(id) ? id : `chatcmpl-${context.id}`,
+  created: Math.floor(context.startedAtMs / 1000),
+  model: model === '' ? context.model : model,
+});

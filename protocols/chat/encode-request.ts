@@ -1,23 +1,25 @@
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
-import type { RequestContext } from '../../engine/model/protocol.ts';
+import type { RequestContext } from '../../engine/model/context.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
-import type { ChatDialect, ChatField } from './dialect.ts';
+import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+import { tierOf } from '../../engine/model/wire/service-tier.ts';
+import { type ChatDialect, type ChatField, cacheMember, takes } from './dialect.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeOutput } from './encode-output.ts';
 import { encodeReasoning } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 import { writeExtra } from './extra.ts';
-import { cacheMember, takes } from './takes.ts';
 
 /**
- * Request → a `POST /chat/completions` body as the dialect has it. Throws an `unsupported` fault for content and tools that
- * the client must not lose unnoticed.
+ * Encodes a `POST /chat/completions` body in the model's dialect. Throws an `unsupported` fault for content and tools
+ * that must not get lost silently.
  */
 export const encodeRequest =
-  (dialect: ChatDialect) =>
+  (newest: ChatDialect, known: readonly KnownModels<ChatDialect>[]) =>
   (request: ModelRequest, context: RequestContext): JsonObject => {
     const { losses } = context;
-    // Declared names come first, so that a call in the history is written as its tool is.
+    const dialect = traitsOf(newest, known, request.model);
+    // Declared names come first, so that calls in the history use their tool's name.
     const tools = encodeTools(request, dialect, context);
     const output = encodeOutput(request, dialect, losses);
     const body: JsonDraft = {
@@ -28,8 +30,8 @@ export const encodeRequest =
     if (request.maxTokens !== undefined) body[dialect.maxTokens] = request.maxTokens;
     for (const [field, value] of plainFields(request)) {
       if (value === undefined) continue;
-      if (takes(dialect, request.model, field)) body[field] = value;
-      // Models that take no temperature still have one: the default.
+      if (takes(dialect, field)) body[field] = value;
+      // Models without a temperature still accept the default.
       else if (field !== 'temperature' || value !== 1) losses.drop(field);
     }
     encodeTier(request, dialect, context, body);
@@ -39,13 +41,14 @@ export const encodeRequest =
     encodeUser(request, dialect, context, body);
     if (request.store) losses.drop('store');
     if (request.cache) {
-      if (dialect.cacheMarks?.form === 'cache_control') {
-        Object.assign(body, cacheMember(request.cache, dialect, request.model, '', losses));
+      if (dialect.cacheMarks === 'cache_control') {
+        Object.assign(body, cacheMember(request.cache, dialect, '', losses));
       } else losses.drop('cache_control');
     }
     if (request.stream) {
       body.stream = true;
-      // Usage comes only when it is asked for; the client's half shows it or not, unless the reply is relayed as it comes.
+      // Usage is returned only on request. The client's encoder decides whether to show it; a passed-through reply
+      // shows it as requested.
       if (!context.relaysReply || request.streamUsage) body.stream_options = { include_usage: true };
     }
     writeExtra(body, request.extra, losses, refusedExtra(dialect, request.stream));
@@ -70,31 +73,32 @@ const refusedExtra =
   (name: string): boolean =>
     dialect.refusedExtra.has(name) ||
     (dialect.takenExtra !== undefined && !dialect.takenExtra.has(name)) ||
-    // One limit is enough, and the newer name's counts.
+    // One limit is enough; the newer name wins.
     name === 'max_tokens' ||
-    // Refused upstream where nothing is streamed.
+    // Servers reject it without streaming.
     (name === 'stream_options' && !stream);
 
 const encodeTier = (
-  { serviceTier, model }: ModelRequest,
+  { serviceTier }: ModelRequest,
   dialect: ChatDialect,
   { losses }: RequestContext,
   body: JsonDraft,
 ): void => {
   if (serviceTier === undefined) return;
-  const word = dialect.serviceTiers[serviceTier];
-  if (word === undefined || !takes(dialect, model, 'service_tier')) losses.drop('service_tier');
+  const tier = tierOf(serviceTier);
+  const word = tier && dialect.serviceTiers[tier];
+  if (word === undefined || !takes(dialect, 'service_tier')) losses.drop('service_tier');
   else body.service_tier = word;
 };
 
 const encodeStop = (
-  { stop, model }: ModelRequest,
+  { stop }: ModelRequest,
   dialect: ChatDialect,
   { losses }: RequestContext,
   body: JsonDraft,
 ): void => {
   if (!stop) return;
-  if (!takes(dialect, model, 'stop')) {
+  if (!takes(dialect, 'stop')) {
     losses.drop('stop');
     return;
   }

@@ -1,47 +1,51 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { Block, MessageStop, ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
-import type { Signature } from '../../engine/model/signature.ts';
+import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import { mergeUsage, type Usage } from '../../engine/model/usage.ts';
-import { encodeAnnotation } from './annotation.ts';
-import { encodeUsage } from './encode-usage.ts';
-import { faultRecord } from './faults.ts';
+import { replyTier } from '../../engine/model/wire/service-tier.ts';
+import { encodeCitation } from './citations.ts';
+import { faultRecord } from './encode-fault.ts';
+import { replyHead } from './encode-reply.ts';
 import { encodeFinish, finishIsLost } from './finish.ts';
+import { readsFunctionCalls } from './legacy-functions.ts';
 import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
-import { replyHead } from './reply-head.ts';
+import { encodeUsage } from './usage.ts';
 
 interface State {
   readonly context: ReplyContext;
-  /** A chunk up to its choices, one up to its delta, and what follows the delta. */
+  /** A chunk up to its choices, one up to its delta, and the text after the delta. */
   head: string;
   before: string;
   after: string;
-  /** Whether the client asked for a last chunk with the usage; the others then say that they have none. */
+  /** Whether the client requested a final usage chunk; all other chunks then carry `"usage":null`. */
   readonly counts: boolean;
   usage: Usage;
-  /** What the open block holds; `undefined` between blocks. */
+  /** The open block's type; `undefined` between blocks. */
   open: Block['type'] | undefined;
-  /** Calls begun so far; the wire numbers calls, not blocks. */
+  /** The client reads calls in the older format, which allows one call. */
+  readonly legacy: boolean;
+  /** Calls started so far; this format numbers calls, not blocks. */
   calls: number;
-  /** The open call's arguments have begun. */
+  /** Arguments of the open call have started. */
   argued: boolean;
   refused: boolean;
-  /** UTF-16 units of text so far, and where the open block began. */
+  /** Text so far, in UTF-16 units, and the start of the open block. */
   textLength: number;
   textStart: number;
-  /** The same for the reasoning's text. */
+  /** As above, for reasoning text. */
   thinkingLength: number;
   thinkingStart: number;
-  /** The open block's reasoning, piece by piece. */
+  /** The open block's reasoning, in pieces. */
   thoughts: string[];
   /** Entries of `reasoning_details` so far. */
   details: number;
 }
 
 /**
- * Events → `chat.completion.chunk` records. A payload of reasoning goes out in `reasoning_details`, so that it comes back in a
- * history sent whole. Source: OpenAI API reference, "Chat streaming".
+ * Encodes events as `chat.completion.chunk` records. Signatures go into `reasoning_details`, so that clients return
+ * them with the history. Source: OpenAI API reference, "Chat streaming".
  */
 export const encodeStream = machine<State, ModelEvent, string>({
   initial: (context) => ({
@@ -52,6 +56,7 @@ export const encodeStream = machine<State, ModelEvent, string>({
     counts: context.request.streamUsage === true,
     usage: {},
     open: undefined,
+    legacy: readsFunctionCalls(context.asked),
     calls: 0,
     argued: false,
     refused: false,
@@ -88,7 +93,7 @@ export const encodeStream = machine<State, ModelEvent, string>({
         writeSignature(state, event.signature, out);
         return;
       case 'citation-delta': {
-        const annotation = encodeAnnotation(event.citation, state.textStart, state.textLength);
+        const annotation = encodeCitation(event.citation, state.textStart, state.textLength);
         if (annotation) writeDelta(state, { annotations: [annotation] }, out);
         else state.context.losses.drop('reply.citations');
         return;
@@ -158,13 +163,19 @@ const startCall = (state: State, block: Extract<Block, { type: 'tool-call' }>, o
   state.argued = false;
   const call = { index: state.calls, id, type: 'function', function: { name, arguments: '' } };
   state.calls += 1;
-  writeDelta(state, { tool_calls: [call] }, out);
+  if (!state.legacy) writeDelta(state, { tool_calls: [call] }, out);
+  else if (state.calls === 1) writeDelta(state, { function_call: call.function }, out);
+  else state.context.losses.drop('reply.tool_calls', 'all but the first');
 };
 
 const writeInput = (state: State, json: string, out: string[]): void => {
   // A hosted tool's input belongs to its opaque block.
   if (state.open !== 'tool-call') return;
   state.argued = true;
+  if (state.legacy) {
+    if (state.calls === 1) writeDelta(state, { function_call: { arguments: json } }, out);
+    return;
+  }
   out.push(
     `${state.before}{"tool_calls":[{"index":${state.calls - 1},"function":{"arguments":${JSON.stringify(json)}}}]}${state.after}`,
   );
@@ -176,7 +187,7 @@ const stopBlock = (state: State, out: string[]): void => {
 };
 
 const writeSignature = (state: State, signature: Signature, out: string[]): void => {
-  // The text went out already; where it lies tells several blocks apart when they come back.
+  // The text was sent already; its range separates blocks when the history comes back.
   const entry = thinkingEntry(signature, state.thoughts.join(''), '', state.details);
   if (entry) writeEntry(state, { ...entry, text_range: [state.thinkingStart, state.thinkingLength] }, out);
 };
@@ -192,9 +203,10 @@ const finish = (state: State, event: MessageStop, out: string[]): void => {
   const counts = state.counts ? encodeUsage(usage) : undefined;
   if (finishIsLost(event.finish)) context.losses.approximate('reply.finish_reason', `stop for ${event.finish}`);
   for (const name of Object.keys(event.extra?.fields ?? {})) context.losses.drop(`reply.${name}`);
-  const tier = usage.serviceTier === undefined ? '' : `"service_tier":${JSON.stringify(usage.serviceTier)},`;
-  const word = encodeFinish(event.finish, state.refused);
-  const choice = `{"index":0,"delta":{},"logprobs":null,"finish_reason":"${word}"}`;
+  const word = replyTier('chat', usage.serviceTier);
+  const tier = word === undefined ? '' : `"service_tier":"${word}",`;
+  const reason = encodeFinish(event.finish, state.refused, state.legacy);
+  const choice = `{"index":0,"delta":{},"logprobs":null,"finish_reason":"${reason}"}`;
   out.push(`${state.head}${tier}"choices":[${choice}]${state.counts ? ',"usage":null' : ''}}\n\n`);
   if (counts) out.push(`${state.head}"choices":[],"usage":${JSON.stringify(counts)}}\n\n`);
   out.push('data: [DONE]\n\n');

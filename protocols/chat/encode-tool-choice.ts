@@ -1,15 +1,14 @@
-import type { Json, JsonObject } from '../../engine/model/json.ts';
-import type { RequestContext } from '../../engine/model/protocol.ts';
+import type { RequestContext } from '../../engine/model/context.ts';
+import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 import type { CustomTool, FunctionTool, ModelRequest, ToolChoice } from '../../engine/model/request.ts';
-import type { ToolNames } from '../../engine/model/tool-names.ts';
-import type { ChatDialect } from './dialect.ts';
+import type { ToolNames } from '../../engine/model/wire/tool-names.ts';
+import { type ChatDialect, takes } from './dialect.ts';
 import { unsupported } from './refuse-unsupported.ts';
-import { takes } from './takes.ts';
-import { wireName } from './wire-name.ts';
+import { wireName } from './tool-names.ts';
 
 /**
- * The request's choice → `tool_choice`. `left` names the hosted tools that are no entry of `tools`: a choice that forces one
- * of them throws an `unsupported` fault.
+ * Tool choice → `tool_choice`. `left` names the hosted tools that have no entry in `tools`: forcing one throws an
+ * `unsupported` fault.
  */
 export const encodeChoice = (
   request: ModelRequest,
@@ -41,11 +40,11 @@ const wordChoice = (
     case 'tool': {
       const tool = callable.find(({ name }) => name === choice.name);
       if (!tool && left.size > 0) unsupported('tool_choice', hostedForced);
-      const kind = tool?.type === 'custom' && takes(dialect, request.model, 'custom_tools') ? 'custom' : 'function';
+      const kind = tool?.type === 'custom' && takes(dialect, 'custom_tools') ? 'custom' : 'function';
       return { type: kind, [kind]: { name: wireName(names, choice.name) } };
     }
     case 'allowed':
-      if (takes(dialect, request.model, 'allowed_tools')) return allowedChoice(choice, callable, names);
+      if (takes(dialect, 'allowed_tools')) return allowedChoice(choice, callable, names);
       losses.approximate('tool_choice', 'the other tools were left out');
       return choice.required ? 'required' : 'auto';
     case 'opaque':
@@ -55,12 +54,12 @@ const wordChoice = (
   }
 };
 
-const cannotForce = ({ model, reasoning = {} }: ModelRequest, { unforced }: ChatDialect): boolean => {
-  if (!unforced?.models.test(model)) return false;
+const cannotForce = ({ reasoning = {} }: ModelRequest, { unforced }: ChatDialect): boolean => {
+  if (!unforced) return false;
   const { mode, effort, budget = 0 } = reasoning;
   if (mode === 'off' || effort === 'none') return false;
   const asked = mode === 'on' || mode === 'between-tools' || effort !== undefined || budget > 0;
-  return asked || unforced.thinkers.test(model);
+  return asked || unforced === 'unless-off';
 };
 
 const hostedForced = 'tool_choice names a hosted tool that this provider does not have.';

@@ -1,19 +1,17 @@
-import { dropExtra } from '../../engine/model/drop-extra.ts';
-import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json.ts';
-import { leaveOut } from '../../engine/model/leave-out.ts';
-import type { RequestContext } from '../../engine/model/protocol.ts';
+import type { RequestContext } from '../../engine/model/context.ts';
+import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
+import { recordDropped, recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { CustomTool, FunctionTool, ModelRequest } from '../../engine/model/request.ts';
-import type { ChatDialect } from './dialect.ts';
+import { type ChatDialect, cacheMember, refusesUnknown, takes } from './dialect.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
 import { encodeWebSearch } from './encode-web-search.ts';
 import { writeExtra } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
-import { cacheMember, refusesUnknown, takes } from './takes.ts';
-import { wireName } from './wire-name.ts';
+import { wireName } from './tool-names.ts';
 
 /**
- * Tools and what goes with them → `tools`, `tool_choice`, `parallel_tool_calls` and the members of a web search. Without tools
- * the other two are refused upstream, so they are left out.
+ * Tools and their controls → `tools`, `tool_choice`, `parallel_tool_calls` and web search members. Without tools,
+ * servers reject the controls, so they are left out.
  */
 export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context: RequestContext): JsonObject => {
   const { losses } = context;
@@ -24,13 +22,13 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
     const at = tool.at ?? 'tools';
     switch (tool.type) {
       case 'function':
-        tools.push(encodeFunction(tool, request.model, dialect, context));
+        tools.push(encodeFunction(tool, dialect, context));
         break;
       case 'custom':
-        tools.push(encodeCustom(tool, request.model, dialect, context));
+        tools.push(encodeCustom(tool, dialect, context));
         break;
       case 'web-search':
-        if (left.has('web_search') || !encodeWebSearch(tool, request.model, dialect, losses, body)) losses.drop(at);
+        if (left.has('web_search') || !encodeWebSearch(tool, dialect, losses, body)) losses.drop(at);
         left.add('web_search');
         break;
       case 'hosted':
@@ -48,17 +46,17 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
   if (choice !== undefined && tools.length > 0) body.tool_choice = choice;
   else if (wanted !== undefined && wanted !== 'auto' && wanted !== 'none') losses.drop('tool_choice');
   if (request.parallelToolCalls !== undefined) {
-    if (tools.length > 0 && takes(dialect, request.model, 'parallel_tool_calls')) {
+    if (tools.length > 0 && takes(dialect, 'parallel_tool_calls')) {
       body.parallel_tool_calls = request.parallelToolCalls;
     } else losses.drop('parallel_tool_calls');
   }
-  if (body.tools && request.toolChoice?.type === 'allowed' && !takes(dialect, request.model, 'allowed_tools')) {
+  if (body.tools && request.toolChoice?.type === 'allowed' && !takes(dialect, 'allowed_tools')) {
     const names = new Set(request.toolChoice.names.map((name) => wireName(context.names, name)));
     body.tools = tools.filter((tool) => names.has(toolName(tool)));
-    const { names: allowed } = request.toolChoice;
+    const allowed = new Set(request.toolChoice.names);
     for (const tool of request.tools) {
-      if ((tool.type === 'function' || tool.type === 'custom') && !allowed.includes(tool.name)) {
-        leaveOut(tool, 'not among the tools that may be called', losses);
+      if ((tool.type === 'function' || tool.type === 'custom') && !allowed.has(tool.name)) {
+        recordDropped(tool, 'not among the tools that may be called', losses);
       }
     }
   }
@@ -66,8 +64,8 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
 };
 
 /**
- * Tools that the client itself runs, but that have no schema to declare them by: without them it would wait for calls that
- * never come. Source: Anthropic API reference, "Tools".
+ * Tools that the client runs but that have no schema to declare: without them it would wait for calls that never
+ * come. Source: Anthropic API reference, "Tools".
  */
 const clientRun = /^(?:bash|text_editor|computer|memory)_\d/;
 
@@ -76,38 +74,27 @@ const toolName = (tool: JsonObject): string => {
   return isJsonObject(inner) && typeof inner.name === 'string' ? inner.name : '';
 };
 
-const encodeFunction = (
-  tool: FunctionTool,
-  model: string,
-  dialect: ChatDialect,
-  { names, losses }: RequestContext,
-): JsonObject => {
+const encodeFunction = (tool: FunctionTool, dialect: ChatDialect, { names, losses }: RequestContext): JsonObject => {
   const body: JsonDraft = { name: wireName(names, tool.name) };
   if (tool.description !== undefined) body.description = tool.description;
   if (tool.parameters !== undefined) body.parameters = tool.parameters;
   if (tool.strict !== undefined) {
-    if (takes(dialect, model, 'strict')) body.strict = tool.strict;
+    if (takes(dialect, 'strict')) body.strict = tool.strict;
     else losses.drop(`${tool.at ?? 'tools'}.strict`);
   }
-  const marked =
-    dialect.cacheMarks?.form === 'prompt_cache_breakpoint' ? { ...dialect, cacheMarks: undefined } : dialect;
+  const marked = dialect.cacheMarks === 'prompt_cache_breakpoint' ? { ...dialect, cacheMarks: undefined } : dialect;
   const wire: JsonDraft = {
     type: 'function',
     function: body,
-    ...cacheMember(tool.cache, marked, model, tool.at ?? 'tools', losses),
+    ...cacheMember(tool.cache, marked, tool.at ?? 'tools', losses),
   };
   writeExtra(wire, tool.extra, losses, refusesUnknown(dialect));
   return wire;
 };
 
-const encodeCustom = (
-  tool: CustomTool,
-  model: string,
-  dialect: ChatDialect,
-  { names, losses }: RequestContext,
-): JsonObject => {
+const encodeCustom = (tool: CustomTool, dialect: ChatDialect, { names, losses }: RequestContext): JsonObject => {
   const name = wireName(names, tool.name);
-  if (takes(dialect, model, 'custom_tools')) {
+  if (takes(dialect, 'custom_tools')) {
     const custom: JsonDraft = { name };
     if (tool.description !== undefined) custom.description = tool.description;
     if (tool.format) custom.format = nestedFormat(tool.format);
@@ -116,7 +103,7 @@ const encodeCustom = (
     return wire;
   }
   losses.approximate(tool.at ?? 'tools', 'a function with one string `input`');
-  dropExtra(tool.extra, losses);
+  recordExtraLoss(tool.extra, losses);
   const description = [tool.description, formatNote(tool.format)].filter((text) => text).join('\n\n');
   return {
     type: 'function',
@@ -131,7 +118,7 @@ const inputSchema = {
   additionalProperties: false,
 } as const satisfies JsonObject;
 
-/** A grammar's members stand in an object of their own on this wire. */
+/** This format nests a grammar's members in an object. */
 const nestedFormat = (format: JsonObject): JsonObject => {
   if (format.type !== 'grammar' || isJsonObject(format.grammar)) return format;
   const { type, ...grammar } = format;

@@ -1,26 +1,25 @@
-import { dropExtra } from '../../engine/model/drop-extra.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
+import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { WebSearchTool } from '../../engine/model/request.ts';
 import type { ChatDialect } from './dialect.ts';
 
-/** Writes a hosted web search into the body in the dialect's form. `false` when the dialect or the model has none. */
+/** Adds a hosted web search to the body in the dialect's form. Returns `false` if the model has none. */
 export const encodeWebSearch = (
   tool: WebSearchTool,
-  model: string,
   { webSearch }: ChatDialect,
   losses: Losses,
   body: JsonDraft,
 ): boolean => {
-  if (!webSearch?.models.test(model)) return false;
+  if (!webSearch) return false;
   const at = tool.at ?? 'tools';
   const lost = (member: string, given: unknown): void => {
     if (given !== undefined) losses.drop(`${at}.${member}`);
   };
-  // A client's own `web_search_options` go out whole.
-  const own = webSearch.form === 'web_search_options' && at === 'web_search_options' ? tool.raw.value : undefined;
-  if (!own) dropExtra(tool.extra, losses);
-  switch (webSearch.form) {
+  // A client's own `web_search_options` are kept whole.
+  const own = webSearch === 'web_search_options' && at === 'web_search_options' ? tool.raw.value : undefined;
+  if (!own) recordExtraLoss(tool.extra, losses);
+  switch (webSearch) {
     case 'web_search_options': {
       lost('max_uses', tool.maxUses);
       lost('allowed_domains', tool.allowedDomains);
@@ -54,7 +53,7 @@ export const encodeWebSearch = (
       };
       return true;
     default:
-      return webSearch.form satisfies never;
+      return webSearch satisfies never;
   }
 };
 

@@ -1,6 +1,6 @@
-import type { FieldNames } from '../../engine/model/client-spelling.ts';
+import type { FieldNames } from '../../engine/model/client-paths.ts';
 
-/** How this protocol writes what losses name. */
+/** This protocol's names for the paths in losses. */
 export const fieldNames: FieldNames = {
   fields: {
     max_tokens: ['max_completion_tokens', 'max_tokens'],

@@ -1,13 +1,13 @@
 import type { FinishReason } from '../../engine/model/event.ts';
 
-/** What a reply turned out to hold, which says more than the upstream's own word. */
-export interface Held {
+/** What a reply holds: it says more than the upstream's finish reason. */
+interface Held {
   readonly calls: boolean;
   readonly refusal: boolean;
 }
 
 /**
- * `finish_reason` → finish. Calls make it `tool-call` whatever the word, since servers also say `stop` there; a call cut off
+ * `finish_reason` → finish. Calls mean `tool-call` whatever the value, since some servers send `stop`; a call cut off
  * at the limit stays `length`. Source: OpenAI API reference, "The chat completion object".
  */
 export const decodeFinish = (word: string, held: Held): FinishReason => {
@@ -16,14 +16,17 @@ export const decodeFinish = (word: string, held: Held): FinishReason => {
   return word === 'content_filter' || held.refusal ? 'filtered' : 'end';
 };
 
-/** Finish → `finish_reason`. A refusal in words is a regular end on this wire. */
-export const encodeFinish = (finish: FinishReason, refused: boolean): string => {
+/**
+ * Finish → `finish_reason`. A refusal with text is a normal end in this format. `legacy`: the client reads calls in
+ * the older format.
+ */
+export const encodeFinish = (finish: FinishReason, refused: boolean, legacy: boolean): string => {
   switch (finish) {
     case 'length':
     case 'context-full':
       return 'length';
     case 'tool-call':
-      return 'tool_calls';
+      return legacy ? 'function_call' : 'tool_calls';
     case 'filtered':
       return refused ? 'stop' : 'content_filter';
     case 'end':
@@ -36,5 +39,5 @@ export const encodeFinish = (finish: FinishReason, refused: boolean): string => 
   }
 };
 
-/** Whether the wire has no word for this finish, so that the client takes it for a regular end. */
+/** Whether this format has no value for the finish, so that clients see a normal end. */
 export const finishIsLost = (finish: FinishReason): boolean => finish === 'pause' || finish === 'compaction';

@@ -1,50 +1,76 @@
+import { chain, runWhole } from '../../engine/model/machine.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { splitReasoning } from '../../engine/model/reasoning/split-reasoning.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
+import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
-import { decodeStream } from './decode-stream.ts';
-import type { ChatDialect } from './dialect.ts';
+import { decodeStream, readEnd } from './decode-stream.ts';
+import { type ChatDialect, searchModels } from './dialect.ts';
+import { encodeBreak, encodeFault } from './encode-fault.ts';
+import { loopForbidsThinking } from './encode-reasoning.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
-import { encodeBreak, encodeFault } from './faults.ts';
 import { fieldNames } from './field-names.ts';
-import { loopForbidsThinking } from './open-loop.ts';
+import { readsFunctionCalls, usesFunctions } from './legacy-functions.ts';
+import { takesCallIds } from './tool-names.ts';
 
-export { chatModelList } from './decode-models.ts';
-export { type ChatDialect, type ChatField, plainDialect, plainEfforts } from './dialect.ts';
+export { type ChatDialect, type ChatField, plainDialect, plainEfforts, searchModels } from './dialect.ts';
+export { chatModelList } from './models.ts';
 
-/** Chat Completions as clients speak it. */
+/** The client side of Chat Completions. */
 export const chatClient: ClientProtocol = {
   wire: 'chat',
   decodeRequest,
+  mends: usesFunctions,
+  rewritesReply: readsFunctionCalls,
   fieldNames,
   encodeStream,
   encodeReply,
   encodeFault,
   encodeBreak,
   keepAlive: ': keep-alive\n\n',
-  // A stream that failed ends without `[DONE]`.
-  terminators: ['\ndata: [DONE]', '\ndata:[DONE]', '"error":{', '"error": {'],
+  ends: {
+    signs: ['[DONE]', '"error"', '"finish_reason":"', '"finish_reason": "'],
+    read: readEnd,
+    terminal: 'data: [DONE]\n\n',
+  },
 };
 
 const takesAsItCame =
-  (dialect: ChatDialect) =>
+  (newest: ChatDialect, known: readonly KnownModels<ChatDialect>[]) =>
   (request: ModelRequest): boolean => {
+    const dialect = traitsOf(newest, known, request.model);
     const searches = request.tools.some((tool) => tool.type === 'web-search');
-    const all = dialect.asItCame === 'all' || (dialect.asItCame === 'without-web-search' && !searches);
-    return all && !loopForbidsThinking(request, dialect);
+    const all = dialect.passThrough === 'all' || (dialect.passThrough === 'without-web-search' && !searches);
+    return all && takesCallIds(request, dialect) && !loopForbidsThinking(request, dialect);
   };
 
-/** Chat Completions as one vendor speaks it. */
-export const chatUpstream = (dialect: ChatDialect): UpstreamProtocol => ({
+/**
+ * The upstream side of Chat Completions for one vendor: the dialect of its newest models, and the known differences
+ * of others. An unknown model counts as newest.
+ */
+export const chatUpstream = (
+  newest: ChatDialect,
+  known: readonly KnownModels<ChatDialect>[] = [searchModels],
+): UpstreamProtocol => ({
   wire: 'chat',
-  takesAsItCame: takesAsItCame(dialect),
-  encodeRequest: encodeRequest(dialect),
-  decodeStream,
-  decodeReply,
+  takesAsItCame: takesAsItCame(newest, known),
+  encodeRequest: encodeRequest(newest, known),
+  ...answers(newest),
   decodeFault,
   reasoningSign: '"reasoning',
-  mayReason: () => dialect.reasoningHistory !== undefined,
+  mayReason: () => newest.reasoningHistory !== undefined,
 });
+
+/** The reply decoders; they move reasoning out of tags in the text. */
+const answers = ({ reasoningTag: tag }: ChatDialect): Pick<UpstreamProtocol, 'decodeStream' | 'decodeReply'> => {
+  if (tag === undefined) return { decodeStream, decodeReply };
+  const split = splitReasoning({ tag, shows: true });
+  return {
+    decodeStream: chain(decodeStream, split),
+    decodeReply: (body, context) => runWhole(split, context, decodeReply(body, context)),
+  };
+};

@@ -1,14 +1,14 @@
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json.ts';
-import { packSignature, type Signature, unpackSignature } from '../../engine/model/signature.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { packSignature, type Signature, unpackSignature } from '../../engine/model/reasoning/signature.ts';
 
 /**
- * `reasoning_details` entries ↔ signatures. A signature of this wire is the JSON of the entry that it came in, without the
- * readable text: vendors want their entries back unchanged, and one needs more than its payload for that (type, format, index).
- * A foreign signature travels in an entry of the same shape, packed. Source: recordings of the vendors that have them.
+ * `reasoning_details` entries ↔ signatures. A signature of this format is the JSON of its entry without the readable
+ * text: vendors require their entries unchanged, and one needs type, format and index too. A foreign signature is
+ * packed into an entry of the same shape. Source: recordings of the vendors that use them.
  */
 export const wireFormat = 'chat';
 
-/** The member of an entry that holds its readable text; `undefined` for entries that hold none. */
+/** The member that holds an entry's readable text; `undefined` if there is none. */
 export const textMember = (entry: JsonObject): 'text' | 'summary' | undefined => {
   if (entry.type === 'reasoning.text') return 'text';
   return entry.type === 'reasoning.summary' ? 'summary' : undefined;
@@ -21,7 +21,7 @@ export const entryText = (entry: JsonObject): string => {
   return typeof text === 'string' ? text : '';
 };
 
-/** The signature inside an entry: a packed one as it was, any other as the entry itself without `left` out members. */
+/** An entry's signature: a packed one is unpacked, any other is the entry itself without the members in `left`. */
 export const signatureOfEntry = (entry: JsonObject, left: readonly string[] = []): Signature => {
   const payload = typeof entry.signature === 'string' ? entry.signature : entry.data;
   const packed = typeof payload === 'string' ? unpackSignature(payload) : undefined;
@@ -31,9 +31,9 @@ export const signatureOfEntry = (entry: JsonObject, left: readonly string[] = []
 };
 
 /**
- * The entry that carries the signature of readable reasoning; `undefined` when there is nothing to carry. `shown` is what of the
- * text an entry of this wire repeats. A foreign seal has the whole text inside, and repeats none of it for readers: some
- * clients show both twins, and some keep only the last piece of a member that they don't know.
+ * The entry for the signature of readable reasoning; `undefined` without content. `shown` is the part of the text
+ * that an entry of this format repeats. A foreign signature repeats no readable text: some clients show both copies,
+ * and some keep only the last piece of an unknown member.
  */
 export const thinkingEntry = (
   signature: Signature,
@@ -53,16 +53,54 @@ export const thinkingEntry = (
   };
 };
 
-/** The entry that carries reasoning which only its vendor can read; `id` names the call that it belongs to. */
+/** The entry for redacted reasoning; `id` names the call that it belongs to. */
 export const redactedEntry = (signature: Signature, index: number, id?: string): JsonObject => {
   const own = ownEntry(signature);
   if (own) return own;
   return { type: 'reasoning.encrypted', data: packSignature(signature), ...(id && { id }), format: 'unknown', index };
 };
 
-/** The entry that a signature of this wire is; `undefined` for a foreign one. */
+/** The entry inside a signature of this format; `undefined` for a foreign one. */
 const ownEntry = ({ format, data }: Signature): JsonObject | undefined => {
   if (format !== wireFormat) return undefined;
   const entry = parseJson(data);
   return isJsonObject(entry) ? entry : { type: 'reasoning.text', signature: data };
 };
+
+/** An entry of `reasoning_details`, and its index in the client's list. */
+interface PlacedEntry {
+  readonly entry: JsonObject;
+  readonly place: number;
+}
+
+/**
+ * Joins the fragments of entries: some clients keep a stream's fragments as separate entries, and a signature is
+ * useless without its text. Fragments of one entry share type and index. Source: OpenRouter documentation, "Reasoning
+ * Tokens".
+ */
+export const joinFragments = (entries: readonly JsonObject[]): readonly PlacedEntry[] => {
+  const joined: { entry: JsonObject; place: number; texts: string[] }[] = [];
+  for (const [place, entry] of entries.entries()) {
+    const last = joined.at(-1);
+    if (last && isMore(last.entry, entry)) {
+      last.texts.push(entryText(entry));
+      last.entry = { ...last.entry, ...given(entry) };
+    } else joined.push({ entry, place, texts: [entryText(entry)] });
+  }
+  return joined.map(({ entry, place, texts }) => {
+    const member = textMember(entry);
+    return { place, entry: member && texts.length > 1 ? { ...entry, [member]: texts.join('') } : entry };
+  });
+};
+
+const isMore = (before: JsonObject, entry: JsonObject): boolean =>
+  textMember(entry) !== undefined &&
+  entry.type === before.type &&
+  entry.index !== undefined &&
+  entry.index === before.index &&
+  !before.signature;
+
+const given = (entry: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(entry).filter(([, value]) => value !== null && value !== undefined && value !== ''),
+  );

@@ -1,9 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { AnyObject, maybe } from './schema.ts';
+import { AnyObject, maybe } from './schema-request.ts';
 
 const Count = maybe(Type.Number());
 
-/** Token counts, with what look-alikes add. Source: OpenAI API reference, "The chat completion object", and recordings. */
+/**
+ * Token counts, including those of compatible servers. Source: OpenAI API reference, "The chat completion object";
+ * recordings.
+ */
 export const WireUsage = Type.Object({
   prompt_tokens: Count,
   completion_tokens: Count,
@@ -50,7 +53,7 @@ export const WireMessage = Type.Object({
   reasoning: maybe(Type.String()),
   reasoning_details: maybe(Type.Array(AnyObject)),
   tool_calls: maybe(Type.Array(WireCall)),
-  /** The form of calls before tools. */
+  /** A call in the older format. */
   function_call: maybe(Type.Object({ name: maybe(Type.String()), arguments: maybe(Type.String()) })),
   annotations: maybe(Type.Array(AnyObject)),
   audio: Type.Optional(Type.Unknown()),
@@ -66,7 +69,7 @@ const Choice = Type.Object({
 /** A choice of a chunk. */
 export type Choice = Static<typeof Choice>;
 
-/** One `chat.completion.chunk`. Unknown fields pass. Source: OpenAI API reference, "Chat streaming". */
+/** One `chat.completion.chunk`. Unknown members are allowed. Source: OpenAI API reference, "Chat streaming". */
 export const Chunk = Type.Object({
   id: maybe(Type.String()),
   model: maybe(Type.String()),
@@ -76,7 +79,7 @@ export const Chunk = Type.Object({
 });
 export type Chunk = Static<typeof Chunk>;
 
-/** A whole `chat.completion`. A filtered choice may have no message. Source: OpenAI API reference, and recordings. */
+/** A whole `chat.completion`. A filtered choice may have no message. Source: OpenAI API reference; recordings. */
 export const ChatReply = Type.Object({
   id: maybe(Type.String()),
   model: maybe(Type.String()),

@@ -1,44 +1,86 @@
 import type { Citation } from '../../engine/model/request.ts';
-import type { GroundingMetadata } from './schema.ts';
+import type { GroundingMetadata } from './schema-reply.ts';
 
-/** A text block of the answer, among the answer's whole text. */
-export interface CitedText {
-  /** The answer's text before the block. */
-  readonly before: string;
+type Support = NonNullable<GroundingMetadata['groundingSupports']>[number];
+
+/** The sources of a reply, with segments sorted for lookup by position: there may be as many blocks as segments. */
+export interface Grounding {
+  readonly metadata: GroundingMetadata;
+  readonly supports: readonly PlacedSupport[];
+  /** The end of the last segment, in UTF-8 bytes of the reply's text. */
+  readonly bytes: number;
+}
+
+interface PlacedSupport {
+  readonly support: Support;
+  /** Its index in the vendor's list. */
+  readonly order: number;
+  /** UTF-8 bytes of the reply's text. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export const indexGrounding = (metadata: GroundingMetadata): Grounding => {
+  const supports = (metadata.groundingSupports ?? []).map((support, order) => {
+    const { startIndex, endIndex } = support.segment ?? {};
+    return { support, order, start: startIndex ?? 0, end: endIndex ?? 0 };
+  });
+  supports.sort((one, other) => one.start - other.start);
+  return { metadata, supports, bytes: supports.reduce((most, { end }) => Math.max(most, end), 0) };
+};
+
+/** A text block, and its position in the reply's whole text. */
+interface CitedText {
+  /** The start of the block, in UTF-8 bytes of the reply's text. */
+  readonly from: number;
   readonly text: string;
-  /** Up to which byte of the answer's text the sources are known to the client. */
+  /** The client knows the sources up to this byte of the reply's text. */
   readonly citedBytes: number;
 }
 
 /**
- * The sources of a text block, with positions in UTF-16 units of its text. What belongs to an earlier block that has closed
- * since, and what doesn't match the text, comes without a position.
+ * The sources of a text block, with positions in UTF-16 units of its text. Sources of an earlier, closed block and
+ * sources that don't match the text have no position.
  */
-export const citationsOf = (grounding: GroundingMetadata, { before, text, citedBytes }: CitedText): Citation[] => {
-  const supports = grounding.groundingSupports ?? [];
+export const citationsOf = (
+  { metadata, supports }: Grounding,
+  { from: base, text, citedBytes }: CitedText,
+): Citation[] => {
   if (supports.length === 0) {
-    const chunks = citedBytes === 0 ? (grounding.groundingChunks ?? []) : [];
-    return chunks.flatMap((_, chunk) => source(grounding, chunk) ?? []);
+    const chunks = citedBytes === 0 ? (metadata.groundingChunks ?? []) : [];
+    return chunks.flatMap((_, chunk) => source(metadata, chunk) ?? []);
   }
-  const base = Buffer.byteLength(before);
   const units = unitOffsets(text);
   const last = units.length - 1;
-  return supports.flatMap(({ segment, groundingChunkIndices }) => {
-    const from = (segment?.startIndex ?? 0) - base;
-    const to = (segment?.endIndex ?? 0) - base;
-    const earlier = to <= 0 && from + base >= citedBytes;
-    if (!earlier && (from < 0 || from > last)) return [];
-    const place = earlier ? {} : placeOf(text, units[from], units[to], segment?.text);
-    return (groundingChunkIndices ?? []).flatMap((chunk) => {
-      const cited = source(grounding, chunk);
+  return startingIn(supports, citedBytes, base + last).flatMap(({ support, start, end }) => {
+    const from = start - base;
+    const to = end - base;
+    const earlier = to <= 0;
+    if (!earlier && from < 0) return [];
+    const place = earlier ? {} : placeOf(text, units[from], units[to], support.segment?.text);
+    return (support.groundingChunkIndices ?? []).flatMap((chunk) => {
+      const cited = source(metadata, chunk);
       return cited ? { ...cited, ...place } : [];
     });
   });
 };
 
-/** Where the last segment ends, in bytes of the answer's text. */
-export const groundedBytes = ({ groundingSupports }: GroundingMetadata): number =>
-  (groundingSupports ?? []).reduce((most, { segment }) => Math.max(most, segment?.endIndex ?? 0), 0);
+/** The segments that start between byte `from` and byte `to`, in the vendor's order. */
+const startingIn = (supports: readonly PlacedSupport[], from: number, to: number): readonly PlacedSupport[] => {
+  let first = 0;
+  for (let end = supports.length; first < end; ) {
+    const middle = (first + end) >>> 1;
+    if ((supports[middle]?.start ?? 0) < from) first = middle + 1;
+    else end = middle;
+  }
+  const found: PlacedSupport[] = [];
+  for (let at = first; at < supports.length; at += 1) {
+    const placed = supports[at];
+    if (placed === undefined || placed.start > to) break;
+    found.push(placed);
+  }
+  return found.sort((one, other) => one.order - other.order);
+};
 
 const source = ({ groundingChunks }: GroundingMetadata, chunk: number): Citation | undefined => {
   const { web, retrievedContext, maps } = groundingChunks?.[chunk] ?? {};
@@ -56,7 +98,7 @@ const placeOf = (
   return typeof segment === 'string' && text.slice(start, end) !== segment ? {} : { start, end };
 };
 
-/** For each byte of the text as UTF-8, and for its end: the UTF-16 unit where the character begins. */
+/** For each byte of the text as UTF-8, and for its end: the UTF-16 offset of the character. */
 const unitOffsets = (text: string): Uint32Array => {
   const offsets = new Uint32Array(Buffer.byteLength(text) + 1);
   let byte = 0;

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
 import { below, type SchemaPlace } from './flatten-schema.ts';
 
 /** The types of the subset, in JSON Schema's spelling. */
@@ -7,7 +7,7 @@ export type SchemaType = (typeof schemaTypes)[number];
 
 type Clean = (schema: Json | undefined, place: SchemaPlace) => JsonObject;
 
-/** The keywords that a schema has for values of `type`, in the subset's words. Those of other types say nothing here. */
+/** The keywords for values of `type`, in the subset's format. Keywords of other types are left out. */
 export const typedKeywords = (schema: JsonObject, type: SchemaType, place: SchemaPlace, clean: Clean): JsonObject => {
   switch (type) {
     case 'string':
@@ -65,7 +65,7 @@ const numbers = (schema: JsonObject, { at, losses }: SchemaPlace): JsonObject =>
   };
 };
 
-/** Only texts can be listed, and no empty one: other values are named in the description, which the model reads as well. */
+/** `enum` allows only non-empty strings: other values are listed in the description, which the model reads too. */
 const enumOf = (schema: JsonObject, type: SchemaType, { at, losses }: SchemaPlace): JsonObject => {
   const keyword = Array.isArray(schema.enum) ? 'enum' : 'const';
   const given = Array.isArray(schema.enum) ? schema.enum : schema.const === undefined ? [] : [schema.const];

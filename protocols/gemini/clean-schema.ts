@@ -1,12 +1,12 @@
-import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { type SchemaType, schemaTypes, typedKeywords } from './clean-keywords.ts';
 import { below, flattenSchema, maxDepth, maxSchemas, type SchemaPlace } from './flatten-schema.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 
 /**
- * JSON Schema → the subset of OpenAPI that every server of this format takes; any other keyword makes the whole request fail.
- * Keeps the meaning where the subset can say it; the rest becomes losses. `at` is the schema's path in the request.
+ * JSON Schema → the OpenAPI subset that all servers of this format accept; any other keyword fails the whole request.
+ * Keeps the meaning as far as the subset allows; the rest becomes losses. `at` is the schema's path in the request.
  * Source: Gemini API reference, "Schema".
  */
 export const cleanSchema = (schema: JsonObject, at: string, losses: Losses): JsonObject =>
@@ -20,7 +20,7 @@ const clean = (given: Json | undefined, outer: SchemaPlace): JsonObject => {
   }
   if (!isJsonObject(given)) return anything({}, outer);
   const { schema, place } = flattenSchema(given, outer);
-  noteUnknown(schema, place);
+  recordUnknown(schema, place);
   const variants = variantsOf(schema, place);
   const types = typesOf(schema);
   const kinds = types.filter((type) => type !== 'null');
@@ -34,10 +34,10 @@ const clean = (given: Json | undefined, outer: SchemaPlace): JsonObject => {
   return type ? cleanTyped(schema, type, nullable, place) : anything(schema, place);
 };
 
-/** The same place once more: the budget counts it, the path doesn't change. */
+/** The same path, one level deeper for the budget. */
 const sideways = (place: SchemaPlace): SchemaPlace => ({ ...place, depth: place.depth + 1 });
 
-/** What a schema says about values of one type. */
+/** Cleans a schema for values of one type. */
 const cleanTyped = (schema: JsonObject, type: SchemaType, nullable: boolean, place: SchemaPlace): JsonObject => ({
   type: type.toUpperCase(),
   ...notesOf(schema),
@@ -71,7 +71,7 @@ const cleanVariants = (
   return oneOfMany(schema, cleaned, nullable || cleaned.length < variants.length);
 };
 
-/** `anyOf` must stand alone, so what is said of all variants is said of each. */
+/** `anyOf` must stand alone, so common members move into each variant. */
 const oneOfMany = (schema: JsonObject, variants: readonly JsonObject[], nullable: boolean): JsonObject => {
   const notes = notesOf(schema);
   const flat = variants.flatMap(({ anyOf, ...variant }): readonly JsonObject[] =>
@@ -85,7 +85,7 @@ const oneOfMany = (schema: JsonObject, variants: readonly JsonObject[], nullable
   return noted.length === 1 ? (noted[0] ?? {}) : { anyOf: noted };
 };
 
-/** The subset has no type for any value: these come closest, since a list would need to say of what. */
+/** The subset has no type for any value. This is the closest; a list would need an item type. */
 const anything = (schema: JsonObject, place: SchemaPlace): JsonObject => {
   place.losses.approximate(place.at, 'any value but a list');
   const types = ['STRING', 'NUMBER', 'BOOLEAN', 'OBJECT'];
@@ -111,7 +111,7 @@ const typesOf = ({ type }: JsonObject): readonly SchemaType[] => {
 
 const admitsNull = (values: Json | undefined): boolean => Array.isArray(values) && values.includes(null);
 
-/** The type that an untyped schema speaks of, by its keywords or by the values it allows. */
+/** The type of an untyped schema, from its keywords or allowed values. */
 const guessType = (schema: JsonObject): SchemaType | undefined => {
   for (const [type, keywords] of telling) if (keywords.some((keyword) => schema[keyword] !== undefined)) return type;
   const values = (Array.isArray(schema.enum) ? schema.enum : [schema.const]).filter((value) => value !== null);
@@ -128,14 +128,14 @@ const telling: readonly (readonly [SchemaType, readonly string[]])[] = [
   ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
 ];
 
-const noteUnknown = (schema: JsonObject, { at, losses }: SchemaPlace): void => {
+const recordUnknown = (schema: JsonObject, { at, losses }: SchemaPlace): void => {
   for (const [keyword, value] of Object.entries(schema)) {
     if (known.has(keyword) || (keyword === 'additionalProperties' && value === true)) continue;
     losses.drop(`${at}.${keyword}`);
   }
 };
 
-/** Keywords that are read, and those that ask for nothing. */
+/** Keywords that are supported, and those without effect. */
 const known: ReadonlySet<string> = new Set([
   ...['type', 'format', 'title', 'description', 'nullable', 'enum', 'const', 'default', 'example', 'examples'],
   ...['items', 'prefixItems', 'minItems', 'maxItems', 'properties', 'required', 'propertyOrdering', 'minProperties'],
@@ -151,3 +151,25 @@ const known: ReadonlySet<string> = new Set([
   ],
   ...['anyOf', 'oneOf', 'allOf', '$ref', '$defs', 'definitions', '$schema', '$id', '$anchor', '$comment'],
 ]);
+
+/** A cleaned schema as an object schema, as functions require; alternatives keep their common properties. */
+export const objectOf = (schema: JsonObject, at: string, losses: Losses): JsonObject => {
+  if (!Array.isArray(schema.anyOf)) {
+    if (schema.type === 'OBJECT') return schema;
+    losses.drop(at, 'not the schema of an object');
+    return { type: 'OBJECT' };
+  }
+  losses.approximate(`${at}.anyOf`, 'one object with the members of all alternatives');
+  const variants = schema.anyOf.filter(isJsonObject).filter(({ type }) => type === 'OBJECT');
+  const [first = [], ...others] = variants.map(({ required }) => (Array.isArray(required) ? required : []));
+  const sets = others.map((names) => new Set(names));
+  const shared = first.filter((name) => sets.every((names) => names.has(name)));
+  const properties = Object.fromEntries(
+    variants.flatMap((variant) => (isJsonObject(variant.properties) ? Object.entries(variant.properties) : [])),
+  );
+  return {
+    type: 'OBJECT',
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(shared.length > 0 && { required: shared }),
+  };
+};

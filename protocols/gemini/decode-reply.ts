@@ -1,13 +1,13 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
-import { endReply, readBody } from './read-replies.ts';
-import { startState } from './reply-state.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import { endReply, readBody } from './decode-stream.ts';
+import { newReplyState } from './reply-state.ts';
 
-/** A whole `generateContent` reply → events. Source: Gemini API reference, "GenerateContentResponse". */
+/** Decodes a whole `generateContent` reply. Source: Gemini API reference, "GenerateContentResponse". */
 export const decodeReply = (body: JsonObject, context: ReplyContext): ModelEvent[] => {
   const out: ModelEvent[] = [];
-  const state = startState(context);
+  const state = newReplyState(context);
   readBody(state, body, out);
   endReply(state, out);
   return out;

@@ -1,69 +1,78 @@
-/** What a provider's configuration may say about the servers behind it. */
+import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+
+/** Options of a provider's configuration. */
 export interface GeminiOptions {
   /**
-   * How the parameters of functions and the schema of an answer are written: `json` as JSON Schema, `openapi` as the subset
-   * of OpenAPI that every server takes. Absent: by the model's name.
+   * The format of function parameters and output schemas: `json` for JSON Schema, `openapi` for the OpenAPI subset
+   * that all servers accept. Absent: chosen by the model's name.
    */
   readonly schema?: SchemaForm | undefined;
 }
 
 export type SchemaForm = 'json' | 'openapi';
 
-/** A step of `thinkingConfig.thinkingLevel`. */
+/** A value of `thinkingConfig.thinkingLevel`. */
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
 
-/** How a model is told how much to think: in steps, or in tokens from `least` to `most`. */
+/** How thinking is controlled: by level, or by a token budget from `least` to `most`. */
 export type ThinkingControl =
   | { readonly form: 'level'; readonly levels: ReadonlySet<ThinkingLevel> }
   | { readonly form: 'budget'; readonly least: number; readonly most: number; readonly canBeOff: boolean };
 
-/** What one model takes, as far as models differ. */
+/** The features that differ between models. */
 export interface GeminiDialect {
   readonly schema: SchemaForm;
-  /** Absent: the model doesn't think, or nobody knows how to tell it. */
+  /** Absent: no thinking, or no control over it. */
   readonly thinking: ThinkingControl | undefined;
-  /** Calls since the user's last words must carry a thought signature. */
+  /** Calls since the last user message must carry a thought signature. */
   readonly signedCalls: boolean;
-  /** Takes functions beside the vendor's own tools. */
+  /** Accepts functions together with the vendor's own tools. */
   readonly mixedTools: boolean;
-  /** Takes functions beside an answer in JSON. */
+  /** Accepts functions together with JSON output. */
   readonly jsonWithTools: boolean;
-  /** Takes images and PDF inside a function's response. */
+  /** Accepts images and PDF inside a function response. */
   readonly resultMedia: boolean;
 }
 
+const steps = (...levels: readonly ThinkingLevel[]): ThinkingControl => ({ form: 'level', levels: new Set(levels) });
+
+const newest: GeminiDialect = {
+  schema: 'json',
+  thinking: steps('LOW', 'MEDIUM', 'HIGH'),
+  signedCalls: true,
+  mixedTools: true,
+  jsonWithTools: true,
+  resultMedia: true,
+};
+
+const beforeThird = { signedCalls: false, mixedTools: false, jsonWithTools: false, resultMedia: false } as const;
+
 /**
- * What the model of this name takes. Names without a version that end in `latest` stand for the third generation; unknown ones
- * are taken for old models. Source: Gemini API documentation, "Thinking", "Function calling", "Gemini 3 developer guide".
+ * Known differences from the newest models. Source: Gemini API documentation, "Thinking", "Function calling", "Gemini
+ * 3 developer guide", "Models", as of November 2026.
  */
-export const dialectOf = (model: string, options: GeminiOptions): GeminiDialect => {
-  const version = versionOf(model);
-  const third = version >= 3;
-  return {
-    schema: options.schema ?? (version >= 2.5 ? 'json' : 'openapi'),
-    thinking: thinkingOf(model, version),
-    signedCalls: third,
-    mixedTools: third,
-    jsonWithTools: third,
-    resultMedia: third,
-  };
-};
+const known: readonly KnownModels<GeminiDialect>[] = [
+  {
+    names: /^(?:gemini-(?:pro|ultra)(?:-vision)?$|gemini-1|gemini-2\.0|gemma-[123]|learnlm)/,
+    differ: { ...beforeThird, schema: 'openapi', thinking: undefined },
+  },
+  {
+    names: /^gemini-2\.5/,
+    differ: { ...beforeThird, thinking: { form: 'budget', least: 1, most: 24_576, canBeOff: true } },
+  },
+  {
+    names: /^gemini-2\.5-flash-lite/,
+    differ: { thinking: { form: 'budget', least: 512, most: 24_576, canBeOff: true } },
+  },
+  { names: /^gemini-2\.5-pro/, differ: { thinking: { form: 'budget', least: 128, most: 32_768, canBeOff: false } } },
+  { names: /^gemini-3(?:\.[0-6])?-flash/, differ: { thinking: steps('MINIMAL', 'LOW', 'MEDIUM', 'HIGH') } },
+  { names: /^gemini-3-pro/, differ: { thinking: steps('LOW', 'HIGH') } },
+  // Image and speech models; in the third generation only speech models don't think.
+  { names: /^gemini-2\.5-.*(?:image|tts|audio|live)|^gemini-3.*(?:tts|audio|live)/, differ: { thinking: undefined } },
+];
 
-/** `gemini-2.5-flash` is 2.5; 0 when the name has no version. */
-const versionOf = (model: string): number => {
-  const version = /gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1];
-  if (version !== undefined) return Number(version);
-  return /gemini-[a-z-]*latest$/.test(model) ? 3 : 0;
+/** The dialect of a model; configured options win. */
+export const dialectOf = (model: string, { schema }: GeminiOptions): GeminiDialect => {
+  const traits = traitsOf(newest, known, model);
+  return schema === undefined ? traits : { ...traits, schema };
 };
-
-const thinkingOf = (model: string, version: number): ThinkingControl | undefined => {
-  if (version < 2.5 || /-(?:image|tts|audio|live)\b/.test(model)) return undefined;
-  const pro = /-pro\b/.test(model);
-  if (version >= 3) return { form: 'level', levels: pro ? (version > 3 ? newerProLevels : proLevels) : flashLevels };
-  if (pro) return { form: 'budget', least: 128, most: 32_768, canBeOff: false };
-  return { form: 'budget', least: /-lite\b/.test(model) ? 512 : 1, most: 24_576, canBeOff: true };
-};
-
-const flashLevels: ReadonlySet<ThinkingLevel> = new Set<ThinkingLevel>(['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']);
-const newerProLevels: ReadonlySet<ThinkingLevel> = new Set<ThinkingLevel>(['LOW', 'MEDIUM', 'HIGH']);
-const proLevels: ReadonlySet<ThinkingLevel> = new Set<ThinkingLevel>(['LOW', 'HIGH']);

@@ -1,12 +1,13 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Base64Source, FileSource, UrlSource } from '../../engine/model/request.ts';
-import { wireFormat } from './call-id.ts';
+import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
+import { wireFormat } from './tool-names.ts';
 
-/** Images, by MIME type. Source: Gemini API documentation, "Image understanding". */
+/** Supported image types. Source: Gemini API documentation, "Image understanding". */
 const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif']);
 
-/** An image, a document or a recording as its part. Throws an `unsupported` fault for what the model would never see. */
+/** Encodes an image, document or audio. Throws an `unsupported` fault for media that the model would never see. */
 export const encodeMedia = (source: Base64Source | UrlSource | FileSource, at: string): JsonObject => {
   switch (source.kind) {
     case 'base64': {
@@ -35,16 +36,15 @@ export const encodeMedia = (source: Base64Source | UrlSource | FileSource, at: s
   }
 };
 
-/** The MIME type of a recording. Source: Gemini API documentation, "Audio understanding". */
+/** The MIME type of audio. Source: Gemini API documentation, "Audio understanding". */
 export const audioType = (format: string): string => `audio/${format === 'mpeg' ? 'mp3' : format.toLowerCase()}`;
 
-/** What the vendor reads by itself: its own stores, and videos. Source: Gemini API reference, "FileData". */
+/** URLs that the vendor fetches itself: its own stores, and videos. Source: Gemini API reference, "FileData". */
 const reachable =
   /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/|https:\/\/(?:www\.)?youtube\.com\/watch\?|https:\/\/youtu\.be\/)/i;
 
 const mimeTypeOf = (mediaType: string): string => {
-  const plain = mediaType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (plain === 'image/jpg') return 'image/jpeg';
+  const plain = mediaTypeOf(mediaType);
   return plain === 'application/json' ? 'text/plain' : plain;
 };
 

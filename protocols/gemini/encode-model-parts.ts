@@ -1,18 +1,16 @@
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import type { Part, ToolCallPart } from '../../engine/model/request.ts';
-import type { Signature } from '../../engine/model/signature.ts';
-import { inputObject } from '../../engine/model/tool-input.ts';
-import { hasOwnId, wireFormat } from './call-id.ts';
-import { type ContentContext, encodeParts } from './encode-parts.ts';
-import { dropMarks } from './losses.ts';
-import { wireName } from './tool-name.ts';
+import { inputObject } from '../../engine/model/tool-arguments.ts';
+import { type ContentContext, dropMarks, encodeParts } from './encode-content.ts';
+import { hasOwnId, wireFormat, wireName } from './tool-names.ts';
 
-/** Stands for the signature of a call that another model made. Source: Gemini API documentation, "Thought signatures". */
-const standIn = 'skip_thought_signature_validator';
+/** Replaces the signature of a call by another model. Source: Gemini API documentation, "Thought signatures". */
+const placeholderSignature = 'skip_thought_signature_validator';
 
 /**
- * The model's own turn → its parts, with this vendor's signatures on the parts that had them. Only the calls since the user's
- * last words must have one, but what was written once must stay as it was: a prompt that changes is no longer cached.
+ * A model turn → parts, each with its signature of this vendor. Only calls since the last user message must have one,
+ * but older ones keep theirs: a changed prompt misses the cache.
  */
 export const encodeModelParts = (turn: readonly Part[], at: string, context: ContentContext): readonly JsonObject[] => {
   const parts = turn.filter((part) => part.type !== 'text' || part.text !== '');
@@ -35,7 +33,7 @@ export const encodeModelParts = (turn: readonly Part[], at: string, context: Con
         const before = parts[index - 1]?.type === 'text' ? wire.at(-1) : undefined;
         if (data === '') context.losses.drop(place, 'reasoning of another vendor');
         else if (before && before.thoughtSignature === undefined) before.thoughtSignature = data;
-        // Some clients move all reasoning to the front of the turn.
+        // Some clients move all reasoning to the start of the turn.
         else if (parts[index + 1]?.type === 'text') textSignature = data;
         else wire.push({ text: '', thoughtSignature: data });
         break;
@@ -54,7 +52,7 @@ export const encodeModelParts = (turn: readonly Part[], at: string, context: Con
   return wire;
 };
 
-/** What this vendor signed; empty when it was another or nobody. */
+/** The data of this vendor's signature; empty for any other and for none. */
 const ownPayload = (signature: Signature | undefined): string =>
   signature?.format === wireFormat ? signature.data : '';
 
@@ -74,5 +72,5 @@ const encodeCall = (part: ToolCallPart, at: string, leads: boolean, context: Con
   if (part.signature && part.signature.data !== '') losses.drop(`${at}.signature`, 'of another vendor');
   if (!leads || !dialect.signedCalls) return { functionCall: call };
   losses.approximate(`${at}.thought_signature`, 'a stand-in: the call has none of this vendor');
-  return { functionCall: call, thoughtSignature: standIn };
+  return { functionCall: call, thoughtSignature: placeholderSignature };
 };

@@ -1,17 +1,21 @@
-import { dropSchemaWords } from '../../engine/model/drop-schema-words.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type { OutputFormat } from '../../engine/model/request.ts';
+import { recordSchemaLoss } from '../../engine/model/record-losses.ts';
+import type { ModelRequest, OutputFormat } from '../../engine/model/request.ts';
 import { cleanSchema } from './clean-schema.ts';
 import type { GeminiDialect } from './dialect.ts';
+import { encodeThinking } from './encode-reasoning.ts';
 
-/** The output format as members of `generationConfig`, or as an instruction where those are refused. */
-export interface EncodedOutput {
+/** The output format as members of `generationConfig`, or as an instruction where those are rejected. */
+interface EncodedOutput {
   readonly config: JsonObject;
   readonly note?: string;
 }
 
-/** Output format → wire. Older models refuse JSON beside functions. Source: Gemini API documentation, "Structured output". */
+/**
+ * Encodes the output format. Older models reject JSON together with functions. Source: Gemini API documentation,
+ * "Structured output".
+ */
 export const encodeOutput = (
   output: OutputFormat | undefined,
   { schema: form, jsonWithTools }: GeminiDialect,
@@ -20,7 +24,7 @@ export const encodeOutput = (
 ): EncodedOutput => {
   if (!output || output.type === 'text') return { config: {} };
   const schema = output.type === 'json-schema' ? output.schema : undefined;
-  if (output.type === 'json-schema') dropSchemaWords(output, losses);
+  if (output.type === 'json-schema') recordSchemaLoss(output, losses);
   if (callsFunctions && !jsonWithTools) {
     losses.approximate('response_format', 'an instruction');
     const note = 'When you answer without calling a tool, answer with one JSON value and nothing else.';
@@ -30,4 +34,44 @@ export const encodeOutput = (
   if (!schema) return { config };
   if (form === 'json') return { config: { ...config, responseJsonSchema: schema } };
   return { config: { ...config, responseSchema: cleanSchema(schema, 'response_format.schema', losses) } };
+};
+
+/** The maximum number of stop sequences. Source: Gemini API reference, "GenerationConfig". */
+const maxStops = 5;
+
+/** Limits, sampling and reasoning → `generationConfig`, without the output format. */
+export const encodeGeneration = (request: ModelRequest, dialect: GeminiDialect, losses: Losses): JsonObject => {
+  const config: JsonDraft = {
+    maxOutputTokens: request.maxTokens,
+    temperature: request.temperature,
+    topP: request.topP,
+    topK: request.topK,
+    stopSequences: encodeStop(request.stop, losses),
+    seed: encodeSeed(request.seed, losses),
+    presencePenalty: encodePenalty(request.presencePenalty, 'presence_penalty', losses),
+    frequencyPenalty: encodePenalty(request.frequencyPenalty, 'frequency_penalty', losses),
+    thinkingConfig: encodeThinking(request, dialect.thinking, losses),
+  };
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
+};
+
+const encodeStop = (stop: readonly string[] | undefined, losses: Losses): readonly string[] | undefined => {
+  const given = stop?.filter((sequence) => sequence !== '') ?? [];
+  if (given.length > maxStops) losses.approximate('stop', `the first ${maxStops} of ${given.length}`);
+  return given.length > 0 ? given.slice(0, maxStops) : undefined;
+};
+
+/** A seed has 32 bits. */
+const encodeSeed = (seed: number | undefined, losses: Losses): number | undefined => {
+  if (seed === undefined || seed === (seed | 0)) return seed;
+  losses.drop('seed', 'more than 32 bits');
+  return undefined;
+};
+
+/** The range −2 to 2 excludes both ends. */
+const encodePenalty = (penalty: number | undefined, path: string, losses: Losses): number | undefined => {
+  if (penalty === undefined || Math.abs(penalty) < 2) return penalty;
+  const nearest = penalty > 0 ? 1.99 : -1.99;
+  losses.approximate(path, String(nearest));
+  return nearest;
 };

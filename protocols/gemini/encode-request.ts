@@ -1,25 +1,25 @@
-import { dropExtra } from '../../engine/model/drop-extra.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { RequestContext } from '../../engine/model/context.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type { RequestContext } from '../../engine/model/protocol.ts';
+import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
+import { tierOf } from '../../engine/model/wire/service-tier.ts';
 import { dialectOf, type GeminiOptions } from './dialect.ts';
-import { encodeContents } from './encode-contents.ts';
-import { encodeGeneration } from './encode-generation.ts';
-import { encodeOutput } from './encode-output.ts';
-import { encodeParts } from './encode-parts.ts';
+import { encodeParts } from './encode-content.ts';
+import { encodeContents } from './encode-messages.ts';
+import { encodeGeneration, encodeOutput } from './encode-output.ts';
 import { encodeTools } from './encode-tools.ts';
 
 /**
- * Request → the body of `generateContent` and `streamGenerateContent`; the model's name and the streaming are the URL's. Throws
- * an `unsupported` fault for content and tools that the client must not lose unnoticed.
+ * Encodes the body of `generateContent` and `streamGenerateContent`; model and streaming are in the URL. Throws an
+ * `unsupported` fault for content and tools that must not get lost silently.
  */
 export const encodeRequest =
   (options: GeminiOptions) =>
   (request: ModelRequest, { names, losses, relaysReply }: RequestContext): JsonObject => {
     const dialect = dialectOf(request.model, options);
     const context = { names, losses, relaysReply, dialect };
-    // Declared names come first, so that a call in the history is written as its tool is.
+    // Declared names come first, so that calls in the history use their tool's name.
     const { tools, toolConfig } = encodeTools(request, context);
     const callsFunctions = tools?.some((tool) => 'functionDeclarations' in tool) ?? false;
     const output = encodeOutput(request.output, dialect, callsFunctions, losses);
@@ -37,11 +37,11 @@ export const encodeRequest =
     return body;
   };
 
-/** Source: Gemini API reference, "GenerateContentRequest". Other vendors' words for the default ask for nothing. */
+/** Source: Gemini API reference, "GenerateContentRequest". Other vendors' names for the default tier are left out. */
 const encodeTier = (tier: string | undefined, losses: Losses): string | undefined => {
-  if (tier === 'flex' || tier === 'priority') return tier;
-  if (tier !== undefined && tier !== 'auto' && tier !== 'default' && tier !== 'standard_only')
-    losses.drop('service_tier');
+  const asked = tierOf(tier);
+  if (asked === 'flex' || asked === 'priority') return asked;
+  if (tier !== undefined && asked !== 'auto' && asked !== 'default') losses.drop('service_tier');
   return undefined;
 };
 
@@ -56,5 +56,5 @@ const dropUncarried = (request: ModelRequest, losses: Losses): void => {
     store: request.store || undefined,
   };
   for (const [name, value] of Object.entries(uncarried)) if (value !== undefined) losses.drop(name);
-  dropExtra(request.extra, losses);
+  recordExtraLoss(request.extra, losses);
 };

@@ -1,6 +1,6 @@
 import type { FinishReason } from '../../engine/model/event.ts';
 
-/** The words of answers that ended by themselves or were cut. Source: Gemini API reference, "FinishReason". */
+/** Finish reasons of replies that ended normally or were cut off. Source: Gemini API reference, "FinishReason". */
 const reasons: Readonly<Record<string, FinishReason>> = {
   STOP: 'end',
   MAX_TOKENS: 'length',
@@ -17,8 +17,8 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * Why the answer ended; `undefined` for the words of failures, among them an unusable function call. New words count as
- * failures too: all that were added over the years were.
+ * Finish reason → finish; `undefined` for failures, such as an unusable function call. Unknown values count as
+ * failures: all values added so far are.
  */
 export const decodeFinish = (word: string): FinishReason | undefined =>
   Object.hasOwn(reasons, word) ? reasons[word] : undefined;

@@ -1,39 +1,41 @@
-import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { mergeSchemas } from './merge-schemas.ts';
 
-/** Where in a schema the walk is, and what it may still cost. */
+/** A position in a schema walk, and its remaining budget. */
 export interface SchemaPlace {
-  /** The whole schema, to which references point. */
+  /** The whole schema, for references. */
   readonly root: JsonObject;
   /** Path in the client's request, for losses. */
   readonly at: string;
   readonly losses: Losses;
-  /** The references followed to get here. */
+  /** The references followed so far. */
   readonly refs: readonly string[];
   readonly depth: number;
-  /** Shared by the whole walk: references can make a small schema endlessly big. */
+  /** Shared by the whole walk: references can expand a small schema without bound. */
   readonly budget: { left: number };
 }
 
-/** What limits a walk: schemas beyond it are cut. */
+/** Bounds of a walk: deeper or further schemas are cut. */
 export const maxDepth = 48;
 export const maxSchemas = 5000;
+/** The maximum length of a chain of references; a longer one counts as recursion. */
+const maxRefs = 128;
 
-/** One step down. */
+/** One level down. */
 export const below = (place: SchemaPlace, step: string): SchemaPlace => ({
   ...place,
   at: `${place.at}.${step}`,
   depth: place.depth + 1,
 });
 
-/** Puts what `$ref` and `allOf` speak of in their place. Recursion ends in an object of any kind. */
+/** Inlines `$ref` and `allOf`. Recursion ends in an unconstrained object. */
 export const flattenSchema = (schema: JsonObject, place: SchemaPlace): { schema: JsonObject; place: SchemaPlace } => {
   let flat = schema;
   let here = place;
   while (typeof flat.$ref === 'string') {
     const { $ref, ...siblings } = flat;
-    if (here.refs.includes($ref)) {
+    if (here.refs.length >= maxRefs || here.refs.includes($ref)) {
       place.losses.approximate(`${place.at}.$ref`, 'recursion ends in any object');
       return { schema: mergeSchemas({ type: 'object' }, onlyNotes(siblings)), place: here };
     }
@@ -44,15 +46,23 @@ export const flattenSchema = (schema: JsonObject, place: SchemaPlace): { schema:
   }
   const { allOf, ...rest } = flat;
   if (!Array.isArray(allOf) || here.depth > maxDepth) return { schema: flat, place: here };
-  flat = rest;
+  const parts: JsonObject[] = [rest];
   for (const part of allOf.filter(isJsonObject)) {
     place.budget.left -= 1;
     if (place.budget.left < 0) break;
     const inner = flattenSchema(part, { ...here, depth: here.depth + 1 });
     here = { ...here, refs: inner.place.refs };
-    flat = mergeSchemas(flat, inner.schema);
+    parts.push(inner.schema);
   }
-  return { schema: flat, place: here };
+  return { schema: mergeAll(parts), place: here };
+};
+
+/** Merges pairwise: one by one would copy the result for each schema. */
+const mergeAll = (schemas: readonly JsonObject[]): JsonObject => {
+  const [only = {}] = schemas;
+  if (schemas.length < 2) return only;
+  const half = schemas.length >> 1;
+  return mergeSchemas(mergeAll(schemas.slice(0, half)), mergeAll(schemas.slice(half)));
 };
 
 const onlyNotes = ({ title, description }: JsonObject): JsonObject => ({
@@ -60,7 +70,7 @@ const onlyNotes = ({ title, description }: JsonObject): JsonObject => ({
   ...(description !== undefined && { description }),
 });
 
-/** What a reference inside the schema points to. Source: RFC 6901, "JSON Pointer", in a URI fragment. */
+/** Resolves a reference within the schema. Source: RFC 6901, "JSON Pointer", in a URI fragment. */
 const lookUp = (root: JsonObject, ref: string): JsonObject | undefined => {
   if (ref !== '#' && !ref.startsWith('#/')) return undefined;
   let found: Json | undefined = root;
@@ -72,7 +82,7 @@ const lookUp = (root: JsonObject, ref: string): JsonObject | undefined => {
   return isJsonObject(found) ? found : undefined;
 };
 
-/** Percent signs that aren't an escape of UTF-8 stay as they are. */
+/** Keeps percent signs that aren't a UTF-8 escape. */
 const unescapePointer = (step: string): string => {
   let plain = step;
   try {

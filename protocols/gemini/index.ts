@@ -1,19 +1,20 @@
 import type { UpstreamProtocol } from '../../engine/model/protocol.ts';
-import { wireFormat } from './call-id.ts';
+import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeStream } from './decode-stream.ts';
 import type { GeminiOptions } from './dialect.ts';
 import { encodeRequest } from './encode-request.ts';
-import { decodeFault } from './faults.ts';
+import { wireFormat } from './tool-names.ts';
 
-export { geminiModelList } from './decode-models.ts';
 export type { GeminiOptions, SchemaForm } from './dialect.ts';
+export { geminiModelList } from './models.ts';
 
-/** `generateContent` as the gateway speaks it to an upstream. What models differ in goes by the name in the request. */
+/** The upstream side of `generateContent`. The dialect follows the request's model. */
 export const geminiUpstream = (options: GeminiOptions = {}): UpstreamProtocol => ({
   wire: wireFormat,
   encodeRequest: encodeRequest(options),
   decodeStream,
+  endsByClosing: true,
   decodeReply,
   decodeFault,
 });

@@ -1,6 +1,6 @@
-import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 
-/** One JSON Schema that asks for what both do, as far as one plain schema can say it; elsewhere `second` wins. */
+/** Merges two JSON Schemas into one that requires both, as far as possible; otherwise `second` wins. */
 export const mergeSchemas = (first: JsonObject, second: JsonObject): JsonObject => {
   const merged: JsonDraft = { ...first, ...second };
   for (const [keyword, join] of Object.entries(joins)) {

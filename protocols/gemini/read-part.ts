@@ -1,16 +1,16 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
-import { isJsonObject } from '../../engine/model/json.ts';
-import { makeCallId, wireFormat } from './call-id.ts';
-import { closeBlock, openBlock, stopBlock, writeSeal } from './reply-blocks.ts';
-import type { ReplyState } from './reply-state.ts';
-import type { WirePart } from './schema.ts';
+import { writeJson } from '../../engine/model/json/exact-numbers.ts';
+import { isJsonObject } from '../../engine/model/json/json.ts';
+import { closeBlock, openBlock, type ReplyState, stopBlock, writeTextSignature } from './reply-state.ts';
+import type { WirePart } from './schema-reply.ts';
+import { makeCallId, wireFormat } from './tool-names.ts';
 
-/** One part of the answer → events. */
+/** Reads one part of the reply. */
 export const readPart = (state: ReplyState, part: WirePart, out: ModelEvent[]): void => {
-  if (part.functionCall) callTool(state, part, part.functionCall, out);
-  else if (isOpaque(part)) passOpaque(state, part, out);
-  else if (part.thought) think(state, part, out);
-  else say(state, part, out);
+  if (part.functionCall) readCall(state, part, part.functionCall, out);
+  else if (isOpaque(part)) readOpaque(state, part, out);
+  else if (part.thought) readThinking(state, part, out);
+  else readText(state, part, out);
 };
 
 const plainMembers: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature', 'functionCall']);
@@ -18,14 +18,11 @@ const plainMembers: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSi
 const isOpaque = (part: WirePart): boolean =>
   typeof part.text !== 'string' && Object.keys(part).some((name) => !plainMembers.has(name));
 
-const say = (state: ReplyState, { text, thoughtSignature }: WirePart, out: ModelEvent[]): void => {
-  // Two signed parts never become one: the first one's signature would be lost.
+const readText = (state: ReplyState, { text, thoughtSignature }: WirePart, out: ModelEvent[]): void => {
+  // Two signed parts stay separate: merged, the first signature would be lost.
   if (thoughtSignature && state.textSignature !== '') closeBlock(state, out);
   if (text) {
-    if (state.open !== 'text') {
-      openBlock(state, 'text', out);
-      state.textFrom = state.text.length;
-    }
+    if (state.open !== 'text') openBlock(state, 'text', out);
     out.push({ type: 'text-delta', index: state.index, text });
     state.text.push(text);
   }
@@ -33,11 +30,11 @@ const say = (state: ReplyState, { text, thoughtSignature }: WirePart, out: Model
   if (state.open === 'text') state.textSignature = thoughtSignature;
   else {
     closeBlock(state, out);
-    writeSeal(state, thoughtSignature, out);
+    writeTextSignature(state, thoughtSignature, out);
   }
 };
 
-const think = (state: ReplyState, { text, thoughtSignature }: WirePart, out: ModelEvent[]): void => {
+const readThinking = (state: ReplyState, { text, thoughtSignature }: WirePart, out: ModelEvent[]): void => {
   if (!text && !thoughtSignature) return;
   if (state.open !== 'thinking') openBlock(state, 'thinking', out);
   if (text) out.push({ type: 'thinking-delta', index: state.index, text });
@@ -47,7 +44,7 @@ const think = (state: ReplyState, { text, thoughtSignature }: WirePart, out: Mod
   closeBlock(state, out);
 };
 
-const callTool = (
+const readCall = (
   state: ReplyState,
   { thoughtSignature }: WirePart,
   { name, id, args }: NonNullable<WirePart['functionCall']>,
@@ -58,13 +55,13 @@ const callTool = (
   const block = { type: 'tool-call', id: id || makeCallId(requestId, state.calls), name: names.model(name) } as const;
   const signature = thoughtSignature ? { format: wireFormat, data: thoughtSignature } : undefined;
   out.push({ type: 'block-start', index: state.index, block: signature ? { ...block, signature } : block });
-  const json = isJsonObject(args) ? JSON.stringify(args) : '{}';
+  const json = isJsonObject(args) ? writeJson(args) : '{}';
   if (json !== '{}') out.push({ type: 'input-delta', index: state.index, json });
   stopBlock(state, out);
   state.calls += 1;
 };
 
-const passOpaque = (state: ReplyState, part: WirePart, out: ModelEvent[]): void => {
+const readOpaque = (state: ReplyState, part: WirePart, out: ModelEvent[]): void => {
   closeBlock(state, out);
   if (!isJsonObject(part)) return;
   out.push({ type: 'block-start', index: state.index, block: { type: 'opaque', wire: wireFormat, raw: part } });

@@ -1,38 +1,39 @@
-import { AlikeRecords } from '../../engine/model/alike-records.ts';
-import type { FinishReason } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
-import type { GenerateContentResponse, GroundingMetadata, UsageMetadata } from './schema.ts';
+import type { ReplyContext } from '../../engine/model/context.ts';
+import type { FinishReason, ModelEvent } from '../../engine/model/event.ts';
+import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import { citationsOf, type Grounding } from './citations.ts';
+import type { GenerateContentResponse, UsageMetadata } from './schema-reply.ts';
+import { wireFormat } from './tool-names.ts';
 
-/** What is known of one answer while it is read. */
+/** The state of a reply while it is decoded. */
 export interface ReplyState {
   readonly context: ReplyContext;
-  /** The bodies that bring nothing but a delta. */
-  readonly alike: AlikeRecords<JsonObject & GenerateContentResponse>;
+  /** Parser for the bodies that hold a single delta. */
+  readonly alike: DeltaParser<JsonObject & GenerateContentResponse>;
   started: boolean;
   done: boolean;
   open: 'none' | 'text' | 'thinking';
-  /** The open block's index, or the next one's. */
+  /** The index of the open block, or of the next one. */
   index: number;
   calls: number;
   finish: FinishReason | undefined;
   promptFeedback: GenerateContentResponse['promptFeedback'];
   usage: UsageMetadata;
-  grounding: GroundingMetadata | undefined;
-  /** All text of the answer so far, in pieces: grounding comes last and counts from its beginning. */
+  grounding: Grounding | undefined;
+  /** The open text block, in pieces. */
   readonly text: string[];
-  /** Which piece the open text block begins with. */
-  textFrom: number;
-  /** Up to which byte of the text the sources are given. */
+  /** UTF-8 bytes of the closed text blocks: grounding counts from the start of the reply's text. */
+  closedBytes: number;
+  /** Sources were sent up to this byte of the text. */
   citedBytes: number;
-  /** The signature of the open text block; empty when there is none. It follows the block, as sealed reasoning. */
+  /** The open text block's signature; empty without one. It follows the block, as redacted reasoning. */
   textSignature: string;
 }
 
-/** An answer of which nothing has come yet. */
-export const startState = (context: ReplyContext): ReplyState => ({
+export const newReplyState = (context: ReplyContext): ReplyState => ({
   context,
-  alike: new AlikeRecords(),
+  alike: new DeltaParser(),
   started: false,
   done: false,
   open: 'none',
@@ -43,7 +44,52 @@ export const startState = (context: ReplyContext): ReplyState => ({
   usage: {},
   grounding: undefined,
   text: [],
-  textFrom: 0,
+  closedBytes: 0,
   citedBytes: 0,
   textSignature: '',
 });
+
+/** Closes the open block, then opens this one. */
+export const openBlock = (state: ReplyState, kind: 'text' | 'thinking', out: ModelEvent[]): void => {
+  closeBlock(state, out);
+  state.open = kind;
+  out.push({ type: 'block-start', index: state.index, block: { type: kind } });
+};
+
+/** Closes the open block, if any: its sources come before the stop, its signature after it. */
+export const closeBlock = (state: ReplyState, out: ModelEvent[]): void => {
+  if (state.open === 'none') return;
+  if (state.open === 'text') endText(state, out);
+  state.open = 'none';
+  stopBlock(state, out);
+  const signature = state.textSignature;
+  state.textSignature = '';
+  if (signature !== '') writeTextSignature(state, signature, out);
+};
+
+/** Ends the last block. */
+export const stopBlock = (state: ReplyState, out: ModelEvent[]): void => {
+  out.push({ type: 'block-stop', index: state.index });
+  state.index += 1;
+};
+
+/** A text block can't hold a signature; redacted reasoning directly after it survives every client. */
+export const writeTextSignature = (state: ReplyState, data: string, out: ModelEvent[]): void => {
+  const block = { type: 'redacted-thinking', signature: { format: wireFormat, data } } as const;
+  out.push({ type: 'block-start', index: state.index, block });
+  stopBlock(state, out);
+};
+
+const endText = (state: ReplyState, out: ModelEvent[]): void => {
+  const text = state.text.join('');
+  const closedBytes = state.closedBytes + Buffer.byteLength(text);
+  if (state.grounding) {
+    const cited = { from: state.closedBytes, text, citedBytes: state.citedBytes };
+    for (const citation of citationsOf(state.grounding, cited)) {
+      out.push({ type: 'citation-delta', index: state.index, citation });
+    }
+    state.citedBytes = closedBytes;
+  }
+  state.closedBytes = closedBytes;
+  state.text.length = 0;
+};

@@ -1,5 +1,5 @@
 import type { Usage } from '../../engine/model/usage.ts';
-import type { GroundingMetadata, UsageMetadata } from './schema.ts';
+import type { GroundingMetadata, UsageMetadata } from './schema-reply.ts';
 
 /** Token counts → usage. Source: Gemini API reference, "UsageMetadata". */
 export const decodeUsage = (wire: UsageMetadata, grounding?: GroundingMetadata): Usage => {
@@ -14,7 +14,7 @@ export const decodeUsage = (wire: UsageMetadata, grounding?: GroundingMetadata):
   };
 };
 
-/** What the prompt alone cost: all that the first step of a stream can tell. */
+/** Usage of the prompt alone, which is all that a stream's first chunk has. */
 export const decodePromptUsage = (wire: UsageMetadata): Usage => {
   const prompt = sum(wire.promptTokenCount, wire.toolUsePromptTokenCount);
   const cached = wire.cachedContentTokenCount ?? undefined;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { Citation } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
@@ -6,7 +6,7 @@ import { WebCitation } from './schema-request.ts';
 
 const web = reader(WebCitation);
 
-/** A citation of the wire → model. One of a web page can be told to other protocols; the others stay as they are. */
+/** Decodes a citation. Web citations have a counterpart in other formats; the others stay opaque. */
 export const decodeCitation = (value: JsonObject): Citation =>
   web.matches(value)
     ? {
@@ -18,7 +18,7 @@ export const decodeCitation = (value: JsonObject): Citation =>
       }
     : { type: 'opaque', wire: 'messages', value };
 
-/** A citation → wire; `undefined` when only another wire format knows it. `at` is where losses say it stood. */
+/** Encodes a citation; `undefined` for one of another format. `at` is its block's path, for losses. */
 export const encodeCitation = (citation: Citation, at: string, losses: Losses): JsonObject | undefined => {
   if (citation.type === 'opaque') {
     if (citation.wire === 'messages') return citation.value;

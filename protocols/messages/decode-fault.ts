@@ -1,5 +1,5 @@
-import type { Fault, FaultKind } from '../../engine/model/fault.ts';
-import { isJsonObject, type Json, parseJson } from '../../engine/model/json.ts';
+import { errorText, type Fault, type FaultKind, saysContextOverflow } from '../../engine/model/fault.ts';
+import { isJsonObject, type Json, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
 /** Source: Anthropic API reference, "Errors". */
@@ -29,24 +29,26 @@ const kindsByStatus = new Map<number, FaultKind>([
   [529, 'upstream-overloaded'],
 ]);
 
-/** An answer with a failure status → fault. The body may be anything: JSON, HTML, nothing. */
+/** Decodes an error response. The body may be anything: JSON, HTML, empty. */
 export const decodeFault = (status: number, headers: Headers, body: string): Fault => {
   const parsed = parseJson(body);
-  const fault = decodeError(isJsonObject(parsed) ? (parsed.error ?? parsed) : (parsed ?? body), status);
-  const kept = Object.entries(headers).filter(([name]) => tellsWhen(name));
+  const fault = decodeReportedFault(isJsonObject(parsed) ? (parsed.error ?? parsed) : (parsed ?? body), status);
+  const kept = Object.entries(headers).filter(([name]) => isRetryHeader(name));
   return kept.length > 0 ? { ...fault, headers: Object.fromEntries(kept) } : fault;
 };
 
-/** The `error` member of a body or an `error` event → fault. `status` is the answer's own, where it failed as a whole. */
-export const decodeError = (error: Json | undefined, status?: number): Fault => {
-  const type = isJsonObject(error) && typeof error.type === 'string' ? error.type : undefined;
-  const told = plainMessage(isJsonObject(error) ? error.message : error);
-  const kind = faultKind(type, status, told ?? '');
+/**
+ * The `error` member of a body or `error` event → fault. `status` is the response's, if the whole response failed.
+ */
+export const decodeReportedFault = (error: Json | undefined, status?: number): Fault => {
+  const type = isJsonObject(error) && typeof error.type === 'string' ? errorText(error.type) : undefined;
+  const reported = plainMessage(isJsonObject(error) ? error.message : error);
+  const kind = faultKind(type, status, reported ?? '');
   if (kind === 'upstream-auth')
     return { kind, message: "The provider refused the gateway's credentials.", code: type, status };
-  const silence =
+  const fallback =
     status === undefined ? 'The upstream reported an error.' : `The upstream answered with status ${status}.`;
-  return { kind, message: told ?? silence, code: type, status };
+  return { kind, message: reported ?? fallback, code: type, status };
 };
 
 const faultKind = (type: string | undefined, status: number | undefined, message: string): FaultKind => {
@@ -55,28 +57,24 @@ const faultKind = (type: string | undefined, status: number | undefined, message
     (type === undefined ? undefined : kindsByType.get(type)) ??
     (status === undefined ? 'upstream-error' : kindOfStatus(status));
   if (kind !== 'upstream-invalid' && kind !== 'upstream-too-large') return kind;
-  if (tooLong.test(message)) return 'upstream-context';
+  if (saysContextOverflow(message)) return 'upstream-context';
   return /credit balance is too low/i.test(message) ? 'upstream-billing' : kind;
 };
 
 const kindOfStatus = (status: number): FaultKind =>
   kindsByStatus.get(status) ?? (status >= 400 && status < 500 ? 'upstream-invalid' : 'upstream-error');
 
-/** How this format's servers say that the prompt doesn't fit. */
-const tooLong =
-  /prompt is too long|maximum context length|exceeds? (the )?(model's )?(maximum )?context (window|limit|length)|input is too long/i;
-
-const greatestMessage = 2000;
-
-/** A sentence for users: no markup, no stack trace; `undefined` when there is none. */
+/** A message fit for users, without markup or stack traces; `undefined` when there is none. */
 const plainMessage = (text: Json | undefined): string | undefined => {
-  if (typeof text !== 'string' || text.trimStart().startsWith('<')) return undefined;
-  const message = text.split(/\n\s*(?:at |Traceback |File ")/, 1)[0]?.trim() ?? '';
-  return message === '' || message.startsWith('Traceback ') ? undefined : message.slice(0, greatestMessage);
+  if (typeof text !== 'string') return undefined;
+  const whole = errorText(text).trim();
+  if (whole.startsWith('<')) return undefined;
+  const message = whole.split(/\n[^\S\n]*(?:at |Traceback |File ")/, 1)[0]?.trimEnd() ?? '';
+  return message === '' || message.startsWith('Traceback ') ? undefined : message;
 };
 
-/** Headers that tell a client when to try again. */
-const tellsWhen = (name: string): boolean =>
+/** Whether a header controls the client's retries. */
+const isRetryHeader = (name: string): boolean =>
   name === 'retry-after' ||
   name === 'retry-after-ms' ||
   name === 'x-should-retry' ||

@@ -1,25 +1,25 @@
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Effort, OutputFormat, Reasoning } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { nodeReader } from './read-node.ts';
+import { nodeReader } from './extra.ts';
 import { ManualThinking, OutputConfig, SchemaFormat, ThinkingBody } from './schema-request.ts';
 
-/** What `thinking` and `output_config` say, and what of them the model has no place for. */
-export interface Controls {
+/** The meaning of `thinking` and `output_config`, and their unmodelled members. */
+interface Controls {
   readonly reasoning: Reasoning | undefined;
   readonly output: OutputFormat | undefined;
   readonly extra: JsonObject;
 }
 
-/** The members of the body that control thinking and the answer's form. */
+/** The body members for thinking and the output format. */
 interface ControlFields {
   readonly thinking?: JsonObject | null;
   readonly output_config?: JsonObject | null;
-  /** The old name of `output_config.format`. */
+  /** The older name of `output_config.format`. */
   readonly output_format?: JsonObject | null;
 }
 
-/** Thinking and output controls → model. Throws an `invalid-request` fault with the path. */
+/** Decodes thinking and output controls. Throws an `invalid-request` fault with the path. */
 export const decodeControls = (body: ControlFields): Controls => {
   const thinking = decodeThinking(body.thinking);
   const config = decodeConfig(body.output_config);
@@ -78,7 +78,7 @@ const decodeConfig = (
 
 const schemaFormat = reader(SchemaFormat);
 
-/** `rest` is a format that the model has no word for. */
+/** `rest` is an unmodelled format. */
 const decodeFormat = (raw: JsonObject | null | undefined, at: string): { output?: OutputFormat; rest?: JsonObject } => {
   if (!raw) return {};
   if (raw.type !== 'json_schema') return { rest: raw };

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Extra, ModelRequest, TextPart, Turn } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import { decodeContent, decodeTexts } from './decode-parts.ts';
+import { decodeContent, decodeTexts } from './decode-content.ts';
 import { decodeControls } from './decode-reasoning.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { cacheMark, nodeReader, type ReadNode } from './read-node.ts';
+import { cacheMark, nodeReader, type ReadNode } from './extra.ts';
 import { CountBody, Message, MessagesBody, Metadata } from './schema-request.ts';
 
 const readBody = nodeReader(MessagesBody);
@@ -15,15 +15,15 @@ const readMessage = nodeReader(Message);
 const readMetadata = nodeReader(Metadata);
 
 /**
- * The body of `/v1/messages` → request. Strict on what it reads, with the field's path in the fault; blocks and fields that
- * it doesn't know are carried.
+ * Decodes the body of `/v1/messages`. Strict on modelled members, with the path in the fault; unknown blocks and
+ * members are kept.
  */
 export const decodeRequest = (body: JsonObject): ModelRequest => decode(readBody(body, ''));
 
-/** The body of `/v1/messages/count_tokens` → request: the same but for `max_tokens`, which it doesn't need. */
+/** Decodes the body of `/v1/messages/count_tokens`: as `decodeRequest`, but `max_tokens` may be absent. */
 export const decodeCountRequest = (body: JsonObject): ModelRequest => decode(readCountBody(body, ''));
 
-/** Whether the conversation begins with instructions, which belong to the top-level `system`. */
+/** Whether the conversation starts with system messages, which belong in the top-level `system`. */
 export const mends = ({ messages }: JsonObject): boolean => {
   const first: unknown = Array.isArray(messages) ? messages[0] : undefined;
   return typeof first === 'object' && first !== null && 'role' in first && first.role === 'system';
@@ -65,7 +65,7 @@ const decodeMessage = (raw: unknown, at: string): Turn => {
   return { role: value.role, parts: value.role === 'system' ? instructions(parts) : parts, at, extra };
 };
 
-/** A system message holds text; what newer clients put beside it (tool changes, say) is carried as it is. */
+/** A system message holds text; other parts of newer clients, such as tool changes, are kept. */
 const instructions = (parts: Turn['parts']): Turn['parts'] => {
   for (const part of parts) {
     if (part.type !== 'text' && part.type !== 'opaque') {
@@ -75,7 +75,7 @@ const instructions = (parts: Turn['parts']): Turn['parts'] => {
   return parts;
 };
 
-/** The texts of the system messages that the conversation begins with. */
+/** The texts of the leading system messages. */
 const leadingInstructions = (turns: readonly Turn[]): readonly (readonly TextPart[])[] => {
   const leading: (readonly TextPart[])[] = [];
   for (const turn of turns) {

@@ -1,39 +1,39 @@
-import { isDeltaAlone } from '../../engine/model/delta-alone.ts';
-import type { ModelEvent } from '../../engine/model/event.ts';
+import { isSingleDelta, type ModelEvent } from '../../engine/model/event.ts';
 import type { Fault } from '../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { SseRecord } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
-import { decodeError } from './decode-fault.ts';
+import { decodeReportedFault } from './decode-fault.ts';
 import {
   continueBlock,
   finish,
-  noteEnd,
+  newReplyState,
   type ReplyState,
-  replyState,
+  readEnd,
   startBlock,
   startMessage,
   stopBlock,
-} from './read-reply.ts';
+} from './reply-state.ts';
 
 /**
- * Records of a streamed answer → events. Lenient: unknown events and deltas are skipped, missing stops are made up for.
+ * Decodes the records of a streamed reply. Lenient: unknown events and deltas are skipped, missing stops are added.
  * Source: Anthropic API reference, "Streaming Messages".
  */
 export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
-  initial: replyState,
+  initial: newReplyState,
   step(state, { data }, out) {
     if (state.done) return;
-    // An opaque block keeps its records as they are.
+    // An opaque block keeps its records unchanged.
     const known = state.open === 'opaque' ? undefined : state.alike.read(data);
     const record = known ?? parseJson(data);
     if (!isJsonObject(record)) fault(state, garbled, out);
-    else if (record.type === 'error' || isJsonObject(record.error)) fault(state, decodeError(record.error), out);
+    else if (record.type === 'error' || isJsonObject(record.error))
+      fault(state, decodeReportedFault(record.error), out);
     else {
       const before = out.length;
       readRecord(state, record, out);
-      if (!known && isDeltaAlone(out, before)) state.alike.learn(data, record);
+      if (!known && isSingleDelta(out, before)) state.alike.learn(data, record);
     }
   },
   end(state, out) {
@@ -56,7 +56,7 @@ const readRecord = (state: ReplyState, record: JsonObject, out: ModelEvent[]): v
       return;
     case 'content_block_delta':
       if (!isJsonObject(record.delta)) return;
-      // Put into the wrong call, arguments would be wrong without anyone noticing.
+      // Arguments added to the wrong call would be a silent error.
       if (record.delta.type === 'input_json_delta' && record.index !== state.wireIndex) fault(state, mixed, out);
       else continueBlock(state, record.delta, out);
       return;
@@ -64,7 +64,7 @@ const readRecord = (state: ReplyState, record: JsonObject, out: ModelEvent[]): v
       stopBlock(state, out);
       return;
     case 'message_delta':
-      noteEnd(state, record);
+      readEnd(state, record);
       return;
     case 'message_stop':
       finish(state, out);

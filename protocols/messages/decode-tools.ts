@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { ModelRequest, Tool, ToolChoice } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
-import { cacheMark, nodeReader } from './read-node.ts';
+import { cacheMark, nodeReader } from './extra.ts';
 import { AnyTool, ClientTool, NamedChoice, ToolChoiceBody, WebSearch } from './schema-request.ts';
 
-/** `tools` → model. Tools that the vendor defines keep their own form. Throws an `invalid-request` fault with the path. */
+/** Decodes `tools`. The vendor's own tools keep their form. Throws an `invalid-request` fault with the path. */
 export const decodeTools = (tools: readonly unknown[]): readonly Tool[] =>
   tools.map((tool, index) => decodeTool(tool, memberPath('tools', index)));
 
@@ -51,7 +51,7 @@ const decodeWebSearch = (raw: JsonObject, at: string): Tool => {
 const choiceBody = reader(ToolChoiceBody);
 const namedChoice = reader(NamedChoice);
 
-/** `tool_choice` → model, with the number of calls that it allows. Throws an `invalid-request` fault with the path. */
+/** Decodes `tool_choice` and its limit on parallel calls. Throws an `invalid-request` fault with the path. */
 export const decodeToolChoice = (
   raw: JsonObject | null | undefined,
 ): Pick<ModelRequest, 'toolChoice' | 'parallelToolCalls'> => {

@@ -1,12 +1,13 @@
-import { isJsonObject, type JsonDraft, type JsonObject, parseJson } from '../../engine/model/json.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
+import type { ReplyContext } from '../../engine/model/context.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import type { Losses } from '../../engine/model/loss.ts';
+import { packSignature, type Signature, writeSignature } from '../../engine/model/reasoning/signature.ts';
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
-import { inputObject } from '../../engine/model/tool-input.ts';
+import { inputObject } from '../../engine/model/tool-arguments.ts';
 import { encodeCitation } from './citations.ts';
-import { encodeEnd } from './encode-end.ts';
-import { noteCallSignature, wireCallId, wireMessageId, wireSignature } from './write-block.ts';
+import { encodeEnd } from './finish.ts';
 
-/** A whole answer → the body of a reply. Source: Anthropic API reference, "Create a Message", "Returns". */
+/** Encodes a whole reply. Source: Anthropic API reference, "Create a Message", "Returns". */
 export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => {
   const content: JsonObject[] = [];
   for (const block of reply.blocks) {
@@ -27,7 +28,7 @@ export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => 
   };
 };
 
-/** `undefined` for a block that holds nothing, or that only another wire format knows. */
+/** `undefined` for an empty block and for one of another format. */
 const encodeBlock = (block: ReplyBlock, index: number, context: ReplyContext): JsonObject | undefined => {
   const at = `content[${index}]`;
   switch (block.type) {
@@ -43,7 +44,7 @@ const encodeBlock = (block: ReplyBlock, index: number, context: ReplyContext): J
     case 'tool-call': {
       const input = inputObject(block.json);
       if (!input) context.losses.approximate(`${at}.input`, 'not a JSON object: given as {}');
-      noteCallSignature(block.signature, index, context.losses);
+      recordSignatureLoss(block.signature, index, context.losses);
       return { type: 'tool_use', id: wireCallId(block.id, index, context), name: block.name, input: input ?? {} };
     }
     case 'opaque':
@@ -70,7 +71,7 @@ const encodeText = (
   return cited.length > 0 ? { type: 'text', text, citations: cited } : { type: 'text', text };
 };
 
-/** A block of this wire's own with its deltas put in: a hosted tool's input, a compaction's content. */
+/** An opaque block with its deltas applied: a hosted tool's input, a compaction's content. */
 const foldOpaque = (
   { block, deltas, json }: Extract<ReplyBlock, { type: 'opaque' }>,
   at: string,
@@ -89,4 +90,27 @@ const foldOpaque = (
   if (isJsonObject(parsed)) whole.input = parsed;
   else losses.approximate(`${at}.input`, 'not a JSON object: left as the block began');
   return whole;
+};
+
+/** A thinking block's `signature`. Never empty, since some clients replay only blocks that have one. */
+export const wireSignature = (signature: Signature | undefined): string =>
+  signature ? writeSignature(signature, 'messages') : packSignature({ format: 'none', data: '' });
+
+/** A tool call's id; derived from the request id if the upstream sent none. */
+export const wireCallId = (id: string, index: number, context: ReplyContext): string =>
+  id === '' ? `toolu_${context.id}_${index}` : id;
+
+/** The reply's id: the upstream's own if it has this format's prefix. */
+export const wireMessageId = (id: string, context: ReplyContext): string =>
+  id.startsWith('msg_') ? id : `msg_${context.id}`;
+
+/** Records the loss of a call's signature: `tool_use` has no member for it. */
+export const recordSignatureLoss = (signature: Signature | undefined, index: number, losses: Losses): void => {
+  if (signature) losses.drop(`content[${index}].signature`);
+};
+
+/** The input that an opaque block's start holds complete, as in replies that aren't streamed. */
+export const wholeInput = (raw: JsonObject): JsonObject | undefined => {
+  const input: Json | undefined = raw.input;
+  return isJsonObject(input) && Object.keys(input).length > 0 ? input : undefined;
 };

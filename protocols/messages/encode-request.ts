@@ -1,26 +1,28 @@
-import { dropSchemaWords } from '../../engine/model/drop-schema-words.ts';
-import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json.ts';
+import type { RequestContext } from '../../engine/model/context.ts';
+import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type { RequestContext } from '../../engine/model/protocol.ts';
+import { recordSchemaLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, Turn } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import { carriedParts, mergeTurns } from './carried-parts.ts';
-import { encodeParts } from './encode-parts.ts';
+import { tierOf } from '../../engine/model/wire/service-tier.ts';
+import { messagesTraits } from './dialect.ts';
+import { encodeParts } from './encode-content.ts';
+import { carriedParts, mergeTurns, pairCalls } from './encode-messages.ts';
+import { planThinking, type ThinkingPlan } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 import { cacheControl, ownExtra } from './extra.ts';
-import { pairCalls } from './pair-calls.ts';
-import { planThinking, type ThinkingPlan } from './plan-thinking.ts';
 
 /**
- * Request → the body of `/v1/messages`. Mends the history where the vendor's rules are stricter than other formats'.
- * Throws an `unsupported` fault for audio, another vendor's files and a forced choice of another vendor's tool.
+ * Encodes the body of `/v1/messages`. Adapts the history to the vendor's rules, which are stricter than those of
+ * other formats. Throws an `unsupported` fault for audio, another vendor's files and a forced tool of another vendor.
  */
 export const encodeRequest = (request: ModelRequest, context: RequestContext): JsonObject => {
   const { losses } = context;
-  const turns = mendTurns(request.turns, losses);
-  const { tools, tool_choice } = encodeTools(request, turns, context);
-  const forced = tool_choice?.type === 'any' || tool_choice?.type === 'tool';
-  const plan = planThinking(request, turns, forced, losses);
+  const turns = adaptTurns(request.turns, losses);
+  const traits = messagesTraits(request.model);
+  const { tools, tool_choice: choice } = encodeTools(request, turns, context);
+  const tool_choice = traits.forcedCalls ? choice : unforced(choice, losses);
+  const plan = planThinking(request, traits, turns, isForced(tool_choice), losses);
   dropUncarried(request, losses);
   return {
     model: request.model,
@@ -31,7 +33,7 @@ export const encodeRequest = (request: ModelRequest, context: RequestContext): J
         messages: encodeTurns(turns, context),
         tools,
         tool_choice,
-        ...encodeSampling(request, plan, losses),
+        ...encodeSampling(request, plan, !traits.sampling && (traits.isKnown || context.client !== 'messages'), losses),
         thinking: plan.thinking,
         output_config: encodeOutput(request, plan, losses),
         metadata: request.user === undefined ? undefined : { user_id: request.user },
@@ -45,8 +47,8 @@ export const encodeRequest = (request: ModelRequest, context: RequestContext): J
   };
 };
 
-/** The history as the vendor takes it. */
-const mendTurns = (turns: readonly Turn[], losses: Losses): readonly Turn[] => {
+/** Adapts the history to the vendor's rules. */
+const adaptTurns = (turns: readonly Turn[], losses: Losses): readonly Turn[] => {
   const carried = turns.map((turn) => carryTurn(turn, losses));
   const paired = pairCalls(mergeTurns(carried.filter(hasParts)), losses);
   return trimPrefill(mergeTurns(paired.filter(hasParts)), losses);
@@ -61,7 +63,7 @@ const carryTurn = ({ name, ...turn }: Turn, losses: Losses): Turn => {
 
 const hasParts = ({ parts }: Turn): boolean => parts.length > 0;
 
-/** An answer that is to be continued must not end in white space. */
+/** A prefill must not end in white space. */
 const trimPrefill = (turns: readonly Turn[], losses: Losses): readonly Turn[] => {
   const last = turns.at(-1);
   const part = last?.parts.at(-1);
@@ -92,8 +94,29 @@ const encodeSystem = ({ system, output }: ModelRequest, context: RequestContext)
   return blocks.length > 0 ? blocks : undefined;
 };
 
-const encodeSampling = (request: ModelRequest, plan: ThinkingPlan, losses: Losses): JsonObject => {
-  const { temperature, topK } = request;
+const isForced = (choice: JsonObject | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool';
+
+/** Lifts a forced tool call, for models that reject it. */
+const unforced = (choice: JsonObject | undefined, losses: Losses): JsonObject | undefined => {
+  if (!choice || !isForced(choice)) return choice;
+  losses.approximate('tool_choice', 'auto: the model takes no other');
+  const { name: _, ...rest } = choice;
+  return { ...rest, type: 'auto' };
+};
+
+const encodeSampling = (request: ModelRequest, plan: ThinkingPlan, refused: boolean, losses: Losses): JsonObject => {
+  const { temperature, topP, topK } = request;
+  if (refused) {
+    // A value close to the default is still accepted. Source: Anthropic API reference, "Versions".
+    const kept = {
+      temperature: temperature === 1 ? 1 : undefined,
+      top_p: topP !== undefined && topP >= 0.99 ? topP : undefined,
+    };
+    if (temperature !== kept.temperature) losses.drop('temperature', 'the model refuses it');
+    if (topP !== kept.top_p) losses.drop('top_p', 'the model refuses it');
+    if (topK !== undefined) losses.drop('top_k', 'the model refuses it');
+    return { ...kept, stop_sequences: encodeStop(request.stop, losses) };
+  }
   const clamped = temperature !== undefined && temperature > 1;
   const heated = plan.manual && temperature !== undefined && temperature !== 1;
   if (heated) losses.drop('temperature', 'thinking allows 1 alone');
@@ -101,13 +124,13 @@ const encodeSampling = (request: ModelRequest, plan: ThinkingPlan, losses: Losse
   if (plan.manual && topK !== undefined) losses.drop('top_k', 'not with thinking');
   return {
     temperature: heated ? undefined : clamped ? 1 : temperature,
-    top_p: request.topP,
+    top_p: topP,
     top_k: plan.manual ? undefined : topK,
     stop_sequences: encodeStop(request.stop, losses),
   };
 };
 
-/** The vendor refuses stop sequences of white space alone. */
+/** The vendor rejects stop sequences that are only white space. */
 const encodeStop = (stop: readonly string[] | undefined, losses: Losses): readonly string[] | undefined => {
   const carried = stop?.filter((sequence) => sequence.trim() !== '');
   if (stop && carried && carried.length < stop.length) losses.drop('stop', 'white space alone');
@@ -116,14 +139,15 @@ const encodeStop = (stop: readonly string[] | undefined, losses: Losses): readon
 
 const encodeOutput = ({ output }: ModelRequest, { effort }: ThinkingPlan, losses: Losses): JsonObject | undefined => {
   const format = output?.type === 'json-schema' ? { type: 'json_schema', schema: output.schema } : undefined;
-  if (output?.type === 'json-schema') dropSchemaWords(output, losses);
+  if (output?.type === 'json-schema') recordSchemaLoss(output, losses);
   return effort || format ? { effort, format } : undefined;
 };
 
 const encodeTier = (tier: string | undefined, losses: Losses): string | undefined => {
-  if (tier === undefined || tier === 'auto') return tier;
-  if (tier === 'default' || tier === 'standard_only') return 'standard_only';
-  losses.drop('service_tier', tier);
+  const asked = tierOf(tier);
+  if (asked === 'auto') return 'auto';
+  if (asked === 'default') return 'standard_only';
+  if (tier !== undefined) losses.drop('service_tier', tier);
   return undefined;
 };
 
@@ -136,19 +160,19 @@ const dropUncarried = (request: ModelRequest, losses: Losses): void => {
     verbosity: request.verbosity,
     metadata: request.metadata,
     prompt_cache_key: request.promptCacheKey,
-    // What isn't kept at the vendor can't be asked for later; that nothing is kept, the vendor grants to all.
+    // Unstored replies can't be retrieved later. The vendor never stores them, so `store: false` needs no loss.
     store: request.store || undefined,
   };
   for (const [name, value] of Object.entries(uncarried)) if (value !== undefined) losses.drop(name);
 };
 
-/** The request's own members with what else it brought; objects that have both are joined. */
+/** Merges unmodelled members into the request's own; objects in both are joined. */
 const withExtra = (fields: JsonObject, extra: JsonObject | undefined, losses: Losses): JsonObject => {
   const joined: JsonDraft = { ...fields };
   for (const [name, value] of Object.entries(extra ?? {})) {
     const own = fields[name];
     if (name === 'thinking' && !own && isJsonObject(value) && value.type === undefined) {
-      // The rest of a thinking request that couldn't go out means nothing by itself.
+      // What is left of a dropped thinking request has no meaning by itself.
       losses.drop(name);
       continue;
     }

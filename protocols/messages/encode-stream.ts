@@ -1,26 +1,27 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { Block, MessageStart, MessageStop, ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import { writeJson } from '../../engine/model/json/exact-numbers.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
+import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import type { Citation } from '../../engine/model/request.ts';
-import type { Signature } from '../../engine/model/signature.ts';
 import { mergeUsage, type Usage } from '../../engine/model/usage.ts';
 import { encodeCitation } from './citations.ts';
-import { encodeEnd } from './encode-end.ts';
-import { errorEvent } from './faults.ts';
+import { errorEvent } from './encode-fault.ts';
+import { recordSignatureLoss, wholeInput, wireCallId, wireMessageId, wireSignature } from './encode-reply.ts';
+import { encodeEnd } from './finish.ts';
 import { encodeUsage } from './usage.ts';
-import { noteCallSignature, wholeInput, wireCallId, wireMessageId, wireSignature } from './write-block.ts';
 
 interface State {
   readonly context: ReplyContext;
-  /** Index of the open block on the wire; of the next one when none is. */
+  /** Wire index of the open block, or of the next one. */
   index: number;
-  /** The block that the events have open. `undefined`: none, or one that can't be carried. */
+  /** The block that is open in the events; `undefined` for none, and for one that can't be encoded. */
   block: Block | undefined;
-  /** The open block has begun on the wire: text and thinking begin with their first content. */
+  /** The open block's start was sent; text and thinking start with their first content. */
   begun: boolean;
-  /** Citations of a text block that hasn't begun. */
+  /** Citations of a text block that hasn't started. */
   readonly citations: JsonObject[];
   signature: Signature | undefined;
   refused: boolean;
@@ -28,7 +29,7 @@ interface State {
   done: boolean;
 }
 
-/** Events → the text of a streamed answer. Source: Anthropic API reference, "Streaming Messages". */
+/** Encodes events as a streamed reply. Source: Anthropic API reference, "Streaming Messages". */
 export const encodeStream = machine<State, ModelEvent, string>({
   initial: (context) => ({
     context,
@@ -117,7 +118,7 @@ const startBlock = (state: State, block: Block, out: string[]): void => {
       return;
     case 'tool-call': {
       const id = wireCallId(block.id, state.index, state.context);
-      noteCallSignature(block.signature, state.index, state.context.losses);
+      recordSignatureLoss(block.signature, state.index, state.context.losses);
       begin(state, { type: 'tool_use', id, name: block.name, input: {} }, out);
       return;
     }
@@ -130,7 +131,7 @@ const startBlock = (state: State, block: Block, out: string[]): void => {
   }
 };
 
-/** A block that only another wire format knows; later ones close the gap. */
+/** Skips a block of another format; later blocks take its index. */
 const skipBlock = (state: State): void => {
   state.context.losses.drop(`content[${state.index}]`, 'a block of another wire format');
   state.block = undefined;
@@ -139,7 +140,7 @@ const skipBlock = (state: State): void => {
 const beginOpaque = (state: State, raw: JsonObject, out: string[]): void => {
   const input = wholeInput(raw);
   begin(state, input ? { ...raw, input: {} } : raw, out);
-  if (input) writeInputText(state.index, JSON.stringify(input), out);
+  if (input) writeInputText(state.index, writeJson(input), out);
 };
 
 const begin = (state: State, block: JsonObject, out: string[]): void => {
@@ -187,7 +188,7 @@ const writeInputText = (index: number, json: string, out: string[]): void => {
 };
 
 const stopBlock = (state: State, out: string[]): void => {
-  if (state.block?.type === 'thinking') sealThinking(state, out);
+  if (state.block?.type === 'thinking') endThinking(state, out);
   if (state.citations.length > 0) {
     state.context.losses.drop(`content[${state.index}].citations`, 'of an empty text');
     state.citations.length = 0;
@@ -201,8 +202,8 @@ const stopBlock = (state: State, out: string[]): void => {
   state.signature = undefined;
 };
 
-/** Thinking that the upstream doesn't show may still be signed; thinking that is neither is no block at all. */
-const sealThinking = (state: State, out: string[]): void => {
+/** Hidden thinking may still have a signature; without text and signature there is no block. */
+const endThinking = (state: State, out: string[]): void => {
   if (!state.begun && !state.signature) return;
   if (!state.begun) begin(state, { type: 'thinking', thinking: '', signature: '' }, out);
   out.push(delta(state.index, { type: 'signature_delta', signature: wireSignature(state.signature) }));
@@ -220,4 +221,4 @@ const stopMessage = (state: State, event: MessageStop, out: string[]): void => {
 const delta = (index: number, raw: JsonObject): string =>
   record('content_block_delta', { type: 'content_block_delta', index, delta: raw });
 
-const record = (event: string, data: JsonObject): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+const record = (event: string, data: JsonObject): string => `event: ${event}\ndata: ${writeJson(data)}\n\n`;

@@ -1,7 +1,7 @@
+import type { RequestContext } from '../../engine/model/context.ts';
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
-import { leaveOut } from '../../engine/model/leave-out.ts';
-import type { RequestContext } from '../../engine/model/protocol.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
+import { recordDropped } from '../../engine/model/record-losses.ts';
 import type {
   CustomTool,
   FunctionTool,
@@ -12,16 +12,15 @@ import type {
   WebSearchTool,
 } from '../../engine/model/request.ts';
 import { cacheControl, ownExtra } from './extra.ts';
-import { inputSchema } from './input-schema.ts';
-import { wireName } from './tool-name.ts';
+import { wireName } from './tool-names.ts';
 
-/** `tools` and `tool_choice` as they go out; both absent when there is no tool. */
-export interface WireTools {
+/** `tools` and `tool_choice`; both absent without tools. */
+interface WireTools {
   readonly tools?: readonly JsonObject[];
   readonly tool_choice?: JsonObject;
 }
 
-/** Tools and the choice among them → wire. `turns` are those of the history that goes out. */
+/** Encodes tools and tool choice. `turns` is the history as sent upstream. */
 export const encodeTools = (request: ModelRequest, turns: readonly Turn[], context: RequestContext): WireTools => {
   const { toolChoice } = request;
   const chosen = toolChoice?.type === 'allowed' ? allowed(request.tools, toolChoice, context) : request.tools;
@@ -45,19 +44,20 @@ const allowed = (
   { losses }: RequestContext,
 ): readonly Tool[] => {
   losses.approximate('tool_choice', 'the other tools are left out');
+  const names = new Set(choice.names);
   return tools.filter((tool) => {
-    const kept = 'name' in tool && tool.name !== undefined && choice.names.includes(tool.name);
-    if (!kept) leaveOut(tool, 'not among the tools that may be called', losses);
+    const kept = 'name' in tool && tool.name !== undefined && names.has(tool.name);
+    if (!kept) recordDropped(tool, 'not among the tools that may be called', losses);
     return kept;
   });
 };
 
-/** A tool's name may come only once, and all searches have the same. */
+/** Tool names must be unique, and all searches share one. */
 const oneSearch = (tools: readonly Tool[], { losses }: RequestContext): readonly Tool[] => {
   const first = tools.find((tool) => tool.type === 'web-search');
   return tools.filter((tool) => {
     const kept = tool.type !== 'web-search' || tool === first;
-    if (!kept) leaveOut(tool, 'a second web search', losses);
+    if (!kept) recordDropped(tool, 'a second web search', losses);
     return kept;
   });
 };
@@ -114,7 +114,7 @@ const encodeWebSearch = (tool: WebSearchTool, at: string, { losses }: RequestCon
   };
 };
 
-/** A history with tool calls needs tools: those that it names, not to be called again. */
+/** A history with tool calls requires tools: declares those that it names, and forbids calls. */
 const pastTools = (turns: readonly Turn[], { names, losses }: RequestContext): readonly JsonObject[] => {
   const called = new Set<string>();
   for (const part of turns.flatMap(({ parts }) => parts)) {
@@ -149,7 +149,7 @@ const encodeChoice = (request: ModelRequest, context: RequestContext): JsonObjec
   }
 };
 
-/** A tool of the vendor's own keeps its name, whatever a function may be called. */
+/** A vendor's own tool keeps its name, whatever the functions are called. */
 const choiceName = (tools: readonly Tool[], name: string, { names }: RequestContext): string =>
   tools.some((tool) => (tool.type === 'function' || tool.type === 'custom') && tool.name === name)
     ? wireName(names, name)
@@ -162,3 +162,42 @@ const opaqueChoice = (
   wire === 'messages' && isJsonObject(value)
     ? { ...value, ...single }
     : fail('unsupported', "tool_choice names a tool that this provider doesn't have.", { param: 'tool_choice' });
+
+/**
+ * A tool's parameters as the vendor requires: an object schema that is valid under JSON Schema draft 2020-12, without
+ * duplicates in `required`. Returns the same object if nothing changes.
+ */
+const inputSchema = (parameters: JsonObject | undefined): JsonObject => {
+  if (!parameters) return { type: 'object', properties: {} };
+  const valid = uniqueRequired(parameters);
+  return valid.type === undefined ? { type: 'object', ...valid } : valid;
+};
+
+/** Keywords whose values are data, not schemas. */
+const dataMembers: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);
+
+const uniqueRequired = (schema: JsonObject): JsonObject => {
+  let draft: JsonDraft | undefined;
+  for (const [name, value] of Object.entries(schema)) {
+    const changed = dataMembers.has(name) ? value : name === 'required' ? unique(value) : uniqueWithin(value);
+    if (changed === value) continue;
+    draft ??= { ...schema };
+    draft[name] = changed;
+  }
+  return draft ?? schema;
+};
+
+const uniqueWithin = (value: Json | undefined): Json | undefined => {
+  if (isJsonObject(value)) return uniqueRequired(value);
+  if (!Array.isArray(value)) return value;
+  const items: readonly Json[] = value;
+  const changed = items.map((item) => (isJsonObject(item) ? uniqueRequired(item) : item));
+  return changed.some((item, index) => item !== items[index]) ? changed : value;
+};
+
+/** A property may be named `required`; only a list of names is the keyword. */
+const unique = (value: Json | undefined): Json | undefined => {
+  if (!Array.isArray(value)) return uniqueWithin(value);
+  const names = [...new Set<Json>(value)];
+  return names.length < value.length ? names : value;
+};

@@ -1,20 +1,21 @@
-import { isJsonObject } from '../../engine/model/json.ts';
+import { isJsonObject } from '../../engine/model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { recordType } from '../../engine/model/sse.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, mends } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
+import { encodeFault, errorEvent } from './encode-fault.ts';
+import { historyForbidsThinking } from './encode-reasoning.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
-import { encodeFault, errorEvent } from './faults.ts';
 import { fieldNames } from './field-names.ts';
-import { historyForbidsThinking } from './plan-thinking.ts';
 
-export { messagesModelList } from './decode-models.ts';
 export { decodeCountRequest } from './decode-request.ts';
+export { messagesModelList } from './models.ts';
 
-/** Anthropic Messages, as clients speak it to the gateway. */
+/** The client side of Anthropic Messages. */
 export const messagesClient: ClientProtocol = {
   wire: 'messages',
   decodeRequest,
@@ -25,10 +26,15 @@ export const messagesClient: ClientProtocol = {
   encodeFault,
   encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-  terminators: ['\nevent: message_stop', '\nevent:message_stop', '\nevent: error', '\nevent:error'],
+  ends: {
+    signs: ['message_stop', '"error"', 'event: error', 'event:error'],
+    read: (record) => (endTypes.has(recordType(record) ?? '') ? 'end' : undefined),
+  },
 };
 
-/** Anthropic Messages, as the gateway speaks it to an upstream. */
+const endTypes: ReadonlySet<string> = new Set(['message_stop', 'error']);
+
+/** The upstream side of Anthropic Messages. */
 export const messagesUpstream: UpstreamProtocol = {
   wire: 'messages',
   encodeRequest,

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 
-/** A member that may be left out or null: the vendor's SDKs write both. */
+/** A member that may be absent or null: the vendor's SDKs send both. */
 const optional = <const S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
 
 const AnyObject = Type.Unsafe<JsonObject>(Type.Object({}));
@@ -34,24 +34,24 @@ export const MessagesBody = Type.Object({ ...shared, max_tokens: Type.Integer({ 
 /** The body of `POST /v1/messages/count_tokens`. Source: Anthropic API reference, "Count tokens in a Message". */
 export const CountBody = Type.Object({ ...shared, max_tokens: optional(Type.Integer({ minimum: 0 })) });
 
-/** One entry of `messages`. `system` in the middle of a conversation is newer than the other two roles. */
+/** An entry of `messages`. `system` in mid-conversation is a newer role. */
 export const Message = Type.Object({
   role: Type.Union([Type.Literal('user'), Type.Literal('assistant'), Type.Literal('system')]),
   content: Texts,
 });
 
-/** What every content block and source has. */
+/** The common members of content blocks and sources. */
 export const Typed = Type.Unsafe<JsonObject & { readonly type: string }>(Type.Object({ type: Type.String() }));
 
-// Content blocks by type; all others are carried as they are. Source: Anthropic API reference, "Create a Message".
+// Content blocks by type; unknown types are kept. Source: Anthropic API reference, "Create a Message".
 const cacheable = { type: Type.String(), cache_control: optional(AnyObject) };
 
-/** Text, with the sources of an earlier answer where there are any. */
+/** Text, with citations in an earlier reply. */
 export const TextBlock = Type.Object({ ...cacheable, text: Type.String(), citations: optional(Type.Array(AnyObject)) });
-/** An image; its source has kinds of its own. */
+/** An image; its source has several types. */
 export const ImageBlock = Type.Object({ ...cacheable, source: Typed });
 const Citing = optional(Type.Object({ enabled: optional(Type.Boolean()) }));
-/** A document; its source has kinds of its own. */
+/** A document; its source has several types. */
 export const DocumentBlock = Type.Object({
   ...cacheable,
   source: Typed,
@@ -59,7 +59,7 @@ export const DocumentBlock = Type.Object({
   context: optional(Type.String()),
   citations: Citing,
 });
-/** A search result that the client found itself. */
+/** A search result from the client. */
 export const SearchResultBlock = Type.Object({
   ...cacheable,
   source: Type.String(),
@@ -67,18 +67,18 @@ export const SearchResultBlock = Type.Object({
   content: Items,
   citations: Citing,
 });
-/** Readable reasoning of an earlier answer. */
+/** Readable reasoning of an earlier reply. */
 export const ThinkingBlock = Type.Object({
   type: Type.String(),
   thinking: Type.String(),
-  /** The vendor wants one; clients that replay another vendor's reasoning have none. */
+  /** Required by the vendor; absent if a client replays another vendor's reasoning. */
   signature: optional(Type.String()),
 });
-/** Encrypted reasoning of an earlier answer. */
+/** Encrypted reasoning of an earlier reply. */
 export const RedactedThinkingBlock = Type.Object({ type: Type.String(), data: Type.String() });
-/** The model's call of a tool that the client runs. */
+/** The model's call of a client tool. */
 export const ToolUseBlock = Type.Object({ ...cacheable, id: Name, name: Name, input: AnyObject });
-/** What such a call gave. */
+/** The result of such a call. */
 export const ToolResultBlock = Type.Object({
   ...cacheable,
   tool_use_id: Name,
@@ -86,18 +86,18 @@ export const ToolResultBlock = Type.Object({
   is_error: optional(Type.Boolean()),
 });
 
-/** Source: the bytes themselves. */
+/** A source with inline data. */
 export const Base64Data = Type.Object({ type: Type.String(), media_type: Type.String(), data: Type.String() });
-/** Source: where they are. */
+/** A source with a URL. */
 export const UrlData = Type.Object({ type: Type.String(), url: Type.String() });
-/** Source: a file that was uploaded to the vendor. */
+/** A source with a file uploaded to the vendor. */
 export const FileData = Type.Object({ type: Type.String(), file_id: Type.String() });
-/** A document's source: plain text. */
+/** A document source with plain text. */
 export const TextData = Type.Object({ type: Type.String(), media_type: optional(Type.String()), data: Type.String() });
-/** A document's source: content blocks. */
+/** A document source with content blocks. */
 export const ContentData = Type.Object({ type: Type.String(), content: Texts });
 
-/** A citation that names a web page; the other kinds are carried as they are. */
+/** A citation of a web page; other types stay opaque. */
 export const WebCitation = Type.Object({
   type: Type.Literal('web_search_result_location'),
   url: Type.String(),
@@ -105,7 +105,7 @@ export const WebCitation = Type.Object({
   cited_text: optional(Type.String()),
 });
 
-/** What all tools may have. */
+/** The common members of tools. */
 export const AnyTool = Type.Unsafe<JsonObject>(
   Type.Object({ type: optional(Type.String()), name: optional(Type.String()) }),
 );
@@ -120,7 +120,7 @@ export const ClientTool = Type.Object({
   cache_control: optional(AnyObject),
 });
 
-/** A web search by the vendor; only what other vendors can be told. */
+/** The vendor's web search: the members that other vendors have too. */
 export const WebSearch = Type.Object({
   type: Type.String(),
   /** The same for all searches. */
@@ -131,16 +131,16 @@ export const WebSearch = Type.Object({
   user_location: optional(AnyObject),
 });
 
-/** `tool_choice` of any kind. */
+/** `tool_choice` of any type. */
 export const ToolChoiceBody = Type.Object({
   type: Type.String(),
   name: optional(Type.String()),
   disable_parallel_tool_use: optional(Type.Boolean()),
 });
-/** A `tool_choice` that names its tool. */
+/** A `tool_choice` that forces one tool. */
 export const NamedChoice = Type.Object({ type: Type.Literal('tool'), name: Name });
 
-/** `thinking` of any kind. */
+/** `thinking` of any type. */
 export const ThinkingBody = Type.Object({ type: Type.String(), display: optional(Type.String()) });
 /** `thinking` with a budget. Source: Anthropic documentation, "Extended thinking". */
 export const ManualThinking = Type.Object({
@@ -149,9 +149,8 @@ export const ManualThinking = Type.Object({
   display: optional(Type.String()),
 });
 
-/** `output_config`: effort and form of the answer. */
+/** `output_config`: effort and output format. */
 export const OutputConfig = Type.Object({ effort: optional(Type.String()), format: optional(AnyObject) });
-/** The one form of answer that there is beside plain text. */
+/** The only output format besides plain text. */
 export const SchemaFormat = Type.Object({ type: Type.Literal('json_schema'), schema: AnyObject });
-/** `metadata`. */
 export const Metadata = Type.Object({ user_id: optional(Type.String()) });

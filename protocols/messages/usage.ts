@@ -1,7 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Usage } from '../../engine/model/usage.ts';
+import { replyTier } from '../../engine/model/wire/service-tier.ts';
 
-/** `usage` → counts; what isn't a number counts as not given. Source: Anthropic API reference, "Usage". */
+/** `usage` → counts; a value that isn't a number counts as absent. Source: Anthropic API reference, "Usage". */
 export const decodeUsage = (usage: Json | undefined): Usage => {
   if (!isJsonObject(usage)) return {};
   return {
@@ -27,7 +28,7 @@ const modelled: ReadonlySet<string> = new Set([
   'service_tier',
 ]);
 
-/** Members of `usage` that the model has no place for: of the vendor's own tools it counts searches alone. */
+/** Unmodelled members of `usage`: of the hosted tools, only searches are modelled. */
 export const otherUsage = (usage: Json | undefined): JsonObject => {
   if (!isJsonObject(usage)) return {};
   const others = Object.entries(usage).filter(([name, value]) => !modelled.has(name) && value !== null);
@@ -39,7 +40,7 @@ export const otherUsage = (usage: Json | undefined): JsonObject => {
   };
 };
 
-/** The counts with those that only this wire format knows. */
+/** Adds the unmodelled members to `usage`. */
 export const withOtherUsage = (usage: JsonObject, others: JsonObject): JsonObject => {
   const { server_tool_use: runs } = others;
   if (!isJsonObject(runs)) return { ...usage, ...others };
@@ -48,8 +49,8 @@ export const withOtherUsage = (usage: JsonObject, others: JsonObject): JsonObjec
 };
 
 /**
- * Counts → `usage`. The wire demands the input and output counts; `inputEstimate` stands in for an input that the upstream
- * didn't count at all.
+ * Counts → `usage`. Input and output counts are required; `inputEstimate` replaces an input that the upstream didn't
+ * report.
  */
 export const encodeUsage = (usage: Usage, inputEstimate: number): JsonObject => {
   const { cacheRead, cacheWrite, cacheWrite1h, reasoning, webSearches } = usage;
@@ -68,7 +69,7 @@ export const encodeUsage = (usage: Usage, inputEstimate: number): JsonObject => 
     output_tokens: usage.output ?? 0,
     output_tokens_details: reasoning === undefined ? undefined : { thinking_tokens: reasoning },
     server_tool_use: webSearches === undefined ? undefined : { web_search_requests: webSearches },
-    service_tier: usage.serviceTier,
+    service_tier: replyTier('messages', usage.serviceTier),
   };
 };
 

@@ -1,22 +1,22 @@
-import { isJsonObject, parseJson } from '../../engine/model/json.ts';
-import { packSignature, type Signature, unpackSignature } from '../../engine/model/signature.ts';
+import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { packSignature, type Signature, unpackSignature } from '../../engine/model/reasoning/signature.ts';
 
 const format = 'tool-call';
 
 /** A signature that belongs to one tool call. */
-export interface CallSignature {
+interface CallSignature {
   readonly callId: string;
   readonly signature: Signature;
 }
 
 /**
- * A tool call's signature as the payload of a reasoning item: a function call has no member that would come back with it,
- * while clients return reasoning items as they got them.
+ * Packs a call's signature as a reasoning item's payload. Clients return reasoning items unchanged, while a function
+ * call has no member for it.
  */
 export const packCallSignature = ({ callId, signature }: CallSignature): string =>
   packSignature({ format, data: JSON.stringify({ callId, ...signature }) });
 
-/** The call's signature inside a reasoning item's payload; `undefined` when it holds something else. */
+/** Unpacks a call's signature from a reasoning item's payload; `undefined` for any other payload. */
 export const unpackCallSignature = (text: string): CallSignature | undefined => {
   const packed = unpackSignature(text);
   const value = packed?.format === format ? parseJson(packed.data) : undefined;

@@ -1,5 +1,5 @@
+import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import type { Part, TextPart, Turn } from '../../engine/model/request.ts';
-import type { Signature } from '../../engine/model/signature.ts';
 import type { DecodedTools } from './decode-tools.ts';
 
 /** A turn that may still grow. */
@@ -12,7 +12,7 @@ export interface DraftTurn {
   readonly open: boolean;
 }
 
-/** A conversation while its items are read. */
+/** The state of a conversation while its items are decoded. */
 export interface Conversation {
   readonly nameOf: DecodedTools['nameOf'];
   readonly system: TextPart[];
@@ -21,12 +21,12 @@ export interface Conversation {
   readonly ids: ReadonlySet<string>;
   /** Ids of the calls so far. */
   readonly calls: Set<string>;
-  /** The server keeps earlier turns: outputs may answer calls that aren't in the input. */
+  /** The server keeps earlier turns: outputs may belong to calls outside the input. */
   readonly stateful: boolean;
   readonly callSignatures: Map<string, Signature>;
 }
 
-/** Adds parts to the last turn where that is open to them, else to a new one. */
+/** Adds parts to the last turn if it is open and has the role, otherwise to a new turn. */
 export const append = (
   state: Conversation,
   role: 'user' | 'assistant',

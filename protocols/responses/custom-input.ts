@@ -1,18 +1,19 @@
-import { isJsonObject, parseJson } from '../../engine/model/json.ts';
+import { writeJson } from '../../engine/model/json/exact-numbers.ts';
+import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 
 /**
- * Unwraps a custom tool's input: the model writes `{"input":"…"}`, which comes in pieces cut anywhere, and the client wants
- * the bare text as it arrives. JSON of another shape is held back and judged at the end.
+ * Unwraps a custom tool's input: the model writes `{"input":"…"}` in arbitrary pieces, and the client reads plain
+ * text. JSON of another shape is buffered and handled at the end.
  */
 export class CustomInput {
   #stage: 'before' | 'inside' | 'after' | 'other' = 'before';
-  /** All that came before the text began; all there is when the shape is another. */
+  /** All input before the text; all of it if the shape is another. */
   readonly #held: string[] = [];
   #heldLength = 0;
   /** An escape that the last piece cut off, from its backslash on. */
   #escape = '';
 
-  /** The text that this piece of JSON brings. */
+  /** Returns the text of this piece of JSON. */
   push(json: string): string {
     if (this.#stage === 'inside') return this.#unescape(json);
     if (this.#stage === 'after') return '';
@@ -25,18 +26,18 @@ export class CustomInput {
       this.#stage = 'inside';
       return this.#unescape(head.slice(opening[0].length));
     }
-    // White space aside, no opening is longer; so what is held stays short until the shape is known.
+    // Longer input without an opening can't open any more, which bounds the buffer.
     if (!couldOpen(head) || this.#heldLength > maxOpening) this.#stage = 'other';
     return '';
   }
 
-  /** The text still owed once the input has ended. */
+  /** Returns the remaining text at the end of the input. */
   end(): string {
     if (this.#stage === 'inside' || this.#stage === 'after') return '';
     const json = this.#held.join('');
     const value = parseJson(json);
     if (!isJsonObject(value) || value.input === undefined) return json;
-    return typeof value.input === 'string' ? value.input : JSON.stringify(value.input);
+    return typeof value.input === 'string' ? value.input : writeJson(value.input);
   }
 
   #unescape(piece: string): string {
@@ -70,7 +71,7 @@ export class CustomInput {
   }
 }
 
-/** A custom tool's input of this text, as JSON. */
+/** Wraps a custom tool's text as JSON. */
 export const wrapInput = (text: string): string => JSON.stringify({ input: text });
 
 const quote = 0x22;

@@ -1,10 +1,10 @@
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject } from '../../engine/model/json.ts';
+import { isJsonObject } from '../../engine/model/json/json.ts';
 import type { Part } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
-import { readAnnotations } from './annotations.ts';
-import { AudioContent, FileContent, ImageContent, RefusalContent, TextContent } from './schema.ts';
-import { unread } from './unread.ts';
+import { decodeCitations } from './citations.ts';
+import { extraOf } from './extra.ts';
+import { AudioContent, FileContent, ImageContent, RefusalContent, TextContent } from './schema-request.ts';
 
 interface Content {
   readonly type: string;
@@ -17,8 +17,8 @@ const fileReader = reader(FileContent);
 const audioReader = reader(AudioContent);
 
 /**
- * A message's or tool output's content → parts. Empty texts say nothing and are left out. Throws an `invalid-request` fault
- * that names the member at fault. Source: OpenAI API reference, "Create a model response", input content.
+ * Decodes the content of a message or tool output. Empty texts are left out. Throws an `invalid-request` fault that
+ * names the member. Source: OpenAI API reference, "Create a model response", input content.
  */
 export const decodeContent = (content: string | readonly Content[], at: string): readonly Part[] =>
   typeof content === 'string'
@@ -58,12 +58,12 @@ const decodePart = (part: Content, at: string): Part => {
 
 const decodeText = (part: Content, at: string): Part => {
   const { text, annotations } = textReader.read(part, at);
-  const citations = readAnnotations(annotations);
+  const citations = decodeCitations(annotations);
   return {
     type: 'text',
     text,
     ...(citations.length > 0 && { citations }),
-    // The log probabilities of an earlier reply are of no use to the next.
+    // Log probabilities of an earlier reply are no input for the next.
     ...node(part, ['type', 'text', 'annotations', 'logprobs'], at),
   };
 };
@@ -96,7 +96,7 @@ const decodeFile = (part: Content, at: string): Part => {
 const needOne = (at: string, member: string): never =>
   fail('invalid-request', `${memberPath(at, member)} is required.`, { param: memberPath(at, member) });
 
-/** `data:image/png;base64,…` → its type and data; `undefined` for any other URL. */
+/** `data:image/png;base64,…` → type and data; `undefined` for any other URL. */
 const readDataUrl = (url: string) => {
   const comma = url.indexOf(',');
   const head = url.slice(0, comma);
@@ -105,13 +105,13 @@ const readDataUrl = (url: string) => {
   return { kind: 'base64' as const, mediaType, data: url.slice(comma + 1) };
 };
 
-/** A mark that says no more than that it is one. */
+/** Whether a cache mark has only modelled members. */
 const isPlainMark = (mark: unknown): boolean =>
   isJsonObject(mark) && Object.entries(mark).every(([name, value]) => name === 'mode' && value === 'explicit');
 
 const node = (part: object, read: readonly string[], at: string) => {
   const mark = 'prompt_cache_breakpoint' in part ? part.prompt_cache_breakpoint : undefined;
-  const extra = unread(part, isPlainMark(mark) ? [...read, 'prompt_cache_breakpoint'] : read, at);
+  const extra = extraOf(part, isPlainMark(mark) ? [...read, 'prompt_cache_breakpoint'] : read, at);
   return {
     at,
     ...(mark ? { cache: {} } : {}),

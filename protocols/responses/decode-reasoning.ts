@@ -1,14 +1,16 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import { readSignature } from '../../engine/model/reasoning/signature.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { readSignature } from '../../engine/model/signature.ts';
 import { unpackCallSignature } from './call-signature.ts';
 import { append, type Conversation } from './conversation.ts';
-import { ReasoningItem } from './schema.ts';
-import { unread } from './unread.ts';
+import { extraOf } from './extra.ts';
+import { ReasoningItem } from './schema-request.ts';
 
 const reasoningReader = reader(ReasoningItem);
 
-/** A `reasoning` item: thinking where it has a text, if an empty one, else redacted thinking; or the seal of a call. */
+/**
+ * Decodes a `reasoning` item: thinking if it has text, even empty; otherwise redacted thinking or a call's signature.
+ */
 export const decodeReasoning = (state: Conversation, item: JsonObject, at: string): void => {
   const { summary, content, encrypted_content: payload } = reasoningReader.read(item, at);
   const call = payload ? unpackCallSignature(payload) : undefined;
@@ -18,7 +20,7 @@ export const decodeReasoning = (state: Conversation, item: JsonObject, at: strin
   }
   const texts = [...(summary ?? []), ...(content ?? [])].map(({ text }) => text);
   const signature = payload ? readSignature(payload, 'responses') : undefined;
-  const extra = unread(item, ['type', 'id', 'status', 'summary', 'content', 'encrypted_content'], at);
+  const extra = extraOf(item, ['type', 'id', 'status', 'summary', 'content', 'encrypted_content'], at);
   const node = { at, ...(extra && { extra }) };
   if (texts.length > 0) {
     const text = texts.join('\n\n');

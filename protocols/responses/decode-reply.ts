@@ -1,15 +1,15 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { newAnswer } from './answer-items.ts';
-import { failGarbled, readTerminal } from './read-event.ts';
-import { ResponseObject } from './reply-schema.ts';
+import { failGarbled, readTerminal } from './decode-stream.ts';
+import { newReplyState } from './reply-state.ts';
+import { ResponseObject } from './schema-reply.ts';
 
 const responseReader = reader(ResponseObject);
 
-/** A whole response object → the same events in one batch. */
+/** Decodes a whole response object into the same events. */
 export const decodeReply = (body: object, context: ReplyContext): ModelEvent[] => {
-  const state = newAnswer(context);
+  const state = newReplyState(context);
   const out: ModelEvent[] = [];
   const response = responseReader.matches(body) ? body : undefined;
   const known = response?.output ?? response?.error ?? undefined;

@@ -1,19 +1,18 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { ModelRequest, OutputFormat, Reasoning, TextPart } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { decodeItems } from './decode-items.ts';
+import { decodeItems } from './decode-messages.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { Body, SchemaFormat } from './schema.ts';
-import { serverState } from './server-state.ts';
-import { asJsonObject, unread } from './unread.ts';
+import { asJsonObject, extraOf } from './extra.ts';
+import { Body, SchemaFormat } from './schema-request.ts';
 
 const bodyReader = reader(Body);
 const schemaFormatReader = reader(SchemaFormat);
 
 /**
- * A client's body → request. State that only the vendor's server keeps stays in `extra`; see `serverState`. Throws an
- * `invalid-request` fault that names the field at fault. Source: OpenAI API reference, "Create a model response".
+ * Decodes a client's body. References to the vendor's server state stay in `extra`; see `serverState`. Throws an
+ * `invalid-request` fault that names the field. Source: OpenAI API reference, "Create a model response".
  */
 export const decodeRequest = (body: JsonObject): ModelRequest => {
   const read = bodyReader.read(body);
@@ -48,7 +47,14 @@ export const decodeRequest = (body: JsonObject): ModelRequest => {
   };
 };
 
-/** The member under its own name, or nothing when it is absent or null. */
+/** As `decodeRequest`, for endpoints where `input` may be absent or empty: one empty user message stands in for it. */
+export const decodePartialRequest = (body: JsonObject): ModelRequest => {
+  const { input } = body;
+  const missing = input === undefined || input === null || input === '' || (Array.isArray(input) && input.length === 0);
+  return decodeRequest(missing ? { ...body, input: [{ role: 'user', content: '' }] } : body);
+};
+
+/** The member under its own name, or none if absent or null. */
 const given = <const N extends string, V>(name: N, value: V | null | undefined): { readonly [K in N]?: V } =>
   value === null || value === undefined ? {} : ({ [name]: value } as { readonly [K in N]?: V });
 
@@ -121,7 +127,7 @@ const readMembers = [
   'safety_identifier',
 ];
 
-/** What a member says that is the same as not naming it, or that the gateway does anyway. */
+/** Values that equal an absent member, or that the gateway applies anyway. */
 const defaults: Readonly<Record<string, unknown>> = {
   background: false,
   top_logprobs: 0,
@@ -130,11 +136,11 @@ const defaults: Readonly<Record<string, unknown>> = {
 
 const formatMembers = ['type', 'name', 'schema', 'description', 'strict'];
 
-/** What is granted without being asked for. */
+/** Included in every reply. */
 const alwaysIncluded = 'reasoning.encrypted_content';
 
 const extraFields = (body: JsonObject, read: Body): JsonObject | undefined => {
-  const fields: JsonDraft = { ...unread(body, readMembers, '')?.fields };
+  const fields: JsonDraft = { ...extraOf(body, readMembers, '')?.fields };
   for (const [name, value] of Object.entries(defaults)) if (fields[name] === value) delete fields[name];
   if (read.stream_options?.include_obfuscation === false && Object.keys(read.stream_options).length === 1) {
     delete fields.stream_options;
@@ -144,12 +150,37 @@ const extraFields = (body: JsonObject, read: Body): JsonObject | undefined => {
   if (read.user && read.safety_identifier && read.safety_identifier !== read.user) {
     fields.safety_identifier = read.safety_identifier;
   }
-  const text = unread(read.text ?? {}, ['format', 'verbosity'], 'text');
-  const format = unread(read.text?.format ?? {}, formatMembers, 'text.format');
+  const text = extraOf(read.text ?? {}, ['format', 'verbosity'], 'text');
+  const format = extraOf(read.text?.format ?? {}, formatMembers, 'text.format');
   if (text || format) fields.text = { ...text?.fields, ...(format && { format: format.fields }) };
-  // Of the two names of one member the newer counts.
+  // The newer of the two names wins.
   const known = ['effort', 'summary', ...(read.reasoning?.summary ? [] : ['generate_summary'])];
-  const reasoning = unread(read.reasoning ?? {}, known, 'reasoning');
+  const reasoning = extraOf(read.reasoning ?? {}, known, 'reasoning');
   if (reasoning) fields.reasoning = reasoning.fields;
   return Object.keys(fields).length > 0 ? fields : undefined;
 };
+
+/**
+ * The first field that depends on the vendor's server state; `undefined` without one. Such a request needs an
+ * upstream of this protocol.
+ */
+export const serverState = (body: JsonObject): string | undefined =>
+  ['previous_response_id', 'conversation', 'prompt'].find((field) => (body[field] ?? null) !== null) ??
+  (body.background === true ? 'background' : undefined);
+
+/**
+ * The path of the first member that only upstreams of this protocol support: server state, a compaction request, or a
+ * compacted conversation. Dropped, it would lose the past silently.
+ */
+export const ownWireField = (body: JsonObject): string | undefined => serverState(body) ?? compactionItem(body);
+
+const compactionItem = ({ input }: JsonObject): string | undefined => {
+  if (!Array.isArray(input)) return undefined;
+  const index = input.findIndex(
+    (item) => isJsonObject(item) && typeof item.type === 'string' && compactions.has(item.type),
+  );
+  return index < 0 ? undefined : `input[${index}]`;
+};
+
+/** Source: OpenAI API reference, "Create a model response", `input`; `compaction_summary` is an older name. */
+const compactions: ReadonlySet<string> = new Set(['compaction', 'compaction_summary', 'compaction_trigger']);

@@ -1,8 +1,9 @@
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { CustomTool, Extra, FunctionTool, Namespace, Tool, ToolChoice } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
-import { FlatNames } from './flat-names.ts';
+import { toolsByName } from '../../engine/model/wire/tool-names.ts';
+import { asJsonObject, extraOf } from './extra.ts';
 import {
   AllowedChoice,
   AnyTool,
@@ -11,8 +12,8 @@ import {
   NamedChoice,
   NamespaceToolItem,
   WebSearchToolItem,
-} from './schema.ts';
-import { asJsonObject, unread } from './unread.ts';
+} from './schema-request.ts';
+import { FlatNames } from './tool-names.ts';
 
 const anyReader = reader(AnyTool);
 const functionReader = reader(FunctionToolItem);
@@ -22,15 +23,15 @@ const webSearchReader = reader(WebSearchToolItem);
 const namedReader = reader(NamedChoice);
 const allowedReader = reader(AllowedChoice);
 
-/** The request's tools, and by which name the model knows each. */
+/** The request's tools, and the names that the model sees. */
 export interface DecodedTools {
   readonly tools: readonly Tool[];
-  /** The model's name of a tool that the client calls so. */
+  /** The model's name of a client's tool. */
   readonly nameOf: (name: string, namespace?: string | null) => string;
 }
 
 /**
- * The `tools` list → tools. Those of a namespace become tools of their own under a flat name. Throws an `invalid-request`
+ * Decodes the `tools` list. A namespace's tools become separate tools under flat names. Throws an `invalid-request`
  * fault. Source: OpenAI API reference, "Create a model response", `tools`.
  */
 export const decodeTools = (list: readonly object[]): DecodedTools => {
@@ -65,7 +66,7 @@ const decodeTool = (tool: object, type: string, at: string): Tool => {
 
 const decodeFunction = (tool: object, at: string): FunctionTool => {
   const { name, description, parameters, strict } = functionReader.read(tool, at);
-  const extra = unread(tool, ['type', 'name', 'description', 'parameters', 'strict'], at);
+  const extra = extraOf(tool, ['type', 'name', 'description', 'parameters', 'strict'], at);
   return {
     type: 'function',
     name,
@@ -79,7 +80,7 @@ const decodeFunction = (tool: object, at: string): FunctionTool => {
 
 const decodeCustom = (tool: object, at: string): CustomTool => {
   const { name, description, format } = customReader.read(tool, at);
-  const extra = unread(tool, ['type', 'name', 'description', 'format'], at);
+  const extra = extraOf(tool, ['type', 'name', 'description', 'format'], at);
   return {
     type: 'custom',
     name,
@@ -92,8 +93,8 @@ const decodeCustom = (tool: object, at: string): CustomTool => {
 
 const decodeNamespace = (group: object, at: string, flat: FlatNames): readonly Tool[] => {
   const { name: space, description, tools } = namespaceReader.read(group, at);
-  // The group has no node of its own; only its own wire format has a place for what it says.
-  const outer = unread(group, ['type', 'name', 'tools'], at);
+  // A namespace is no tool itself; only this format can hold its members.
+  const outer = extraOf(group, ['type', 'name', 'tools'], at);
   return tools.map((tool, index) => {
     const place = memberPath(memberPath(at, 'tools'), index);
     const decoded = decodeTool(tool, anyReader.read(tool, place).type, place);
@@ -108,7 +109,7 @@ const decodeNamespace = (group: object, at: string, flat: FlatNames): readonly T
 
 const decodeWebSearch = (tool: object, raw: JsonObject, at: string): Tool => {
   const { filters, search_context_size: contextSize, user_location: userLocation } = webSearchReader.read(tool, at);
-  const extra = unread(tool, searchMembers, at);
+  const extra = extraOf(tool, searchMembers, at);
   return {
     type: 'web-search',
     ...(filters?.allowed_domains && { allowedDomains: filters.allowed_domains }),
@@ -123,7 +124,7 @@ const decodeWebSearch = (tool: object, raw: JsonObject, at: string): Tool => {
 
 const searchMembers = ['type', 'filters', 'search_context_size', 'user_location'];
 
-/** `tool_choice` → choice. Throws an `invalid-request` fault for a choice of a tool that isn't there. */
+/** Decodes `tool_choice`. Throws an `invalid-request` fault for an undeclared tool. */
 export const decodeToolChoice = (choice: string | object, { tools, nameOf }: DecodedTools): ToolChoice => {
   if (choice === 'none' || choice === 'auto' || choice === 'required') return { type: choice };
   const value = isJsonObject(choice) ? choice : {};
@@ -136,7 +137,7 @@ export const decodeToolChoice = (choice: string | object, { tools, nameOf }: Dec
     case 'allowed_tools': {
       const { mode, tools: allowed } = allowedReader.read(value, 'tool_choice');
       const names = allowed.flatMap(({ type, name }) => (isNamed(type) && name ? [name] : []));
-      // A hosted tool has no name by which the model could know it.
+      // The model has no name for a hosted tool.
       if (names.length < allowed.length) return { type: 'opaque', wire: 'responses', value };
       return {
         type: 'allowed',
@@ -152,7 +153,7 @@ export const decodeToolChoice = (choice: string | object, { tools, nameOf }: Dec
 };
 
 const known = (name: string, tools: readonly Tool[], param: string): string => {
-  if (tools.some((tool) => isNamed(tool.type) && 'name' in tool && tool.name === name)) return name;
+  if (toolsByName(tools).has(name)) return name;
   const local = tools.find((tool) => 'namespace' in tool && tool.namespace?.local === name);
   if (local && 'name' in local && local.name) return local.name;
   return fail('invalid-request', `${param}: there is no tool named '${name}'.`, { param });

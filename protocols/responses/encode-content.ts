@@ -1,29 +1,74 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import type { Losses } from '../../engine/model/loss.ts';
 import type {
   CacheMark,
   Citation,
   DocumentPart,
   Extra,
   ImagePart,
+  ModelRequest,
   Part,
   TextPart,
+  WireFormat,
 } from '../../engine/model/request.ts';
-import { writeAnnotation } from './annotations.ts';
-import type { Encoding } from './encoding.ts';
-import { keepExtra } from './keep-extra.ts';
+import type { CallIds } from '../../engine/model/wire/call-ids.ts';
+import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
+import { encodeCitation } from './citations.ts';
+import { maxCallId, responsesTraits } from './dialect.ts';
+import { encodeExtra } from './extra.ts';
+import { type CalledTool, calledTool } from './tool-names.ts';
 
-/** A member of a request that a client of this protocol wrote: what it refers to is the vendor's own. */
+/** What the encoders of one request share. */
+export interface ContentContext {
+  readonly losses: Losses;
+  /** The place being encoded, for losses. */
+  readonly place: 'message' | 'tool output';
+  /** The model accepts cache marks. */
+  readonly cacheMarks: boolean;
+  /** The client uses this protocol: an absent member keeps its meaning. */
+  readonly ownClient: boolean;
+  /** A tool as this format names it. */
+  readonly tool: (name: string) => CalledTool;
+  /** A call's id, shortened to the vendor's limit. */
+  readonly callId: (id: string) => string;
+  /** Ids of custom tool calls: their outputs have an item type of their own. */
+  readonly customCalls: Set<string>;
+}
+
+/** The context of this request. `wireName` converts a tool's name to the vendor's characters. */
+export const newContentContext = (
+  { model, tools }: ModelRequest,
+  losses: Losses,
+  client: WireFormat | undefined,
+  wireName: (name: string) => string,
+  callIds: CallIds,
+): ContentContext => {
+  return {
+    losses,
+    place: 'message',
+    cacheMarks: responsesTraits(model).cacheMarks,
+    ownClient: client === 'responses',
+    tool(name) {
+      const tool = calledTool(tools, name);
+      return tool.namespace === undefined ? { ...tool, name: wireName(name) } : tool;
+    },
+    callId: (id) => callIds.wire(id, maxCallId),
+    customCalls: new Set(),
+  };
+};
+
+/** Whether a client of this protocol wrote the member, so that its references are the vendor's own. */
 export const isOwn = (at: string | undefined): boolean => at !== undefined && /^(input|instructions|tools)\b/.test(at);
 
-/** Parts of a user's message or of a tool's output → content. Empty texts are left out. */
-export const encodeContent = (parts: readonly Part[], encoding: Encoding): readonly JsonObject[] =>
+/** Encodes a user's parts or a tool's output. Empty texts are left out. */
+export const encodeContent = (parts: readonly Part[], context: ContentContext): readonly JsonObject[] =>
   parts.flatMap((part) => {
-    const content = encodePart(part, encoding);
-    return content.map((one) => ({ ...one, ...node(part, encoding) }));
+    const content = encodePart(part, context);
+    return content.map((one) => ({ ...one, ...node(part, context) }));
   });
 
-const encodePart = (part: Part, encoding: Encoding): readonly JsonObject[] => {
+const encodePart = (part: Part, context: ContentContext): readonly JsonObject[] => {
   switch (part.type) {
     case 'text':
       return part.text === '' ? [] : [inputText(part.text)];
@@ -32,16 +77,16 @@ const encodePart = (part: Part, encoding: Encoding): readonly JsonObject[] => {
     case 'image':
       return [encodeImage(part)];
     case 'document':
-      return encodeDocument(part, encoding);
+      return encodeDocument(part, context);
     case 'audio':
       return [{ type: 'input_audio', input_audio: { data: part.data, format: part.format } }];
     case 'search-result': {
-      encoding.losses.approximate(part.at ?? 'search_result', 'text');
+      context.losses.approximate(part.at ?? 'search_result', 'text');
       const content = part.content.map(({ text }) => text).join('\n');
       return [inputText(`${part.title}\n${part.source}\n${content}`)];
     }
     default:
-      encoding.losses.drop(part.at ?? part.type, `no place in a ${encoding.place}`);
+      context.losses.drop(part.at ?? part.type, `no place in a ${context.place}`);
       return [];
   }
 };
@@ -52,7 +97,7 @@ const encodeImage = ({ source, detail, at }: ImagePart): JsonObject => {
   const more = detail && { detail };
   switch (source.kind) {
     case 'base64':
-      return { type: 'input_image', image_url: `data:${source.mediaType};base64,${source.data}`, ...more };
+      return { type: 'input_image', image_url: `data:${mediaTypeOf(source.mediaType)};base64,${source.data}`, ...more };
     case 'url':
       return { type: 'input_image', image_url: source.url, ...more };
     case 'file':
@@ -69,55 +114,59 @@ const ownFile = (id: string, at: string | undefined): string =>
         ...(at !== undefined && { param: at }),
       });
 
-const encodeDocument = (part: DocumentPart, encoding: Encoding): readonly JsonObject[] => {
-  const { source, title, context, cite, at } = part;
-  if (cite) encoding.losses.drop(`${at ?? 'document'}.citations`);
-  const before = context ? [inputText(context)] : [];
-  if (context) encoding.losses.approximate(`${at ?? 'document'}.context`, 'text before the document');
+const encodeDocument = (part: DocumentPart, context: ContentContext): readonly JsonObject[] => {
+  const { source, title, context: introduction, cite, at } = part;
+  if (cite) context.losses.drop(`${at ?? 'document'}.citations`);
+  const before = introduction ? [inputText(introduction)] : [];
+  if (introduction) context.losses.approximate(`${at ?? 'document'}.context`, 'text before the document');
   const named = title && { filename: title };
   switch (source.kind) {
     case 'base64': {
-      const file_data = `data:${source.mediaType};base64,${source.data}`;
-      return [...before, { type: 'input_file', filename: title ?? fileName(source.mediaType), file_data }];
+      const mediaType = mediaTypeOf(source.mediaType);
+      const file_data = `data:${mediaType};base64,${source.data}`;
+      return [...before, { type: 'input_file', filename: title ?? fileName(mediaType), file_data }];
     }
     case 'url':
       return [...before, { type: 'input_file', ...named, file_url: source.url }];
     case 'file':
       return [...before, { type: 'input_file', ...named, file_id: ownFile(source.id, at) }];
     case 'text':
-      encoding.losses.approximate(at ?? 'document', 'text');
+      context.losses.approximate(at ?? 'document', 'text');
       return [...before, inputText(title ? `${title}\n${source.text}` : source.text)];
     case 'content':
-      encoding.losses.approximate(at ?? 'document', 'its content');
-      return [...before, ...(title ? [inputText(title)] : []), ...encodeContent(source.parts, encoding)];
+      context.losses.approximate(at ?? 'document', 'its content');
+      return [...before, ...(title ? [inputText(title)] : []), ...encodeContent(source.parts, context)];
     default:
       return source satisfies never;
   }
 };
 
-/** The vendor wants a name with files that come as data. */
+/** The vendor requires a name for inline files. */
 const fileName = (mediaType: string): string =>
   mediaType === 'application/pdf' ? 'document.pdf' : `document.${mediaType.split(/[/+]/)[1] ?? 'bin'}`;
 
 /** An assistant's text or refusal → content of an earlier reply. */
-export const encodeAnswer = (part: Extract<Part, { type: 'text' | 'refusal' }>, encoding: Encoding): JsonObject => {
-  const more = node(part, encoding);
+export const encodeAnswer = (
+  part: Extract<Part, { type: 'text' | 'refusal' }>,
+  context: ContentContext,
+): JsonObject => {
+  const more = node(part, context);
   if (part.type === 'refusal') return { type: 'refusal', refusal: part.text, ...more };
-  const annotations = encodeCitations(part, encoding);
+  const annotations = encodeCitations(part, context);
   return { type: 'output_text', text: part.text, ...(annotations.length > 0 && { annotations }), ...more };
 };
 
-const encodeCitations = ({ citations = [], text, at }: TextPart, encoding: Encoding): readonly JsonObject[] => {
+const encodeCitations = ({ citations = [], text, at }: TextPart, context: ContentContext): readonly JsonObject[] => {
   const annotations = citations
-    .map((citation) => writeAnnotation(citation, text.length))
+    .map((citation) => encodeCitation(citation, text.length))
     .filter((annotation) => annotation !== undefined);
-  if (annotations.length < citations.length) encoding.losses.drop(`${at ?? 'content'}.citations`);
+  if (annotations.length < citations.length) context.losses.drop(`${at ?? 'content'}.citations`);
   else if (citations.some(saysMore))
-    encoding.losses.approximate(`${at ?? 'content'}.citations`, 'address and title alone');
+    context.losses.approximate(`${at ?? 'content'}.citations`, 'address and title alone');
   return annotations;
 };
 
-/** Of another wire's citation only the address, title and place can be told. */
+/** Whether a citation loses anything but its URL, title and position. */
 const saysMore = (citation: Citation): boolean => citation.type === 'url' && citation.raw?.wire !== 'responses';
 
 const node = (
@@ -126,17 +175,17 @@ const node = (
     readonly cache?: CacheMark | undefined;
     readonly extra?: Extra | undefined;
   },
-  encoding: Encoding,
+  context: ContentContext,
 ): JsonObject => {
   const members: JsonDraft = {};
-  if (markCache(part, encoding)) members.prompt_cache_breakpoint = { mode: 'explicit' };
-  return { ...members, ...keepExtra(part.extra, encoding.losses) };
+  if (markCache(part, context)) members.prompt_cache_breakpoint = { mode: 'explicit' };
+  return { ...members, ...encodeExtra(part.extra, context.losses) };
 };
 
-/** Whether the node's cache mark can be written; records it when it can't. */
+/** Whether a node's cache mark can be written; records a loss if not. */
 export const markCache = (
   { at, cache }: { readonly at?: string | undefined; readonly cache?: CacheMark | undefined },
-  { losses, cacheMarks }: Encoding,
+  { losses, cacheMarks }: ContentContext,
 ): boolean => {
   if (!cache) return false;
   const path = `${at ?? 'content'}.cache_control`;

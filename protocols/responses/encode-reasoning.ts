@@ -1,19 +1,20 @@
-import { dropMoot, dropReasoning } from '../../engine/model/drop-reasoning.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
+import { unpackSignature } from '../../engine/model/reasoning/signature.ts';
+import { recordMootLoss, recordReasoningLoss } from '../../engine/model/record-losses.ts';
 import type { Effort, ModelRequest, Reasoning } from '../../engine/model/request.ts';
-import { leastEffort, reasoningOf } from './model-traits.ts';
+import type { ResponsesTraits } from './dialect.ts';
 
-/** How much the model is to think → members of `reasoning`; none where the model's default will do. */
-export const encodeReasoning = ({ reasoning, model }: ModelRequest, losses: Losses): JsonObject => {
+/** Reasoning controls → members of `reasoning`; none if the model's default is right. */
+export const encodeReasoning = ({ reasoning }: ModelRequest, traits: ResponsesTraits, losses: Losses): JsonObject => {
   if (!reasoning) return {};
   const off = reasoning.mode === 'off' || reasoning.effort === 'none';
-  dropMoot(reasoning, losses);
-  if (reasoningOf(model) === 'never') {
-    if (!off) dropReasoning(reasoning, losses, 'the model has none');
+  recordMootLoss(reasoning, losses);
+  if (!traits.reasoning) {
+    if (!off) recordReasoningLoss(reasoning, losses, 'the model has none');
     return {};
   }
-  const effort = off ? leastOf(model, losses) : (reasoning.effort ?? effortOf(reasoning.budget));
+  const effort = off ? leastOf(traits, losses) : (reasoning.effort ?? effortOf(reasoning.budget));
   if (!off && reasoning.effort === undefined && effort)
     losses.approximate('reasoning.budget_tokens', `effort ${effort}`);
   if (!off && reasoning.effort !== undefined && reasoning.budget !== undefined) {
@@ -24,21 +25,30 @@ export const encodeReasoning = ({ reasoning, model }: ModelRequest, losses: Loss
   return { ...(effort && { effort }), ...(summary && { summary }) };
 };
 
-const leastOf = (model: string, losses: Losses): Effort => {
-  const least = leastEffort(model);
+const leastOf = ({ leastEffort: least }: ResponsesTraits, losses: Losses): Effort => {
   if (least !== 'none') losses.approximate('reasoning', `effort ${least}`);
   return least;
 };
 
-/** The effort that a token budget stands for; the thresholds are those of other gateways. */
+/** Effort of a token budget; other gateways use the same thresholds. */
 const effortOf = (budget: number | undefined): Effort | undefined => {
   if (budget === undefined || budget < 0) return undefined;
   if (budget <= 1024) return 'low';
   return budget <= 8192 ? 'medium' : 'high';
 };
 
-/** Clients that switch thinking on want to see it; those that name an effort alone don't say so. */
+/** Clients that enable thinking get a summary; an effort alone requests none. */
 const summaryOf = ({ mode, show }: Reasoning): string | undefined => {
   if (show === 'hidden') return undefined;
   return show ?? (mode === undefined ? undefined : 'auto');
 };
+
+/** Whether an item holds a payload packed by the gateway, which no vendor can read. */
+export const holdsPackedSignature = (body: JsonObject): boolean =>
+  Array.isArray(body.input) &&
+  body.input.some(
+    (item) =>
+      isJsonObject(item) &&
+      typeof item.encrypted_content === 'string' &&
+      unpackSignature(item.encrypted_content) !== undefined,
+  );

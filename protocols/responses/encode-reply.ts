@@ -1,28 +1,29 @@
-import type { JsonObject } from '../../engine/model/json.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
+import type { ReplyContext } from '../../engine/model/context.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
-import { isPlaced, writeAnnotation } from './annotations.ts';
 import { packCallSignature } from './call-signature.ts';
-import { calledTool } from './called-tool.ts';
+import { encodeCitation, isPlaced } from './citations.ts';
 import { CustomInput } from './custom-input.ts';
-import { wholeItem } from './hosted-writer.ts';
+import { encodeFinish } from './finish.ts';
 import {
   callIdOf,
   callItem,
+  encodeSignature,
   type ItemStatus,
   itemId,
   messageItem,
   reasoningItem,
   refusalPart,
-  sealOf,
   textPart,
 } from './output-item.ts';
-import { outcomeOf, responseEcho, responseHead } from './response-object.ts';
+import { responseEcho, responseHead } from './response-object.ts';
+import { calledTool } from './tool-names.ts';
+import { wholeItem } from './write-hosted-tools.ts';
 
-/** A whole answer → the response object that a stream of it would end with. */
+/** Encodes a whole reply as the final response object of a stream. */
 export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => {
   const refused = reply.blocks.some(({ type }) => type === 'refusal');
-  const outcome = outcomeOf(reply.finish, refused, reply.usage);
+  const outcome = encodeFinish(reply.finish, refused, reply.usage);
   if (reply.finish === 'pause' || reply.finish === 'compaction') {
     context.losses.approximate('status', `completed for ${reply.finish}`);
   }
@@ -30,10 +31,11 @@ export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => 
   return { ...responseHead(context, reply, outcome), output, ...responseEcho(context) };
 };
 
-/** Neighbouring texts and refusals share one message. Only the last item can be incomplete. */
+/** Consecutive texts and refusals share one message. Only the last item can be incomplete. */
 const encodeBlocks = (blocks: readonly ReplyBlock[], context: ReplyContext, last: ItemStatus): JsonObject[] => {
   const items: JsonObject[] = [];
   let message: JsonObject[] | undefined;
+  const lastOther = blocks.findLastIndex((block) => !isText(block));
   blocks.forEach((block, index) => {
     if (block.type !== 'text' && block.type !== 'refusal') {
       message = undefined;
@@ -45,7 +47,7 @@ const encodeBlocks = (blocks: readonly ReplyBlock[], context: ReplyContext, last
     if (part === undefined) return;
     if (message === undefined) {
       message = [];
-      const status = blocks.slice(index).every(isText) ? last : 'completed';
+      const status = index > lastOther ? last : 'completed';
       items.push(messageItem(itemId('msg', context.id, items.length), status, message));
     }
     message.push(part);
@@ -61,7 +63,7 @@ const encodePart = (block: Extract<ReplyBlock, { type: 'text' | 'refusal' }>, co
   const { citations, text } = block;
   const inOrder = [...citations.filter(isPlaced), ...citations.filter((citation) => !isPlaced(citation))];
   const annotations = inOrder
-    .map((citation) => writeAnnotation(citation, text.length))
+    .map((citation) => encodeCitation(citation, text.length))
     .filter((annotation) => annotation !== undefined);
   if (annotations.length < citations.length) {
     context.losses.drop('output.content.annotations', 'a citation that only another protocol knows');
@@ -79,10 +81,10 @@ const encodeBlock = (
     case 'thinking': {
       const { text, signature } = block;
       if (text === '' && signature === undefined) return [];
-      return [reasoningItem(itemId('rs', context.id, index), [text], signature && sealOf(signature))];
+      return [reasoningItem(itemId('rs', context.id, index), [text], signature && encodeSignature(signature))];
     }
     case 'redacted-thinking':
-      return [reasoningItem(itemId('rs', context.id, index), [], sealOf(block.signature))];
+      return [reasoningItem(itemId('rs', context.id, index), [], encodeSignature(block.signature))];
     case 'tool-call':
       return encodeCall(block, context, index, status);
     case 'opaque': {
@@ -104,12 +106,15 @@ const encodeCall = (
 ): readonly JsonObject[] => {
   const callId = callIdOf(id, context.id, index);
   const tool = calledTool(context.request.tools, name);
-  const seal = signature
+  const signatureItem = signature
     ? [reasoningItem(itemId('rs', context.id, index), [], packCallSignature({ callId, signature }))]
     : [];
   const prefix = tool.kind === 'custom' ? 'ctc' : 'fc';
   const input = tool.kind === 'custom' ? unwrapped(json) : json || '{}';
-  return [...seal, callItem(itemId(prefix, context.id, index + seal.length), status, callId, tool, input)];
+  return [
+    ...signatureItem,
+    callItem(itemId(prefix, context.id, index + signatureItem.length), status, callId, tool, input),
+  ];
 };
 
 const unwrapped = (json: string): string => {

@@ -1,50 +1,52 @@
-import type { Json, JsonDraft, JsonObject } from '../../engine/model/json.ts';
-import { isJsonObject } from '../../engine/model/json.ts';
+import type { RequestContext } from '../../engine/model/context.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type { RequestContext } from '../../engine/model/protocol.ts';
-import type { ModelRequest, OutputFormat } from '../../engine/model/request.ts';
-import { markCache } from './encode-content.ts';
-import { encodeInstruction, encodeTurns } from './encode-input.ts';
+import { isOff } from '../../engine/model/record-losses.ts';
+import type { ModelRequest, OutputFormat, TextPart } from '../../engine/model/request.ts';
+import { tierOf } from '../../engine/model/wire/service-tier.ts';
+import { type ResponsesTraits, responsesTraits } from './dialect.ts';
+import { markCache, newContentContext } from './encode-content.ts';
+import { encodeInstruction, encodeTurns } from './encode-messages.ts';
 import { encodeReasoning } from './encode-reasoning.ts';
 import { encodeToolMembers } from './encode-tools.ts';
-import { newEncoding } from './encoding.ts';
-import { keepExtra } from './keep-extra.ts';
-import { reasoningOf } from './model-traits.ts';
+import { encodeExtra } from './extra.ts';
 
 /**
- * A request → body. Nothing is kept at the vendor unless the client asked for it; sealed reasoning is asked for, so that it
- * can come back with the next turn. Source: OpenAI API reference, "Create a model response".
+ * Encodes a body. The vendor stores nothing unless the client requested it; encrypted reasoning is requested, so that
+ * clients can return it. Source: OpenAI API reference, "Create a model response".
  */
 export const encodeRequest = (request: ModelRequest, { names, losses, client }: RequestContext): JsonObject => {
-  const encoding = newEncoding(request, losses, client, (name) => names.wire(name, fits, maxName));
-  const front = request.system.filter(({ at }) => !at?.startsWith('input'));
-  const messages = request.system.filter((part) => !front.includes(part));
-  for (const part of front) markCache(part, { ...encoding, cacheMarks: false });
-  for (const { extra } of front) keepExtra(extra, losses);
+  const traits = responsesTraits(request.model);
+  const context = newContentContext(request, losses, client, (name) => names.wire(name, fits, maxName), names.callIds);
+  const isMessage = ({ at }: TextPart): boolean => at?.startsWith('input') ?? false;
+  const front = request.system.filter((part) => !isMessage(part));
+  const messages = request.system.filter(isMessage);
+  for (const part of front) markCache(part, { ...context, cacheMarks: false });
+  for (const { extra } of front) encodeExtra(extra, losses);
   const instructions = front
     .map(({ text }) => text)
     .filter((text) => text !== '')
     .join('\n\n');
-  // Tools come before the conversation, so that a name which fits is never taken by one that had to be changed.
-  const toolMembers = encodeToolMembers(request, encoding);
-  const extra = keepExtra(request.extra, losses);
+  // Tools come before the conversation, so that a valid name is never assigned to a renamed tool.
+  const toolMembers = encodeToolMembers(request, context);
+  const extra = encodeExtra(request.extra, losses);
   recordMissing(request, losses);
   const body: JsonDraft = {
     model: request.model,
     ...(instructions !== '' && { instructions }),
-    input: [...messages.map((part) => encodeInstruction(part, encoding)), ...encodeTurns(request.turns, encoding)],
+    input: [...messages.map((part) => encodeInstruction(part, context)), ...encodeTurns(request.turns, context)],
     ...toolMembers,
-    ...limits(request, losses),
+    ...limits(request, traits, losses),
     ...text(request, extra),
-    ...reasoning(request, losses, extra),
+    ...reasoning(request, traits, losses, extra),
     ...(request.metadata && { metadata: request.metadata }),
     ...user(request, extra, losses),
     ...(request.promptCacheKey !== undefined && { prompt_cache_key: request.promptCacheKey }),
-    ...(request.serviceTier !== undefined && { service_tier: tiers[request.serviceTier] ?? request.serviceTier }),
+    ...(request.serviceTier !== undefined && { service_tier: tierOf(request.serviceTier) ?? request.serviceTier }),
     stream: request.stream,
   };
   const { text: _text, reasoning: _reasoning, include, ...rest } = extra;
-  return { ...body, ...stored(request, client), ...included(request.model, include), ...rest };
+  return { ...body, ...stored(request, client), ...included(request, traits, include), ...rest };
 };
 
 const fits = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -63,17 +65,18 @@ const recordMissing = (request: ModelRequest, losses: Losses): void => {
   for (const [field, value] of Object.entries(missing)) if (value !== undefined) losses.drop(field);
 };
 
-/** The least that the vendor takes. */
+/** The vendor's minimum. */
 const minTokens = 16;
 
-const limits = (request: ModelRequest, losses: Losses): JsonObject => {
-  const { maxTokens, temperature, topP, model } = request;
+const limits = (request: ModelRequest, traits: ResponsesTraits, losses: Losses): JsonObject => {
+  const { maxTokens, temperature, topP } = request;
   const members: JsonDraft = {};
   if (maxTokens !== undefined) {
     if (maxTokens < minTokens) losses.approximate('max_tokens', `raised to ${minTokens}`);
     members.max_output_tokens = Math.max(minTokens, maxTokens);
   }
-  const refuses = reasoningOf(model) === 'always' && request.reasoning?.mode !== 'off';
+  const unthinking = request.reasoning !== undefined && isOff(request.reasoning) && traits.leastEffort === 'none';
+  const refuses = !traits.sampling && !unthinking;
   for (const [name, value] of [
     ['temperature', temperature],
     ['top_p', topP],
@@ -116,36 +119,40 @@ const encodeFormat = (output: OutputFormat): JsonObject => {
   }
 };
 
-const reasoning = (request: ModelRequest, losses: Losses, extra: JsonObject): JsonObject => {
-  const members = { ...encodeReasoning(request, losses), ...objectOf(extra.reasoning) };
+const reasoning = (request: ModelRequest, traits: ResponsesTraits, losses: Losses, extra: JsonObject): JsonObject => {
+  const members = { ...encodeReasoning(request, traits, losses), ...objectOf(extra.reasoning) };
   return Object.keys(members).length > 0 ? { reasoning: members } : {};
 };
 
 const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
-/** Characters that the vendor takes. */
+/** The vendor's maximum, in characters. */
 const maxUser = 64;
 
 const user = ({ user: name }: ModelRequest, { safety_identifier: other }: JsonObject, losses: Losses): JsonObject => {
   if (name === undefined) return {};
-  // A client of this protocol may name the user twice.
+  // A client of this protocol may send the user id under two names.
   if (other !== undefined) return { user: name };
   if (name.length > maxUser) losses.approximate('user', `cut to ${maxUser} characters`);
   return { safety_identifier: name.slice(0, maxUser) };
 };
 
-/** Other protocols' words for a tier. */
-const tiers: Readonly<Record<string, string>> = { standard_only: 'default', standard: 'default' };
-
-/** Clients of this protocol know that answers are kept unless they say otherwise; no others expect it. */
+/** Clients of this protocol expect replies to be stored by default; others don't. */
 const stored = ({ store }: ModelRequest, client: RequestContext['client']): JsonObject => {
   if (store === undefined) return client === 'responses' ? {} : { store: false };
   return { store };
 };
 
-const included = (model: string, include: Json | undefined): JsonObject => {
+const included = (request: ModelRequest, traits: ResponsesTraits, include: Json | undefined): JsonObject => {
   const asked = Array.isArray(include) ? include : [];
-  // Models that don't reason refuse the whole request when asked for sealed reasoning.
-  const all = reasoningOf(model) === 'never' ? asked : ['reasoning.encrypted_content', ...asked];
+  // Models without reasoning reject a request for encrypted reasoning.
+  const wantsEncrypted =
+    traits.reasoning && (traits.reasonsUnasked || asksReasoning(request) || carriesReasoning(request));
+  const all = wantsEncrypted ? ['reasoning.encrypted_content', ...asked] : asked;
   return all.length > 0 ? { include: all } : {};
 };
+
+const asksReasoning = ({ reasoning: asked }: ModelRequest): boolean => asked !== undefined && !isOff(asked);
+
+const carriesReasoning = ({ turns }: ModelRequest): boolean =>
+  turns.some(({ parts }) => parts.some(({ type }) => type === 'thinking' || type === 'redacted-thinking'));

@@ -1,27 +1,28 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { BlockStart, MessageStop, ModelEvent } from '../../engine/model/event.ts';
 import type { Fault } from '../../engine/model/fault.ts';
 import { machine } from '../../engine/model/machine.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
 import { packCallSignature } from './call-signature.ts';
-import { CallWriter } from './call-writer.ts';
-import { calledTool } from './called-tool.ts';
-import { failure } from './faults.ts';
-import { HostedWriter } from './hosted-writer.ts';
-import { MessageWriter } from './message-writer.ts';
-import { callIdOf, type ItemStatus, sealOf } from './output-item.ts';
-import { ReasoningWriter, writeSeal } from './reasoning-writer.ts';
-import { type Outcome, outcomeOf, responseEcho, responseHead } from './response-object.ts';
+import { failure, wireError } from './encode-fault.ts';
+import { encodeFinish, type Outcome } from './finish.ts';
+import { callIdOf, encodeSignature, type ItemStatus } from './output-item.ts';
+import { responseEcho, responseHead } from './response-object.ts';
 import { members, StreamWriter } from './stream-writer.ts';
+import { calledTool } from './tool-names.ts';
+import { HostedWriter } from './write-hosted-tools.ts';
+import { ReasoningWriter, writeRedacted } from './write-reasoning.ts';
+import { MessageWriter } from './write-text.ts';
+import { CallWriter } from './write-tool-calls.ts';
 
 interface State {
   readonly context: ReplyContext;
   readonly stream: StreamWriter;
-  /** What each response object repeats of the request. */
+  /** The request's members that each response object repeats. */
   readonly echo: string;
   id: string;
   model: string;
   started: boolean;
-  /** The item that was added last. It is done only when the next begins or the answer ends: then its status is known. */
+  /** The item added last. It ends when the next one starts or the reply ends, since its status is known only then. */
   item: MessageWriter | ReasoningWriter | CallWriter | HostedWriter | undefined;
   /** A block is open in `item`. */
   inBlock: boolean;
@@ -29,8 +30,9 @@ interface State {
 }
 
 /**
- * Events → the `response.…` event family. An answer that ends in an `error` event is told by `response.failed` alone: a
- * separate `error` event makes client libraries drop all that came before. Source: OpenAI API reference, "Streaming events".
+ * Encodes events as `response.…` events. A fault becomes an `error` event with a nested `error`, then
+ * `response.failed`: client libraries raise on the former, coding agents act on the latter. Source: OpenAI API
+ * reference, "Streaming events", and a recorded failure.
  */
 export const encodeStream = machine<State, ModelEvent, string>({
   initial: (context) => ({
@@ -62,7 +64,7 @@ export const encodeStream = machine<State, ModelEvent, string>({
         if (item instanceof ReasoningWriter) item.text(event.text, out);
         break;
       case 'signature-delta':
-        if (item instanceof ReasoningWriter) item.seal(event.signature);
+        if (item instanceof ReasoningWriter) item.sign(event.signature);
         break;
       case 'citation-delta':
         if (item instanceof MessageWriter) item.cite(event.citation, out);
@@ -86,6 +88,10 @@ export const encodeStream = machine<State, ModelEvent, string>({
       default:
         event satisfies never;
     }
+  },
+  // Some clients reset their timeout only on events.
+  progress(state, out) {
+    if (state.started) writeResponse(state, 'response.in_progress', { status: 'in_progress' }, out);
   },
 });
 
@@ -119,13 +125,13 @@ const startBlock = (state: State, { block }: BlockStart, out: string[]): void =>
       state.item = new ReasoningWriter(stream, context.id);
       break;
     case 'redacted-thinking':
-      writeSeal(stream, context.id, sealOf(block.signature), out);
+      writeRedacted(stream, context.id, encodeSignature(block.signature), out);
       break;
     case 'tool-call': {
-      // The seal takes an index of its own, ahead of the call's.
+      // The signature's item takes its own index, before the call's.
       const callId = callIdOf(block.id, context.id, stream.nextIndex);
       if (block.signature) {
-        writeSeal(stream, context.id, packCallSignature({ callId, signature: block.signature }), out);
+        writeRedacted(stream, context.id, packCallSignature({ callId, signature: block.signature }), out);
       }
       state.item = new CallWriter(stream, context.id, callId, calledTool(context.request.tools, block.name), out);
       break;
@@ -147,7 +153,7 @@ const finishItem = (state: State, status: ItemStatus, out: string[]): void => {
 };
 
 const stop = (state: State, { finish, usage }: MessageStop, out: string[]): void => {
-  const outcome = outcomeOf(finish, state.refused, usage);
+  const outcome = encodeFinish(finish, state.refused, usage);
   if (finish === 'pause' || finish === 'compaction')
     state.context.losses.approximate('status', `completed for ${finish}`);
   finishItem(state, outcome.status === 'incomplete' ? 'incomplete' : 'completed', out);
@@ -158,5 +164,6 @@ const stop = (state: State, { finish, usage }: MessageStop, out: string[]): void
 const failWith = (state: State, fault: Fault, out: string[]): void => {
   if (!state.started) start(state, out);
   if (!state.inBlock) finishItem(state, 'completed', out);
+  state.stream.event(out, 'error', members({ error: wireError(fault) }));
   writeResponse(state, 'response.failed', { status: 'failed', error: failure(fault) }, out);
 };

@@ -1,5 +1,5 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type {
   CustomTool,
   FunctionTool,
@@ -9,21 +9,21 @@ import type {
   WebSearchTool,
 } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import type { Encoding } from './encoding.ts';
-import { keepExtra } from './keep-extra.ts';
+import type { ContentContext } from './encode-content.ts';
+import { encodeExtra } from './extra.ts';
 
 /**
- * Tools and what is said of their use → members of the body; none at all when no tool is left. Throws an `unsupported` fault
- * for a hosted tool without which the client would get a wrong result unnoticed.
+ * Encodes tools and tool choice; empty without tools. Throws an `unsupported` fault for a hosted tool whose loss
+ * would silently change the result.
  */
-export const encodeToolMembers = (request: ModelRequest, encoding: Encoding): JsonObject => {
-  const tools = encodeTools(request, encoding);
+export const encodeToolMembers = (request: ModelRequest, context: ContentContext): JsonObject => {
+  const tools = encodeTools(request, context);
   if (tools.length === 0) {
-    if (request.toolChoice && request.toolChoice.type !== 'auto') encoding.losses.drop('tool_choice', 'no tools');
-    if (request.parallelToolCalls === false) encoding.losses.drop('parallel_tool_calls', 'no tools');
+    if (request.toolChoice && request.toolChoice.type !== 'auto') context.losses.drop('tool_choice', 'no tools');
+    if (request.parallelToolCalls === false) context.losses.drop('parallel_tool_calls', 'no tools');
     return {};
   }
-  const choice = request.toolChoice && encodeChoice(request.toolChoice, encoding);
+  const choice = request.toolChoice && encodeChoice(request.toolChoice, context);
   return {
     tools,
     ...(choice !== undefined && { tool_choice: choice }),
@@ -31,12 +31,12 @@ export const encodeToolMembers = (request: ModelRequest, encoding: Encoding): Js
   };
 };
 
-const encodeTools = ({ tools }: ModelRequest, encoding: Encoding): readonly JsonObject[] => {
+const encodeTools = ({ tools }: ModelRequest, context: ContentContext): readonly JsonObject[] => {
   const written: JsonObject[] = [];
   const groups = new Map<string, JsonObject[]>();
   for (const tool of tools) {
     if (tool.type === 'function' || tool.type === 'custom') {
-      const wire = tool.type === 'function' ? encodeFunction(tool, encoding) : encodeCustom(tool, encoding);
+      const wire = tool.type === 'function' ? encodeFunction(tool, context) : encodeCustom(tool, context);
       const { namespace } = tool;
       const group = namespace && groups.get(namespace.name);
       if (namespace === undefined) written.push(wire);
@@ -49,40 +49,40 @@ const encodeTools = ({ tools }: ModelRequest, encoding: Encoding): readonly Json
         written.push({ type: 'namespace', name, ...(description && { description }), ...more, tools: members });
       }
     } else {
-      const wire = tool.type === 'web-search' ? encodeWebSearch(tool, encoding) : encodeHosted(tool, encoding);
+      const wire = tool.type === 'web-search' ? encodeWebSearch(tool, context) : encodeHosted(tool, context);
       if (wire) written.push(wire);
     }
   }
   return written;
 };
 
-/** Without a word on it the vendor would hold calls to the schema, which then has to be of a stricter kind. */
-const encodeFunction = (tool: FunctionTool, encoding: Encoding): JsonObject => {
-  if (tool.cache) encoding.losses.drop(`${tool.at ?? 'tools'}.cache_control`);
+/** Encodes a function. `strict` is always written: by default the vendor enforces a stricter kind of schema. */
+const encodeFunction = (tool: FunctionTool, context: ContentContext): JsonObject => {
+  if (tool.cache) context.losses.drop(`${tool.at ?? 'tools'}.cache_control`);
   return {
     type: 'function',
-    name: encoding.tool(tool.name).name,
+    name: context.tool(tool.name).name,
     ...(tool.description !== undefined && { description: tool.description }),
     parameters: tool.parameters ?? { type: 'object', properties: {} },
-    ...(tool.strict === undefined && encoding.ownClient ? {} : { strict: tool.strict ?? false }),
-    ...keepExtra(tool.extra, encoding.losses),
+    ...(tool.strict === undefined && context.ownClient ? {} : { strict: tool.strict ?? false }),
+    ...encodeExtra(tool.extra, context.losses),
   };
 };
 
-const encodeCustom = (tool: CustomTool, encoding: Encoding): JsonObject => ({
+const encodeCustom = (tool: CustomTool, context: ContentContext): JsonObject => ({
   type: 'custom',
-  name: encoding.tool(tool.name).name,
+  name: context.tool(tool.name).name,
   ...(tool.description !== undefined && { description: tool.description }),
   ...(tool.format && { format: tool.format }),
-  ...keepExtra(tool.extra, encoding.losses),
+  ...encodeExtra(tool.extra, context.losses),
 });
 
-const encodeWebSearch = (tool: WebSearchTool, { losses }: Encoding): JsonObject => {
+const encodeWebSearch = (tool: WebSearchTool, { losses }: ContentContext): JsonObject => {
   if (tool.raw.wire === 'responses') return tool.raw.value;
   const at = tool.at ?? 'tools';
   if (tool.maxUses !== undefined) losses.drop(memberPath(at, 'max_uses'));
   if (tool.blockedDomains?.length) losses.drop(memberPath(at, 'blocked_domains'));
-  keepExtra(tool.extra, losses);
+  encodeExtra(tool.extra, losses);
   return {
     type: 'web_search',
     ...(tool.allowedDomains?.length && { filters: { allowed_domains: tool.allowedDomains } }),
@@ -91,8 +91,10 @@ const encodeWebSearch = (tool: WebSearchTool, { losses }: Encoding): JsonObject 
   };
 };
 
-/** Another vendor's hosted tools: one has a counterpart, some would leave the client waiting, the rest only help. */
-const encodeHosted = (tool: HostedTool, { losses }: Encoding): JsonObject | undefined => {
+/**
+ * Encodes another vendor's hosted tool: one has a counterpart, client-run ones are refused, the rest become losses.
+ */
+const encodeHosted = (tool: HostedTool, { losses }: ContentContext): JsonObject | undefined => {
   if (tool.wire === 'responses') return tool.raw;
   const at = tool.at ?? 'tools';
   if (/^code_execution/.test(tool.kind)) {
@@ -106,21 +108,21 @@ const encodeHosted = (tool: HostedTool, { losses }: Encoding): JsonObject | unde
   return undefined;
 };
 
-const encodeChoice = (choice: ToolChoice, encoding: Encoding): JsonObject | string | undefined => {
+const encodeChoice = (choice: ToolChoice, context: ContentContext): JsonObject | string | undefined => {
   switch (choice.type) {
     case 'auto':
     case 'none':
     case 'required':
       return choice.type;
     case 'tool':
-      return named(choice.name, encoding);
+      return named(choice.name, context);
     case 'allowed': {
-      const tools = choice.names.map((name) => named(name, encoding));
+      const tools = choice.names.map((name) => named(name, context));
       return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools };
     }
     case 'opaque':
       if (choice.wire === 'responses') return asChoice(choice.value);
-      encoding.losses.drop('tool_choice', 'a choice that only another protocol knows');
+      context.losses.drop('tool_choice', 'a choice that only another protocol knows');
       return undefined;
     default:
       return choice satisfies never;
@@ -132,7 +134,7 @@ const asChoice = (value: unknown): JsonObject | string | undefined =>
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
-const named = (toolName: string, encoding: Encoding): JsonDraft => {
-  const { kind, name, namespace } = encoding.tool(toolName);
+const named = (toolName: string, context: ContentContext): JsonDraft => {
+  const { kind, name, namespace } = context.tool(toolName);
   return { type: kind, name, ...(namespace !== undefined && { namespace }) };
 };

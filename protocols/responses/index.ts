@@ -1,51 +1,56 @@
-import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import type { ClientProtocol, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { recordType } from '../../engine/model/sse.ts';
+import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
+import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
-import { decodeRequest } from './decode-request.ts';
+import { decodeRequest, ownWireField } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
-import { encodeBreak } from './encode-break.ts';
+import { maxCallId, responsesTraits } from './dialect.ts';
+import { encodeBreak, encodeFault, encodeProgress } from './encode-fault.ts';
+import { holdsPackedSignature } from './encode-reasoning.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
-import { decodeFault, encodeFault } from './faults.ts';
 import { fieldNames } from './field-names.ts';
-import { holdsPacked } from './holds-packed.ts';
-import { serverState } from './server-state.ts';
 
-export { serverState } from './server-state.ts';
+export { serverState } from './decode-request.ts';
+export { openAiModels } from './dialect.ts';
 
-/** The Responses protocol as clients speak it. */
+const endTypes = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'];
+
+/** `response.failed` follows an `error` event, but not from every upstream. */
+const readEnd = (record: SseRecord): StreamEnd | undefined => {
+  const type = recordType(record);
+  if (type === undefined) return undefined;
+  return endTypes.includes(type) ? 'end' : type === 'error' ? 'finish' : undefined;
+};
+
+/** The client side of the Responses protocol. */
 export const responsesClient: ClientProtocol = {
   wire: 'responses',
   decodeRequest,
-  mends: holdsPacked,
-  ownWireField: serverState,
+  mends: holdsPackedSignature,
+  ownWireField,
   fieldNames,
   encodeStream,
   encodeReply,
   encodeFault,
   encodeBreak,
   keepAlive: ': keep-alive\n\n',
-  terminators: [
-    '\nevent: response.completed',
-    '\nevent: response.incomplete',
-    '\nevent: response.failed',
-    '\nevent: error',
-    '"type":"response.completed"',
-    '"type":"response.incomplete"',
-    '"type":"response.failed"',
-    '"type": "response.completed"',
-    '"type": "response.incomplete"',
-    '"type": "response.failed"',
-  ],
+  encodeProgress,
+  // Coding agents compact the conversation on this fault, but recognize it only in a stream.
+  toldInStream: new Set(['upstream-context']),
+  ends: { signs: [...endTypes, 'event: error', 'event:error', '"error"'], read: readEnd },
 };
 
-/** The Responses protocol as the gateway speaks it to an upstream. */
+/** The upstream side of the Responses protocol. */
 export const responsesUpstream: UpstreamProtocol = {
   wire: 'responses',
+  takesAsItCame: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, maxCallId),
   encodeRequest,
   decodeStream,
   decodeReply,
   decodeFault,
-  // Payloads come only where they are asked for.
+  // Encrypted reasoning is returned only on request.
   mayReason: ({ include }) => Array.isArray(include) && include.includes('reasoning.encrypted_content'),
 };

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../engine/model/json.ts';
-import { type Signature, writeSignature } from '../../engine/model/signature.ts';
-import type { CalledTool } from './called-tool.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import { type Signature, writeSignature } from '../../engine/model/reasoning/signature.ts';
+import type { CalledTool } from './tool-names.ts';
 
-/** How far an item has come. */
+/** An item's status. */
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-/** A text of a message. Source: OpenAI API reference, "The response object", `output`; so for all below. */
+/** A text part of a message. Source, here and below: OpenAI API reference, "The response object", `output`. */
 export const textPart = (text: string, annotations: readonly JsonObject[]): JsonObject => ({
   type: 'output_text',
   text,
@@ -23,7 +23,7 @@ export const messageItem = (id: string, status: ItemStatus, content: readonly Js
   content,
 });
 
-/** `summary` holds at most one text; a seal without readable reasoning has none. */
+/** A reasoning item. `summary` has at most one text, and none for redacted reasoning. */
 export const reasoningItem = (id: string, summary: readonly string[], payload: string | undefined): JsonObject => ({
   id,
   type: 'reasoning',
@@ -33,10 +33,10 @@ export const reasoningItem = (id: string, summary: readonly string[], payload: s
 
 export const summaryPart = (text: string): JsonObject => ({ type: 'summary_text', text });
 
-/** The seal of a reasoning item as this protocol's clients get it. */
-export const sealOf = (signature: Signature): string => writeSignature(signature, 'responses');
+/** A signature as `encrypted_content`. */
+export const encodeSignature = (signature: Signature): string => writeSignature(signature, 'responses');
 
-/** `input` is JSON for a function and bare text for a custom tool. */
+/** A call item. `input` is JSON for a function and plain text for a custom tool. */
 export const callItem = (
   id: string,
   status: ItemStatus,
@@ -51,10 +51,10 @@ export const callItem = (
   ...(namespace !== undefined && { namespace }),
 });
 
-/** An item's id: unique in the gateway, the same each time. `index` counts the answer's items. */
+/** An item's id, unique and deterministic. `index` counts the reply's items. */
 export const itemId = (prefix: 'msg' | 'rs' | 'fc' | 'ctc', contextId: string, index: number): string =>
   `${prefix}_${contextId}${index.toString(16).padStart(4, '0')}`;
 
-/** A call's id where the upstream gave none. */
+/** A call's id; derived from the request id if the upstream sent none. */
 export const callIdOf = (id: string, contextId: string, index: number): string =>
   id === '' ? `call_${contextId}${index.toString(16).padStart(4, '0')}` : id;

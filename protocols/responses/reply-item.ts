@@ -1,21 +1,24 @@
 import type { Block, ModelEvent } from '../../engine/model/event.ts';
+import type { StreamEvent } from './schema-reply.ts';
 
 /**
- * The one line of blocks that an answer's items are written into. Items may overlap on the wire, blocks never do: the first
- * that began is written at once, the others wait for their turn.
+ * Orders the blocks of a reply's items. Items may overlap on the wire, blocks can't: the first item is written live,
+ * later ones are buffered until it ends.
  */
-export class BlockLine {
-  /** Blocks that were begun. */
+export class BlockQueue {
+  /** Blocks closed so far. */
   #blocks = 0;
   #live: ReplyItem | undefined;
   readonly #waiting: ReplyItem[] = [];
+  /** Number of waiting items already released. */
+  #served = 0;
 
   begin(item: ReplyItem): void {
     if (this.#live) this.#waiting.push(item);
     else this.#live = item;
   }
 
-  /** The index of the block that opens next, or of the open one. */
+  /** The index of the open block, or of the next one. */
   get index(): number {
     return this.#blocks;
   }
@@ -28,24 +31,30 @@ export class BlockLine {
     this.#blocks += 1;
   }
 
-  /** Those whose turn it is now are written as far as they have come. */
+  /** Ends an item and writes the next ones as far as they are complete. */
   ended(item: ReplyItem, out: ModelEvent[]): void {
     if (this.#live !== item) return;
-    this.#live = this.#waiting.shift();
-    this.#live?.release(out);
-    if (this.#live?.done) this.ended(this.#live, out);
+    do {
+      this.#live = this.#waiting[this.#served];
+      if (this.#live) this.#served += 1;
+      else {
+        this.#waiting.length = 0;
+        this.#served = 0;
+      }
+      this.#live?.release(out);
+    } while (this.#live?.done);
   }
 }
 
-/** One output item as it grows, written as blocks. */
+/** Writes one output item as blocks. */
 export class ReplyItem {
-  readonly #line: BlockLine;
-  /** What waits for this item's turn, without its place in the line. */
+  readonly #line: BlockQueue;
+  /** Events buffered until the item is live; their index isn't final. */
   readonly #held: ModelEvent[] = [];
   #open = false;
   done = false;
 
-  constructor(line: BlockLine) {
+  constructor(line: BlockQueue) {
     this.#line = line;
     line.begin(this);
   }
@@ -72,7 +81,7 @@ export class ReplyItem {
     if (json !== '') this.#emit({ type: 'input-delta', index: this.#line.index, json }, out);
   }
 
-  /** Any other delta of the open block; its index is set here. */
+  /** Adds any other delta to the open block, and sets its index. */
   delta(
     event: Extract<ModelEvent, { readonly type: 'signature-delta' | 'citation-delta' | 'opaque-delta' }>,
     out: ModelEvent[],
@@ -92,7 +101,7 @@ export class ReplyItem {
     this.#line.ended(this, out);
   }
 
-  /** Writes what was held back; from now on all is written at once. */
+  /** Writes the buffered events; later ones are written directly. */
   release(out: ModelEvent[]): void {
     for (const event of this.#held) {
       out.push('index' in event ? { ...event, index: this.#line.index } : event);
@@ -109,4 +118,12 @@ export class ReplyItem {
     out.push(event);
     if (event.type === 'block-stop') this.#line.blockStopped();
   }
+}
+
+/** Reads one output item of a stream. */
+export interface ItemReader {
+  /** Reads an event of the item. */
+  readonly read: (type: string, event: StreamEvent, out: ModelEvent[]) => void;
+  /** Ends the item. `item` is the whole of it if the provider sent one; it completes the deltas. */
+  readonly finish: (item: object | undefined, out: ModelEvent[]) => void;
 }

@@ -1,34 +1,35 @@
-/** A frequent event, written up to the two members that change. */
+import { writeJson } from '../../engine/model/json/exact-numbers.ts';
+
+/** The template of a frequent event: only its number and delta change. */
 export interface DeltaTemplate {
   readonly head: string;
   readonly rest: string;
   readonly tail: string;
 }
 
-/** Members as JSON text without the braces, ready to stand after others. */
+/** JSON members without the braces, to be placed after others. */
 export type Members = string;
 
-/** Members → text. */
-export const members = (value: object): Members => JSON.stringify(value).slice(1, -1);
+export const members = (value: object): Members => writeJson(value).slice(1, -1);
 
-/** A delta event of this type. `place` says where its text belongs. */
+/** Builds a delta event's template. `place` holds the members that locate its text. */
 export const deltaTemplate = (type: string, place: Members, more: Members = ''): DeltaTemplate => ({
   head: `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
   rest: `,${place},"delta":`,
   tail: `${more && `,${more}`}}\n\n`,
 });
 
-/** Writes one stream's events as SSE text, numbers them without gaps and keeps the items that are done. */
+/** Writes a stream's events as SSE text with consecutive numbers, and collects completed items. */
 export class StreamWriter {
   #sequence = 0;
   readonly #items: string[] = [];
 
-  /** The output index that the next item gets. */
+  /** The output index of the next item. */
   get nextIndex(): number {
     return this.#items.length;
   }
 
-  /** The done items, as the text of a JSON array. */
+  /** The completed items, as a JSON array. */
   get output(): string {
     return `[${this.#items.join(',')}]`;
   }
@@ -44,12 +45,12 @@ export class StreamWriter {
   }
 
   itemAdded(out: string[], item: object): void {
-    this.event(out, 'response.output_item.added', `"output_index":${this.nextIndex},"item":${JSON.stringify(item)}`);
+    this.event(out, 'response.output_item.added', `"output_index":${this.nextIndex},"item":${writeJson(item)}`);
   }
 
-  /** The item that was added last, whole. */
+  /** Ends the item added last. */
   itemDone(out: string[], item: object): void {
-    const text = JSON.stringify(item);
+    const text = writeJson(item);
     this.event(out, 'response.output_item.done', `"output_index":${this.nextIndex},"item":${text}`);
     this.#items.push(text);
   }

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { promptTokens, type Usage } from '../../engine/model/usage.ts';
-import type { UsageCounts } from './reply-schema.ts';
+import type { UsageCounts } from './schema-reply.ts';
 
-/** The vendor's counts → usage. Its input count includes what was read from and written to a cache. */
-export const readUsage = (counts: UsageCounts | null | undefined): Usage => {
+/** The vendor's counts → usage. The input count includes cache reads and writes. */
+export const decodeUsage = (counts: UsageCounts | null | undefined): Usage => {
   if (!counts) return {};
   const cacheRead = counts.input_tokens_details?.cached_tokens ?? undefined;
   const cacheWrite = counts.input_tokens_details?.cache_write_tokens ?? undefined;
@@ -18,10 +18,10 @@ export const readUsage = (counts: UsageCounts | null | undefined): Usage => {
 };
 
 /**
- * Usage as clients read it: both detail objects are always there. `estimate` stands in for a prompt that the upstream didn't
- * count. Source: OpenAI API reference, "The response object", `usage`.
+ * Usage → counts, always with both detail objects. `estimate` replaces a prompt that the upstream didn't count.
+ * Source: OpenAI API reference, "The response object", `usage`.
  */
-export const writeUsage = (usage: Usage, estimate: number): JsonObject => {
+export const encodeUsage = (usage: Usage, estimate: number): JsonObject => {
   const counted = usage.input !== undefined || usage.cacheRead !== undefined || usage.cacheWrite !== undefined;
   const input = counted ? promptTokens(usage) : estimate;
   const output = usage.output ?? 0;

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { concat, concatMap, defer, delay, from, map, of } from 'rxjs';
-import { configRows } from '../../admin/config.ts';
-import { wordFault } from '../../admin/word-fault.ts';
-import type { Row } from '../../engine/http/site.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import { configRoutes } from '../../admin/config.ts';
+import { formatFault } from '../../admin/format-fault.ts';
+import type { HttpRoute } from '../../engine/http/router.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { openStore, type Rig as StoreRig, temporaryHome, withProvider } from '../engine/config/store-rig.ts';
-import { jsonOf, type Rig, serveRows } from './rig.ts';
+import { jsonOf, type Rig, serveRoutes } from './rig.ts';
 
 const serve = async (
   t: ExecutionContext,
@@ -20,7 +20,7 @@ const serve = async (
     }
 > => {
   const store = await openStore(t, temporaryHome(t, text), written);
-  const rig = await serveRows(t, configRows(store.store));
+  const rig = await serveRoutes(t, configRoutes(store.store));
   return {
     ...store,
     ...rig,
@@ -197,12 +197,12 @@ test('a request is answered by the configuration of its beginning, whatever chan
   const { store } = await openStore(t, temporaryHome(t, JSON.stringify(withProvider('p0'))), withProvider('p0'));
   const pieces = 5;
   /** Stands for a route: answers piece by piece by the configuration of the request's beginning. */
-  const work: Row = {
+  const work: HttpRoute = {
     method: 'POST',
     path: '/work',
     endpoint: {
       open: false,
-      wordFault,
+      formatFault,
       handle: () =>
         defer(() => {
           const { config } = store;
@@ -215,7 +215,7 @@ test('a request is answered by the configuration of its beginning, whatever chan
         }),
     },
   };
-  const { ask } = await serveRows(t, [work, ...configRows(store)]);
+  const { ask } = await serveRoutes(t, [work, ...configRoutes(store)]);
   let changing = true;
   const seen = new Set<string>();
   const keepAsking = async (): Promise<number> => {

@@ -104,3 +104,36 @@ test('it needs the key', async (t) => {
   const running = await gateway(t, { APIKEY: 'a-key-of-mine' });
   t.is((await ask(running, { model: 'm' })).status, 401);
 });
+
+test('OpenAI is called over Responses, but for what a chat client sends as it came; the graph says the same', async (t) => {
+  const running = await gateway(t, {
+    Providers: [
+      { name: 'p', baseUrl: 'https://api.openai.com/v1', apiKey: secret, models: ['gpt-6.1-sol', 'gpt-4.1'] },
+    ],
+    Router: { default: 'p,gpt-6.1-sol' },
+    transformers: [{ name: 'maxtoken', models: ['gpt-6-luna'], options: { max_tokens: 9 } }],
+  });
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const parameters = { type: 'object', properties: {} };
+  const bodies = {
+    messages: { max_tokens: 99, messages, tools: [{ name: 'f', input_schema: parameters }] },
+    chat: { messages, tools: [{ type: 'function', function: { name: 'f', parameters } }] },
+    responses: { input: 'Hi', tools: [{ type: 'function', name: 'f', parameters }] },
+  };
+  const cases = [
+    ['messages', 'gpt-6.1-sol', 'responses', false],
+    ['responses', 'gpt-6.1-sol', 'responses', true],
+    ['chat', 'gpt-6.1-sol', 'chat/completions', true],
+    // A stage changes its requests.
+    ['chat', 'gpt-6-luna', 'responses', false],
+    ['messages', 'gpt-4.1', 'chat/completions', false],
+  ] as const;
+  for (const [client, model, path, passes] of cases) {
+    const { body } = await ask(running, { client, body: { ...bodies[client], model: `p,${model}` } });
+    t.like(body, { url: `https://api.openai.com/v1/${path}`, relays: { request: passes } }, `${client} ${model}`);
+    const shown = await fetch(`${running.baseUrl}/api/graph?model=p,${model}&client=${client}`);
+    const graph = JSON.stringify(await shown.json());
+    t.true(graph.includes(`"url":"https://api.openai.com/v1/${path}"`), `${client} ${model}`);
+    t.true(graph.includes(`"passThrough":{"request":{"open":${passes}`), `${client} ${model}`);
+  }
+});

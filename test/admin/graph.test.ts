@@ -132,7 +132,7 @@ test('what is shown is what runs, in that order', async (t) => {
 
 test('a module that is not loaded: its routes alone are broken, and say so', async (t) => {
   t.is(gateway.reports.length, 1, gateway.reports.join('\n'));
-  t.true(gateway.reports.some((line) => /transformers\[2\] can't be used: \.\.\/gone\.js: /.test(line)));
+  t.true(gateway.reports.some((line) => /transformers\[2\]\.path can't be used: \.\.\/gone\.js: /.test(line)));
   const { value } = await get('/api/graph?model=p,n&client=chat');
   t.regex(graphsOf(value)[0]?.fault ?? '', /Transformer "gone" can't be used/);
   const ask = (model: string) =>

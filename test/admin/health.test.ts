@@ -1,6 +1,6 @@
 import test from 'ava';
 import { request } from 'undici';
-import { type Health, healthRows } from '../../admin/health.ts';
+import { type Health, healthRoutes } from '../../admin/health.ts';
 import { serve } from '../engine/http/rig.ts';
 
 const cases: readonly (readonly [title: string, health: Health, path: string, status: number, word: string])[] = [
@@ -18,7 +18,7 @@ for (const [title, health, path, status, word] of cases) {
   test(`${path} ${title}, without a key`, async (t) => {
     const { port } = await serve(
       t,
-      healthRows(() => health),
+      healthRoutes(() => health),
       { apiKey: 'secret' },
     );
     const answer = await request(`http://127.0.0.1:${port}${path}`);

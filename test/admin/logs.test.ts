@@ -1,14 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { lastValueFrom, toArray } from 'rxjs';
-import { logRows } from '../../admin/logs.ts';
+import { logRoutes } from '../../admin/logs.ts';
 import { sendLog } from '../../admin/send-log.ts';
-import { Flow } from '../../engine/flow.ts';
-import { type Logs, openLogs, quietLogs } from '../../engine/log/index.ts';
-import { apiKey, jsonOf, type Rig, serveRows, temporaryFolder } from './rig.ts';
+import { Backpressure } from '../../engine/backpressure.ts';
+import { type Logs, openLogs, quietLogs } from '../../engine/log/open-logs.ts';
+import { until } from '../support/until.ts';
+import { apiKey, jsonOf, type Rig, serveRoutes, temporaryFolder } from './rig.ts';
 
 const server = 'switchyard-20260131093000.log';
 const older = 'switchyard-20260130093000.log';
@@ -38,7 +48,7 @@ const makeHome = (t: ExecutionContext): string => {
 
 const serve = async (t: ExecutionContext, logs: Logs = quietLogs): Promise<Rig & { home: string }> => {
   const home = makeHome(t);
-  return { ...(await serveRows(t, logRows(home, logs))), home };
+  return { ...(await serveRoutes(t, logRoutes(home, logs))), home };
 };
 
 test('files are listed newest first, and only logs', async (t) => {
@@ -158,7 +168,7 @@ test('S5 an application log that is a link is not there', async (t) => {
   const outside = join(temporaryFolder(t), 'outside.txt');
   writeFileSync(outside, 'secret');
   symlinkSync(outside, join(home, 'app.log'));
-  const { ask } = await serveRows(t, logRows(home, quietLogs));
+  const { ask } = await serveRoutes(t, logRoutes(home, quietLogs));
   t.deepEqual(await (await ask('/api/logs/files')).json(), []);
   t.is((await ask('/api/logs')).status, 404);
   t.is((await ask('/api/logs', { method: 'DELETE' })).status, 404);
@@ -166,7 +176,7 @@ test('S5 an application log that is a link is not there', async (t) => {
 });
 
 test('nothing has been logged yet', async (t) => {
-  const { ask } = await serveRows(t, logRows(join(temporaryFolder(t), 'none'), quietLogs));
+  const { ask } = await serveRoutes(t, logRoutes(join(temporaryFolder(t), 'none'), quietLogs));
   t.deepEqual(await (await ask('/api/logs/files')).json(), []);
   t.deepEqual(await (await ask('/api/logs')).json(), []);
   t.like(await (await ask('/api/logs', { method: 'DELETE' })).json(), { success: true });
@@ -197,7 +207,7 @@ test('what was just logged is there, and after an emptying only what came later'
   const home = temporaryFolder(t);
   const logs = openLogs({ home, enabled: true, level: 'info' });
   t.teardown(() => logs.close());
-  const { ask } = await serveRows(t, logRows(home, logs));
+  const { ask } = await serveRoutes(t, logRoutes(home, logs));
   const messages = async (): Promise<string[]> => {
     const lines = await jsonOf<string[]>(await ask('/api/logs'));
     return lines.map((line) => JSON.parse(line).msg);
@@ -236,7 +246,7 @@ test('a large file is sent in small pieces, so that no other request waits for i
   const path = join(temporaryFolder(t), 'app.log');
   writeFileSync(path, `${line}\n`.repeat(60_000));
   const tail = { maxBytes: 1e9, maxLines: undefined };
-  const parts = await lastValueFrom(sendLog({ name: 'app.log', path }, tail, new Flow()).pipe(toArray()));
+  const parts = await lastValueFrom(sendLog({ name: 'app.log', path }, tail, new Backpressure()).pipe(toArray()));
   const lengths = parts.map((part) => (part.type === 'data' ? part.data.length : 0));
   t.true(Math.max(...lengths) < 400_000);
   t.true(lengths.length > 40);
@@ -245,10 +255,15 @@ test('a large file is sent in small pieces, so that no other request waits for i
 test('a client that stops reading holds up the reading, and one that leaves ends it', async (t) => {
   const { baseUrl, home } = await serve(t);
   writeFileSync(join(home, 'app.log'), `${line}\n`.repeat(60_000));
-  const openFiles = (): number => {
-    const listed = execFileSync('ls', ['-l', `/proc/${process.pid}/fd`], { encoding: 'utf8' });
-    return listed.split('\n').filter((entry) => entry.endsWith(join(home, 'app.log'))).length;
+  const target = (descriptor: string): string => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`);
+    } catch {
+      return 'closed since';
+    }
   };
+  const openFiles = (): number =>
+    readdirSync('/proc/self/fd').filter((descriptor) => target(descriptor) === join(home, 'app.log')).length;
   if (process.platform !== 'linux') return t.pass('needs /proc');
   const { port } = new URL(baseUrl);
   const socket = connect(Number(port), '127.0.0.1');
@@ -257,8 +272,7 @@ test('a client that stops reading holds up the reading, and one that leaves ends
   await new Promise((resolve) => setTimeout(resolve, 400));
   t.is(openFiles(), 1, 'still being read');
   socket.destroy();
-  const deadline = Date.now() + 5_000;
-  while (openFiles() > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => openFiles() === 0);
   t.is(openFiles(), 0);
   t.is((await fetch(`${baseUrl}/api/logs`, { method: 'HEAD', headers: { 'x-api-key': apiKey } })).status, 200);
   await new Promise((resolve) => setTimeout(resolve, 100));

@@ -1,12 +1,12 @@
 import test from 'ava';
 import { request } from 'undici';
-import { metricsRows } from '../../admin/metrics.ts';
-import { createMetrics } from '../../engine/metrics/metrics.ts';
+import { metricsRoutes } from '../../admin/metrics.ts';
+import { createMetrics } from '../../engine/observe/metrics/metrics.ts';
 import { serve } from '../engine/http/rig.ts';
 
 test('GET /metrics gives the counters to who has the key, and to nobody else', async (t) => {
   const metrics = createMetrics();
-  const { port } = await serve(t, metricsRows(metrics), { apiKey: 'secret' });
+  const { port } = await serve(t, metricsRoutes(metrics), { apiKey: 'secret' });
   const refused = await request(`http://127.0.0.1:${port}/metrics`);
   t.is(refused.statusCode, 401);
   t.false((await refused.body.text()).includes('switchyard_'));

@@ -1,9 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { modelRows } from '../../admin/models.ts';
+import { modelListRoutes } from '../../admin/models.ts';
 import type { Config } from '../../engine/config/config.ts';
-import { chatModels } from '../../protocols/chat/encode-models.ts';
-import { messagesModels } from '../../protocols/messages/encode-models.ts';
+import { chatModels } from '../../protocols/chat/models.ts';
+import { messagesModels } from '../../protocols/messages/models.ts';
 import { serve } from '../engine/http/rig.ts';
 import { configWith, provider } from '../engine/routing/providers.ts';
 
@@ -15,14 +15,14 @@ const ids = [
   'q,m',
   'm',
   'x/y',
-  'claude-switchyard-default',
-  'claude-switchyard-p-m',
-  'claude-switchyard-p-x-y',
-  'claude-switchyard-q-m',
+  'anthropic-switchyard-default',
+  'anthropic-switchyard-p-m',
+  'anthropic-switchyard-p-x-y',
+  'anthropic-switchyard-q-m',
 ];
 
 const open = async (t: ExecutionContext, current: () => Config = () => config) => {
-  const rows = modelRows({ config: current, listings: [messagesModels], plain: chatModels, startedAtMs });
+  const rows = modelListRoutes({ config: current, listings: [messagesModels], plain: chatModels, startedAtMs });
   const { port } = await serve(t, rows);
   return async (path: string, headers: Readonly<Record<string, string>> = {}) => {
     const answer = await request(`http://127.0.0.1:${port}${path}`, { headers });
@@ -53,8 +53,8 @@ const pages: readonly (readonly [query: string, from: number, to: number, more: 
   ['?limit=1000', 0, 9, false],
   ['?limit=2', 0, 2, true],
   ['?limit=2&after_id=p,x/y', 2, 4, true],
-  ['?limit=2&after_id=claude-switchyard-p-m', 7, 9, false],
-  ['?after_id=claude-switchyard-q-m', 9, 9, false],
+  ['?limit=2&after_id=anthropic-switchyard-p-m', 7, 9, false],
+  ['?after_id=anthropic-switchyard-q-m', 9, 9, false],
   ['?limit=2&before_id=m', 1, 3, true],
   ['?limit=5&before_id=m', 0, 3, false],
   ['?before_id=p,m', 0, 0, false],
@@ -84,10 +84,10 @@ const titles: Readonly<Record<string, string>> = {
   'q,m': 'm (q)',
   m: 'm',
   'x/y': 'x/y',
-  'claude-switchyard-default': 'm (p)',
-  'claude-switchyard-p-m': 'm (p)',
-  'claude-switchyard-p-x-y': 'x/y (p)',
-  'claude-switchyard-q-m': 'm (q)',
+  'anthropic-switchyard-default': 'm (p)',
+  'anthropic-switchyard-p-m': 'm (p)',
+  'anthropic-switchyard-p-x-y': 'x/y (p)',
+  'anthropic-switchyard-q-m': 'm (q)',
 };
 
 for (const query of [
@@ -103,6 +103,15 @@ for (const query of [
     const { status, body } = await get(`/v1/models?${query}`, paged);
     t.is(status, 400);
     t.like(body, { type: 'error', error: { type: 'invalid_request_error' } });
+  });
+}
+
+for (const id of ['switchyard-default', 'claude-switchyard-default', 'anthropic/switchyard-default']) {
+  test(`an alias can be asked for with another word before it, or none: ${id}`, async (t) => {
+    const get = await open(t);
+    const { status, body } = await get(`/v1/models/${id}`);
+    t.is(status, 200);
+    t.like(body, { id: 'anthropic-switchyard-default' });
   });
 }
 
@@ -138,7 +147,7 @@ test('the list is the configuration as it is now', async (t) => {
 });
 
 test('the list needs the key', async (t) => {
-  const rows = modelRows({ config: () => config, listings: [messagesModels], plain: chatModels, startedAtMs });
+  const rows = modelListRoutes({ config: () => config, listings: [messagesModels], plain: chatModels, startedAtMs });
   const { port } = await serve(t, rows, { apiKey: 'secret' });
   for (const path of ['/v1/models', '/v1/models/p,m']) {
     const answer = await request(`http://127.0.0.1:${port}${path}`);

@@ -1,34 +1,34 @@
 import test, { type ExecutionContext } from 'ava';
 import Type from 'typebox';
 import { request } from 'undici';
-import { healthRows } from '../../admin/health.ts';
-import { metricsRows } from '../../admin/metrics.ts';
+import { healthRoutes } from '../../admin/health.ts';
+import { metricsRoutes } from '../../admin/metrics.ts';
 import { modelRouteDoc } from '../../admin/model-route-doc.ts';
-import { modelRows } from '../../admin/models.ts';
-import { describe, openApiRows, withDocs } from '../../admin/openapi.ts';
-import type { DocumentedRow } from '../../admin/operation-doc.ts';
+import { modelListRoutes } from '../../admin/models.ts';
+import { openApiDocument, openApiRoutes, withDocs } from '../../admin/openapi.ts';
+import type { DocumentedRoute } from '../../admin/operation-doc.ts';
 import { countTokensDoc } from '../../admin/operation-docs.ts';
-import { rootRows } from '../../admin/root.ts';
+import { rootRoutes } from '../../admin/root.ts';
 import { serviceDocs } from '../../admin/service-docs.ts';
-import { transformerRows } from '../../admin/transformers.ts';
-import { countTokensEndpoint } from '../../engine/count-tokens-endpoint.ts';
-import type { Row } from '../../engine/http/site.ts';
-import { createMetrics } from '../../engine/metrics/metrics.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json.ts';
-import { modelEndpoint } from '../../engine/model-endpoint.ts';
-import { chatModels } from '../../protocols/chat/encode-models.ts';
-import { chatSchemas } from '../../protocols/chat/route-schemas.ts';
+import { transformerRoutes } from '../../admin/transformers.ts';
+import { countTokensEndpoint } from '../../engine/endpoints/count-tokens.ts';
+import { modelEndpoint } from '../../engine/endpoints/model.ts';
+import type { HttpRoute } from '../../engine/http/router.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { createMetrics } from '../../engine/observe/metrics/metrics.ts';
+import { chatModels } from '../../protocols/chat/models.ts';
+import { chatSchemas } from '../../protocols/chat/openapi.ts';
 import { clientProtocols } from '../../protocols/index.ts';
 import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
-import { messagesModels } from '../../protocols/messages/encode-models.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
-import { messagesCountRequest, messagesSchemas } from '../../protocols/messages/route-schemas.ts';
-import { responsesSchemas } from '../../protocols/responses/route-schemas.ts';
-import { formats, plainFormat, stages } from '../../transformers/index.ts';
+import { messagesModels } from '../../protocols/messages/models.ts';
+import { messagesCountRequest, messagesSchemas } from '../../protocols/messages/openapi.ts';
+import { responsesSchemas } from '../../protocols/responses/openapi.ts';
+import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import { echo, serve } from '../engine/http/rig.ts';
+import { configOf, gatewayOf } from '../support/gateway-of.ts';
 import { isDescribed, misfitsOf } from '../support/openapi.ts';
 import { jsonAnswer, startUpstream } from '../support/upstream.ts';
-import { configOf, yardOf } from '../support/yard.ts';
 
 const schemas = { messages: messagesSchemas, chat: chatSchemas, responses: responsesSchemas, gemini: undefined };
 
@@ -48,19 +48,19 @@ const open = async (t: ExecutionContext) => {
   );
   t.teardown(upstream.close);
   const config = configOf({ Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }] });
-  const yard = yardOf(t, config);
+  const gateway = gatewayOf(t, config);
   const models = clientProtocols.flatMap(({ protocol, paths }) => {
     const known = schemas[protocol.wire];
-    const endpoint = modelEndpoint(protocol, () => yard, createMetrics());
-    return paths.map((path): DocumentedRow => {
+    const endpoint = modelEndpoint(protocol, () => gateway, createMetrics());
+    return paths.map((path): DocumentedRoute => {
       const row = { method: 'POST', path, endpoint };
       return known ? { ...row, doc: modelRouteDoc(known) } : row;
     });
   });
-  const counting: DocumentedRow = {
+  const counting: DocumentedRoute = {
     method: 'POST',
     path: '/v1/messages/count_tokens',
-    endpoint: countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs: 100 }, () => yard),
+    endpoint: countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs: 100 }, () => gateway),
     doc: { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault },
   };
   const listing = { config: () => config, listings: [messagesModels], plain: chatModels, startedAtMs: 0 };
@@ -68,15 +68,15 @@ const open = async (t: ExecutionContext) => {
     [
       ...models,
       counting,
-      ...modelRows(listing),
-      ...metricsRows(createMetrics()),
-      ...healthRows(() => ({ draining: false })),
-      ...transformerRows(() => ({ formats, stages, plainFormat, custom: new Map() })),
-      ...rootRows,
+      ...modelListRoutes(listing),
+      ...metricsRoutes(createMetrics()),
+      ...healthRoutes(() => ({ draining: false })),
+      ...transformerRoutes(() => ({ formats, stages, defaultFormat, custom: new Map() })),
+      ...rootRoutes,
     ],
     serviceDocs,
   );
-  const { port } = await serve(t, [...rows, ...openApiRows(rows, '1.2.3')], { apiKey: 'secret' });
+  const { port } = await serve(t, [...rows, ...openApiRoutes(rows, '1.2.3')], { apiKey: 'secret' });
   return async (
     method: 'GET' | 'POST',
     path: string,
@@ -149,7 +149,7 @@ test('the description needs the key', async (t) => {
   t.false(refused.body.includes('openapi'));
 });
 
-const row = (method: string, path: string, open = false): Row => ({ method, path, endpoint: { ...echo, open } });
+const row = (method: string, path: string, open = false): HttpRoute => ({ method, path, endpoint: { ...echo, open } });
 const answers = { 200: { says: 'Yes.', content: { 'application/json': Type.Object({ a: Type.Integer() }) } } };
 const doc = {
   summary: 's',
@@ -160,12 +160,12 @@ const doc = {
 } as const;
 
 test('rows become operations: variables, queries, keys, bodies', (t) => {
-  const rows: DocumentedRow[] = [
+  const rows: DocumentedRoute[] = [
     { ...row('POST', '/a/:id/b'), doc },
     { ...row('GET', '/a/:id/b', true), doc: { summary: 'open', group: 'operation', answers: {} } },
     row('GET', '/untold'),
   ];
-  const { paths } = describe(rows, '1');
+  const { paths } = openApiDocument(rows, '1');
   t.deepEqual(Object.keys(Object(paths)), ['/a/{id}/b']);
   t.deepEqual(Object(paths)['/a/{id}/b'], {
     post: {
@@ -222,7 +222,7 @@ const misfits: readonly (readonly [string, number, string, string, RegExp])[] = 
 ];
 for (const [path, status, contentType, body, why] of misfits) {
   test(`what isn't as described is found: ${path} ${status} ${body}`, (t) => {
-    const description = describe([{ ...row('GET', '/a'), doc }], '1');
+    const description = openApiDocument([{ ...row('GET', '/a'), doc }], '1');
     t.regex(misfitsOf(description, { method: 'GET', path, status, contentType, body }).join('; '), why);
     t.deepEqual(
       misfitsOf(description, {

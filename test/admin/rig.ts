@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { wordFault } from '../../admin/word-fault.ts';
+import { formatFault } from '../../admin/format-fault.ts';
 import { listen } from '../../engine/http/listener.ts';
-import { type Row, site } from '../../engine/http/site.ts';
+import { createRouter, type HttpRoute } from '../../engine/http/router.ts';
 
 /** The key that a rig's listener asks for. */
 export const apiKey = 'the-key';
@@ -17,11 +17,11 @@ export interface Rig {
 }
 
 /** Serves rows on a free port until the test ends. */
-export const serveRows = async (t: ExecutionContext, rows: readonly Row[]): Promise<Rig> => {
+export const serveRoutes = async (t: ExecutionContext, rows: readonly HttpRoute[]): Promise<Rig> => {
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
-    site: site(rows, wordFault),
+    router: createRouter(rows, formatFault),
     guard: { host: '127.0.0.1', allowedHosts: [] },
     apiKey,
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { isJsonObject, parseJson } from '../../engine/model/json.ts';
+import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { misfitsOf } from '../support/openapi.ts';
@@ -37,7 +37,7 @@ const open = async (t: ExecutionContext, script: Script, more: object = {}, extr
       Router: { default: 'p,m' },
       ...more,
     },
-    { P_KEY: secret },
+    { P_KEY: secret, OPENAI_API_KEY: 'of-a-vendor', OTHER_SECRET: 'never-to-be-read' },
     extras,
   );
   t.teardown(async () => {
@@ -135,8 +135,8 @@ test('a provider is tried as it is written, saved or not', async (t) => {
   const wrong = await tried({ apiKey: 'another-key-of-mine' });
   t.like(wrong, { ok: false, status: 401 });
   t.false(JSON.stringify(wrong).includes('another-key-of-mine'));
-  const unset = await tried({ apiKey: '$NOT_SET' });
-  t.regex(String(unset.message), /NOT_SET is not set/);
+  const unset = await tried({ apiKey: '$DEEPSEEK_API_KEY' });
+  t.regex(String(unset.message), /DEEPSEEK_API_KEY is not set/);
   t.like(unset, { ok: false, status: undefined });
   t.like(await tried({ baseUrl: 'nonsense' }), {
     ok: false,
@@ -155,6 +155,30 @@ test('a provider is tried as it is written, saved or not', async (t) => {
   ]);
 });
 
+test("a provider's trial reads only variables that the configuration or a vendor's row names", async (t) => {
+  const rig = await open(t, () => jsonAnswer({ data: [{ id: 'a' }] }));
+  const own = { name: 'new', baseUrl: `${rig.upstreamUrl}/v1`, apiKey: '$P_KEY', models: ['m'] };
+  const attempts: readonly (readonly [change: object, path: string])[] = [
+    [{ apiKey: '$OTHER_SECRET' }, 'Providers[0].apiKey'],
+    [{ apiKey: ['$P_KEY', 'x-${OTHER_SECRET}'] }, 'Providers[0].apiKey[1]'],
+    [{ baseUrl: `${rig.upstreamUrl}/$OTHER_SECRET/v1` }, 'Providers[0].baseUrl'],
+    [{ models: ['$OTHER_SECRET'] }, 'Providers[0].models[0]'],
+    [{ name: 'p', apiKey: '$NOT_SET' }, 'Providers[0].apiKey'],
+  ];
+  for (const path of ['/api/providers/test', '/api/providers/models']) {
+    for (const [change, at] of attempts) {
+      const answer = await rig.ask('POST', path, { provider: { ...own, ...change }, model: 'm' });
+      const name = JSON.stringify(change).includes('NOT_SET') ? 'NOT_SET' : 'OTHER_SECRET';
+      t.like(answer.body, { ok: false });
+      t.true(String(answer.body.message).startsWith(`${at} names the environment variable ${name}, `), answer.text);
+    }
+  }
+  t.deepEqual(rig.requests, [], 'no upstream was asked');
+  t.like((await rig.ask('POST', '/api/providers/models', { provider: own })).body, { ok: true });
+  const vendor = await rig.ask('POST', '/api/providers/models', { provider: { ...own, apiKey: '$OPENAI_API_KEY' } });
+  t.like(vendor.body, { ok: true });
+});
+
 const lists: readonly (readonly [format: string, base: string, urls: readonly string[], models: readonly string[]])[] =
   [
     ['openai', '/v1', ['/v1/models'], ['b', 'a']],
@@ -167,6 +191,16 @@ const lists: readonly (readonly [format: string, base: string, urls: readonly st
     ['anthropic', '', ['/v1/models?limit=1000', '/v1/models?limit=1000&after_id=c%2Fd'], ['c/d', 'e']],
     ['gemini', '', ['/v1beta/models?pageSize=1000', '/v1beta/models?pageSize=1000&pageToken=next'], ['g-1', 'g-2']],
   ];
+
+test('a list of models that is too long to be read is no empty list', async (t) => {
+  const rig = await open(t, () => ({
+    pieces: ['{"data":[{"id":"m","x":"', Buffer.alloc(16 * 1024 * 1024, 'x'), '"}]}'],
+  }));
+  const provider = { name: 'p', baseUrl: rig.upstreamUrl, apiKey: '$P_KEY', models: [] };
+  const { body } = await rig.ask('POST', '/api/providers/models', { provider });
+  t.like(body, { ok: false, models: [] });
+  t.regex(String(body.message), /list of models .*16 MiB/);
+});
 
 test("a provider's own models, in each vendor's shape, page by page", async (t) => {
   const rig = await open(t, ({ url }) => {
@@ -243,6 +277,95 @@ test('a configuration is checked without being saved, and its schema is told', a
   t.like(schema.body, { type: 'object', $schema: 'https://json-schema.org/draft/2020-12/schema' });
   t.truthy(Object(schema.body.properties).Providers.items.properties.apiKey.description);
 });
+
+const strictModule = `import { transformer, Type } from 'switchyard/transformer';
+  export default transformer({
+    name: 'strict',
+    options: Type.Object({ word: Type.String() }),
+    request: (request, { word }) => ({ ...request, metadata: { ...request.metadata, word } }),
+  });`;
+
+test('a module that is missing or whose options do not fit is refused with its path, over HTTP and on disk', async (t) => {
+  const absentBefore = { path: 'absent-before.ts', provider: 'p', models: ['other'] };
+  const rig = await open(
+    t,
+    quiet,
+    { transformers: [absentBefore, { path: 'strict.ts', options: { word: 'a' } }] },
+    { files: { 'strict.ts': strictModule } },
+  );
+  const file = join(rig.home, 'config.json');
+  const good = await readFile(file, 'utf8');
+  const { body: present } = await rig.ask('GET', '/api/config');
+  const answers = async () =>
+    (
+      await rig.ask('POST', '/v1/messages', {
+        model: 'p,m',
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'Hi' }],
+      })
+    ).status;
+  const cases = [
+    [{ path: 'nope.ts' }, 'transformers[1].path'],
+    [{ path: 'strict.ts' }, 'transformers[1].options.word'],
+    [{ path: 'strict.ts', options: { word: 1 } }, 'transformers[1].options.word'],
+  ] as const;
+  for (const [entry, path] of cases) {
+    const config = { ...present, transformers: [absentBefore, entry] };
+    const { body } = await rig.ask('POST', '/api/config/check', config);
+    t.deepEqual(
+      (body.faults as { path: string }[]).map((fault) => fault.path),
+      [path],
+    );
+    const refused = await rig.ask('POST', '/api/config', config);
+    t.is(refused.status, 400);
+    t.true(refused.body.message?.includes(`\n- ${path} `), refused.body.message);
+    t.is(await readFile(file, 'utf8'), good, 'nothing was written');
+
+    await writeFile(file, JSON.stringify(config));
+    const logged = (): Promise<boolean> =>
+      readFile(join(rig.home, 'app.log'), 'utf8').then((text) =>
+        text.split('\n').some((line) => line.includes('can not be used') && line.includes(path)),
+      );
+    while (!(await logged())) await new Promise((resolve) => setTimeout(resolve, 20));
+    t.is(await answers(), 200, 'the last good configuration serves');
+    await writeFile(join(rig.home, 'app.log'), '');
+    await writeFile(file, good);
+  }
+  const mended = await rig.ask('POST', '/api/config', { ...present, note: 1 });
+  t.is(mended.status, 200, 'what was broken before keeps no other change from being made');
+});
+
+test('an edit of a module is taken up, and one that can not be used is not', async (t) => {
+  const rig = await open(
+    t,
+    quiet,
+    { transformers: [{ path: 'stages/word.js' }] },
+    {
+      files: { 'stages/word.js': wordModule('one'), 'stages/other.js': `export const other = 'x';` },
+    },
+  );
+  const sent = async (): Promise<string> => {
+    const body = { model: 'p,m', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
+    t.is((await rig.ask('POST', '/v1/messages', body)).status, 200);
+    return JSON.stringify(rig.requests.at(-1)?.body);
+  };
+  const file = join(rig.home, 'stages/word.js');
+  t.regex(await sent(), /word-one/);
+  // Written again until it is seen: the watching may begin a little after the service does.
+  for (let text = await sent(); !text.includes('word-two'); text = await sent()) {
+    await writeFile(file, wordModule('two'));
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  await writeFile(file, 'export default 1;');
+  const log = join(rig.home, 'app.log');
+  while (!(await readFile(log, 'utf8')).includes('a transformer module was changed but can not be used')) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  t.regex(await sent(), /word-two/);
+});
+
+const wordModule = (word: string): string =>
+  `export default { name: 'word', request: (request) => ({ ...request, model: 'word-${word}' }) };`;
 
 test('two editors can not overwrite one another, here or on disk', async (t) => {
   const rig = await open(t, quiet);

@@ -1,6 +1,7 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import type { ClientProtocol, ReplyContext, SseRecord, UpstreamProtocol } from '../../engine/model/protocol.ts';
-import { readSseRecords } from '../../engine/sse.ts';
+import type { ClientProtocol, SseRecord, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { readSseRecords } from '../../engine/model/sse.ts';
 import { chatClient } from '../../protocols/chat/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { responsesClient } from '../../protocols/responses/index.ts';
@@ -88,6 +89,8 @@ const recordedStreams = (options: ConvertOptions): readonly Group[] => {
     const upstream = format.protocol({
       baseUrl: new URL('http://localhost'),
       options: folder === 'openai-responses' ? { api: 'responses' } : {},
+      model: 'm',
+      passes: undefined,
     });
     for (const { bytes } of recordingsOf(folder).filter(({ streamed, status }) => streamed && status === 200)) {
       const { stream, content } = lengthen(bytes, upstream, options);

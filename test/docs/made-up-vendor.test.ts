@@ -8,9 +8,9 @@ import { jsonAnswer, startUpstream } from '../support/upstream.ts';
 
 const source = await readFile(new URL('../../docs/examples/made-up-vendor.ts', import.meta.url), 'utf8');
 
-test('the row has at most 40 lines, and docs/graph.md shows it as it is', async (t) => {
+test('the row has at most 40 lines, and docs/contributing/adding-a-vendor.md shows it as it is', async (t) => {
   t.true(source.split('\n').length <= 41);
-  const page = await readFile(new URL('../../docs/graph.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/contributing/adding-a-vendor.md', import.meta.url), 'utf8');
   t.true(page.includes(`\`\`\`ts\n${source}\`\`\`\n`));
 });
 

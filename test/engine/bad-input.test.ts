@@ -15,8 +15,12 @@ test.before(async () => {
       { name: 'a', baseUrl: upstream.url, apiKey: 'k', models: ['am', 'shared'] },
       { name: 'b', baseUrl: upstream.url, apiKey: '$SWITCHYARD_TEST_UNSET', models: ['bm', 'shared'] },
       { name: 'c', baseUrl: upstream.url, apiKey: 'k', models: ['cm'] },
+      { name: 'in-the-path', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['pm'] },
     ],
-    transformers: [{ name: 'nonesuch', provider: 'c' }],
+    transformers: [
+      { name: 'nonesuch', path: 'nonesuch.ts', provider: 'c' },
+      { name: 'gemini', provider: 'in-the-path' },
+    ],
   });
 });
 
@@ -76,13 +80,16 @@ for (const route of routes) {
     ['a model that is no text', bad({ model: 5 }), 400, /^model must be string/],
     ['a blank model', bad({ model: '' }), 400, /model/],
     ['an unknown provider', bad({ model: 'zzz,am' }), 400, /zzz/],
+    ['a model that leads out of its path', bad({ model: 'in-the-path,../../evil' }), 400, /^model: .*"\.\."/],
+    ['a model with an empty part', bad({ model: 'in-the-path,a//b' }), 400, /^model: .*empty/],
+    ['a model with a lone surrogate', bad({ model: 'in-the-path,a\ud800' }), 400, /^model: .*surrogate/],
     ['a model that nobody lists', bad({ model: 'nobody-has-it' }), 400, /nobody-has-it/],
     ['a model that two list', bad({ model: 'shared' }), 400, /shared/],
     ['stream that is no boolean', bad({ stream: 'yes' }), 400, /^stream must be boolean/],
     ['temperature that is no number', bad({ temperature: 'hot' }), 400, /^temperature must be number/],
     ['tools that are no list', bad({ tools: {} }), 400, /^tools must be array/],
     ['an unset variable', bad({ model: 'b,bm' }), route === '/v1/messages' ? 401 : 401, /SWITCHYARD_TEST_UNSET/],
-    ['a transformer that is not there', bad({ model: 'c,cm' }), 500, /nonesuch/],
+    ['a transformer whose module is not there', bad({ model: 'c,cm' }), 500, /nonesuch/],
   ];
   for (const [title, body, status, field] of every) {
     test(`${route}: ${title}`, (t) => expectError(t, route, body, status, field));
@@ -171,5 +178,5 @@ test('null and default values count as absent on the chat route', async (t) => {
     audio: null,
   };
   const { value } = await post('/v1/chat/completions', JSON.stringify(body));
-  t.like(value, { error: { message: 'the upstream was asked' } });
+  t.like(value, { error: { message: 'the upstream was asked (provider a, model am)' } });
 });

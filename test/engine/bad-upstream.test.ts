@@ -34,6 +34,7 @@ const play = (wire: WireName, model: string, streaming: boolean): Reaction => {
     const finish = cut[2] === 'close' ? 'close' : cut[2] === 'reset' ? 'reset' : 'end';
     return sseAnswer([recordingOf(wire).subarray(0, Number(cut[1]))], finish);
   }
+  if (model === 'long words') return jsonAnswer(wires[wire].error('long '.repeat(180_000), 400), 400);
   const status = /^status (\d+)$/.exec(model)?.[1];
   if (status !== undefined) {
     return {
@@ -61,7 +62,8 @@ test.before(async () => {
     // This is about shapes; what is asked again, and what stops being asked, has tests of its own.
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000_000 },
-    TIMEOUTS: { firstByteMs: 2_500, idleMs: 2_500 },
+    // All tests of this file ask at once, so an answer may be long in coming; below the first keep-alive.
+    TIMEOUTS: { firstByteMs: 9_000, idleMs: 9_000 },
     ...providersAt((wire) => upstreams.get(wire)?.url ?? ''),
   });
 });
@@ -72,10 +74,13 @@ test.after.always(async () => {
 });
 
 /** A machine that is busy with all of them at once would run into the limits on waiting. */
-const turn = lanes(32);
+const working = lanes(4);
+/** Requests that only wait for those limits take no processor time. */
+const waiting = lanes(64);
+const turnOf = (model: string) => (/never|stalls/.test(model) ? waiting : working);
 
 const post = ({ path, ask }: FaultClient, model: string, stream: boolean) =>
-  turn(async () => {
+  turnOf(model)(async () => {
     const answer = await request(`${gateway.baseUrl}${path}`, {
       method: 'POST',
       body: JSON.stringify({ ...ask, model, stream }),
@@ -94,7 +99,7 @@ const messageIn = (client: FaultClient, text: string): string => {
 
 for (const client of faultClients) {
   for (const wire of wireNames) {
-    const relays = client.name === wire;
+    const passThrough = client.name === wire;
     for (const [fault, { line, comesTo }] of Object.entries(upstreamFaults)) {
       for (const stream of [true, false]) {
         test(`${line} ${client.path} ← ${wire} that ${fault} (${stream ? 'streamed' : 'whole'})`, async (t) => {
@@ -124,7 +129,7 @@ for (const client of faultClients) {
             t.true((errors[0]?.length ?? 0) > 5);
             if (comesTo === 'broken') t.true(goodText.startsWith(words) && words !== '', text);
           }
-          if (!relays) t.is(client.readStream(text).error, errors[0]);
+          if (!passThrough) t.is(client.readStream(text).error, errors[0]);
         });
       }
     }
@@ -145,7 +150,7 @@ for (const client of faultClients) {
           return;
         }
         const { errors, ends, text: words } = client.tally(text);
-        if (!relays) client.readStream(text);
+        if (!passThrough) client.readStream(text);
         finished += ends;
         // What lacks nothing but its last marks may pass for whole; where the connection breaks, only an end that was there.
         if (finish !== 'end' && point <= lastRecord) t.is(errors.length, 1, where);
@@ -157,6 +162,14 @@ for (const client of faultClients) {
       );
       t.log(`${cuts} cuts, ${finished} whole`);
       t.true(cuts > 5);
+    });
+
+    test(`${client.path} ← ${wire}: an error message without end is cut to 2,000 characters`, async (t) => {
+      for (const stream of [true, false]) {
+        const { status, text } = await post(client, `${wire},long words`, stream);
+        t.is(status, 400);
+        t.is(messageIn(client, text), `${'long '.repeat(400)} (provider ${wire}, model long words)`);
+      }
     });
 
     test(`R19 ${client.path} ← ${wire}: each failure's status, type, waiting time and limits`, async (t) => {
@@ -203,3 +216,68 @@ const statuses: Readonly<Partial<Record<WireName, Readonly<Record<number, Shown>
   chat: openAi,
   responses: { ...openAi, 429: { status: 429, type: 'requests' } },
 };
+
+/** JSON nested so deeply that no walk over it fits on the stack. */
+const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+const geminiCall = (args: string): string =>
+  `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":${args}}}]},"finishReason":"STOP"}]}`;
+
+test('arguments nested 20,000 levels deep, and very many items, are never an internal error', async (t) => {
+  const args = deep(20_000);
+  const answers: Readonly<Record<string, string>> = {
+    gemini: geminiCall(args),
+    openai: JSON.stringify({
+      choices: [
+        { message: { tool_calls: [{ id: 'c', function: { name: 'f', arguments: args } }] }, finish_reason: 'stop' },
+      ],
+    }),
+  };
+  const upstream = await startUpstream(({ url }) => {
+    const text = answers[url.includes('generateContent') ? 'gemini' : 'openai'] ?? '';
+    if (!url.includes('stream')) return { headers: { 'content-type': 'application/json' }, pieces: [text] };
+    return { headers: { 'content-type': 'text/event-stream' }, pieces: [`data: ${text}\n\n`] };
+  });
+  t.teardown(upstream.close);
+  const formats = ['gemini', 'openai', 'anthropic'];
+  const gateway = await startGateway({
+    LOG: false,
+    RETRY: { attempts: 0 },
+    BREAKER: { faults: 1_000 },
+    Providers: formats.map((name) => ({ name, baseUrl: upstream.url, apiKey: 'k', models: ['m'] })),
+    transformers: formats.map((name) => ({ name, provider: name })),
+  });
+  t.teardown(gateway.stop);
+  const post = async (path: string, body: object) => {
+    const answer = await request(`${gateway.baseUrl}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  };
+  const hello = [{ role: 'user', content: 'hi' }];
+  for (const model of ['gemini,m', 'openai,m']) {
+    const whole = await post('/v1/messages', { model, max_tokens: 9, messages: hello });
+    t.is(whole.status, 502, `${model}: ${whole.text.slice(0, 200)}`);
+  }
+  const streamed = await post('/v1/messages', { model: 'gemini,m', max_tokens: 9, messages: hello, stream: true });
+  t.regex(streamed.text, /event: error\ndata: .*upstream/);
+
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: args } };
+  const history = [
+    ...hello,
+    { role: 'assistant', tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'c', content: '' },
+  ];
+  for (const model of ['gemini,m', 'anthropic,m']) {
+    const refused = await post('/v1/chat/completions', { model, messages: history });
+    t.is(refused.status, 400, `${model}: ${refused.text.slice(0, 200)}`);
+  }
+
+  const results = Array.from({ length: 65_000 }, (_, index) => [
+    { type: 'function_call', call_id: `c${index}`, name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: `c${index}`, output: 'x' },
+  ]);
+  const input = [...results.map(([called]) => called), ...results.map(([, output]) => output)];
+  for (const model of formats.map((name) => `${name},m`)) {
+    const { status, text } = await post('/v1/responses', { model, input });
+    t.not(status, 500, `${model}: ${text.slice(0, 200)}`);
+  }
+});

@@ -90,31 +90,33 @@ for (const { path, format, recordings } of wires) {
   });
 }
 
-const ends: readonly (readonly [path: string, format: string, begun: string, broken: RegExp])[] = [
+const ends: readonly (readonly [path: string, format: string, begun: string, half: string, broken: RegExp])[] = [
   [
     '/v1/messages',
     'anthropic',
-    'event: message_start\ndata: {"type":"message_start","message":{}}\n\nevent: ping\nda',
-    /da\n\nevent: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\}.*\}\n\n$/,
+    'event: message_start\ndata: {"type":"message_start","message":{}}\n\n',
+    'event: ping\nda',
+    /^\n\nevent: error\ndata: \{"type":"error","error":\{"type":"api_error","message":"[^"]+"\}.*\}\n\n$/,
   ],
   [
     '/v1/chat/completions',
     'openai',
-    'data: {"id":"c","choices":[]}\n\ndata: {"id":',
-    /"id":\n\ndata: \{"error":\{"message":"[^"]+".*\}\}\n\n$/,
+    'data: {"id":"c","choices":[]}\n\n',
+    'data: {"id":',
+    /^\n\ndata: \{"error":\{"message":"[^"]+".*\}\}\n\n$/,
   ],
 ];
 
-for (const [path, format, begun, broken] of ends) {
+for (const [path, format, begun, half, broken] of ends) {
   for (const then of ['end', 'reset'] as const) {
-    test(`${path} → ${format}: a relayed stream that breaks off (${then}) ends in one error`, async (t) => {
+    test(`${path} → ${format}: a relayed stream that breaks off inside a record (${then}) loses that record and ends in one error`, async (t) => {
       await withUpstream(
         format,
-        () => sseAnswer([begun], then),
+        () => sseAnswer([begun.slice(0, 5), begun.slice(5) + half], then),
         async (post) => {
           const text = (await post(path, asking(true))).bytes.toString();
-          t.true(text.startsWith(begun));
-          t.regex(text, broken);
+          t.is(text.slice(0, begun.length), begun);
+          t.regex(text.slice(begun.length), broken);
           t.is(text.match(/"error":\{/g)?.length, 1);
         },
       );
@@ -138,28 +140,60 @@ const responses = { transformers: [{ name: 'openai', provider: 'p', options: { a
 const completed = (text: string): string =>
   `event: response.completed\ndata: {"type":"response.completed","response":{"output":"${text}"}}\n\n`;
 
-const complete: readonly (readonly [title: string, pieces: readonly string[]])[] = [
+const complete: readonly (readonly [title: string, pieces: readonly string[], dropped?: number])[] = [
   ['that is all there is', [completed('')]],
-  ['amid a chunk', [`: hi\n\n${completed('')}: bye\n\n`]],
+  ['amid a chunk', [`: hi\n\n${completed('')}: bye\n\n`], 7],
   ['cut in two', [`: hi\n\n${completed('').slice(0, 20)}`, completed('').slice(20)]],
   ['of some length', [': hi\n\n'.repeat(2000), completed('long '.repeat(30_000))]],
   [
     'of some length, and more behind it',
     [': hi\n\n', completed('long '.repeat(30_000)), 'data: [DONE]\n\n', ': bye\n\n'],
+    21,
   ],
-  ['longer than what is kept of a stream', [': hi\n\n', completed('long '.repeat(600_000))]],
+  ['longer than what is held back of a stream', [': hi\n\n', completed('long '.repeat(600_000))]],
 ];
-for (const [title, pieces] of complete) {
-  test(`a relayed stream is complete with an end ${title}`, async (t) => {
-    await withUpstream(
-      'openai',
-      () => sseAnswer(pieces),
-      async (post) => {
-        const asked = JSON.stringify({ model: 'p,m', stream: true, input: 'hi' });
-        const { bytes } = await post('/v1/responses', asked);
-        t.is(bytes.toString(), pieces.join(''));
-      },
-      responses,
-    );
-  });
+const asksResponses = JSON.stringify({ model: 'p,m', stream: true, input: 'hi' });
+for (const [title, pieces, dropped = 0] of complete) {
+  // A reset overtakes what is unread of a long answer.
+  const endings =
+    pieces.join('').length > 1_000_000 ? (['end', 'stall'] as const) : (['end', 'stall', 'reset'] as const);
+  for (const then of endings) {
+    test(`a relayed stream is complete with an end ${title}, whatever becomes of its connection (${then})`, async (t) => {
+      await withUpstream(
+        'openai',
+        () => sseAnswer(pieces, then),
+        async (post) => {
+          const { bytes } = await post('/v1/responses', asksResponses);
+          const whole = pieces.join('');
+          t.is(bytes.toString(), whole.slice(0, whole.length - dropped));
+        },
+        responses,
+      );
+    });
+  }
 }
+
+test('a relayed record that is too long to be held back passes in pieces, and an error may cut it', async (t) => {
+  const long = `data: {"type":"response.output_text.delta","delta":"${'long '.repeat(300_000)}`;
+  await withUpstream(
+    'openai',
+    () => sseAnswer([': hi\n\n', long], 'close'),
+    async (post) => {
+      const text = (await post('/v1/responses', asksResponses)).bytes.toString();
+      t.true(text.startsWith(`: hi\n\n${long}`));
+      t.regex(text.slice(long.length + 6), /^\n\nevent: error\ndata: .*\n\nevent: response\.failed\ndata: .*\n\n$/);
+    },
+    responses,
+  );
+});
+
+test('a relayed chat stream that closes behind its finish gets the [DONE] that it lacks', async (t) => {
+  const finish = 'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
+  await withUpstream(
+    'openai',
+    () => sseAnswer([finish]),
+    async (post) => {
+      t.is((await post('/v1/chat/completions', asking(true))).bytes.toString(), `${finish}data: [DONE]\n\n`);
+    },
+  );
+});

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { start } from '../../engine/start.ts';
+import { start } from '../../engine/service/server.ts';
 
 /** `RELIABILITY=full` asks for the bar's own size, which takes minutes. */
 const reloads = process.env.RELIABILITY === 'full' ? 1_000 : 200;

@@ -1,31 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createParser } from 'eventsource-parser';
 import fc, { type Arbitrary, type IProperty } from 'fast-check';
-import { editConfigText, printConfig } from '../../engine/config/edit-text.ts';
+import { editConfigText, printConfig } from '../../engine/config/edit/edit.ts';
 import { parseConfig } from '../../engine/config/parse.ts';
+import { mergePreset } from '../../engine/config/presets/merge-preset.ts';
 import { validateConfig } from '../../engine/config/validate.ts';
-import { framingFault } from '../../engine/http/framing.ts';
-import { guard } from '../../engine/http/guard.ts';
-import { safeHeaders } from '../../engine/http/reply-headers.ts';
-import { site } from '../../engine/http/site.ts';
-import { unzstd } from '../../engine/http/unzstd.ts';
+import { originGuard } from '../../engine/http/origin-guard.ts';
+import { framingFault } from '../../engine/http/request-head.ts';
+import { createRouter } from '../../engine/http/router.ts';
+import { safeHeaders } from '../../engine/http/safe-headers.ts';
+import { unzstd } from '../../engine/http/zstd.ts';
 import { maskFields } from '../../engine/log/mask-fields.ts';
 import { textMask } from '../../engine/log/mask-text.ts';
 import { maskUrl } from '../../engine/log/mask-url.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { FaultError } from '../../engine/model/fault.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { Losses } from '../../engine/model/loss.ts';
 import { runWhole } from '../../engine/model/machine.ts';
 import type { SseRecord } from '../../engine/model/protocol.ts';
 import { foldReply, isFault } from '../../engine/model/reply.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
-import { ToolNames } from '../../engine/model/tool-names.ts';
-import { mendEvents } from '../../engine/operators/mend-events.ts';
-import { mergePreset } from '../../engine/presets/merge-preset.ts';
-import { checkEntries } from '../../engine/yard/check-entries.ts';
+import { ToolNames } from '../../engine/model/wire/tool-names.ts';
+import { normalizeEvents } from '../../engine/operators/read-events.ts';
+import { validateEntries } from '../../engine/routing/plan/build-stages.ts';
 import { clientProtocols } from '../../protocols/index.ts';
-import { formats, plainFormat, stages } from '../../transformers/index.ts';
+import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import { chatBody } from '../support/arbitraries/chat.ts';
 import { messagesBody } from '../support/arbitraries/messages.ts';
 import { mutated, mutatedBytes, mutatedObject, oddJson, split } from '../support/arbitraries/mutated.ts';
@@ -72,7 +72,12 @@ const unpolluted = (): void => must(!('polluted' in {}), 'a prototype was change
 
 const upstreams = [...formats.values()].map((format) => ({
   name: format.name,
-  upstream: format.protocol({ baseUrl: new URL('https://model.example/v1'), options: {} }),
+  upstream: format.protocol({
+    baseUrl: new URL('https://model.example/v1'),
+    options: {},
+    model: 'm',
+    passes: undefined,
+  }),
 }));
 
 const clients = clientProtocols.map(({ protocol }) => protocol);
@@ -125,7 +130,7 @@ const untilError = (events: readonly ModelEvent[]): readonly ModelEvent[] => {
 
 /** Whatever an upstream said, each client gets a stream and a reply that keep its protocol's rules. */
 const checkAnswer = (decoded: readonly ModelEvent[]): void => {
-  const events = untilError(mendEvents(untilError(decoded), new Set()));
+  const events = untilError(normalizeEvents(untilError(decoded), new Map()));
   checkEvents(events);
   // Blocks that one wire format alone knows reach a client of that format as they came.
   const raw = new Set(
@@ -162,9 +167,12 @@ const answerTargets = [
   {
     name: 'responses',
     folder: 'openai-responses' as const,
-    upstream: formats
-      .get(plainFormat)
-      ?.protocol({ baseUrl: new URL('https://model.example/v1'), options: { api: 'responses' } }),
+    upstream: formats.get(defaultFormat)?.protocol({
+      baseUrl: new URL('https://model.example/v1'),
+      options: { api: 'responses' },
+      model: 'm',
+      passes: undefined,
+    }),
   },
 ].flatMap(({ name, folder, upstream }): Target[] => {
   if (!upstream) throw new Error(`no format ${name}`);
@@ -293,7 +301,7 @@ const configTargets: readonly Target[] = [
       }
       return;
     }
-    checkEntries(result.config, { formats, stages, plainFormat, custom: new Map() });
+    validateEntries(result.config, { formats, stages, defaultFormat, custom: new Map() });
   }),
   target('presets', fc.tuple(nearConfig, nearConfig), ([base, preset]) => {
     const merged = mergePreset(base, preset);
@@ -382,19 +390,19 @@ const headerText = fc.oneof(
   ),
   fc.string({ unit: 'binary' }),
 );
-const endpoint = { open: false, wordFault: () => ({ status: 500, body: {} }), handle: () => fail() };
+const endpoint = { open: false, formatFault: () => ({ status: 500, body: {} }), handle: () => fail() };
 const fail = (): never => {
   throw new Error('not to be called');
 };
-const someSite = site(
+const someSite = createRouter(
   ['/v1/messages', '/v1/models/:id', '/v1/models/*', '/preset/:preset/v1/messages', '/ui/*'].map((path) => ({
     method: 'GET',
     path,
     endpoint,
   })),
-  endpoint.wordFault,
+  endpoint.formatFault,
 );
-const local = guard({ host: '127.0.0.1', allowedHosts: ['a.example'] });
+const local = originGuard({ host: '127.0.0.1', allowedHosts: ['a.example'] });
 const mask = textMask(() => ['the-secret', 'an"other\\secret']);
 
 const edgeTargets: readonly Target[] = [

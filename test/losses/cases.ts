@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 
 /** What a client may ask for, and where in the body it does. */
 export interface Case {
@@ -140,7 +140,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     named('`service_tier: standard_only`', top({ service_tier: 'standard_only' })),
     named('`cache_control` of the request', top({ cache_control: mark })),
     named('`container`, `context_management`, `mcp_servers`', top({ container: 'c' })),
-    named('a field that nobody knows', top({ x_new: 1 })),
+    named('an unknown field', top({ x_new: 1 })),
     mBlock('`cache_control` of a text', { type: 'text', text: 'a', cache_control: mark }, '.cache_control'),
     mBlock('image, base64', { type: 'image', source: base64('image/png') }),
     mBlock('image, URL', { type: 'image', source: { type: 'url', url: 'https://h/x.png' } }),
@@ -229,7 +229,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       '`stream_options.include_obfuscation`',
       top({ stream: true, stream_options: { include_obfuscation: false } }, 'stream_options.include_obfuscation'),
     ),
-    named('a field that nobody knows', top({ x_new: 1 })),
+    named('an unknown field', top({ x_new: 1 })),
     {
       what: '`name` of a message',
       at: 'messages[0].name',
@@ -308,7 +308,7 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     named('`include`, but for sealed reasoning', top({ include: ['web_search_call.action.sources'] })),
     named('`truncation: auto`', top({ truncation: 'auto' })),
     named('`max_tool_calls`, `top_logprobs`', top({ max_tool_calls: 3 })),
-    named('a field that nobody knows', top({ x_new: 1 })),
+    named('an unknown field', top({ x_new: 1 })),
     rPart(
       '`prompt_cache_breakpoint`',
       { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },

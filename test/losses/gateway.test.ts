@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { fieldPattern, plainPath } from '../../engine/field-pattern.ts';
+import { fieldPattern, plainPath } from '../../engine/model/client-paths.ts';
 import type { Loss } from '../../engine/model/loss.ts';
-import { start } from '../../engine/start.ts';
+import { start } from '../../engine/service/server.ts';
 import { jsonAnswer, startUpstream } from '../support/upstream.ts';
 
 const answer = {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
 import { memberPath } from '../../engine/model/schema.ts';
 
 type Step = string | number;

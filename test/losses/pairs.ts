@@ -1,9 +1,9 @@
-import { clientSpelling } from '../../engine/model/client-spelling.ts';
+import { toClientPath } from '../../engine/model/client-paths.ts';
 import { FaultError } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { type Loss, Losses } from '../../engine/model/loss.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
-import { ToolNames } from '../../engine/model/tool-names.ts';
+import { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
 import { geminiUpstream } from '../../protocols/gemini/index.ts';
 import { clientProtocols } from '../../protocols/index.ts';
@@ -32,7 +32,12 @@ export const targets: readonly Target[] = [
     (models[format.name] ?? []).map((model) => ({
       name: `${format.name} ${model}`,
       model,
-      protocol: format.protocol({ baseUrl: new URL(`https://${format.hosts[0]}/`), options: {} }),
+      protocol: format.protocol({
+        baseUrl: new URL(`https://${format.hosts[0]}/`),
+        options: format.name === 'openai' ? { api: 'chat' } : {},
+        model,
+        passes: undefined,
+      }),
     })),
   ),
   { name: 'look-alike', model: 'm', protocol: chatUpstream(plainDialect) },
@@ -57,7 +62,7 @@ export type Conversion = { readonly body: JsonObject; readonly losses: readonly 
 /** A client's body for an upstream. A body that the client's own protocol refuses throws. */
 export const convert = (client: ClientProtocol, asked: JsonObject, target: Target): Conversion => {
   const request = { ...client.decodeRequest(asked), model: target.model };
-  const losses = new Losses(client.wire, clientSpelling(client.fieldNames, asked)).at(target.name);
+  const losses = new Losses(client.wire, toClientPath(client.fieldNames, asked)).at(target.name);
   try {
     const context = { names: new ToolNames(), losses, relaysReply: false, client: client.wire };
     const body: JsonObject = JSON.parse(JSON.stringify(target.protocol.encodeRequest(request, context)));

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc, { type Arbitrary } from 'fast-check';
-import { isJsonObject, type JsonObject } from '../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import { chatHead, chatRounds } from '../support/arbitraries/chat.ts';
 import { messagesHead, messagesRounds } from '../support/arbitraries/messages.ts';
 import { responsesHead, responsesRounds } from '../support/arbitraries/responses.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc, { type Arbitrary } from 'fast-check';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { chatBody } from '../support/arbitraries/chat.ts';
 import { messagesBody } from '../support/arbitraries/messages.ts';
 import { responsesBody } from '../support/arbitraries/responses.ts';

@@ -1,5 +1,5 @@
 import { FaultError } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { ClientProtocol } from '../../engine/model/protocol.ts';
 import { changesOf, type Leaf, leavesOf, valueAt } from './leaves.ts';
 import { isOutspoken } from './outspoken.ts';

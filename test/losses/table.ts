@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Loss } from '../../engine/model/loss.ts';
 import { type Case, cases, smallest } from './cases.ts';
 import { clientOf, convert, type Target, targets } from './pairs.ts';

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { Agent, request } from 'undici';
+import { readPidFile } from '../../engine/service/workers/pid-file.ts';
 import { readCpu } from '../bench/measure/process-tree.ts';
 import { startFaultyUpstreams, startLoad } from '../soak/load.ts';
 import { gatewayProcess } from '../support/faults/gateway-process.ts';
 import { rawPost } from '../support/faults/raw-client.ts';
 import { providersAt, wires } from '../support/faults/wires.ts';
 import { startGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { jsonAnswer, type Piece, sseAnswer, startUpstream } from '../support/upstream.ts';
 
 const ask = { model: 'chat,m', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'x' }] };
@@ -39,8 +41,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const clients = Array.from({ length: 40 }, () => rawPost(baseUrl, '/v1/messages', ask));
     await Promise.all(clients.map((client) => client.says('one ')));
     running.child.kill(signal);
-    await wait(100);
-    t.is(await health(), 503);
+    let status = 200;
+    await until(async () => {
+      status = await health();
+      return status !== 200;
+    });
+    t.is(status, 503);
     await t.throwsAsync(request(`${baseUrl}/health`), { code: 'ECONNREFUSED' });
     await Promise.all(clients.map((client) => client.says('event: message_stop')));
     t.true(clients.every((client) => !client.text().includes('event: error')));
@@ -49,22 +55,21 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('R9 a second signal ends it within a second', async (t) => {
+test('R9 a second signal ends it, whatever is in flight', async (t) => {
   const upstream = await startUpstream(() => sseAnswer(wires.chat.stream(['one ']).slice(0, 2), 'stall'));
   t.teardown(() => upstream.close());
-  const { baseUrl, running } = await gatewayProcess(t, { LOG: false, ...providersAt(() => upstream.url) });
+  const { baseUrl, running, home } = await gatewayProcess(t, { LOG: false, ...providersAt(() => upstream.url) });
   const client = rawPost(baseUrl, '/v1/messages', ask);
   await client.says('one ');
   running.child.kill('SIGTERM');
-  await wait(300);
+  // Two signals of which none was handled yet are one.
+  await until(() => readPidFile(home)?.state === 'stopping');
   t.is(running.child.exitCode, null, 'it waits for its stream');
-  const from = performance.now();
   // Not its output's end: the build of the web interface, which it may have begun, has that open too.
   const gone = once(running.child, 'exit');
   running.child.kill('SIGTERM');
   await gone;
-  const tookMs = performance.now() - from;
-  t.true(tookMs < 1_000, `${tookMs} ms`);
+  t.is(upstream.requests.length, 1, 'its stream never ended');
 });
 
 test('R12 P4 a full disk and no place for the log folder: no request fails; headers of any kind do no harm', async (t) => {

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import type { Row } from '../../engine/http/site.ts';
+import type { HttpRoute } from '../../engine/http/router.ts';
 import { headerOf, raw, statusesOf } from '../engine/http/rig.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -44,10 +44,10 @@ const cases: readonly Case[] = [
   { title: 'the right bearer', headers: `Authorization: Bearer ${key}\r\n`, closed: passed, open: passed },
 ];
 
-const pathOf = ({ path }: Row): string => path.replace(/:\w+/g, 'x').replace(/\*$/, 'x');
+const pathOf = ({ path }: HttpRoute): string => path.replace(/:\w+/g, 'x').replace(/\*$/, 'x');
 
 /** The head alone for whoever is to be refused: the answer must not wait for a body that never comes. */
-const requestOf = (row: Row, { headers, host = 'Host: localhost\r\n', closed }: Case): string => {
+const requestOf = (row: HttpRoute, { headers, host = 'Host: localhost\r\n', closed }: Case): string => {
   const head = `${row.method} ${pathOf(row)} HTTP/1.1\r\n${host}Connection: close\r\n${headers}`;
   if (row.method === 'GET') return `${head}\r\n`;
   const refused = typeof closed === 'number' && !row.endpoint.open;
@@ -58,7 +58,7 @@ const isRight = (expected: Case['closed'], status: number): boolean =>
   typeof expected === 'number' ? status === expected : expected(status);
 
 /** Every row by every case; what isn't as it must be, in words. */
-const misfits = async (t: ExecutionContext, port: number, rows: readonly Row[], list: readonly Case[]) => {
+const misfits = async (t: ExecutionContext, port: number, rows: readonly HttpRoute[], list: readonly Case[]) => {
   const found: string[] = [];
   for (const one of list) {
     await Promise.all(
@@ -165,4 +165,27 @@ test('S2 the spellings of Host over a socket: foreign ones get 403 before the bo
     await Promise.all(answers),
     hosts.map(([, ...statuses]) => statuses),
   );
+});
+
+test('a WebSocket gets 426 in the shape of each model route, presets too, and only with the key', async (t) => {
+  const gateway = await startGateway({ APIKEY: key });
+  t.teardown(gateway.stop);
+  const { port, host } = new URL(gateway.baseUrl);
+  const handshake = (path: string, headers: string): string =>
+    `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+  const paths = gateway.rows.filter(({ method, path }) => method === 'POST' && /\/responses$/.test(path));
+  t.deepEqual(
+    paths.map(({ path }) => path),
+    ['/v1/responses', '/responses', '/preset/:preset/v1/responses', '/preset/:preset/responses'],
+  );
+  for (const { path } of paths) {
+    const { text, closed } = await raw(Number(port), handshake(path.replace(':preset', 'p'), rightKey), 10_000);
+    t.deepEqual(statusesOf(text), [426], path);
+    t.true(closed, path);
+    const { error } = JSON.parse(text.split('\r\n\r\n')[1] ?? '');
+    t.is(error.type, 'invalid_request_error');
+    t.is(error.code, 'upgrade_required');
+    t.regex(error.message, /POST/);
+  }
+  t.deepEqual(statusesOf((await raw(Number(port), handshake('/v1/responses', ''), 2_000)).text), [401]);
 });

@@ -123,8 +123,8 @@ export const startLoad = (baseUrl: string, streams: number): Load => {
     }
     const answer = await fetch(`${baseUrl}${client.path}`, { method: 'POST', body: JSON.stringify(body) });
     const text = await answer.text();
-    const verdict = judge(client, kind, id, answer.status, text);
-    if (verdict !== undefined) fail(`${what}: ${verdict}: ${answer.status} ${text.slice(-300)}`);
+    const failureClass = judge(client, kind, id, answer.status, text);
+    if (failureClass !== undefined) fail(`${what}: ${failureClass}: ${answer.status} ${text.slice(-300)}`);
     else if (kind === 'good') tallies.whole += 1;
     else tallies.faulted += 1;
   };

@@ -111,7 +111,10 @@ try {
   );
   for (const wrong of tallies.wrong.slice(0, 10)) console.log(`        ${wrong}`);
   check(Math.abs(files - filesBefore) <= 2, `open files ${filesBefore} before, ${files} after`);
-  check(p99Ms < 20, `event loop late by ${p50Ms} ms (p50), ${p99Ms} ms (p99)`);
+  const lateness = `event loop late by ${p50Ms} ms (p50), ${p99Ms} ms (p99)`;
+  // A short run is part of the checks of a change, on machines that do other things too: there it is only shown.
+  if (minutes >= leastMinutesForSlope) check(p99Ms < 20, lateness);
+  else console.log(`        ${lateness}`);
   check(unhandled === 0, `${unhandled} unhandled rejections or exceptions`);
   const slope = `memory ${perHour.toFixed(1)} ± ${uncertainty.toFixed(1)} MB an hour over ${(minutes - warmUpMs / 60_000).toFixed(1)} minutes after the warm-up`;
   if (minutes >= leastMinutesForSlope) check(perHour - uncertainty < 1, slope);

@@ -1,7 +1,7 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import { Losses } from '../../engine/model/loss.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
-import { ToolNames } from '../../engine/model/tool-names.ts';
+import { ToolNames } from '../../engine/model/wire/tool-names.ts';
 
 /** The smallest request there is. */
 export const plainRequest: ModelRequest = { model: 'm', system: [], turns: [], tools: [], stream: true };
@@ -10,6 +10,7 @@ export const plainRequest: ModelRequest = { model: 'm', system: [], turns: [], t
 export const replyContext = (over: Partial<ReplyContext> = {}): ReplyContext => ({
   id: '0123456789abcdef01234567',
   startedAtMs: 1_700_000_000_000,
+  nowMs: () => 1_700_000_002_500,
   request: plainRequest,
   asked: {},
   model: 'm',

@@ -1,7 +1,8 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { type Machine, runWhole } from '../../engine/model/machine.ts';
-import type { ReplyContext, SseRecord } from '../../engine/model/protocol.ts';
-import { readSseRecords } from '../../engine/sse.ts';
+import type { SseRecord } from '../../engine/model/protocol.ts';
+import { readSseRecords } from '../../engine/model/sse.ts';
 import { replyContext } from './context.ts';
 import { must } from './facts.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Service, type StartOptions, start } from '../../engine/start.ts';
+import { type Service, type StartOptions, start } from '../../engine/service/server.ts';
 
 /** A gateway of a test's own, on a free port, with a folder of its own. */
 export interface TestGateway extends Pick<Service, 'baseUrl' | 'rows'> {
@@ -12,7 +12,8 @@ export interface TestGateway extends Pick<Service, 'baseUrl' | 'rows'> {
 }
 
 /** What a test may set beside the configuration. */
-export interface GatewayExtras extends Pick<StartOptions, 'transformerFolders' | 'uiFolder' | 'vendors'> {
+export interface GatewayExtras
+  extends Pick<StartOptions, 'transformerFolders' | 'uiFolder' | 'vendors' | 'healthNowMs'> {
   /** Further files in its folder, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
 }

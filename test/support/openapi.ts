@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 
 /** An answer of a running service. */
 export interface Answered {

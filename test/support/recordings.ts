@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import { isJsonObject, parseJson } from '../../engine/model/json.ts';
-import type { ReplyContext, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import type { UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { eventsOf } from './events.ts';
 import type { FactUsage } from './facts.ts';
 

@@ -28,6 +28,8 @@ export interface UpstreamAnswer {
    * middle of the answer; `reset`: it is reset.
    */
   readonly finish?: 'end' | 'stall' | 'close' | 'reset';
+  /** What `finish` waits for, after the pieces. */
+  readonly before?: Promise<void>;
   /** Written to the socket in place of an HTTP answer; `finish` applies, and `end` means that the connection ends. */
   readonly raw?: string | Uint8Array;
 }
@@ -166,7 +168,7 @@ const serve = async (
 };
 
 const answer = async (
-  { status = 200, headers = {}, pieces = [], finish = 'end', raw }: UpstreamAnswer,
+  { status = 200, headers = {}, pieces = [], finish = 'end', before, raw }: UpstreamAnswer,
   response: ServerResponse,
   socket: Socket,
   closed: Promise<void>,
@@ -185,6 +187,7 @@ const answer = async (
   } else {
     socket.write(raw);
   }
+  await before;
   switch (finish) {
     case 'end':
       if (raw === undefined) response.end();

@@ -156,7 +156,7 @@ const responses: readonly Case[] = [
 ];
 
 /** A vendor reads whatever it is sent, so a case may hold anything. */
-const tables: Readonly<
+const registry: Readonly<
   Record<string, readonly [complaint: (body: never, url: string) => string | undefined, readonly Case[]]>
 > = {
   chat: [chatVendor.complaint, chat],
@@ -167,7 +167,7 @@ const tables: Readonly<
   responses: [responsesVendor.complaint, responses],
 };
 
-for (const [vendor, [complaint, cases]] of Object.entries(tables)) {
+for (const [vendor, [complaint, cases]] of Object.entries(registry)) {
   for (const [title, body, expected] of cases) {
     test(`${vendor}: ${title}`, (t) => {
       const given = complaint(body as never, '/v1beta/models/gemini-3-flash-preview:generateContent');

@@ -1,9 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
 import { enhancetool } from '../../transformers/enhancetool.ts';
+import { cpuMs } from '../foreign-text/cpu.ts';
 import { replyContext } from '../support/context.ts';
 import { decodeRecording, recordingsOf } from '../support/recordings.ts';
 import { answer, brief, type Call, notes, recut, requestWith, stageOf, through, tool } from './stage-rig.ts';
@@ -338,4 +339,59 @@ test('recorded calls come out with the same arguments', (t) => {
     const pieces = out.filter(({ type }) => type === 'input-delta').length;
     t.true(pieces <= recording.expected.tool_calls.length + (recording.expected.function_call ? 1 : 0), recording.name);
   }
+});
+
+/** A schema whose references double at each level, all of them for the same value. */
+const doubling: JsonObject = {
+  type: 'object',
+  properties: { a: { $ref: '#/$defs/d0' }, b: { type: 'integer' } },
+  $defs: {
+    ...Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [
+        `d${index}`,
+        { allOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: `#/$defs/d${index + 1}` }] },
+      ]),
+    ),
+    d60: { type: 'integer' },
+  },
+};
+
+test('a schema that would be checked for ages is given up, for all calls of the answer: they go out as they came', (t) => {
+  const context = contextWith(doubling);
+  const blocks: Call[] = [
+    ['call', 'f', '{"b":"1"}'],
+    ['call', 'f', '{"a":"1","b":"2"}'],
+    ['call', 'f', '{"b":"3"}'],
+  ];
+  const events = through(stage, answer(blocks, 'tool-call'), context);
+  t.is(brief(events), 'call f({"b":1}) call f({"a":"1","b":"2"}) call f({"b":"3"}) tool-call');
+  t.deepEqual(notes(context.losses), [
+    "reply.tool_calls[0].arguments: types were made to fit the tool's schema",
+    'reply.tool_calls[1].arguments: unchecked, as they came: mending this answer takes too long',
+    'reply.tool_calls[2].arguments: unchecked, as they came: mending this answer takes too long',
+  ]);
+});
+
+test('an answer has only so many long calls repaired; the others go out as they came', (t) => {
+  const context = contextWith();
+  const broken = `{"city": "${'\'\\" '.repeat(6000)}",}`;
+  const blocks = Array.from({ length: 40 }, (): Call => ['call', 'f', broken]);
+  const events = through(stage, answer(blocks, 'tool-call'), context);
+  const texts = events.flatMap((event) => (event.type === 'input-delta' ? [event.json] : []));
+  const mended = texts.filter((text) => text !== broken).length;
+  t.true(mended > 0 && mended <= 10, `${mended}`);
+  t.is(texts.length, blocks.length);
+  t.is(notes(context.losses).filter((note) => note.endsWith('mending this answer takes too long')).length, 40 - mended);
+});
+
+test('many whole calls behind a broken one take linear time', (t) => {
+  const broken = `{"city":"${'x'.repeat(2_000_000)}`;
+  const rest = Array.from({ length: 2000 }, (): Call => ['call', 'f', '{"city":"x"}']);
+  const events = answer([['call', 'f', broken], ...rest], 'tool-call');
+  const ms = cpuMs(
+    () => contextWith(),
+    (context) => through(stage, events, context),
+    300,
+  );
+  t.true(ms < 300, `${ms} ms`);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { Losses } from '../../engine/model/loss.ts';
 import type { Reasoning } from '../../engine/model/request.ts';
-import { ToolNames } from '../../engine/model/tool-names.ts';
+import { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
 import { reasoning } from '../../transformers/reasoning.ts';
 import { replyContext } from '../support/context.ts';
@@ -66,7 +66,7 @@ test('members of the client’s own stay, but for those that the configuration o
 });
 
 test('a vendor that is known is told in its own words', (t) => {
-  const dialect = { ...plainDialect, reasoning: { form: 'thinking', efforts: { high: 'high' }, models: /./ } } as const;
+  const dialect = { ...plainDialect, reasoning: { form: 'thinking', efforts: { high: 'high' } } } as const;
   const losses = new Losses('reasoning');
   const request = requestWith({ reasoning: { effort: 'high' } });
   const body = chatUpstream(dialect).encodeRequest(on.request?.(request, losses) ?? request, {

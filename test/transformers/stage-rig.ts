@@ -1,7 +1,7 @@
+import type { ReplyContext } from '../../engine/model/context.ts';
 import type { FinishReason, ModelEvent } from '../../engine/model/event.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { runWhole } from '../../engine/model/machine.ts';
-import type { ReplyContext } from '../../engine/model/protocol.ts';
 import { foldReply, isFault } from '../../engine/model/reply.ts';
 import type { FunctionTool, ModelRequest } from '../../engine/model/request.ts';
 import type { Stage, Transformer } from '../../engine/model/transformer.ts';

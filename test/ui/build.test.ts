@@ -91,6 +91,31 @@ test('where the packages for it are missing, that is said, and only fails where 
   t.is((await build(folder, '--optional')).code, 0);
 });
 
+test('where a tool lacks its build for this platform, that is one line, and no failure of an installation', async (t) => {
+  const folder = await smallSources(t);
+  // As rollup behaves without its native package: it throws while it is loaded, and a second time where nothing listens.
+  await mkdir(join(folder, 'node_modules/vite'), { recursive: true });
+  await writeFile(
+    join(folder, 'node_modules/vite/package.json'),
+    '{"name":"vite","type":"module","exports":"./index.js"}',
+  );
+  await writeFile(
+    join(folder, 'node_modules/vite/index.js'),
+    `const cause = Object.assign(new Error("Cannot find module '@tool/build-for-here'"), { code: 'MODULE_NOT_FOUND' });
+    const error = new Error('Cannot find module @tool/build-for-here.\\nTry this.', { cause });
+    void Promise.reject(error);
+    throw error;`,
+  );
+  const line = /^The web interface was not built: .*run `npm install` again on this machine.*\n$/;
+  const optional = await build(folder, '--optional');
+  t.is(optional.code, 0);
+  t.regex(optional.says, line);
+  const asked = await build(folder);
+  t.is(asked.code, 1);
+  t.regex(asked.says, line);
+  t.false((await readdir(join(folder, 'ui'))).includes('.building'));
+});
+
 test('where only the built files are, nothing is to do', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

@@ -13,6 +13,7 @@ import { renameProvider } from '../../ui/src/config/rename-provider.ts';
 import { fallbackPath, fallbacksOf, routePath, rules, withFallbacks, withRoute } from '../../ui/src/config/rules.ts';
 import { sameJson } from '../../ui/src/config/same-json.ts';
 import { schemaFaults } from '../../ui/src/config/schema-faults.ts';
+import { cpuTimeMs } from '../support/cpu-time.ts';
 
 const objects: fc.Arbitrary<JsonObject> = fc
   .dictionary(fc.constantFrom('a', 'b', 'valueOf'), fc.jsonValue({ maxDepth: 2 }))
@@ -109,9 +110,9 @@ const longestCommon = (one: readonly string[], other: readonly string[]): number
 
 test('texts that differ in everything are compared in no time', (t) => {
   const many = (name: string) => Array.from({ length: 5_000 }, (_, at) => `${name} ${at}`).join('\n');
-  const startedMs = performance.now();
+  const startedMs = cpuTimeMs();
   t.is(diffLines(many('a'), many('b')).length, 10_000);
-  t.true(performance.now() - startedMs < 1_000);
+  t.true(cpuTimeMs() - startedMs < 1_000);
 });
 
 test('references are no keys that are written out', (t) => {

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
+import { start } from '../../engine/service/server.ts';
 import { hasBrowser, startBrowser, type Tab, type TestBrowser, takePictures, violations } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
@@ -282,6 +284,62 @@ browserTest('an invalid edit can not be saved, and says why at its place', async
   });
   t.deepEqual(await onDisk(), before);
 });
+
+browserTest('a module that is missing is an error at its field, and can not be saved', async (t) => {
+  const before = await onDisk();
+  await on(t, '/transformers', async (page) => {
+    const bar = page.getByRole('region', { name: 'Unsaved changes' });
+    await page.getByRole('button', { name: 'a module of your own' }).click();
+    const field = page.getByLabel('Module').last();
+    await field.fill('nope.ts');
+    await bar.getByRole('button', { name: 'transformers[3].path' }).waitFor();
+    await page.locator('.field-error', { hasText: "Can't be used: nope.ts: the file is not there" }).waitFor();
+    t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
+    await bar.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+  });
+  t.deepEqual(await onDisk(), before);
+});
+
+browserTest(
+  'on a fresh home a first provider is saved, becomes the default, and answers after a restart',
+  async (t) => {
+    const home = await mkdtemp(join(tmpdir(), 'switchyard-fresh-'));
+    t.teardown(() => rm(home, { recursive: true, force: true }));
+    const run = async () => {
+      const service = await start({ env: {}, home, port: 0, report: () => undefined });
+      t.teardown(service.stop);
+      const ask = () =>
+        fetch(`${service.baseUrl}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
+        });
+      return { ...service, ask };
+    };
+    const first = await run();
+    t.is((await first.ask()).headers.get('x-switchyard-route'), 'demo,echo;default');
+    const tab = await browser.open(`${first.baseUrl}/ui#/providers`);
+    const { page } = tab;
+    await page.getByRole('button', { name: 'a server of your own' }).click();
+    await page.getByLabel('Name').fill('mine');
+    await page.getByLabel('Address').fill(upstream.url);
+    await page.getByRole('button', { name: 'Fetch from the provider' }).click();
+    await page.getByLabel('huge').check();
+    await page.getByRole('button', { name: 'Make mine,huge the default' }).click();
+    await page.getByText('Requests still go to the demo').waitFor({ state: 'detached' });
+    await save(page);
+    t.deepEqual(tab.complaints, []);
+    await page.close();
+    await first.stop();
+
+    const second = await run();
+    const answer = await second.ask();
+    t.is(answer.headers.get('x-switchyard-route'), 'mine,huge;default');
+    t.regex(await answer.text(), /All clear\./);
+    await second.stop();
+  },
+);
 
 browserTest('unsaved changes outlive a reload, malformed text too; leaving asks', async (t) => {
   await on(t, '/routing', async (page) => {

@@ -1,21 +1,22 @@
-import { isJsonObject, type Json, parseJson } from '../../engine/model/json.ts';
+import { isJsonObject, type Json, parseJson } from '../../engine/model/json/json.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { type Span, valueSpan } from './value-span.ts';
+import type { Work } from './work.ts';
 
-/** One value's text in place of another's. */
+/** Replaces one value's text. */
 interface Change {
   readonly span: Span;
   readonly text: string;
 }
 
-/** How often a value may hold another one as text: a list in a string, whose items are numbers in strings. */
+/** The maximum nesting of values in strings: a list in a string may hold numbers in strings. */
 const maxRounds = 8;
 
 /**
- * The arguments with values of another type than the schema's turned into it, where they are the same but for quotes: `"5"`
- * and `5`, `"[1]"` and `[1]`. Texts are cut and pasted, not written anew. `undefined` when they don't fit even so.
+ * Converts values of a wrong type that differ from the right one only by quotes: `"5"` and `5`, `"[1]"` and `[1]`.
+ * Edits the text instead of rewriting it. `undefined` if the arguments still don't fit.
  */
-export const coerce = (json: string, check: SchemaCheck): string | undefined => {
+export const coerce = (json: string, check: SchemaCheck, work: Work): string | undefined => {
   let text = json.trim() === '' ? '{}' : json;
   for (let round = 0; round < maxRounds; round += 1) {
     const value = parseJson(text);
@@ -24,16 +25,21 @@ export const coerce = (json: string, check: SchemaCheck): string | undefined => 
       if (!isJsonObject(value)) return undefined;
       return round === 0 ? json : text;
     }
-    const changes = changesOf(text, value, check);
+    const changes = changesOf(text, value, check, work);
     if (changes.length === 0) return undefined;
     text = paste(text, changes);
   }
   return undefined;
 };
 
-const changesOf = (text: string, value: Json, check: SchemaCheck): readonly Change[] => {
+/** UTF-16 units read per step of work. */
+const unitsPerStep = 100;
+
+const changesOf = (text: string, value: Json, check: SchemaCheck, work: Work): readonly Change[] => {
   const changes = new Map<number, Change>();
   for (const { path, types } of check.typeErrors(value)) {
+    // Each step of the path reads the rest of the text.
+    if (!work.take((text.length * path.length) / unitsPerStep)) return [];
     const span = valueSpan(text, path);
     if (!span) continue;
     const written = text.slice(span.start, span.end);
@@ -47,7 +53,7 @@ const changesOf = (text: string, value: Json, check: SchemaCheck): readonly Chan
   return [...changes.values()];
 };
 
-/** The places are apart from each other: each is a value that has the wrong type itself. */
+/** The ranges don't overlap: each is a value with a wrong type of its own. */
 const paste = (text: string, changes: readonly Change[]): string => {
   const out: string[] = [];
   let from = 0;
@@ -62,7 +68,7 @@ const paste = (text: string, changes: readonly Change[]): string => {
 const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const wholeNumeral = /^-?(?:0|[1-9]\d*)$/;
 
-/** A value's JSON text as one of this type; `undefined` where it isn't the same value in other quotes. */
+/** A value's JSON text as another type; `undefined` if more than the quotes would change. */
 const turnTo = (type: string, written: string): string | undefined => {
   const value = parseJson(written);
   if (type === 'string') return typeof value === 'number' || typeof value === 'boolean' ? `"${written}"` : undefined;

@@ -1,30 +1,32 @@
 import { jsonrepair } from 'jsonrepair';
-import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json.ts';
+import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { coerce } from './coerce.ts';
-import { SchemaCheck } from './schema-check.ts';
+import type { SchemaCheck } from './schema-check.ts';
+import type { Work } from './work.ts';
 
-/** A call's arguments as they go out. */
-export interface MendedArguments {
-  /** JSON text; byte for byte as it came where nothing had to be done. */
+/** A call's arguments after repair. */
+interface MendedArguments {
+  /** JSON text, unchanged if nothing was wrong. */
   readonly text: string;
-  /** What was done, or couldn't be; absent for arguments that were right. */
+  /** What was repaired or couldn't be; absent for valid arguments. */
   readonly note?: string;
 }
 
-/** Whether the arguments are a JSON object, or none at all. */
+/** Whether the arguments are a JSON object or empty. */
 export const isWhole = (json: string): boolean => json.trim() === '' || isJsonObject(parseJson(json));
 
 /**
- * Arguments → arguments that parse and fit the tool's schema, as far as that is safe. What can't be mended stays as it came;
- * numbers keep their digits. Never throws, whatever the schema.
+ * Repairs arguments so that they parse and fit the tool's schema, as far as that is safe. Unrepairable ones stay
+ * unchanged; numbers keep their digits. Never throws. Does nothing once `work` is used up.
  */
-export const mendArguments = (json: string, schema: JsonObject | undefined): MendedArguments => {
-  const repaired = isWhole(json) ? json : repair(json);
-  const check = new SchemaCheck({ type: 'object', ...schema });
-  const fitting = coerce(repaired ?? json, check);
+export const mendArguments = (json: string, check: SchemaCheck, work: Work): MendedArguments => {
+  const repaired = isWhole(json) ? json : repair(json, work);
+  const fitting = coerce(repaired ?? json, check, work);
   const text = fitting ?? repaired;
+  const misfit =
+    fitting === undefined && text !== undefined ? check.misfit(parseJson(text.trim() === '' ? '{}' : text)) : undefined;
+  if (work.isOver) return overdone(json, repaired ?? json);
   if (text === undefined) return { text: json, note: 'no JSON object: as they came' };
-  const misfit = fitting === undefined ? check.misfit(parseJson(text.trim() === '' ? '{}' : text)) : undefined;
   const done = [
     ...(repaired !== undefined && repaired !== json ? ['malformed JSON was repaired'] : []),
     ...(fitting !== undefined && fitting !== (repaired ?? json) ? ["types were made to fit the tool's schema"] : []),
@@ -33,12 +35,23 @@ export const mendArguments = (json: string, schema: JsonObject | undefined): Men
   return done.length === 0 ? { text } : { text, note: done.join('; ') };
 };
 
-/** The longest text that is repaired, in UTF-16 units: the library's time grows with the square of the quotes in it. */
+const overdone = (json: string, text: string): MendedArguments => ({
+  text,
+  note:
+    text === json
+      ? 'unchecked, as they came: mending this answer takes too long'
+      : 'malformed JSON was repaired; unchecked: mending this answer takes too long',
+});
+
+/** The longest repaired text, in UTF-16 units: the library's time grows with the square of the quotes in it. */
 const maxRepaired = 32_768;
 
-/** `undefined` when that doesn't lead to an object. */
-const repair = (json: string): string | undefined => {
-  if (json.length > maxRepaired) return undefined;
+/** Divides the squared length into steps of work. The longest text costs about 90,000. */
+const squarePerStep = 12_000;
+
+/** `undefined` if the result is no object. */
+const repair = (json: string, work: Work): string | undefined => {
+  if (json.length > maxRepaired || !work.take(json.length ** 2 / squarePerStep)) return undefined;
   try {
     const repaired = jsonrepair(keepBackslashes(json)).trim();
     return isJsonObject(parseJson(repaired)) ? repaired : undefined;
@@ -47,6 +60,6 @@ const repair = (json: string): string | undefined => {
   }
 };
 
-/** The library drops the backslash of an escape that JSON doesn't have, which would turn `C:\dir` into `C:dir`. */
+/** Doubles the backslash of invalid escapes: the library drops it, turning `C:\dir` into `C:dir`. */
 const keepBackslashes = (json: string): string =>
   json.replace(/\\(?:["'\\/bfnrt]|u[\da-fA-F]{4})?/g, (written) => (written === '\\' ? '\\\\' : written));

@@ -1,21 +1,28 @@
 import type { BlockStart, FinishReason, ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { Tool } from '../../engine/model/request.ts';
+import { toolsByName } from '../../engine/model/wire/tool-names.ts';
 import { isWhole, mendArguments } from './mend-arguments.ts';
+import { SchemaCheck } from './schema-check.ts';
+import { mostWork, Work } from './work.ts';
 
 interface State {
   readonly tools: readonly Tool[];
   readonly losses: Losses;
-  /** The call whose arguments are coming. */
+  /** The call whose arguments are being read. */
   open: HeldCall | undefined;
   /**
-   * Calls that have ended but not gone out: the first one's arguments don't parse, and whether that is the model's fault or
-   * the token limit's shows only in what follows.
+   * Complete calls that are held back: the first one's arguments don't parse, and only what follows shows whether the
+   * model or the token limit is the cause.
    */
   readonly held: EndedCall[];
+  /** Calls sent so far. */
   calls: number;
+  /** The remaining budget for this reply's repairs. */
+  readonly work: Work;
+  readonly checks: Map<string, SchemaCheck>;
 }
 
 interface HeldCall {
@@ -28,11 +35,12 @@ interface EndedCall {
   readonly start: BlockStart;
   readonly tool: string;
   readonly json: string;
+  readonly whole: boolean;
 }
 
 /**
- * Each tool call once, whole and with its arguments mended; all else as it comes. An answer that was cut off keeps the
- * arguments that don't parse as they came, so that a call which the model never finished can't pass for one.
+ * Writes each tool call whole, with repaired arguments; other events pass unchanged. A cut-off reply keeps invalid
+ * arguments, so that an unfinished call isn't completed.
  */
 export const mendCalls = machine<State, ModelEvent, ModelEvent>({
   initial: ({ request, losses }) => ({
@@ -41,6 +49,8 @@ export const mendCalls = machine<State, ModelEvent, ModelEvent>({
     open: undefined,
     held: [],
     calls: 0,
+    work: new Work(mostWork),
+    checks: new Map(),
   }),
   step(state, event, out) {
     switch (event.type) {
@@ -49,7 +59,7 @@ export const mendCalls = machine<State, ModelEvent, ModelEvent>({
           state.open = { start: event, tool: event.block.name, pieces: [] };
           return;
         }
-        // The model went on after them, so they aren't cut.
+        // The model continued after them, so they aren't cut off.
         releaseAll(state, false, out);
         break;
       case 'input-delta':
@@ -58,9 +68,8 @@ export const mendCalls = machine<State, ModelEvent, ModelEvent>({
         return;
       case 'block-stop':
         if (!state.open) break;
-        state.held.push({ start: state.open.start, tool: state.open.tool, json: state.open.pieces.join('') });
+        end(state, state.open, out);
         state.open = undefined;
-        releaseWhole(state, out);
         return;
       case 'message-stop':
         releaseAll(state, isCut(event.finish), out);
@@ -83,27 +92,32 @@ export const mendCalls = machine<State, ModelEvent, ModelEvent>({
   },
 });
 
-/** Whether the answer ended where the model hadn't. */
+/** Whether the reply was cut off. */
 const isCut = (finish: FinishReason): boolean =>
   finish === 'length' || finish === 'context-full' || finish === 'filtered' || finish === 'stop-sequence';
 
-const releaseWhole = (state: State, out: ModelEvent[]): void => {
-  while (state.held[0] && isWhole(state.held[0].json)) release(state, state.held[0], false, out);
+const end = (state: State, { start, tool, pieces }: HeldCall, out: ModelEvent[]): void => {
+  const json = pieces.join('');
+  const call = { start, tool, json, whole: isWhole(json) };
+  if (call.whole && state.held.length === 0) release(state, call, false, out);
+  else state.held.push(call);
 };
 
 const releaseAll = (state: State, cut: boolean, out: ModelEvent[]): void => {
-  while (state.held[0]) release(state, state.held[0], cut, out);
+  for (const call of state.held) release(state, call, cut, out);
+  state.held.length = 0;
 };
 
-const release = (state: State, { start, tool, json }: EndedCall, cut: boolean, out: ModelEvent[]): void => {
+const release = (state: State, { start, tool, json, whole }: EndedCall, cut: boolean, out: ModelEvent[]): void => {
   const path = `reply.tool_calls[${state.calls}].arguments`;
   const { text, note } =
-    cut && !isWhole(json) ? { text: json, note: 'cut off: as they came' } : mendArguments(json, schemaOf(state, tool));
+    cut && !whole
+      ? { text: json, note: 'cut off: as they came' }
+      : mendArguments(json, checkOf(state, tool), state.work);
   if (note !== undefined) state.losses.approximate(path, note);
   pushOpen(start, text, out);
   out.push({ type: 'block-stop', index: start.index });
   state.calls += 1;
-  state.held.shift();
 };
 
 const pushOpen = (start: BlockStart, json: string, out: ModelEvent[]): void => {
@@ -111,14 +125,21 @@ const pushOpen = (start: BlockStart, json: string, out: ModelEvent[]): void => {
   if (json !== '') out.push({ type: 'input-delta', index: start.index, json });
 };
 
-/** What a custom tool's free text comes in. */
+/** The schema of a custom tool's text. */
 const customInput: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string' } },
   required: ['input'],
 };
 
-const schemaOf = ({ tools }: State, name: string): JsonObject | undefined => {
-  const tool = tools.find((one) => (one.type === 'function' || one.type === 'custom') && one.name === name);
-  return tool?.type === 'function' ? tool.parameters : tool?.type === 'custom' ? customInput : undefined;
+/** Built once per called tool: schemas may be long, and calls many. */
+const checkOf = ({ tools, checks, work }: State, name: string): SchemaCheck => {
+  const known = checks.get(name);
+  if (known) return known;
+  const tool = toolsByName(tools).get(name);
+  const schema = tool?.type === 'function' ? tool.parameters : tool?.type === 'custom' ? customInput : undefined;
+  const check = new SchemaCheck({ type: 'object', ...schema }, work);
+  // Unknown tool names would grow the cache without bound.
+  if (tool) checks.set(name, check);
+  return check;
 };

@@ -1,32 +1,36 @@
 import { Errors } from 'typebox/schema';
-import type { Json, JsonObject } from '../../engine/model/json.ts';
+import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 import { checkableSchema } from './checkable-schema.ts';
+import type { Work } from './work.ts';
 
-/** A place where a value of another type is due. */
-export interface TypeError {
+/** A position that requires another type. */
+interface TypeError {
   readonly path: readonly string[];
   readonly types: readonly string[];
 }
 
-/** A tool's schema at work. One that is no valid schema finds nothing wrong. */
+/** Checks values against a tool's schema. An invalid schema, or a used-up budget, accepts everything. */
 export class SchemaCheck {
   readonly #schema: JsonObject;
 
-  constructor(schema: JsonObject) {
-    this.#schema = checkableSchema(schema);
+  constructor(schema: JsonObject, work: Work) {
+    this.#schema = checkableSchema(schema, (size) => {
+      if (!work.take(size)) throw new Error('The work is used up.');
+      return undefined;
+    });
   }
 
-  /** The first thing wrong: `/city must be string`; `undefined` when nothing is. */
+  /** The first error, such as `/city must be string`; `undefined` without one. */
   misfit(value: Json | undefined): string | undefined {
     const first = this.#errors(value)[0];
     return first && `${first.instancePath} ${first.message}`.trim();
   }
 
-  /** The places where another type is due; several for one place where the schema allows several. */
+  /** The positions that require another type; several for one position if the schema allows several. */
   typeErrors(value: Json | undefined): readonly TypeError[] {
     return this.#errors(value).flatMap((error) => {
       if (error.keyword !== 'type') return [];
-      const types = typeof error.params.type === 'string' ? [error.params.type] : error.params.type;
+      const types = typeof error.params.type === 'string' ? [error.params.type] : [...new Set(error.params.type)];
       return [{ path: stepsOf(error.instancePath), types }];
     });
   }
@@ -35,7 +39,7 @@ export class SchemaCheck {
     try {
       return Errors(this.#schema, value)[1];
     } catch {
-      // No valid schema, or one that refers to itself without an end.
+      // The schema is invalid, refers to itself endlessly, or takes too long.
       return [];
     }
   }

@@ -1,11 +1,11 @@
-/** A part of a text, in UTF-16 units. */
+/** A range of a text, in UTF-16 units. */
 export interface Span {
   readonly start: number;
-  /** Just behind it. */
+  /** Exclusive. */
   readonly end: number;
 }
 
-/** Where the value at this path stands in JSON text that is known to parse. Of members with the same name the last counts. */
+/** The range of the value at this path in valid JSON text. Of duplicate members the last counts. */
 export const valueSpan = (json: string, path: readonly string[]): Span | undefined => {
   let at = skipSpace(json, 0);
   for (const step of path) {
@@ -34,7 +34,7 @@ const itemStart = (json: string, array: number, step: string): number | undefine
   return at < json.length ? at : undefined;
 };
 
-/** Where what follows the value's comma begins; the text's end when no comma follows. */
+/** The position after the value's comma; the text's end without one. */
 const nextStart = (json: string, value: number): number => {
   const at = skipSpace(json, valueEnd(json, value));
   return json[at] === ',' ? skipSpace(json, at + 1) : json.length;
@@ -54,7 +54,7 @@ const valueEnd = (json: string, start: number): number => {
         break;
       case '}':
       case ']':
-        // Behind a number or word that is the last in its object.
+        // After a number or literal that is the last in its object.
         if (depth === 0) return at;
         depth -= 1;
         if (depth === 0) return at + 1;

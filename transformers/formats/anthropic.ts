@@ -1,10 +1,10 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
 import { messagesModelList, messagesUpstream } from '../../protocols/messages/index.ts';
 
-/** The version that still knows the sampling fields. Source: Anthropic API reference, "Versions". */
+/** The API version that accepts sampling fields. Source: Anthropic API reference, "Versions". */
 const versionWithSampling = '2023-06-01';
 
-/** Anthropic: the Messages protocol as it is. */
+/** Anthropic: the Messages protocol unchanged. */
 export const anthropic = format({
   name: 'anthropic',
   about: "Speaks Anthropic's Messages protocol.",
@@ -12,7 +12,7 @@ export const anthropic = format({
   firstStart: {
     variable: 'ANTHROPIC_API_KEY',
     baseUrl: 'https://api.anthropic.com',
-    models: ['claude-sonnet-4-5', 'claude-opus-4-5', 'claude-haiku-4-5'],
+    models: ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'],
   },
   options: noOptions,
   path: '/v1/messages',

@@ -1,5 +1,5 @@
 import type { Call } from '../../engine/model/transformer.ts';
 
-/** The key as most vendors take it; none is sent where none is configured. */
+/** The usual key header; none without a configured key. */
 export const bearer = ({ apiKey }: Call): Readonly<Record<string, string>> =>
   apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` };

@@ -1,4 +1,5 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
+import type { KnownModels } from '../../engine/model/wire/known-models.ts';
 import {
   type ChatDialect,
   type ChatField,
@@ -8,30 +9,37 @@ import {
 } from '../../protocols/chat/index.ts';
 import { bearer } from './bearer.ts';
 
-/** DeepSeek: thinks unless told not to, and wants its reasoning back on messages that called tools. Source: DeepSeek API docs. */
+/**
+ * DeepSeek: thinks by default, and requires its reasoning back on messages with tool calls. Source: DeepSeek API
+ * docs.
+ */
 const dialect: ChatDialect = {
   ...plainDialect,
-  asItCame: 'none',
+  passThrough: 'none',
   fields: new Set<ChatField>(['temperature', 'top_p', 'stop', 'presence_penalty', 'frequency_penalty', 'name']),
   user: { field: 'user_id', fits: /^[a-zA-Z0-9_-]{1,512}$/ },
   maxStops: 16,
   jsonWord: true,
-  jsonSchema: undefined,
-  images: /vision|-vl/i,
+  jsonSchema: false,
   files: false,
   audio: false,
-  // The names of the older models; the newer ones take every choice.
-  unforced: { models: /^deepseek-(?:chat|reasoner)/, thinkers: /reasoner/ },
   reasoning: {
     form: 'thinking',
     efforts: { none: 'none', minimal: 'low', low: 'low', medium: 'high', high: 'high', xhigh: 'high', max: 'max' },
-    models: /./,
   },
   reasoningHistory: { field: 'reasoning_content', on: 'calls', required: true },
-  webSearch: undefined,
 };
 
-/** What is still being tried out has an address of its own. */
+/**
+ * Known limits of older models. Source: DeepSeek API docs, "Models & Pricing", "Thinking Mode", as of November 2026.
+ */
+const known: readonly KnownModels<ChatDialect>[] = [
+  { names: /^deepseek-(?:chat|reasoner|coder|r1|v[123]\b|v4-pro)/, differ: { images: false } },
+  { names: /^deepseek-(?:chat|v[123]\b)/, differ: { unforced: 'asked-to-think' } },
+  { names: /^deepseek-(?:reasoner|r1)/, differ: { unforced: 'unless-off' } },
+];
+
+/** Beta features have a base URL of their own. */
 const beta: ChatDialect = { ...dialect, prefix: true, fields: new Set<ChatField>([...dialect.fields, 'strict']) };
 
 const isBeta = (baseUrl: URL): boolean => /\/beta(?:\/|$)/.test(baseUrl.pathname);
@@ -43,12 +51,12 @@ export const deepseek = format({
   firstStart: {
     variable: 'DEEPSEEK_API_KEY',
     baseUrl: 'https://api.deepseek.com',
-    models: ['deepseek-chat', 'deepseek-reasoner'],
+    models: ['deepseek-v4-pro', 'deepseek-flash'],
   },
   options: noOptions,
   path: '/v1/chat/completions',
   models: chatModelList,
   pathFor: ({ baseUrl }) => (isBeta(baseUrl) ? '/chat/completions' : '/v1/chat/completions'),
-  protocol: ({ baseUrl }) => chatUpstream(isBeta(baseUrl) ? beta : dialect),
+  protocol: ({ baseUrl }) => chatUpstream(isBeta(baseUrl) ? beta : dialect, known),
   headers: bearer,
 });

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { format } from '../../engine/model/transformer.ts';
 import { geminiModelList, geminiUpstream } from '../../protocols/gemini/index.ts';
 
-/** Gemini: the model and the streaming stand in the path, the key in a header of its own. Source: Gemini API reference. */
+/** Gemini: model and streaming are in the path, the key in its own header. Source: Gemini API reference. */
 export const gemini = format({
   name: 'gemini',
   about: "Speaks Gemini's generateContent.",
@@ -10,7 +10,7 @@ export const gemini = format({
   firstStart: {
     variable: 'GEMINI_API_KEY',
     baseUrl: 'https://generativelanguage.googleapis.com',
-    models: ['gemini-2.5-pro', 'gemini-2.5-flash'],
+    models: ['gemini-4-argon', 'gemini-3.8-flash', 'gemini-3.5-flash-lite'],
   },
   options: Type.Object(
     {
@@ -25,13 +25,10 @@ export const gemini = format({
   path: '/v1beta/models/{model}:generateContent',
   models: geminiModelList,
   pathFor: (_, { model, stream }) =>
-    `/v1beta/${resource(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    `/v1beta/${collectionOf(model)}/{model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   protocol: ({ options }) => geminiUpstream(options),
   headers: ({ apiKey }): Readonly<Record<string, string>> => (apiKey === '' ? {} : { 'x-goog-api-key': apiKey }),
 });
 
-/** The model as a path: some name it with its collection, as the vendor's own list does. */
-const resource = (model: string): string => {
-  const path = /^(?:models|tunedModels)\//.test(model) ? model : `models/${model}`;
-  return path.split('/').map(encodeURIComponent).join('/');
-};
+/** A model's collection; the vendor's own list includes it in names. */
+const collectionOf = (model: string): string => (model.startsWith('tunedModels/') ? 'tunedModels' : 'models');

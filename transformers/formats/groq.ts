@@ -1,4 +1,5 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
+import type { KnownModels } from '../../engine/model/wire/known-models.ts';
 import {
   type ChatDialect,
   type ChatField,
@@ -8,10 +9,13 @@ import {
 } from '../../protocols/chat/index.ts';
 import { bearer } from './bearer.ts';
 
-/** Groq: refuses what it doesn't know, and each of its models knows other things. Source: Groq API reference. */
+/** Members that keep reasoning out of the text. */
+const apart = { shown: { reasoning_format: 'parsed' }, hidden: { reasoning_format: 'hidden' } };
+
+/** Groq: rejects unknown members, and its models differ widely. Source: Groq API reference. */
 const dialect: ChatDialect = {
   ...plainDialect,
-  asItCame: 'none',
+  passThrough: 'none',
   maxTokens: 'max_completion_tokens',
   fields: new Set<ChatField>(['temperature', 'top_p', 'stop', 'seed', 'parallel_tool_calls', 'service_tier']),
   takenExtra: new Set([
@@ -28,26 +32,45 @@ const dialect: ChatDialect = {
   serviceTiers: {
     auto: 'auto',
     default: 'on_demand',
-    standard_only: 'on_demand',
-    on_demand: 'on_demand',
     flex: 'flex',
     priority: 'performance',
-    performance: 'performance',
   },
   jsonWord: true,
-  images: /llama-4|vision/i,
   files: false,
   audio: false,
-  jsonSchema: /gpt-oss|llama-4|kimi-k2/i,
   reasoning: {
     form: 'reasoning_effort',
-    efforts: { none: 'low', minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' },
-    models: /gpt-oss|qwen3/i,
-    special: [
-      {
-        models: /qwen3\.8/i,
+    efforts: { none: 'none', minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' },
+  },
+  reasoningReply: { when: 'asked', ...apart },
+  reasoningMembers: ['reasoning_format', 'include_reasoning'],
+  reasoningTag: 'think',
+  reasoningHistory: { field: 'reasoning', on: 'calls', required: false },
+};
+
+/**
+ * Known differences from the newest models. Source: Groq documentation, "Supported Models", "Reasoning", "Structured
+ * Outputs", as of November 2026.
+ */
+const known: readonly KnownModels<ChatDialect>[] = [
+  {
+    names: /^(?:llama|meta-llama|gemma|mi[sx]tral|kimi-k2|allam|compound|playai|whisper)/,
+    differ: { reasoning: undefined, reasoningReply: undefined },
+  },
+  { names: /^(?:llama-?3|llama-guard|gemma|mi[sx]tral|kimi-k2|allam|compound)/, differ: { images: false } },
+  {
+    names: /^(?:llama-?3|llama-guard|gemma|mi[sx]tral|allam|compound|qwen-?[23]|qwq|deepseek-r1)/,
+    differ: { jsonSchema: false },
+  },
+  { names: /^compound/, differ: { webSearch: 'search_settings' } },
+  {
+    names: /^gpt-oss/,
+    differ: {
+      images: false,
+      reasoning: {
+        form: 'reasoning_effort',
         efforts: {
-          none: 'none',
+          none: 'low',
           minimal: 'low',
           low: 'low',
           medium: 'medium',
@@ -56,8 +79,16 @@ const dialect: ChatDialect = {
           max: 'high',
         },
       },
-      {
-        models: /qwen3/i,
+      reasoningReply: { when: 'always', shown: { include_reasoning: true }, hidden: { include_reasoning: false } },
+    },
+  },
+  { names: /^(?:qwen-?3|qwq|deepseek-r1)/, differ: { reasoningReply: { when: 'always', ...apart } } },
+  { names: /^(?:qwen-?3-|qwq|deepseek-r1)/, differ: { images: false } },
+  {
+    names: /^qwen-?3(?:-|\.[0-7])/,
+    differ: {
+      reasoning: {
+        form: 'reasoning_effort',
         efforts: {
           none: 'none',
           minimal: 'default',
@@ -68,20 +99,10 @@ const dialect: ChatDialect = {
           max: 'default',
         },
       },
-    ],
-  },
-  reasoningReply: [
-    // By themselves these put it in tags inside the text.
-    {
-      models: /qwen3|qwq|deepseek-r1/i,
-      shown: { reasoning_format: 'parsed' },
-      hidden: { reasoning_format: 'hidden' },
     },
-    { models: /gpt-oss/i, shown: { include_reasoning: true }, hidden: { include_reasoning: false } },
-  ],
-  reasoningHistory: { field: 'reasoning', on: 'calls', required: false },
-  webSearch: { form: 'search_settings', models: /compound/i },
-};
+  },
+  { names: /^(?:qwq|deepseek-r1)/, differ: { reasoning: undefined } },
+];
 
 export const groq = format({
   name: 'groq',
@@ -90,11 +111,11 @@ export const groq = format({
   firstStart: {
     variable: 'GROQ_API_KEY',
     baseUrl: 'https://api.groq.com/openai/v1',
-    models: ['openai/gpt-oss-120b', 'llama-3.3-70b-versatile'],
+    models: ['openai/gpt-oss-120b', 'openai/gpt-oss-20b'],
   },
   options: noOptions,
   path: '/v1/chat/completions',
   models: chatModelList,
-  protocol: () => chatUpstream(dialect),
+  protocol: () => chatUpstream(dialect, known),
   headers: bearer,
 });

@@ -1,4 +1,5 @@
 import { type Call, format, noOptions } from '../../engine/model/transformer.ts';
+import type { KnownModels } from '../../engine/model/wire/known-models.ts';
 import {
   type ChatDialect,
   type ChatField,
@@ -9,20 +10,37 @@ import {
 } from '../../protocols/chat/index.ts';
 import { bearer } from './bearer.ts';
 
-/** OpenRouter: takes what its many vendors take, and gives their reasoning as `reasoning_details`. Source: OpenRouter API reference. */
+/**
+ * OpenRouter: accepts what its vendors accept, and returns reasoning as `reasoning_details`. Source: OpenRouter API
+ * reference.
+ */
 const dialect: ChatDialect = {
   ...plainDialect,
-  // It drops what it doesn't know without a word, and a web search is a plugin here.
-  asItCame: 'without-web-search',
-  fields: new Set<ChatField>([...plainDialect.fields, 'top_k']),
-  cacheMarks: { form: 'cache_control', models: /./ },
+  // It drops unknown members silently, and web search is a plugin.
+  passThrough: 'without-web-search',
+  fields: new Set<ChatField>([...[...plainDialect.fields].filter((field) => field !== 'custom_tools'), 'top_k']),
+  cacheMarks: 'cache_control',
   toolImages: true,
-  reasoning: { form: 'reasoning', efforts: plainEfforts, models: /./ },
-  reasoningHistory: { field: 'reasoning_details', on: 'all', required: false, sealed: /claude/i },
-  webSearch: { form: 'plugins', models: /./ },
+  reasoning: { form: 'reasoning', efforts: plainEfforts },
+  reasoningHistory: { field: 'reasoning_details', on: 'all', required: false },
+  webSearch: 'plugins',
 };
 
-/** Which application asks; the vendor ranks them. Source: OpenRouter documentation, "App attribution". */
+/**
+ * Anthropic's models reject reasoning without its signature. Source: OpenRouter documentation, "Preserving
+ * reasoning", as of November 2026.
+ */
+const known: readonly KnownModels<ChatDialect>[] = [
+  {
+    names: /^claude-/,
+    differ: { reasoningHistory: { field: 'reasoning_details', on: 'all', required: false, signed: true } },
+  },
+];
+
+/**
+ * Headers that identify the application in the vendor's rankings. Source: OpenRouter documentation, "App
+ * attribution".
+ */
 const appHeaders = ['http-referer', 'x-openrouter-title', 'x-title'] as const;
 
 const appOf = ({ clientHeader }: Call): Readonly<Record<string, string>> =>
@@ -40,11 +58,16 @@ export const openrouter = format({
   firstStart: {
     variable: 'OPENROUTER_API_KEY',
     baseUrl: 'https://openrouter.ai/api/v1',
-    models: ['anthropic/claude-sonnet-4.5', 'openai/gpt-5.1', 'google/gemini-2.5-pro'],
+    models: [
+      'anthropic/claude-opus-5.5',
+      'openai/gpt-6.1-sol',
+      'google/gemini-4-argon',
+      'deepseek/deepseek-v4.1-flash',
+    ],
   },
   options: noOptions,
   path: '/v1/chat/completions',
   models: chatModelList,
-  protocol: () => chatUpstream(dialect),
+  protocol: () => chatUpstream(dialect, known),
   headers: (call) => ({ ...bearer(call), ...appOf(call) }),
 });

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../engine/model/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Reasoning } from '../../engine/model/request.ts';
 
 /**
- * The request with its reasoning controls in the switches' words too. What a client leaves to the model stays with it;
- * `enable: false` overrules the client, which is a loss where it asked for reasoning.
+ * Adds the switches for the request's reasoning controls; without controls the model decides. `enable: false`
+ * overrides the client, which is a loss if it requested reasoning.
  */
 export const askReasoning = (request: ModelRequest, enable: boolean, losses: Losses): ModelRequest => {
   const { reasoning } = request;
@@ -24,14 +24,14 @@ export const askReasoning = (request: ModelRequest, enable: boolean, losses: Los
 
 const off: JsonObject = { enable_thinking: false, thinking: { type: 'disabled' } };
 
-/** The switches know no effort, so that one that the client named goes out in the reference's own word beside them. */
+/** The switches have no effort, so the client's is also sent as `reasoning_effort`. */
 const on = ({ budget, effort }: Reasoning = {}): JsonObject => ({
   enable_thinking: true,
   thinking: { type: 'enabled', ...(budget !== undefined && budget > 0 && { budget_tokens: budget }) },
   ...(effort !== undefined && { reasoning_effort: effort }),
 });
 
-/** `undefined`: as the model sees fit. */
+/** `undefined`: the model decides. */
 const wantOf = (reasoning: Reasoning | undefined): 'on' | 'off' | undefined => {
   const { mode, effort, budget } = reasoning ?? {};
   if (mode === 'off' || effort === 'none' || (mode === undefined && effort === undefined && budget === 0)) return 'off';

@@ -1,9 +1,9 @@
 import type { FunctionTool, Tool } from '../../engine/model/request.ts';
 
-/** The member of its arguments that holds the model's answer. */
+/** The argument that holds the reply's text. */
 export const responseMember = 'response';
 
-/** What the tool that ends tool mode is called: by a name that no tool of the client has. */
+/** The exit tool's name, different from all client tools. */
 export const exitName = (tools: readonly Tool[]): string => {
   const taken = new Set(tools.map((tool) => ('name' in tool ? tool.name : undefined)));
   let name = 'ExitTool';
@@ -11,7 +11,7 @@ export const exitName = (tools: readonly Tool[]): string => {
   return name;
 };
 
-/** The tool that ends tool mode. */
+/** The exit tool, which ends tool mode. */
 export const exitTool = (name: string): FunctionTool => ({
   type: 'function',
   name,
@@ -27,6 +27,6 @@ export const exitTool = (name: string): FunctionTool => ({
   },
 });
 
-/** What the model is told about it. */
+/** The instruction about the exit tool. */
 export const exitReminder = (name: string): string =>
   `<system-reminder>Tool mode is on: every turn calls a tool. Go on with the tools that bring the task forward. To say something to the user, because the task is done or no tool fits, call \`${name}\` with the answer as \`${responseMember}\`.</system-reminder>`;

@@ -1,16 +1,16 @@
 /**
- * The text of a JSON string from behind its opening quote, as its pieces come, cut anywhere. A quote that the model forgot to
- * escape is text, as far as what follows shows it; what comes behind the string is skipped, and so is
- * half a character or escape at the end.
+ * Decodes a JSON string after its opening quote, from arbitrary pieces. A quote that the model failed to escape is
+ * kept as text, as far as the next characters show it. Text after the string is skipped, and so is half a character
+ * or escape at the end.
  */
 export class JsonStringText {
-  /** What can't be read without the next piece: a cut escape, or a quote of which it isn't known whether it closes. */
+  /** Text that needs the next piece: a cut escape, or a quote that may close the string. */
   #rest = '';
-  /** The first half of a character whose second half is still to come. */
+  /** A high surrogate that waits for the low one. */
   #half = '';
   #closed = false;
 
-  /** The text that this piece brings. */
+  /** Returns the text of this piece. */
   push(piece: string): string {
     if (this.#closed) return '';
     const text = this.#half + this.#unescape(this.#rest + piece);
@@ -60,12 +60,12 @@ const quote = 0x22;
 const backslash = 0x5c;
 const letterU = 0x75;
 
-/** How far behind a quote is looked, in UTF-16 units. */
+/** The lookahead after a quote, in UTF-16 units. */
 const maxTail = 256;
 
 /**
- * Whether a quote closes the string, by what stands behind it; `undefined` when that can't be told yet. It does before another
- * member, and at the end of the object if nothing but the end follows.
+ * Whether a quote closes the string, by the text after it; `undefined` if more text is needed. It does before another
+ * member, and at the end of the object if only the end follows.
  */
 const closesString = (tail: string): boolean | undefined => {
   if (/^"\s*,\s*"(?:[^"\\]|\\.)*"\s*:/s.test(tail)) return true;
@@ -85,7 +85,7 @@ const escapes: Readonly<Record<string, string>> = {
   t: '\t',
 };
 
-/** What JSON has no such escape for stays as it is written. */
+/** Keeps an invalid escape as written. */
 const readEscape = (written: string): string =>
   /^\\u[\da-f]{4}$/i.test(written)
     ? String.fromCharCode(Number.parseInt(written.slice(2), 16))

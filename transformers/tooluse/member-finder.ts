@@ -1,13 +1,13 @@
 /**
- * Finds where the string value of one member of a JSON object begins, in text that comes in pieces cut anywhere. Members of
- * inner objects don't count. Broken JSON is read as far as it goes.
+ * Finds the start of one member's string value in a JSON object, from arbitrary pieces. Members of nested objects
+ * don't count. Invalid JSON is read as far as possible.
  */
 export class MemberFinder {
   readonly #name: string;
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** A string at this place is a key. */
+  /** A string at this position is a key. */
   #keyDue = false;
   #key = '';
 
@@ -15,7 +15,10 @@ export class MemberFinder {
     this.#name = name;
   }
 
-  /** The index in this piece just behind the opening quote; -1 while it hasn't come. Not to be called again after that. */
+  /**
+   * Returns the index after the opening quote in this piece, or -1 if it isn't there yet. Must not be called after
+   * that.
+   */
   find(piece: string): number {
     for (let at = 0; at < piece.length; at += 1) {
       const letter = piece.charAt(at);

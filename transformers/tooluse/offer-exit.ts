@@ -1,7 +1,7 @@
 import type { ModelRequest, ToolChoice } from '../../engine/model/request.ts';
 import { exitName, exitReminder, exitTool } from './exit-tool.ts';
 
-/** The request with the tool that ends tool mode, and the duty to call some tool. As it was where tool mode has no place. */
+/** Adds the exit tool and forces a tool call; unchanged if tool mode doesn't apply. */
 export const offerExit = (request: ModelRequest): ModelRequest => {
   const { tools, system } = request;
   const name = exitName(tools);
@@ -16,10 +16,7 @@ export const offerExit = (request: ModelRequest): ModelRequest => {
   };
 };
 
-/**
- * `undefined` where the client has decided already: it wants no call, or one of its own tools to be called, out of which the
- * model mustn't get by talking.
- */
+/** `undefined` if the client has decided: no call, or one of its own tools, which the model must not evade. */
 const choiceOf = (choice: ToolChoice | undefined, name: string): ToolChoice | undefined => {
   switch (choice?.type) {
     case undefined:

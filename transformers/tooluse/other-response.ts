@@ -1,11 +1,12 @@
-import { isJsonObject, type Json, parseJson } from '../../engine/model/json.ts';
+import { writeJson } from '../../engine/model/json/exact-numbers.ts';
+import { isJsonObject, type Json, parseJson } from '../../engine/model/json/json.ts';
 import { responseMember } from './exit-tool.ts';
 import { JsonStringText } from './json-string-text.ts';
 
-/** The answer in arguments that have no `"response":"…"`: models take other names, other forms, or none at all. */
+/** The reply in arguments without `"response":"…"`: models use other names, other shapes, or plain text. */
 export const otherResponse = (json: string): string => {
   const value = parseJson(json);
-  // Some models write the whole object as a string once more.
+  // Some models encode the whole object as a string again.
   if (typeof value === 'string') return memberText(parseJson(value)) ?? value;
   return value === undefined ? brokenText(json) : (memberText(value) ?? json);
 };
@@ -15,7 +16,7 @@ const memberText = (value: Json | undefined): string | undefined =>
 
 const textOf = (value: Json | undefined): string | undefined => {
   if (value === undefined || value === null) return undefined;
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? value : writeJson(value);
 };
 
 const onlyText = (values: readonly (Json | undefined)[]): string | undefined => {
@@ -24,7 +25,7 @@ const onlyText = (values: readonly (Json | undefined)[]): string | undefined => 
   return texts.length === 1 ? texts[0] : undefined;
 };
 
-/** An object that was cut off, or has its quotes wrong; else the model wrote its answer in place of the arguments. */
+/** A cut-off or badly quoted object; otherwise the model wrote its reply instead of the arguments. */
 const brokenText = (json: string): string => {
   const opening = /^\s*\{\s*(?:\w+|"\w+"|'\w+')\s*:\s*(["'])/.exec(json);
   if (!opening) return `{"${responseMember}":"`.startsWith(json.replace(/\s+/g, '')) ? '' : json;

@@ -3,15 +3,15 @@ import { JsonStringText } from './json-string-text.ts';
 import { MemberFinder } from './member-finder.ts';
 import { otherResponse } from './other-response.ts';
 
-/** Reads the answer out of the exit tool's arguments, `{"response":"…"}`, as they arrive. */
+/** Reads the reply from the exit tool's arguments, `{"response":"…"}`, as they arrive. */
 export class ResponseText {
   readonly #finder = new MemberFinder(responseMember);
   readonly #text = new JsonStringText();
-  /** All that came before the answer began. */
+  /** All input before the reply's text. */
   readonly #held: string[] = [];
   #begun = false;
 
-  /** The text that this piece of the arguments brings. */
+  /** Returns the text of this piece of the arguments. */
   push(json: string): string {
     if (this.#begun) return this.#text.push(json);
     const from = this.#finder.find(json);
@@ -23,7 +23,7 @@ export class ResponseText {
     return this.#text.push(json.slice(from));
   }
 
-  /** The text still owed once the arguments have ended, or were cut off. */
+  /** Returns the remaining text when the arguments end or are cut off. */
   end(): string {
     return this.#begun ? '' : otherResponse(this.#held.join(''));
   }

@@ -1,18 +1,17 @@
-import { atIndex } from '../../engine/model/at-index.ts';
-import type { ModelEvent } from '../../engine/model/event.ts';
+import { type ModelEvent, withIndex } from '../../engine/model/event.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { machine } from '../../engine/model/machine.ts';
-import type { Signature } from '../../engine/model/signature.ts';
+import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import { exitName } from './exit-tool.ts';
 import { ResponseText } from './response-text.ts';
 
 interface State {
-  /** The name of the tool that ends tool mode. */
+  /** The exit tool's name. */
   readonly exit: string;
   readonly losses: Losses;
   /** Blocks closed so far on the client's side. */
   blocks: number;
-  /** The call of the exit tool that is being read. */
+  /** The exit tool's call that is being read. */
   response: ResponseText | undefined;
   /** Its text block is open. */
   speaking: boolean;
@@ -21,7 +20,7 @@ interface State {
   called: boolean;
 }
 
-/** Calls of the exit tool → text blocks, opened by their first text. The client never sees the tool. */
+/** Converts exit tool calls to text blocks, opened by their first text. The client never sees the tool. */
 export const speakExit = machine<State, ModelEvent, ModelEvent>({
   initial: ({ request, losses }) => ({
     exit: exitName(request.tools),
@@ -42,7 +41,7 @@ export const speakExit = machine<State, ModelEvent, ModelEvent>({
           openExit(state, event.block.signature);
         } else {
           state.called ||= event.block.type === 'tool-call';
-          out.push(atIndex(event, state.blocks));
+          out.push(withIndex(event, state.blocks));
         }
         break;
       case 'message-stop':
@@ -54,7 +53,7 @@ export const speakExit = machine<State, ModelEvent, ModelEvent>({
         break;
       default:
         if (!state.response) {
-          out.push(atIndex(event, state.blocks));
+          out.push(withIndex(event, state.blocks));
           if (event.type === 'block-stop') state.blocks += 1;
         } else if (event.type === 'input-delta') speak(state, state.response.push(event.json), out);
         else if (event.type === 'block-stop') closeExit(state, state.response, out);
@@ -65,7 +64,7 @@ export const speakExit = machine<State, ModelEvent, ModelEvent>({
 const openExit = (state: State, signature: Signature | undefined): void => {
   state.exited = true;
   state.response = new ResponseText();
-  // It belongs to a call, and the client gets none to keep it with.
+  // The signature belongs to a call that the client doesn't get.
   if (signature) state.losses.drop('reply.signature');
 };
 

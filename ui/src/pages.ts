@@ -1,13 +1,6 @@
 import type { ComponentType } from 'react';
+import type { PageProps } from './pages/page.ts';
 import type { IconName } from './parts/icon.tsx';
-
-/** What a page is given. */
-export interface PageProps {
-  /** The parts of the address after the page's own name, decoded. */
-  readonly rest: readonly string[];
-  /** The address's query. */
-  readonly query: URLSearchParams;
-}
 
 /** A page of the interface. */
 export interface PageEntry {

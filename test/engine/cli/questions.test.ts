@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { opener } from '../../../engine/cli/open-browser.ts';
+import { opener } from '../../../engine/cli/ui.ts';
 import { commandRig } from '../../support/command.ts';
 
 const provider = { name: 'p', baseUrl: 'https://models.example/v1', apiKey: '$P_KEY', models: ['small', 'large'] };
@@ -17,10 +17,20 @@ test('config check tells every fault and warning with its path', async (t) => {
   t.regex(bad.out, /^warning +Nonsense is unknown/m);
   t.regex(bad.out, /2 faults, \d warnings?\n$/);
 
-  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...config, transformers: ['no-such-stage'] }));
+  const misspelt = { name: 'maxtoken', options: { max_tokens: 9, max_token: 9 } };
+  const transformers = ['no-such-stage', { name: 'maxtoken' }, { path: 'absent.ts' }, misspelt];
+  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...config, transformers }));
+  const refused = await rig.run(['config', 'check']);
+  t.is(refused.code, 1, 'what a running service would refuse');
+  t.regex(refused.out, /^fault +transformers\[0\] names a transformer that is not loaded/m);
+  t.regex(refused.out, /^fault +transformers\[1\]\.options\.max_tokens is required$/m);
+  t.regex(refused.out, /^fault +transformers\[2\]\S* can't be used: absent\.ts: /m);
+  t.regex(refused.out, /^warning +transformers\[3\]\.options\.max_token is unknown .*did you mean max_tokens\?$/m);
+
+  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...config, transformers: [misspelt] }));
   const fair = await rig.run(['config', 'check']);
   t.is(fair.code, 0, 'warnings do not keep a service from starting');
-  t.regex(fair.out, /^warning +transformers\[0\] names a transformer that is not loaded/m);
+  t.regex(fair.out, /^warning +transformers\[0\]\.options\.max_token is unknown/m);
   t.regex(fair.out, /^warning +Providers\[0\] .*P_KEY/m);
   t.is((await rig.run(['config', 'check'], { env: { P_KEY: 'x', SWITCHYARD_PORT: 'y' } })).code, 1);
 });
@@ -112,6 +122,7 @@ const expected: readonly (readonly [program: string, lines: readonly RegExp[]])[
       /^export SWITCHYARD_CLIENT_KEY=/m,
       /^# {3}base_url = "http:\/\/127\.0\.0\.1:39001\/v1"$/m,
       /^# {3}wire_api = "responses"$/m,
+      /^# {3}supports_websockets = false$/m,
     ],
   ],
   ['openai', [/^export OPENAI_BASE_URL='http:\/\/127\.0\.0\.1:39001\/v1'$/m, /^export OPENAI_API_KEY=/m]],
@@ -129,6 +140,20 @@ test('env prints what points a program at the service', async (t) => {
   const fish = await run(['env', '--for', 'openai', '--shell', 'fish'], { env });
   t.regex(fish.out, /^set -gx OPENAI_API_KEY 'it\\'s'$/m);
   t.is((await run(['env', '--for', 'telegraph'], { env })).code, 1);
+});
+
+test('env tells the programs that reckon with a context window how large it is', async (t) => {
+  const { run } = await commandRig(t, config);
+  const claude = await run(['env', '--for', 'claude-code', '--context', '131072'], { env });
+  t.regex(claude.out, /^export CLAUDE_CODE_MAX_CONTEXT_TOKENS='131072'$/m);
+  t.notRegex((await run(['env', '--for', 'claude-code'], { env })).out, /CONTEXT_TOKENS/);
+  t.regex(
+    (await run(['env', '--for', 'codex', '--context', '131072'], { env })).out,
+    /^# {3}model_context_window = 131072$/m,
+  );
+  const refused = await run(['env', '--for', 'claude-code', '--context', 'much'], { env });
+  t.is(refused.code, 1);
+  t.regex(refused.err, /--context/);
 });
 
 test('run sets the variables, takes no part in input and output, and passes the exit code on', async (t) => {

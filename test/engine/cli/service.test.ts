@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { addressIn, commandRig } from '../../support/command.ts';
 
@@ -13,6 +15,27 @@ const occupied = (): Promise<{ readonly port: number; readonly server: Server }>
       resolve({ server, port: typeof address === 'object' && address ? address.port : 0 });
     });
   });
+
+/** How long a service may run whose test starts several processes, one after the other. */
+const patienceMs = 300_000;
+
+interface Facts {
+  readonly pid: number;
+  readonly restarts: number;
+  readonly providers: readonly string[];
+}
+
+const factsOf = async (baseUrl: string): Promise<Facts> =>
+  // The answer's shape is the service's own.
+  (await (await fetch(`${baseUrl}/api/service`)).json()) as Facts;
+
+/** Elsewhere, loopback is one address alone. */
+const linux = process.platform === 'linux' ? test : test.skip;
+
+/** Waits for what a process does. The test's own time limit ends the wait. */
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await wait(50);
+};
 
 test('C5 a service in the background: start, status, restart, stop', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [], TIMEOUTS: { drainMs: 2000 } });
@@ -86,12 +109,22 @@ test('R20 a port that another program has is named in one line', async (t) => {
   t.false(existsSync(pidFile(home)), 'nothing is left behind');
 });
 
-test('a configuration that is wrong is told in one line', async (t) => {
-  const { run } = await commandRig(t, { PORT: 'x', Router: { default: 'none,such' } });
+test('a configuration that is wrong is told with a line for each fault', async (t) => {
+  const { home, run } = await commandRig(t, { PORT: 'x', Router: { default: 'none,such' } });
   for (const args of [['start'], ['start', '--daemon']]) {
     const result = await run(args);
     t.is(result.code, 1);
-    t.regex(result.err, /^switchyard: \S+config\.json can't be used: PORT [^\n]*Router\.default [^\n]*\n$/);
+    t.regex(result.err, /^switchyard: \S+config\.json can't be used:\n {2}PORT [^\n]*\n {2}Router\.default [^\n]*\n$/);
+  }
+  // What only the tables of transformers show is told the same way.
+  writeFileSync(join(home, 'config.json'), '{"PORT": 0, "transformers": ["no-such-stage", {"name": "maxtoken"}]}');
+  for (const args of [['start'], ['start', '--daemon']]) {
+    const result = await run(args);
+    t.is(result.code, 1);
+    t.regex(
+      result.err,
+      /^switchyard: \S+config\.json can't be used:\n {2}transformers\[0\] [^\n]*\n {2}transformers\[1\]\.options\.max_tokens is required\n$/,
+    );
   }
 });
 
@@ -129,7 +162,10 @@ test('a restart with a configuration that is wrong changes nothing and says why'
   writeFileSync(join(home, 'config.json'), '{"PORT": "x"}');
   const restarted = await run(['restart']);
   t.is(restarted.code, 1);
-  t.regex(restarted.err, /^switchyard: The service was not restarted, and goes on: \S+ can't be used: PORT [^\n]*\n$/);
+  t.regex(
+    restarted.err,
+    /^switchyard: The service was not restarted, and goes on: \S+ can't be used:\n {2}PORT [^\n]*\n$/,
+  );
   t.is((await fetch(`${baseUrl}/health`)).status, 200);
 });
 
@@ -143,6 +179,159 @@ test('a restart takes up another port', async (t) => {
   t.like(JSON.parse((await run(['status', '--json'])).out), { port, baseUrl: `http://127.0.0.1:${port}` });
   t.not(before, `http://127.0.0.1:${port}`);
   await t.throwsAsync(fetch(`${before}/health`), undefined, 'the old port is closed');
+});
+
+linux('a restart takes up another HOST at the same port, there and back', async (t) => {
+  const { home, run } = await commandRig(t, { Providers: [] });
+  const configure = (HOST: string, PORT: number) =>
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ HOST, PORT, APIKEY: 'k', Providers: [] }));
+  configure('127.0.0.1', 0);
+  const { port: PORT } = new URL(addressIn((await run(['start', '--daemon'])).out));
+  configure('127.0.0.1', Number(PORT));
+  t.is((await run(['restart'])).code, 0);
+  // Only a listener at all addresses takes this one, which needs no interface of its own.
+  const elsewhere = () =>
+    fetch(`http://127.0.0.9:${PORT}/health`).then(
+      ({ status }) => status,
+      () => 'refused',
+    );
+  t.is(await elsewhere(), 'refused');
+  for (const [host, expected] of [
+    ['0.0.0.0', 200],
+    ['127.0.0.1', 'refused'],
+    ['localhost', 'refused'],
+    ['0.0.0.0', 200],
+  ] as const) {
+    configure(host, Number(PORT));
+    const restarted = await run(['restart']);
+    t.is(restarted.code, 0, restarted.err);
+    await until(async () => (await elsewhere()) === expected);
+    t.is((await fetch(`http://127.0.0.1:${PORT}/health`)).status, 200);
+  }
+});
+
+linux('a restart does not open a port that another service shares at another address', async (t) => {
+  const other = await commandRig(t, { Providers: [] });
+  writeFileSync(
+    join(other.home, 'config.json'),
+    JSON.stringify({ HOST: '127.0.0.9', PORT: 0, APIKEY: 'k', Providers: [] }),
+  );
+  const theirs = await other.run(['start', '--daemon']);
+  const PORT = Number(/:(\d+) /.exec(theirs.out)?.[1]);
+  const { home, run } = await commandRig(t, { PORT, Providers: [], APIKEY: 'k' });
+  const baseUrl = addressIn((await run(['start', '--daemon'])).out);
+  t.is(baseUrl, `http://127.0.0.1:${PORT}`);
+  writeFileSync(join(home, 'config.json'), JSON.stringify({ HOST: '127.0.0.9', PORT, APIKEY: 'k', Providers: [] }));
+  const refused = await run(['restart']);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /port \d+ on 127\.0\.0\.9 is in use/);
+  t.is((await fetch(`${baseUrl}/health`)).status, 200);
+});
+
+test('SIGHUP takes up the configuration as it is then, in the foreground and in the background, and leaves no file', async (t) => {
+  for (const background of [false, true]) {
+    const { home, run, begin } = await commandRig(t, { Providers: [] });
+    const service = background ? undefined : begin(['start'], { mostMs: patienceMs });
+    await service?.says('Try it');
+    const baseUrl = addressIn(service?.out() ?? (await run(['start', '--daemon'])).out);
+    const status = () => factsOf(baseUrl);
+    const { pid } = await status();
+    const added = { name: 'added', baseUrl: 'http://127.0.0.1:1', apiKey: '', models: ['m'] };
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ PORT: 0, Providers: [added] }));
+    process.kill(pid, 'SIGHUP');
+    await until(async () => (await status()).restarts === 1);
+    // The old process may answer for a moment still.
+    await until(async () => (await status()).providers.includes('added'));
+    t.is((await status()).pid, pid);
+
+    writeFileSync(join(home, 'config.json'), '{');
+    process.kill(pid, 'SIGHUP');
+    const told = () => service?.out() ?? readFileSync(join(home, 'start.log'), 'utf8');
+    await until(async () => told().includes('the restart failed, the service goes on as before'));
+    t.like(await status(), { pid, restarts: 1 });
+    process.kill(pid, 'SIGTERM');
+    await until(async () => !existsSync(pidFile(home)));
+    t.is((await run(['status'])).code, 3);
+  }
+});
+
+test('a signal while it starts ends it and leaves no file', async (t) => {
+  const { home, begin } = await commandRig(t, { Providers: [] });
+  const service = begin(['start']);
+  await until(async () => existsSync(pidFile(home)));
+  service.child.kill('SIGTERM');
+  t.is((await service.ended).code, 0);
+  t.false(existsSync(pidFile(home)));
+});
+
+/** Has a process send itself a signal as soon as it has made its file, before any other code runs. */
+const signalAtClaim = `data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { writeFileSync } = fs;
+  fs.writeFileSync = (path, ...more) => {
+    writeFileSync(path, ...more);
+    if (String(path).endsWith('switchyard.pid')) process.kill(process.pid, 'SIGTERM');
+  };
+  syncBuiltinESMExports();
+`)}`;
+
+test('a signal at the moment in which the file is made ends it and leaves no file', async (t) => {
+  const { home, begin } = await commandRig(t, { Providers: [] });
+  const service = begin(['start'], { env: { NODE_OPTIONS: `--import=${signalAtClaim}` } });
+  t.is((await service.ended).code, 0);
+  t.false(existsSync(pidFile(home)));
+});
+
+test('the service outlives the reader of its output', async (t) => {
+  const { home, run, begin } = await commandRig(t, { Providers: [] });
+  const service = begin(['start'], { mostMs: patienceMs });
+  await service.says('Try it');
+  const baseUrl = addressIn(service.out());
+  service.child.stdout?.destroy();
+  service.child.stderr?.destroy();
+  // Nothing reads the output from here on: first this process writes to it, then the workers that a restart starts.
+  for (const restarts of [1, 2]) {
+    writeFileSync(join(home, 'config.json'), '{');
+    t.is((await run(['restart'])).code, 1);
+    writeFileSync(join(home, 'config.json'), JSON.stringify({ PORT: 0, Providers: [] }));
+    service.child.kill('SIGHUP');
+    await until(async () => (await factsOf(baseUrl)).restarts >= restarts);
+  }
+  service.child.kill('SIGTERM');
+  t.is((await service.ended).code, 0);
+});
+
+test('what npm starts ends with npm', async (t) => {
+  const folder = resolve(import.meta.dirname, '../../..');
+  for (const command of [
+    ['npm', 'start'],
+    ['npx', '--no', 'switchyard', 'start'],
+  ] as const) {
+    const { home, run } = await commandRig(t, { Providers: [] });
+    const [name, ...args] = command;
+    const { PATH = '' } = process.env;
+    const npm = spawn(name, args, {
+      cwd: folder,
+      env: { PATH, HOME: home, SWITCHYARD_HOME: home },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    t.teardown(() => npm.kill('SIGKILL'));
+    let out = '';
+    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (data) => (out += data));
+    await until(async () => npm.exitCode !== null || out.includes('Try it'));
+    t.is((await run(['status'])).code, 0, out);
+    npm.kill('SIGTERM');
+    await until(async () => !existsSync(pidFile(home)));
+    t.is((await run(['status'])).code, 3);
+  }
+});
+
+test('a daemon that npm started outlives npm', async (t) => {
+  const { run } = await commandRig(t, { Providers: [] });
+  t.is((await run(['start', '--daemon'], { env: { npm_lifecycle_event: 'npx' } })).code, 0);
+  await wait(1_200);
+  t.is((await run(['status'])).code, 0);
 });
 
 test('variables of the environment take the place of the configuration', async (t) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { configFile } from '../../../engine/config/read.ts';
 import { FaultError } from '../../../engine/model/fault.ts';
-import { until } from '../http/rig.ts';
+import { until } from '../../support/until.ts';
 import { openStore, temporaryHome, withProvider } from './store-rig.ts';
 
 const textOf = (home: string): Promise<string> => readFile(configFile(home), 'utf8');
@@ -168,7 +168,7 @@ test('a backup that can not be used is refused', async (t) => {
 test('comments of the last good text come back when the file was spoilt', async (t) => {
   const { store, home, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 } // mine'), { PORT: 1 });
   await writeFile(configFile(home), '{ "PORT": ');
-  await until(() => log.length > 0, 5_000);
+  await until(() => log.length > 0);
   await store.replace({ PORT: 2 });
   t.is(await textOf(home), '{ "PORT": 2 } // mine');
 });
@@ -220,7 +220,7 @@ for (const [title, edit] of edits) {
     const { store, home, applied } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
     for (const PORT of [2, 3]) {
       await edit(home, `{ "PORT": ${PORT} } // mine`);
-      await until(() => applied.at(-1)?.port === PORT, 5_000);
+      await until(() => applied.at(-1)?.port === PORT);
       t.deepEqual(store.written, { PORT });
     }
     t.is(applied.length, 2);
@@ -238,19 +238,19 @@ for (const [title, text, message] of wrongEdits) {
   test(`an edit is told of and not taken up: ${title}`, async (t) => {
     const { store, home, applied, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
     await writeFile(configFile(home), text);
-    await until(() => log.some((line) => line.startsWith('error: ') && line.includes(message)), 5_000);
+    await until(() => log.some((line) => line.startsWith('error: ') && line.includes(message)));
     t.deepEqual(store.written, { PORT: 1 });
     t.deepEqual(applied, []);
     t.is(await textOf(home), text, 'the edit is still there to be mended');
     await writeFile(configFile(home), '{ "PORT": 7 }');
-    await until(() => applied.at(-1)?.port === 7, 5_000);
+    await until(() => applied.at(-1)?.port === 7);
   });
 }
 
 test('a removed file is told of once, and made anew by the next change', async (t) => {
   const { store, home, applied, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
   await rm(configFile(home));
-  await until(() => log.length > 0, 5_000);
+  await until(() => log.length > 0);
   await store.reload();
   t.deepEqual(log, ['warn: config.json was removed; the running configuration stays']);
   t.deepEqual(store.written, { PORT: 1 });
@@ -266,7 +266,7 @@ test('the file that a link leads to is watched as well', async (t) => {
   const { applied } = await openStore(t, home, { PORT: 1 });
   await new Promise((resolve) => setTimeout(resolve, 300));
   await writeFile(target, '{ "PORT": 2 }');
-  await until(() => applied.at(-1)?.port === 2, 5_000);
+  await until(() => applied.at(-1)?.port === 2);
   t.is(applied.length, 1);
 });
 

@@ -1,8 +1,9 @@
 import test from 'ava';
-import type { Config } from '../../../engine/config/config.ts';
-import { wordFinding } from '../../../engine/config/findings.ts';
+import { type Config, keepAliveMs } from '../../../engine/config/config.ts';
+import { formatFinding } from '../../../engine/config/diagnostics.ts';
+import { BreakerFile, KeysFile, RetryFile, TimeoutsFile } from '../../../engine/config/schema.ts';
 import { validateConfig } from '../../../engine/config/validate.ts';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 
 const env = { KEY: 's3cret', HOST_NAME: '127.0.0.2', PORT_NUMBER: '4000', BLANK: '  ' };
 const p = { name: 'p', baseUrl: 'https://h.example/v1', apiKey: '$KEY', models: ['m', 'n'] };
@@ -12,16 +13,53 @@ const q = { name: 'Q', baseUrl: 'http://127.0.0.1:9/', apiKey: '', models: ['m',
 const findings = (written: JsonObject): { readonly faults: string[]; readonly warnings: string[] } => {
   const result = validateConfig(written, env);
   return {
-    faults: 'faults' in result ? result.faults.map(wordFinding) : [],
-    warnings: result.warnings.map(wordFinding),
+    faults: 'faults' in result ? result.faults.map(formatFinding) : [],
+    warnings: result.warnings.map(formatFinding),
   };
 };
 
 const configOf = (written: JsonObject): Config => {
   const result = validateConfig(written, env);
-  if ('faults' in result) throw new Error(result.faults.map(wordFinding).join('\n'));
+  if ('faults' in result) throw new Error(result.faults.map(formatFinding).join('\n'));
   return result.config;
 };
+
+/** Node.js runs a timer of more milliseconds at once. */
+const longestTimerMs = 2_147_483_647;
+
+const millisecondFields = Object.entries({
+  TIMEOUTS: TimeoutsFile,
+  RETRY: RetryFile,
+  BREAKER: BreakerFile,
+  KEYS: KeysFile,
+}).flatMap(([section, { properties }]) =>
+  Object.keys(properties).flatMap((name) => (name.endsWith('Ms') ? [[section, name] as const] : [])),
+);
+
+for (const [section, name] of millisecondFields) {
+  const isWait = name === 'waitMs';
+  // The waits for retries end before a stream gets its first keep-alive.
+  const longestMs = isWait ? keepAliveMs - 1 : longestTimerMs;
+  test(`${section}.${name} is at most ${isWait ? 'the time until a keep-alive' : 'what a timer can wait'}`, (t) => {
+    const at = (ms: number) => findings({ [section]: { [name]: ms } }).faults;
+    t.deepEqual(at(longestMs), []);
+    t.deepEqual(at(longestMs + 1), [`${section}.${name} must be <= ${longestMs}`]);
+  });
+}
+
+test('all faults are told, however many there are', (t) => {
+  const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+  const { faults } = findings({
+    Providers: names.map((name) => ({ name, baseUrl: 1, models: 'all' })),
+    PORT: 'x',
+    LOG: 'loud',
+  });
+  for (const index of names.keys()) {
+    t.true(faults.some((fault) => fault.startsWith(`Providers[${index}].baseUrl `)));
+    t.true(faults.some((fault) => fault.startsWith(`Providers[${index}].models `)));
+  }
+  t.true(faults.some((fault) => fault.startsWith('PORT ')) && faults.some((fault) => fault.startsWith('LOG ')));
+});
 
 test('an empty configuration is complete', (t) => {
   t.deepEqual(configOf({}), {
@@ -32,15 +70,20 @@ test('an empty configuration is complete', (t) => {
     log: true,
     logLevel: 'info',
     allowedHosts: [],
+    chatStrict: true,
     limits: {
       bodyBytes: 33_554_432,
       decompressedBytes: 67_108_864,
+      bodiesBytes: 536_870_912,
       ratio: 200,
       jsonDepth: 256,
       requestsPerClient: 1024,
       connectionsPerClient: 1024,
       connectionsPerProvider: 2048,
       queuePerProvider: 1024,
+      recordBytes: 67_108_864,
+      replyBytes: 67_108_864,
+      decompressedReplyBytes: 67_108_864,
     },
     timeouts: {
       connectMs: 10_000,
@@ -50,7 +93,7 @@ test('an empty configuration is complete', (t) => {
       stageMs: 30_000,
       drainMs: 30_000,
     },
-    retry: { attempts: 2, budget: 0.2, floor: 3, baseMs: 500, maxMs: 8_000, retryAfterMs: 60_000 },
+    retry: { attempts: 2, budget: 0.2, floor: 3, baseMs: 500, maxMs: 8_000, waitMs: 10_000 },
     breaker: { faults: 5, openMs: 30_000 },
     keys: { limitedMs: 30_000, refusedMs: 300_000 },
     providers: [],
@@ -68,9 +111,20 @@ test('every field is read', (t) => {
     LOG: false,
     LOG_LEVEL: 'warn',
     ALLOWED_HOSTS: ['gw.example', ' ', '$NONE'],
-    LIMITS: { bodyBytes: 1000, ratio: 3, requestsPerClient: 2000, connectionsPerProvider: 7, queuePerProvider: 0 },
+    CHAT_STRICT: false,
+    LIMITS: {
+      bodyBytes: 1000,
+      ratio: 3,
+      requestsPerClient: 2000,
+      connectionsPerProvider: 7,
+      queuePerProvider: 0,
+      bodiesBytes: 7_000,
+      recordBytes: 8,
+      replyBytes: 9,
+      decompressedReplyBytes: 10,
+    },
     TIMEOUTS: { idleMs: 5, stageMs: 7, drainMs: 0, queueMs: 9 },
-    RETRY: { attempts: 1, budget: 0.5, floor: 0, baseMs: 1, maxMs: 2, retryAfterMs: 3 },
+    RETRY: { attempts: 1, budget: 0.5, floor: 0, baseMs: 1, maxMs: 2, waitMs: 3 },
     BREAKER: { faults: 2, openMs: 4 },
     KEYS: { limitedMs: 5, refusedMs: 6 },
     Providers: [p, { ...q, apiKey: ['$KEY', ' k2 '] }],
@@ -95,6 +149,7 @@ test('every field is read', (t) => {
       log: false,
       logLevel: 'warn',
       allowedHosts: ['gw.example'],
+      chatStrict: false,
       limits: {
         bodyBytes: 1000,
         decompressedBytes: 2000,
@@ -104,9 +159,13 @@ test('every field is read', (t) => {
         connectionsPerClient: 2000,
         connectionsPerProvider: 7,
         queuePerProvider: 0,
+        bodiesBytes: 7_000,
+        recordBytes: 8,
+        replyBytes: 9,
+        decompressedReplyBytes: 10,
       },
       timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, queueMs: 9, stageMs: 7, drainMs: 0 },
-      retry: { attempts: 1, budget: 0.5, floor: 0, baseMs: 1, maxMs: 2, retryAfterMs: 3 },
+      retry: { attempts: 1, budget: 0.5, floor: 0, baseMs: 1, maxMs: 2, waitMs: 3 },
       breaker: { faults: 2, openMs: 4 },
       keys: { limitedMs: 5, refusedMs: 6 },
       providers: [
@@ -236,6 +295,12 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     ['LOG_LEVEL must be "debug", "info", "warn", "error", "trace" or "fatal"'],
   ],
   ['a limit of nothing', { LIMITS: { bodyBytes: 0 } }, ['LIMITS.bodyBytes must be >= 1']],
+  [
+    'bodies that could not become a text',
+    { LIMITS: { bodyBytes: 536_870_889, decompressedBytes: 2 ** 40 } },
+    ['LIMITS.bodyBytes must be <= 536870888', 'LIMITS.decompressedBytes must be <= 536870888'],
+  ],
+  ['JSON too deep to be walked', { LIMITS: { jsonDepth: 100_000 } }, ['LIMITS.jsonDepth must be <= 1000']],
   [
     'an open address without a key',
     { HOST: '0.0.0.0' },

@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 import test from 'ava';
 import { of } from 'rxjs';
 import { ConnectionLimit } from '../../../engine/http/connection-limit.ts';
-import { endpoint, serve, text, until } from './rig.ts';
+import { until } from '../../support/until.ts';
+import { endpoint, serve, text } from './rig.ts';
 
 test('S11 the bound is exact for one address, and others are let in while one has too many', (t) => {
   const limit = new ConnectionLimit();
@@ -49,7 +50,7 @@ test('S11 at most 1,024 connections of one client address; another address is st
   });
   for (let count = 0; count < 1_100; count += 1) open('127.0.0.1');
   // More than these close only once the silent ones among the others are given up, after some eight seconds.
-  await until(() => closed >= 76, 15_000);
+  await until(() => closed >= 76);
   t.deepEqual(warnings, ['connections of 127.0.0.1 are turned away: it has 1024 open (LIMITS.connectionsPerClient)']);
   if (process.platform !== 'linux') return;
   let answer = '';
@@ -58,7 +59,7 @@ test('S11 at most 1,024 connections of one client address; another address is st
     answer += data;
   });
   other.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await until(() => answer.endsWith('hi'), 15_000);
+  await until(() => answer.endsWith('hi'));
   t.pass();
 });
 

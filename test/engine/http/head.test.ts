@@ -1,5 +1,5 @@
 import test from 'ava';
-import { addressText, joinHeaders } from '../../../engine/http/head.ts';
+import { addressText, joinHeaders } from '../../../engine/http/request-head.ts';
 
 const addresses = [
   [[127, 0, 0, 1], '127.0.0.1'],

@@ -1,12 +1,13 @@
 import { createServer } from 'node:net';
 import test from 'ava';
 import { NEVER, Observable, of, throwError } from 'rxjs';
+import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import { listen } from '../../../engine/http/listener.ts';
+import { createRouter } from '../../../engine/http/router.ts';
 import type { RequestInfo, RequestOutcome } from '../../../engine/http/settings.ts';
-import { site } from '../../../engine/http/site.ts';
 import { FaultError } from '../../../engine/model/fault.ts';
-import type { ReplyPart } from '../../../engine/reply-part.ts';
-import { echo, endpoint, headerOf, plainWording, raw, serve, statusesOf, text, until, wording } from './rig.ts';
+import { until } from '../../support/until.ts';
+import { echo, endpoint, headerOf, plainWording, raw, serve, statusesOf, text, wording } from './rig.ts';
 
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 const post = (path: string, body: string, headers = '') =>
@@ -25,9 +26,9 @@ test('a request reaches its endpoint with all that was sent', async (t) => {
   const before = Date.now();
   await raw(port, post('/preset/a%2Cb/v1?beta=true&x=%20', '{"a":1}', 'X-Request-Id: r1\r\nX-A: 1\r\nX-A: 2\r\n'));
   t.is(seen.length, 1);
-  const [{ startedAtMs, flow, ...rest }] = seen as [Record<string, unknown>];
+  const [{ startedAtMs, backpressure, ...rest }] = seen as [Record<string, unknown>];
   t.true(Number(startedAtMs) >= before && Number(startedAtMs) <= Date.now());
-  t.truthy(flow);
+  t.truthy(backpressure);
   t.deepEqual(rest, {
     id: 'r1',
     method: 'POST',
@@ -42,7 +43,7 @@ test('a request reaches its endpoint with all that was sent', async (t) => {
 
 test('checks come in order: framing, host, key, path and method, body', async (t) => {
   const rows = [
-    { method: 'POST', path: '/v1/messages', endpoint: { ...echo, wordFault: wording('messages') } },
+    { method: 'POST', path: '/v1/messages', endpoint: { ...echo, formatFault: wording('messages') } },
     { method: 'GET', path: '/health', endpoint: openHello },
   ];
   const { port } = await serve(t, rows, { apiKey: 'k', limits: { bodyBytes: 10 } });
@@ -94,12 +95,22 @@ test('a refusal in the wording of its path names the request and how to go on', 
   t.is(headerOf(wrongMethod.text, 'access-control-allow-origin'), undefined);
 });
 
-test('a web socket is refused fast', async (t) => {
-  const { port } = await serve(t, [{ method: 'POST', path: '/v1/responses', endpoint: hello }]);
+test('a WebSocket gets 426 at once where only plain requests are served, and its connection is closed', async (t) => {
+  const { port } = await serve(t, [
+    { method: 'POST', path: '/v1/responses', endpoint: hello },
+    { method: 'GET', path: '/', endpoint: hello },
+  ]);
   const upgrade =
-    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
-  t.deepEqual(statusesOf((await raw(port, get('/v1/responses', upgrade))).text), [405]);
+    'Connection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+  const refused = await raw(port, get('/v1/responses', upgrade), 10_000);
+  t.deepEqual(statusesOf(refused.text), [426]);
+  t.true(refused.closed);
+  t.is(headerOf(refused.text, 'upgrade'), 'HTTP/1.1');
+  t.regex(refused.text, /^connection: upgrade\r$/im, 'what the upgrade header asks for');
+  t.regex(refused.text, /^connection: close\r$/im);
+  t.regex(refused.text, /"kind":"upgrade-refused"/);
   t.deepEqual(statusesOf((await raw(port, get('/other', upgrade))).text), [404]);
+  t.deepEqual(statusesOf((await raw(port, get('/', upgrade))).text), [200], 'an upgrade may be ignored');
 });
 
 test('HEAD gets the head of a GET, and the connection goes on', async (t) => {
@@ -161,7 +172,11 @@ test('a host without a loopback twin opens one address', async (t) => {
 });
 
 test('a busy port is an error of one line, whoever has it', async (t) => {
-  const base = { host: '127.0.0.1', site: site([], plainWording), guard: { host: '127.0.0.1', allowedHosts: [] } };
+  const base = {
+    host: '127.0.0.1',
+    router: createRouter([], plainWording),
+    guard: { host: '127.0.0.1', allowedHosts: [] },
+  };
   const first = await serve(t, []);
   const message = /^Can't listen: port \d+ on 127\.0\.0\.1 is in use\..*$/;
   await t.throwsAsync(listen({ ...base, port: first.port }), { message });
@@ -181,9 +196,12 @@ test('what is served, to whom and with which limits changes while it runs', asyn
   const listener = await serve(t, [{ method: 'POST', path: '/', endpoint: echo }]);
   const asked = post('/', 'abc');
   t.deepEqual(statusesOf((await raw(listener.port, asked)).text), [200]);
-  const next = site([{ method: 'POST', path: '/', endpoint: { ...echo, wordFault: wording('next') } }], plainWording);
+  const next = createRouter(
+    [{ method: 'POST', path: '/', endpoint: { ...echo, formatFault: wording('next') } }],
+    plainWording,
+  );
   listener.update({
-    site: next,
+    router: next,
     guard: { host: '127.0.0.1', allowedHosts: ['new.lan'] },
     apiKey: 'k',
     limits: { bodyBytes: 2 },
@@ -212,7 +230,7 @@ test('draining lets requests end, refuses new ones but for open endpoints, and a
     { method: 'GET', path: '/health', endpoint: openHello },
   ]);
   const slowAnswer = raw(listener.port, get('/slow'), 1000);
-  await until(() => listener.activeRequests === 1, 1000);
+  await until(() => listener.activeRequests === 1);
   const { connect } = await import('node:net');
   const open = connect(listener.port, '127.0.0.1');
   await new Promise((resolve) => open.once('connect', resolve));
@@ -222,16 +240,16 @@ test('draining lets requests end, refuses new ones but for open endpoints, and a
   });
   // Answered once, so that the connection is sure to be accepted before draining.
   open.write(get('/health'));
-  await until(() => received.includes('open'), 1000);
+  await until(() => received.includes('open'));
   let drained = false;
   const draining = listener.drain().then(() => {
     drained = true;
   });
   t.is((await raw(listener.port, get('/quick'))).text, '');
   open.write(get('/health'));
-  await until(() => statusesOf(received).length === 2, 1000);
+  await until(() => statusesOf(received).length === 2);
   open.write(get('/quick'));
-  await until(() => open.closed || open.destroyed || open.readableEnded, 1000);
+  await until(() => open.closed || open.destroyed || open.readableEnded);
   t.deepEqual(statusesOf(received), [200, 200, 503]);
   t.false(drained);
   release();
@@ -256,12 +274,12 @@ test('S11 one address has only so many requests at work', async (t) => {
     { limits: { activePerAddress: 2 } },
   );
   const held = [raw(listener.port, get('/slow'), 300), raw(listener.port, get('/slow'), 300)];
-  await until(() => listener.activeRequests === 2, 1000);
+  await until(() => listener.activeRequests === 2);
   const refused = await raw(listener.port, get('/'), 50);
   t.deepEqual(statusesOf(refused.text), [503]);
   t.is(headerOf(refused.text, 'retry-after'), '1');
   await Promise.all(held);
-  await until(() => listener.activeRequests === 0, 1000);
+  await until(() => listener.activeRequests === 0);
   t.deepEqual(statusesOf((await raw(listener.port, get('/'))).text), [200]);
 });
 
@@ -303,7 +321,7 @@ test('each request is reported once, with its status', async (t) => {
   await raw(listener.port, get('/?q=1', 'X-Request-Id: r1\r\n'));
   await raw(listener.port, get('/nothing'));
   await raw(listener.port, get('/never'), 50);
-  await until(() => records.length === 5, 1000);
+  await until(() => records.length === 5);
   t.deepEqual(
     records.map(({ method, path, status, aborted, remoteAddress }) => [method, path, status, aborted, remoteAddress]),
     [

@@ -1,10 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import test from 'ava';
 import { concat, NEVER, Observable, of, Subject, throwError } from 'rxjs';
-import type { Flow } from '../../../engine/flow.ts';
+import type { Backpressure } from '../../../engine/backpressure.ts';
+import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { RequestOutcome } from '../../../engine/http/settings.ts';
-import type { ReplyPart } from '../../../engine/reply-part.ts';
-import { endpoint, headerOf, raw, serve, statusesOf, until } from './rig.ts';
+import { until } from '../../support/until.ts';
+import { endpoint, headerOf, raw, serve, statusesOf } from './rig.ts';
 
 const asked = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const head: ReplyPart = { type: 'head', status: 201, headers: { 'x-a': 'b', 'x-request-id': 'theirs' } };
@@ -19,19 +20,19 @@ test('a stream goes out in chunks, its head with the first data', async (t) => {
   t.teardown(() => socket.destroy());
   const received: string[] = [];
   socket.on('data', (bytes) => received.push(bytes.toString()));
-  await until(() => parts.observed, 1000);
+  await until(() => parts.observed);
   parts.next(head);
   parts.next(data(''));
   await new Promise((resolve) => setTimeout(resolve, 50));
   t.deepEqual(received, []);
   parts.next(data('one'));
-  await until(() => received.length > 0, 1000);
+  await until(() => received.length > 0);
   t.regex(received.join(''), /^HTTP\/1\.1 201 Created\r\n(?:[\w-]+: .*\r\n)+\r\n3\r\none(?:\r\n)?$/);
   t.is(headerOf(received.join(''), 'x-a'), 'b');
   t.regex(headerOf(received.join(''), 'x-request-id') ?? '', /^req_/);
   parts.next(data(Buffer.from('zwö')));
   parts.complete();
-  await until(() => received.join('').endsWith('0\r\n\r\n'), 1000);
+  await until(() => received.join('').endsWith('0\r\n\r\n'));
   t.true(received.join('').includes('4\r\nzwö'));
   t.is(listener.activeRequests, 0);
 });
@@ -100,7 +101,7 @@ test('a client that goes in mid-stream is unsubscribed within 100 ms', async (t)
   await new Promise((resolve) => socket.once('data', resolve));
   const leftAt = performance.now();
   socket.destroy();
-  await until(() => goneAt > 0, 1000);
+  await until(() => goneAt > 0);
   t.true(goneAt - leftAt < 100);
   t.is(listener.activeRequests, 0);
   t.deepEqual(
@@ -112,11 +113,11 @@ test('a client that goes in mid-stream is unsubscribed within 100 ms', async (t)
 const piece = Buffer.alloc(64 * 1024, 'x');
 
 /** A source that yields without end, as fast as it is let. */
-const endless = (flow: Flow, count: { bytes: number; pauses: number }): Observable<ReplyPart> =>
+const endless = (backpressure: Backpressure, count: { bytes: number; pauses: number }): Observable<ReplyPart> =>
   new Observable((to) => {
     let timer: NodeJS.Immediate | undefined;
     const pump = () => {
-      if (flow.paused) return;
+      if (backpressure.paused) return;
       count.bytes += piece.length;
       to.next(data(piece));
       timer = setImmediate(pump);
@@ -128,23 +129,23 @@ const endless = (flow: Flow, count: { bytes: number; pauses: number }): Observab
       },
       resume: pump,
     };
-    flow.attach(valve);
+    backpressure.attach(valve);
     to.next(head);
     pump();
     return () => {
       clearImmediate(timer);
-      flow.detach(valve);
+      backpressure.detach(valve);
     };
   });
 
 test('a client that does not read pauses the flow, reading on resumes it', async (t) => {
   const count = { bytes: 0, pauses: 0 };
-  const rows = [{ method: 'GET', path: '/', endpoint: endpoint(({ flow }) => endless(flow, count)) }];
+  const rows = [{ method: 'GET', path: '/', endpoint: endpoint(({ backpressure }) => endless(backpressure, count)) }];
   const { port } = await serve(t, rows);
   const socket = connect(port, '127.0.0.1', () => socket.write(asked));
   t.teardown(() => socket.destroy());
   socket.pause();
-  await until(() => count.pauses > 0, 5000);
+  await until(() => count.pauses > 0);
   const stoppedAt = count.bytes;
   await new Promise((resolve) => setTimeout(resolve, 100));
   t.is(count.bytes, stoppedAt, 'nothing comes while paused');
@@ -153,7 +154,7 @@ test('a client that does not read pauses the flow, reading on resumes it', async
     read += bytes.length;
   });
   socket.resume();
-  await until(() => read > stoppedAt + 1_000_000, 5000);
+  await until(() => read > stoppedAt + 1_000_000);
   t.pass();
 });
 
@@ -169,7 +170,7 @@ test('a batch larger than the socket takes is sent on without any further data',
     read += bytes.length;
   });
   socket.resume();
-  await until(() => read > batch.length, 5000);
+  await until(() => read > batch.length);
   t.pass();
 });
 
@@ -179,10 +180,10 @@ test.serial('a hundred clients that do not read cost little memory', async (t) =
     {
       method: 'GET',
       path: '/',
-      endpoint: endpoint(({ flow }) => {
+      endpoint: endpoint(({ backpressure }) => {
         const count = { bytes: 0, pauses: 0 };
         counts.push(count);
-        return endless(flow, count);
+        return endless(backpressure, count);
       }),
     },
   ];
@@ -195,7 +196,7 @@ test.serial('a hundred clients that do not read cost little memory', async (t) =
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
   });
-  await until(() => counts.length === 100 && counts.every(({ pauses }) => pauses > 0), 20_000);
+  await until(() => counts.length === 100 && counts.every(({ pauses }) => pauses > 0));
   const perStream = (process.memoryUsage.rss() - before) / 100;
   t.true(perStream < 256 * 1024, `${Math.round(perStream / 1024)} KiB per stream`);
 });
@@ -210,7 +211,7 @@ test('a large whole answer reaches a slow client whole', async (t) => {
   const chunks: Buffer[] = [];
   socket.on('data', (bytes) => chunks.push(bytes));
   socket.resume();
-  await until(() => chunks.reduce((sum, { length }) => sum + length, 0) > body.length + 100, 5000);
+  await until(() => chunks.reduce((sum, { length }) => sum + length, 0) > body.length + 100);
   const received = Buffer.concat(chunks);
   t.is(headerOf(received.subarray(0, 1000).toString(), 'content-length'), '12000000');
   const from = received.indexOf('\r\n\r\n') + 4;
@@ -221,13 +222,13 @@ test('a large whole answer reaches a slow client whole', async (t) => {
 
 test('a client that leaves its answer unread for too long is sent away', async (t) => {
   const count = { bytes: 0, pauses: 0 };
-  const rows = [{ method: 'GET', path: '/', endpoint: endpoint(({ flow }) => endless(flow, count)) }];
+  const rows = [{ method: 'GET', path: '/', endpoint: endpoint(({ backpressure }) => endless(backpressure, count)) }];
   const listener = await serve(t, rows, { limits: { stallMs: 200, bodyWindowMs: 100 } });
   const socket = connect(listener.port, '127.0.0.1', () => socket.write(asked));
   socket.on('error', () => {});
   t.teardown(() => socket.destroy());
   socket.pause();
-  await until(() => count.pauses > 0, 5000);
-  await until(() => listener.activeRequests === 0, 2000);
+  await until(() => count.pauses > 0);
+  await until(() => listener.activeRequests === 0);
   t.pass();
 });

@@ -1,27 +1,41 @@
 import { Agent, request } from 'node:http';
 import { createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { concat, map, of, timer } from 'rxjs';
-import { freePort } from '../../../engine/http/free-port.ts';
+import { concat, map, type Observable, of, Subject, take, timer } from 'rxjs';
+import { freePort } from '../../../engine/http/bind.ts';
+import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { Listener, PortSharing } from '../../../engine/http/listener.ts';
-import type { ReplyPart } from '../../../engine/reply-part.ts';
+import { until } from '../../support/until.ts';
 import { endpoint, headerOf, raw, serve, statusesOf, text } from './rig.ts';
 
 const head: ReplyPart = { type: 'head', status: 200, headers: { 'content-type': 'text/plain' } };
 const data = (text: string): ReplyPart => ({ type: 'data', data: text });
 
-const rows = (name: string) => [
+const rows = (name: string, secondPiece: Observable<unknown> = timer(150)) => [
   { method: 'GET', path: '/who', endpoint: endpoint(() => of(text(name))) },
   { method: 'GET', path: '/large', endpoint: endpoint(() => of(text(name.repeat(200_000)))) },
   {
     method: 'GET',
     path: '/slow',
-    endpoint: endpoint(() => concat(of(head, data('one ')), timer(150).pipe(map(() => data('two'))))),
+    endpoint: endpoint(() =>
+      concat(
+        of(head, data('one ')),
+        secondPiece.pipe(
+          take(1),
+          map(() => data('two')),
+        ),
+      ),
+    ),
   },
 ];
 
-const open = (t: ExecutionContext, name: string, port: number, share: PortSharing): Promise<Listener> =>
-  serve(t, rows(name), { port, share });
+const open = (
+  t: ExecutionContext,
+  name: string,
+  port: number,
+  share: PortSharing,
+  secondPiece?: Observable<unknown>,
+): Promise<Listener> => serve(t, rows(name, secondPiece), { port, share });
 
 interface Answer {
   readonly text: string;
@@ -76,25 +90,31 @@ test('a port that the system chose can be shared', async (t) => {
 });
 
 test('one that retires takes no new connection, finishes its streams, and serves kept connections once more', async (t) => {
-  const first = await open(t, 'first', 0, {});
+  const secondPiece = new Subject<void>();
+  const first = await open(t, 'first', 0, {}, secondPiece);
   const { port } = first;
   const agent = new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
   t.is((await get(port, '/who', agent)).text, 'first');
   const slow = get(port, '/slow');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => secondPiece.observed);
   await open(t, 'second', port, { addresses: first.addresses });
   let retired = false;
   const retiring = first.retire().then(() => {
     retired = true;
   });
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  for (let count = 0; count < 20; count += 1) t.is((await get(port, '/who')).text, 'second');
+  // The system may still give connections to the first for a moment; one that goes on taking them never lets this end.
+  let inRow = 0;
+  await until(async () => {
+    inRow = (await get(port, '/who')).text === 'second' ? inRow + 1 : 0;
+    return inRow === 20;
+  });
   t.false(retired, 'a stream is at work, and a connection is kept');
+  secondPiece.next();
   t.is((await slow).text, 'one two');
   t.deepEqual(await get(port, '/who', agent), { text: 'first', connection: 'close' });
   await retiring;
   t.is((await get(port, '/who', agent)).text, 'second', 'the connection is a new one');
-  agent.destroy();
 });
 
 test('answers of every kind are marked as the last of their connection, and are whole', async (t) => {

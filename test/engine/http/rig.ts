@@ -1,12 +1,10 @@
 import { connect } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type Observable, of } from 'rxjs';
-import type { Endpoint, WordFault } from '../../../engine/http/endpoint.ts';
-import type { Incoming } from '../../../engine/http/incoming.ts';
+import type { Endpoint, FormatFault, HttpRequest, ReplyPart, WholeReply } from '../../../engine/http/endpoint.ts';
 import { type Listener, type ListenOptions, listen } from '../../../engine/http/listener.ts';
-import { type Row, site } from '../../../engine/http/site.ts';
+import { createRouter, type HttpRoute } from '../../../engine/http/router.ts';
 import type { FaultKind } from '../../../engine/model/fault.ts';
-import type { ReplyPart, WholeReply } from '../../../engine/reply-part.ts';
 
 const statuses: Partial<Record<FaultKind, number>> = {
   'invalid-request': 400,
@@ -14,6 +12,7 @@ const statuses: Partial<Record<FaultKind, number>> = {
   forbidden: 403,
   'not-found': 404,
   'method-not-allowed': 405,
+  'upgrade-refused': 426,
   'request-timeout': 408,
   'too-large': 413,
   'unsupported-encoding': 415,
@@ -22,7 +21,7 @@ const statuses: Partial<Record<FaultKind, number>> = {
 
 /** Words a fault so that a test sees its kind and who worded it. */
 export const wording =
-  (by: string): WordFault =>
+  (by: string): FormatFault =>
   (fault, requestId) => ({
     status: statuses[fault.kind] ?? 500,
     body: { by, kind: fault.kind, message: fault.message, requestId },
@@ -38,9 +37,9 @@ export const text = (body: string): WholeReply => ({
 });
 
 export const endpoint = (
-  handle: (incoming: Incoming, params: Readonly<Record<string, string>>) => Observable<ReplyPart>,
+  handle: (incoming: HttpRequest, params: Readonly<Record<string, string>>) => Observable<ReplyPart>,
   over: Partial<Endpoint> = {},
-): Endpoint => ({ open: false, wordFault: plainWording, handle, ...over });
+): Endpoint => ({ open: false, formatFault: plainWording, handle, ...over });
 
 /** Answers with the request's body. */
 export const echo: Endpoint = endpoint(({ body }) => of({ ...text(''), body }));
@@ -48,13 +47,13 @@ export const echo: Endpoint = endpoint(({ body }) => of({ ...text(''), body }));
 /** A listener on a free port that is closed when the test ends. */
 export const serve = async (
   t: ExecutionContext,
-  rows: readonly Row[],
+  rows: readonly HttpRoute[],
   over: Partial<ListenOptions> = {},
 ): Promise<Listener> => {
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
-    site: site(rows, plainWording),
+    router: createRouter(rows, plainWording),
     guard: { host: '127.0.0.1', allowedHosts: [] },
     ...over,
   });
@@ -68,20 +67,27 @@ export interface RawAnswer {
   readonly closed: boolean;
 }
 
-/** Sends bytes and collects what comes back until the service closes or `quietMs` passed without data. */
+/**
+ * Sends bytes and collects what comes back until the service closes or has been silent for `quietMs`. The service is in the same
+ * process, so the silence is counted in turns of the event loop: on a busy machine it waits for as long as the service does.
+ */
 export const raw = (port: number, bytes: string | Uint8Array, quietMs = 150, host = '127.0.0.1'): Promise<RawAnswer> =>
   new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write(bytes));
     let text = '';
+    let silentMs = 0;
     const end = (closed: boolean) => {
-      clearTimeout(timer);
+      clearInterval(timer);
       socket.destroy();
       resolve({ text, closed });
     };
-    const timer = setTimeout(() => end(false), quietMs);
+    const timer = setInterval(() => {
+      silentMs += 5;
+      if (silentMs > quietMs) end(false);
+    }, 5);
     socket.on('data', (data) => {
       text += data.toString('latin1');
-      timer.refresh();
+      silentMs = 0;
     });
     socket.on('error', () => end(true));
     socket.on('close', () => end(true));
@@ -94,12 +100,3 @@ export const statusesOf = (text: string): readonly number[] =>
 /** A header of the first answer. */
 export const headerOf = (text: string, name: string): string | undefined =>
   new RegExp(`^${name}: (.*?)\r?$`, 'im').exec(text.split('\r\n\r\n')[0] ?? '')?.[1];
-
-/** Resolves once `condition` holds; rejects after `withinMs`. */
-export const until = async (condition: () => boolean, withinMs: number): Promise<void> => {
-  const deadline = Date.now() + withinMs;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-};

@@ -67,9 +67,13 @@ test('the first command makes the bundle, and the next ones run it', async (t) =
 
 test('an edited source is never ignored, a touched one does not matter', async (t) => {
   const { run, bundles, folder } = await copyGateway(t);
-  const source = join(folder, 'engine/version.ts');
+  const source = join(folder, 'engine/paths.ts');
+  const original = await readFile(source, 'utf8');
   const says = async (word: string) => {
-    await writeFile(source, `export const version: string = '${word}';\n`);
+    await writeFile(
+      source,
+      original.replace(/^export const version: string = .*$/m, `export const version = '${word}';`),
+    );
     return run(['--version']);
   };
   await run(['--version']);
@@ -90,9 +94,9 @@ test('without a place for the bundle the sources run', async (t) => {
 
 test('a mistake in a source is told by the loader of the sources', async (t) => {
   const { run, folder, bundles } = await copyGateway(t);
-  await writeFile(join(folder, 'engine/version.ts'), 'export const version = ;');
+  await writeFile(join(folder, 'engine/paths.ts'), 'export const version = ;');
   const error = await t.throwsAsync<Error & { stderr: string }>(run(['--version']));
-  t.regex(error?.stderr ?? '', /version\.ts/);
+  t.regex(error?.stderr ?? '', /paths\.ts/);
   t.is((await bundles()).length, 0);
 });
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { maskFields } from '../../../engine/log/mask-fields.ts';
 import { textMask } from '../../../engine/log/mask-text.ts';
-import { isJsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject } from '../../../engine/model/json/json.ts';
 
 const none: readonly string[] = [];
 const mask = (fields: object) =>

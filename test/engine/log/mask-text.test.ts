@@ -1,5 +1,6 @@
 import test from 'ava';
 import { textMask } from '../../../engine/log/mask-text.ts';
+import { cpuTimeMs } from '../../support/cpu-time.ts';
 
 const none: readonly string[] = [];
 const mask = textMask(() => none);
@@ -56,8 +57,8 @@ test('takes linear time for hostile texts', (t) => {
     '://'.repeat(60_000),
     'eyJ-'.repeat(50_000),
   );
-  const startedAt = performance.now();
+  const startedAt = cpuTimeMs();
   for (const text of hostile) mask(text);
-  const tookMs = performance.now() - startedAt;
+  const tookMs = cpuTimeMs() - startedAt;
   t.true(tookMs < 2000, `${tookMs} ms`);
 });

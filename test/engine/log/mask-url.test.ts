@@ -17,5 +17,7 @@ const cases = [
   ['/sk-0123456789/x', '/***/x'],
   ['/x?', '/x?'],
   ['/x?token', '/x?token'],
+  ['/x?token=', '/x?token='],
+  ['/x?==token=abc&=&;=', '/x?==token=***&=&;='],
 ] as const;
 for (const [url, clean] of cases) test(url, (t) => t.is(maskUrl(url, mask), clean));

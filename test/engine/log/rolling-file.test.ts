@@ -3,9 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync, unlinkSy
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { RollStream } from 'pino-roll';
-import { appPlace } from '../../../engine/log/app-place.ts';
+import { appLogPolicy, serverLogPolicy } from '../../../engine/log/log-policy.ts';
 import { RollingFile } from '../../../engine/log/rolling-file.ts';
-import { serverPlace } from '../../../engine/log/server-place.ts';
 import { serverFiles, temporaryHome } from './temporary-home.ts';
 
 const open = async (t: ExecutionContext, file: RollingFile): Promise<RollStream> => {
@@ -33,7 +32,7 @@ const roll = async (stream: RollStream, text: string): Promise<void> => {
   await ready;
 };
 
-const smallServer = (home: string) => ({ ...serverPlace(home), maxBytes: 100 });
+const smallServer = (home: string) => ({ ...serverLogPolicy(home), maxBytes: 100 });
 const line = (letter: string) => `${letter.repeat(119)}\n`;
 
 test('R13 server files have the specified names, roll at their size, and three are kept', async (t) => {
@@ -52,7 +51,7 @@ test('R13 server files have the specified names, roll at their size, and three a
 
 test('files roll by time as well', async (t) => {
   const home = temporaryHome(t);
-  const stream = await open(t, new RollingFile({ ...serverPlace(home), frequency: 1000 }));
+  const stream = await open(t, new RollingFile({ ...serverLogPolicy(home), frequency: 1000 }));
   await write(stream, 'a\n');
   // The stream's own timer keeps no process alive.
   const alive = setTimeout(() => t.fail('no roll'), 5000);
@@ -68,7 +67,7 @@ test('files roll by time as well', async (t) => {
 
 test('a file truncated in place goes on from its start, without a hole', async (t) => {
   const home = temporaryHome(t);
-  const stream = await open(t, new RollingFile(serverPlace(home)));
+  const stream = await open(t, new RollingFile(serverLogPolicy(home)));
   await write(stream, 'before\n');
   const [path = ''] = serverFiles(home);
   truncateSync(path);
@@ -78,7 +77,7 @@ test('a file truncated in place goes on from its start, without a hole', async (
 
 test('a restart on the same day goes on with the same file and counts its size', async (t) => {
   const home = temporaryHome(t);
-  await close(await open(t, new RollingFile(serverPlace(home))));
+  await close(await open(t, new RollingFile(serverLogPolicy(home))));
   const [path = ''] = serverFiles(home);
   writeFileSync(path, line('a'));
   const stream = await open(t, new RollingFile(smallServer(home)));
@@ -93,8 +92,8 @@ test('a restart on the same day goes on with the same file and counts its size',
 test('a restart on another day begins a new file', async (t) => {
   const home = temporaryHome(t);
   const yesterday = () => new Date(Date.now() - 86_400_000);
-  await close(await open(t, new RollingFile(serverPlace(home, yesterday))));
-  await write(await open(t, new RollingFile(serverPlace(home))), 'today\n');
+  await close(await open(t, new RollingFile(serverLogPolicy(home, yesterday))));
+  await write(await open(t, new RollingFile(serverLogPolicy(home))), 'today\n');
   t.deepEqual(
     serverFiles(home).map((path) => readFileSync(path, 'utf8')),
     ['', 'today\n'],
@@ -103,17 +102,17 @@ test('a restart on another day begins a new file', async (t) => {
 
 test('a file deleted between runs does not come back', async (t) => {
   const home = temporaryHome(t);
-  const first = await open(t, new RollingFile(appPlace(home)));
+  const first = await open(t, new RollingFile(appLogPolicy(home)));
   await write(first, 'old\n');
   await close(first);
   unlinkSync(join(home, 'app.log'));
-  await write(await open(t, new RollingFile(appPlace(home))), 'new\n');
+  await write(await open(t, new RollingFile(appLogPolicy(home))), 'new\n');
   t.is(readFileSync(join(home, 'app.log'), 'utf8'), 'new\n');
 });
 
 test('R13 the application log keeps one name, and one file before it', async (t) => {
   const home = temporaryHome(t);
-  const stream = await open(t, new RollingFile({ ...appPlace(home), maxBytes: 100 }));
+  const stream = await open(t, new RollingFile({ ...appLogPolicy(home), maxBytes: 100 }));
   for (const letter of ['a', 'b', 'c']) await roll(stream, line(letter));
   await write(stream, 'd\n');
   t.is(readFileSync(join(home, 'app.log'), 'utf8'), 'd\n');
@@ -123,8 +122,8 @@ test('R13 the application log keeps one name, and one file before it', async (t)
 
 test('R13 both logs stay below 50 MB by their own limits', (t) => {
   const slack = 2 * 524_288 * 3;
-  t.true(serverPlace('').maxBytes + slack <= 50_000_000);
-  t.true(2 * (appPlace('').maxBytes + slack) <= 50_500_000);
+  t.true(serverLogPolicy('').maxBytes + slack <= 50_000_000);
+  t.true(2 * (appLogPolicy('').maxBytes + slack) <= 50_500_000);
 });
 
 test('works where there are no hard links', async (t) => {
@@ -143,7 +142,7 @@ test('works where there are no hard links', async (t) => {
 
 test('files are for their owner alone', async (t) => {
   const home = temporaryHome(t);
-  await open(t, new RollingFile(serverPlace(home)));
+  await open(t, new RollingFile(serverLogPolicy(home)));
   const [path = ''] = serverFiles(home);
   t.is(statSync(path).mode & 0o777, 0o600);
   t.is(statSync(join(home, 'logs')).mode & 0o777, 0o700);
@@ -153,7 +152,7 @@ test('a place that cannot be rejects', async (t) => {
   const home = temporaryHome(t);
   writeFileSync(join(home, 'logs'), 'a file');
   await t.throwsAsync(
-    new RollingFile(serverPlace(home)).open(() => t.fail()),
+    new RollingFile(serverLogPolicy(home)).open(() => t.fail()),
     { message: /ENOTDIR|EEXIST/ },
   );
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { serverPlace } from '../../../engine/log/server-place.ts';
+import { serverLogPolicy } from '../../../engine/log/log-policy.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const now = new Date(2026, 0, 2, 3, 4, 5);
@@ -11,7 +11,7 @@ const placeWith = (t: ExecutionContext, ...names: readonly string[]) => {
   const folder = join(home, 'logs');
   mkdirSync(folder);
   for (const name of names) writeFileSync(join(folder, name), '');
-  return { folder, place: serverPlace(home, () => now) };
+  return { folder, place: serverLogPolicy(home, () => now) };
 };
 
 test("goes on with today's newest file, and with none of another day", (t) => {

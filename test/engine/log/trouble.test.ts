@@ -1,12 +1,12 @@
 import test from 'ava';
-import { seldom } from '../../../engine/log/trouble.ts';
+import { reportThrottled } from '../../../engine/log/log-writer.ts';
 
 const coded = (code: string) => Object.assign(new Error(`${code}: no`), { code });
 
 test('one warning per kind of trouble and hour', (t) => {
   const told: string[] = [];
   let nowMs = 0;
-  const trouble = seldom(
+  const trouble = reportThrottled(
     (message) => told.push(message),
     () => nowMs,
   );

@@ -3,7 +3,7 @@ import type { Config, RouterConfig } from '../../../engine/config/config.ts';
 import { FaultError } from '../../../engine/model/fault.ts';
 import type { ModelRequest, TextPart, Turn } from '../../../engine/model/request.ts';
 import { type Resolution, resolveRoute, sizeMatters } from '../../../engine/routing/resolve.ts';
-import type { PromptSize } from '../../../engine/tokens/prompt-tokens.ts';
+import type { PromptSize } from '../../../engine/routing/tokens/prompt-tokens.ts';
 import { plainRequest } from '../../support/context.ts';
 import { configWith, provider } from './providers.ts';
 

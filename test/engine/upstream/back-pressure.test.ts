@@ -1,8 +1,9 @@
 import test from 'ava';
 import { mergeMap } from 'rxjs';
-import { Flow } from '../../../engine/flow.ts';
+import { Backpressure } from '../../../engine/backpressure.ts';
+import { until } from '../../support/until.ts';
 import { startUpstream } from '../../support/upstream.ts';
-import { callOf, start, testUpstreams, until } from './harness.ts';
+import { callOf, start, testUpstreams } from './harness.ts';
 
 const piece = Buffer.alloc(65_536, 'x');
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -22,10 +23,11 @@ const endless = () => {
 test('a paused flow stops the upstream, at most 256 KiB later', async (t) => {
   const { sent, pieces } = endless();
   const upstream = await startUpstream(() => ({ pieces }));
-  const flow = new Flow();
-  const { chunks, subscription } = start(testUpstreams(), callOf(upstream.url, { flow }));
+  t.teardown(() => upstream.close());
+  const backpressure = new Backpressure();
+  const { chunks, subscription } = start(testUpstreams(), callOf(upstream.url, { backpressure }));
   await until(() => chunks.length > 10);
-  flow.pause();
+  backpressure.pause();
   const atPause = bytesOf(chunks);
   await pause(300);
   const later = bytesOf(chunks);
@@ -33,43 +35,43 @@ test('a paused flow stops the upstream, at most 256 KiB later', async (t) => {
   const stalledAt = sent.bytes;
   await pause(200);
   t.is(sent.bytes, stalledAt, 'the upstream waits: the buffers of both sockets are full');
-  flow.resume();
+  backpressure.resume();
   await until(() => bytesOf(chunks) > later + 4 * piece.length);
-  flow.pause();
+  backpressure.pause();
   await pause(100);
   const again = bytesOf(chunks);
   await pause(100);
   t.is(bytesOf(chunks), again);
   subscription.unsubscribe();
-  await upstream.close();
 });
 
 test('a flow that is paused from the start lets no chunk through', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a', 'b'] }));
-  const flow = new Flow();
-  flow.pause();
-  const { chunks, outcome } = start(testUpstreams(), callOf(upstream.url, { flow }));
+  t.teardown(() => upstream.close());
+  const backpressure = new Backpressure();
+  backpressure.pause();
+  const { chunks, outcome } = start(testUpstreams(), callOf(upstream.url, { backpressure }));
   await pause(150);
   t.is(chunks.length, 0);
-  flow.resume();
+  backpressure.resume();
   t.is((await outcome).bytes.toString(), 'ab');
-  await upstream.close();
 });
 
 test('pausing and resuming all the time loses nothing', async (t) => {
   const bytes = Buffer.from(Array.from({ length: 400_000 }, (_, index) => index % 251));
   const pieces = Array.from({ length: 400 }, (_, index) => bytes.subarray(index * 1000, (index + 1) * 1000));
   const upstream = await startUpstream(() => ({ pieces }));
-  const flow = new Flow();
-  const { outcome } = start(testUpstreams(), callOf(upstream.url, { flow }));
+  t.teardown(() => upstream.close());
+  const backpressure = new Backpressure();
+  const { outcome } = start(testUpstreams(), callOf(upstream.url, { backpressure }));
   let done = false;
   const toggling = (async () => {
     while (!done) {
-      flow.pause();
-      flow.resume();
-      flow.pause();
+      backpressure.pause();
+      backpressure.resume();
+      backpressure.pause();
       await pause(1);
-      flow.resume();
+      backpressure.resume();
       await pause(0);
     }
   })();
@@ -78,21 +80,20 @@ test('pausing and resuming all the time loses nothing', async (t) => {
   await toggling;
   t.is(result.error, undefined);
   t.true(result.bytes.equals(bytes));
-  await upstream.close();
 });
 
 test('time in which the body is held back is no silence', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a', 300, 'b'] }));
-  const flow = new Flow();
-  const { outcome, chunks } = start(testUpstreams({ idleMs: 1000 }), callOf(upstream.url, { flow }));
+  t.teardown(() => upstream.close());
+  const backpressure = new Backpressure();
+  const { outcome, chunks } = start(testUpstreams({ idleMs: 1000 }), callOf(upstream.url, { backpressure }));
   await until(() => chunks.length === 1);
-  flow.pause();
+  backpressure.pause();
   await pause(2500);
-  flow.resume();
+  backpressure.resume();
   const { error, bytes } = await outcome;
   t.is(error, undefined);
   t.is(bytes.toString(), 'ab');
-  await upstream.close();
 });
 
 for (const connection of ['keep-alive', 'close']) {
@@ -103,14 +104,14 @@ for (const connection of ['keep-alive', 'close']) {
         pieces: [piece, piece, 100, 'z'],
         finish,
       }));
-      const flow = new Flow();
-      const { outcome, chunks } = start(testUpstreams(), callOf(upstream.url, { flow }));
+      t.teardown(() => upstream.close());
+      const backpressure = new Backpressure();
+      const { outcome, chunks } = start(testUpstreams(), callOf(upstream.url, { backpressure }));
       await until(() => chunks.length > 0);
-      flow.pause();
+      backpressure.pause();
       await pause(400);
-      flow.resume();
+      backpressure.resume();
       t.is((await outcome).fault?.kind, 'upstream-cut');
-      await upstream.close();
     });
   }
 }
@@ -130,36 +131,36 @@ for (const [title, raw] of whole) {
   for (const moment of ['head', 'chunk'] as const) {
     test(`a body ${title} is complete, though its connection ends while it is held back after the ${moment}`, async (t) => {
       const upstream = await startUpstream(() => ({ raw }));
-      const flow = new Flow();
+      t.teardown(() => upstream.close());
+      const backpressure = new Backpressure();
       const received: Uint8Array[] = [];
       const ended = new Promise<void>((resolve, reject) => {
         testUpstreams()
-          .call(callOf(upstream.url, { flow }))
+          .call(callOf(upstream.url, { backpressure }))
           .pipe(
             mergeMap(({ body }) => {
-              if (moment === 'head') flow.pause();
+              if (moment === 'head') backpressure.pause();
               return body;
             }),
           )
           .subscribe({
             next: (chunk) => {
               received.push(chunk);
-              flow.pause();
+              backpressure.pause();
             },
             error: reject,
             complete: resolve,
           });
       });
       await pause(150);
-      flow.resume();
+      backpressure.resume();
       if (moment === 'head') {
         await pause(50);
-        flow.resume();
+        backpressure.resume();
       }
       await ended;
       t.is(Buffer.concat(received).toString(), raw.endsWith('\r\n\r\nabc') || raw.includes('\r\nabc\r\n') ? 'abc' : '');
       await until(() => upstream.openSockets === 0);
-      await upstream.close();
     });
   }
 }
@@ -167,41 +168,41 @@ for (const [title, raw] of whole) {
 test('a paused flow does not touch the calls beside it', async (t) => {
   const { pieces } = endless();
   const upstream = await startUpstream((_request, count) => (count === 1 ? { pieces } : { pieces: ['a'] }));
+  t.teardown(() => upstream.close());
   const upstreams = testUpstreams();
-  const flow = new Flow();
-  const held = start(upstreams, callOf(upstream.url, { flow }));
+  const backpressure = new Backpressure();
+  const held = start(upstreams, callOf(upstream.url, { backpressure }));
   await until(() => held.chunks.length > 0);
-  flow.pause();
+  backpressure.pause();
   const { bytes } = await start(upstreams, callOf(upstream.url)).outcome;
   t.is(bytes.toString(), 'a');
   held.subscription.unsubscribe();
-  await upstream.close();
 });
 
 test('an end that comes while the body is held back leaves a connection that can be closed', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a', 100] }));
+  t.teardown(() => upstream.close());
   const upstreams = testUpstreams();
-  const flow = new Flow();
-  const { chunks, outcome } = start(upstreams, callOf(upstream.url, { flow }));
+  const backpressure = new Backpressure();
+  const { chunks, outcome } = start(upstreams, callOf(upstream.url, { backpressure }));
   await until(() => chunks.length === 1);
-  flow.pause();
+  backpressure.pause();
   t.is((await outcome).error, undefined);
   t.is(upstream.openSockets, 1);
   upstream.closeIdle();
   await until(() => upstream.openSockets === 0);
   t.is((await start(upstreams, callOf(upstream.url)).outcome).error, undefined);
-  await upstream.close();
 });
 
 test('a flow is let go at the end', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a'] }));
-  const flow = new Flow();
-  await start(testUpstreams(), callOf(upstream.url, { flow })).outcome;
+  t.teardown(() => upstream.close());
+  const backpressure = new Backpressure();
+  await start(testUpstreams(), callOf(upstream.url, { backpressure })).outcome;
   t.notThrows(() => {
-    flow.pause();
-    flow.resume();
+    backpressure.pause();
+    backpressure.resume();
   });
-  await upstream.close();
 });
 
 const bytesOf = (chunks: readonly Uint8Array[]): number => chunks.reduce((sum, chunk) => sum + chunk.length, 0);

@@ -1,11 +1,16 @@
 import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import test from 'ava';
 import { concat, EMPTY, from, lastValueFrom, NEVER, Observable, of, Subject, throwError, toArray } from 'rxjs';
+import { Backpressure } from '../../../engine/backpressure.ts';
 import { FaultError } from '../../../engine/model/fault.ts';
-import { decompress } from '../../../engine/upstream/decompress.ts';
+import { type Decompressing, decompress } from '../../../engine/upstream/decompress.ts';
+import { until } from '../../support/until.ts';
 import { startUpstream } from '../../support/upstream.ts';
-import { callOf, read, testUpstreams, until } from './harness.ts';
+import { callOf, read, testUpstreams } from './harness.ts';
 
+const mebibyte = 1024 * 1024;
+/** Room for all that these tests decompress. */
+const how: Decompressing = { maxBytes: mebibyte, backpressure: new Backpressure() };
 const plain = Buffer.from('data: {"text":"grüße 👋"}\n\n'.repeat(2000));
 /** Made with `zstd` from "data: one\n\n" repeated forty times. */
 const zstd = Buffer.from('KLUv/QRYlQAAWGRhdGE6IG9uZQoKAQCqVosXgIJ8Ug==', 'base64');
@@ -37,7 +42,7 @@ test('what was flushed comes out before more comes in', async (t) => {
   gzip.on('data', (chunk) => source.next(chunk));
   const received: string[] = [];
   let done = false;
-  source.pipe(decompress('gzip')).subscribe({
+  source.pipe(decompress('gzip', how)).subscribe({
     next: (chunk) => received.push(Buffer.from(chunk).toString()),
     complete: () => {
       done = true;
@@ -76,7 +81,7 @@ test('an unknown encoding is garbled', async (t) => {
 
 test('an empty body stays empty', async (t) => {
   for (const coding of ['gzip', 'br', 'deflate']) t.is((await decode(coding, [])).length, 0);
-  t.deepEqual(await lastValueFrom(EMPTY.pipe(decompress('gzip'), toArray())), []);
+  t.deepEqual(await lastValueFrom(EMPTY.pipe(decompress('gzip', how), toArray())), []);
 });
 
 test("the source's own fault comes through, behind what came before it", async (t) => {
@@ -90,14 +95,14 @@ test("the source's own fault comes through, behind what came before it", async (
   const broken = concat(
     of(flushed),
     throwError(() => cut),
-  ).pipe(decompress('gzip'));
+  ).pipe(decompress('gzip', how));
   const error = await new Promise((resolve) => {
     broken.subscribe({ next: (chunk) => received.push(Buffer.from(chunk).toString()), error: resolve });
   });
   t.is(error, cut);
   t.is(received.join(''), 'before');
-  t.is(await t.throwsAsync(lastValueFrom(throwError(() => cut).pipe(decompress('gzip')))), cut);
-  t.is(await t.throwsAsync(lastValueFrom(throwError(() => cut).pipe(decompress('zstd')))), cut);
+  t.is(await t.throwsAsync(lastValueFrom(throwError(() => cut).pipe(decompress('gzip', how)))), cut);
+  t.is(await t.throwsAsync(lastValueFrom(throwError(() => cut).pipe(decompress('zstd', how)))), cut);
 });
 
 for (const coding of ['gzip', 'zstd']) {
@@ -111,19 +116,108 @@ for (const coding of ['gzip', 'zstd']) {
         subscription.unsubscribe();
       };
     });
-    const subscription = source.pipe(decompress(coding)).subscribe();
+    const subscription = source.pipe(decompress(coding, how)).subscribe();
     t.true(open);
     subscription.unsubscribe();
     t.false(open);
   });
 }
 
-test('a compressed answer of a real server', async (t) => {
+test('a compressed answer of a real server comes plain', async (t) => {
   const bytes = gzipSync(plain);
   const upstream = await startUpstream(() => ({ headers: { 'content-encoding': 'gzip' }, pieces: slices(bytes, 100) }));
+  t.teardown(() => upstream.close());
   const outcome = await read(testUpstreams(), callOf(upstream.url));
-  t.true((await decode(outcome.answer?.headers['content-encoding'] ?? '', outcome.chunks)).equals(plain));
-  await upstream.close();
+  t.is(outcome.answer?.headers['content-encoding'], undefined);
+  t.true(outcome.bytes.equals(plain));
+});
+
+/** One frame of blocks that each repeat one byte 128 KiB times; `window` is the descriptor of its window, `base` 2^(10 + n). */
+const zstdFrame = (blocks: number, exponent: number, blockBytes = 128 * 1024): Buffer => {
+  const block = (index: number): readonly number[] => {
+    const head = (index === blocks - 1 ? 1 : 0) | (1 << 1) | (blockBytes << 3);
+    return [head & 255, (head >> 8) & 255, head >> 16, 0x61];
+  };
+  const head = [0x28, 0xb5, 0x2f, 0xfd, 0, (exponent - 10) << 3];
+  return Buffer.from([...head, ...Array.from({ length: blocks }, (_, index) => block(index)).flat()]);
+};
+
+const large = Buffer.alloc(64 * mebibyte, 'a');
+const bombs: readonly (readonly [string, string, Uint8Array])[] = [
+  ['gzip', 'gzip', gzipSync(large)],
+  ['deflate', 'deflate', deflateSync(large)],
+  ['bare deflate', 'deflate', deflateRawSync(large)],
+  ['brotli', 'br', brotliCompressSync(large, { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } })],
+  ['zstd', 'zstd', zstdFrame(512, 17)],
+  ['gzip in gzip', 'gzip, gzip', gzipSync(gzipSync(large))],
+];
+
+for (const [title, coding, bytes] of bombs) {
+  test(`${title} yields no more than its bound`, async (t) => {
+    let received = 0;
+    let open = true;
+    const source = new Observable<Uint8Array>((subscriber) => {
+      const subscription = concat(of(bytes), NEVER).subscribe(subscriber);
+      return () => {
+        open = false;
+        subscription.unsubscribe();
+      };
+    });
+    const error = await new Promise((resolve) => {
+      source.pipe(decompress(coding, how)).subscribe({
+        next: (chunk) => (received += chunk.length),
+        error: resolve,
+        complete: () => resolve('no error'),
+      });
+    });
+    t.true(error instanceof FaultError, String(error));
+    t.like(error, { fault: { kind: 'upstream-garbled' } });
+    t.regex(String(error), /larger than 1048576 bytes\. LIMITS\.decompressedReplyBytes/);
+    t.true(received <= mebibyte, `${received}`);
+    t.false(open);
+  });
+}
+
+test('compressed data that yields nothing has the same bound', async (t) => {
+  const empty = gzipSync('');
+  const members = Buffer.concat(Array.from({ length: 1000 }, () => empty));
+  for (const [coding, piece] of [
+    ['gzip', members],
+    ['zstd', Buffer.concat([Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0x50, 0, 0]), Buffer.alloc(0x5000)])],
+  ] as const) {
+    const pieces = Array.from({ length: Math.ceil(mebibyte / piece.length) + 1 }, () => piece);
+    const error = await t.throwsAsync(decode(coding, pieces), { instanceOf: FaultError });
+    t.regex(error?.message ?? '', /decompressedReplyBytes/);
+  }
+});
+
+test('a window larger than HTTP allows takes no memory, and many blocks no time', async (t) => {
+  t.is((await decode('zstd', [zstdFrame(8, 23)])).length, mebibyte);
+  for (const frame of [zstdFrame(1, 30), Buffer.concat([zstdFrame(1, 17), zstdFrame(1, 24)]), zstdFrame(1000, 23, 1)]) {
+    const error = await t.throwsAsync(decode('zstd', [frame]), { instanceOf: FaultError });
+    t.is(error?.message, "The upstream's answer is no valid zstd.");
+  }
+});
+
+test('more encodings in a row than any server needs are refused', async (t) => {
+  const coding = Array.from({ length: 5 }, () => 'gzip').join(', ');
+  await t.throwsAsync(decode(coding, [gzipSync('x')]), { message: /5 encodings in a row/ });
+});
+
+test('what is decompressed waits while the client is slow', async (t) => {
+  const backpressure = new Backpressure();
+  backpressure.pause();
+  let received = 0;
+  const all = new Promise<void>((resolve, reject) => {
+    of(gzipSync(large.subarray(0, mebibyte)))
+      .pipe(decompress('gzip', { maxBytes: mebibyte, backpressure }))
+      .subscribe({ next: (chunk) => (received += chunk.length), error: reject, complete: resolve });
+  });
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  t.is(received, 0);
+  backpressure.resume();
+  await all;
+  t.is(received, mebibyte);
 });
 
 test('zstd', async (t) => {
@@ -133,7 +227,7 @@ test('zstd', async (t) => {
 });
 
 const decode = async (coding: string, pieces: Iterable<Uint8Array>): Promise<Buffer> =>
-  Buffer.concat(await lastValueFrom(from(pieces).pipe(decompress(coding), toArray())));
+  Buffer.concat(await lastValueFrom(from(pieces).pipe(decompress(coding, how), toArray())));
 
 const slices = (bytes: Uint8Array, size: number): readonly Uint8Array[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>

@@ -1,18 +1,19 @@
 import { mergeMap, type Subscription, tap } from 'rxjs';
-import { Flow } from '../../../engine/flow.ts';
+import { Backpressure } from '../../../engine/backpressure.ts';
 import { type Fault, FaultError } from '../../../engine/model/fault.ts';
-import type { Answer, UpstreamCall, Upstreams } from '../../../engine/upstream/call.ts';
 import { createUpstreams, type UpstreamOptions } from '../../../engine/upstream/create-upstreams.ts';
+import type { UpstreamAnswer, UpstreamCall, Upstreams } from '../../../engine/upstream/upstreams.ts';
 
-/** Upstreams with limits short enough for tests. */
+/** Upstreams with limits that no test reaches: what waits for one waits until the runner ends it. */
 export const testUpstreams = (options: Partial<UpstreamOptions> = {}): Upstreams =>
   createUpstreams({
-    connectMs: 5000,
-    firstByteMs: 30_000,
-    idleMs: 30_000,
+    connectMs: 600_000,
+    firstByteMs: 600_000,
+    idleMs: 600_000,
     connections: Number.POSITIVE_INFINITY,
     queue: Number.POSITIVE_INFINITY,
-    queueMs: 30_000,
+    queueMs: 600_000,
+    decompressedBytes: 1 << 20,
     environment: {},
     ...options,
   });
@@ -22,13 +23,13 @@ export const callOf = (base: string, over: Partial<UpstreamCall> = {}): Upstream
   url: new URL('/v1/messages?beta=true', base),
   headers: { 'content-type': 'application/json', 'x-api-key': 'canary' },
   body: '{"model":"m"}',
-  flow: new Flow(),
+  backpressure: new Backpressure(),
   ...over,
 });
 
 /** What came of a call, read to its end. */
 export interface Outcome {
-  readonly answer: Answer | undefined;
+  readonly answer: UpstreamAnswer | undefined;
   readonly chunks: readonly Uint8Array[];
   readonly bytes: Buffer;
   readonly fault: Fault | undefined;
@@ -48,7 +49,7 @@ export const start = (
   readonly subscription: Subscription;
 } => {
   const chunks: Uint8Array[] = [];
-  let answer: Answer | undefined;
+  let answer: UpstreamAnswer | undefined;
   let subscription: Subscription | undefined;
   const outcome = new Promise<Outcome>((resolve) => {
     const finish = (error?: unknown) => {
@@ -67,14 +68,4 @@ export const start = (
   });
   if (!subscription) throw new Error('nothing was subscribed');
   return { outcome, chunks, subscription };
-};
-
-/** Waits until a condition holds; gives the time it took in milliseconds. */
-export const until = async (condition: () => boolean, limitMs = 5000): Promise<number> => {
-  const from = performance.now();
-  while (!condition()) {
-    if (performance.now() - from > limitMs) throw new Error(`not within ${limitMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  return performance.now() - from;
 };

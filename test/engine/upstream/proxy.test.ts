@@ -3,8 +3,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import test from 'ava';
 import { proxyCredentials, proxyFor } from '../../../engine/upstream/proxy.ts';
+import { until } from '../../support/until.ts';
 import { startUpstream } from '../../support/upstream.ts';
-import { callOf, read, start, testUpstreams, until } from './harness.ts';
+import { callOf, read, start, testUpstreams } from './harness.ts';
 
 const both = { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'http://q:2' };
 const rules: readonly (readonly [string, Readonly<Record<string, string>>, string | undefined])[] = [
@@ -43,6 +44,31 @@ test("a proxy that can't be used is said to be so, without its text", (t) => {
   for (const value of ['socks5://user:secret@p:1', 'http://', 'http://user:secret@p:99999']) {
     const error = t.throws(() => proxyFor(new URL('https://api.example'), { HTTPS_PROXY: value }));
     t.is(error?.message, 'The environment variable HTTPS_PROXY names no http or https proxy.');
+  }
+});
+
+test('a proxy whose credentials can not be decoded fails the request that would use it, and nothing else', async (t) => {
+  const upstream = await startUpstream(() => ({ pieces: ['ok'] }));
+  t.teardown(upstream.close);
+  for (const credentials of ['user:50%secret', 'us%er:secret', 'user:%zz']) {
+    const environment = {
+      HTTP_PROXY: `http://${credentials}@127.0.0.1:1`,
+      HTTPS_PROXY: `http://${credentials}@127.0.0.1:1`,
+    };
+    const upstreams = testUpstreams({ environment });
+    for (const [scheme, name] of [
+      ['http', 'HTTP_PROXY'],
+      ['https', 'HTTPS_PROXY'],
+    ] as const) {
+      const { fault } = await read(upstreams, callOf(`${scheme}://api.example`));
+      t.is(fault?.kind, 'misconfigured');
+      t.regex(
+        fault?.message ?? '',
+        new RegExp(`^The environment variable ${name} holds a user or a password with a %`),
+      );
+      t.notRegex(fault?.message ?? '', /secret|zz/);
+    }
+    t.is((await read(upstreams, callOf(upstream.url))).error, undefined, 'loopback is reached directly');
   }
 });
 
@@ -94,6 +120,7 @@ const startProxy = async (port: number, refusal = '') => {
 
 test('a plain request goes through a proxy by its whole URL, with the credentials', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['through'] }));
+  t.teardown(() => upstream.close());
   const proxy = await startProxy(upstream.port);
   const upstreams = testUpstreams({ environment: { HTTP_PROXY: proxy.url } });
   for (let count = 0; count < 2; count += 1) {
@@ -108,7 +135,6 @@ test('a plain request goes through a proxy by its whole URL, with the credential
   t.deepEqual(upstream.requests[0]?.body, { model: 'm' });
   await upstreams.close();
   proxy.close();
-  await upstream.close();
 });
 
 test("a proxy's refusal is the reason given", async (t) => {
@@ -151,12 +177,13 @@ test("no connection to the proxy is the upstream's not being reached", async (t)
 
 test('an abort while the proxy connects closes the tunnel at once', async (t) => {
   const upstream = await startUpstream(() => 'never');
+  t.teardown(() => upstream.close());
   const proxy = await startProxy(upstream.port);
+  t.teardown(() => proxy.close());
   const upstreams = testUpstreams({ environment: { HTTPS_PROXY: proxy.url } });
   const { subscription } = start(upstreams, callOf('https://upstream.test'));
   await until(() => proxy.sockets.size === 1);
   subscription.unsubscribe();
-  t.true((await until(() => proxy.sockets.size === 0)) < 100);
-  proxy.close();
-  await upstream.close();
+  await until(() => proxy.sockets.size === 0);
+  t.is(upstream.requests.length, 0);
 });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import type { Upstreams } from '../../../engine/upstream/call.ts';
+import type { Upstreams } from '../../../engine/upstream/upstreams.ts';
 import { callOf, read, testUpstreams } from './harness.ts';
 
 /** Run by `tls.test.ts` in a process that trusts its certificate: calls the server on the port given, prints what came. */

@@ -121,10 +121,6 @@ test('an empty code counts as none', (t) => {
   t.is(decodeFault(400, {}, error({ message: 'm', code: '', type: '' })).code, undefined);
 });
 
-test('a message without end is cut', (t) => {
-  t.is(decodeFault(400, {}, error({ message: 'x'.repeat(10_000) })).message.length, 2000);
-});
-
 const recorded: Readonly<Record<string, Partial<Fault>>> = {
   'json-error-400-image': { kind: 'upstream-invalid', code: 'invalid_image_format' },
   'json-error-400-role': { kind: 'upstream-invalid', code: 'unsupported_value', param: 'messages[0].role' },

@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { FaultError } from '../../../engine/model/fault.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json.ts';
-import { packSignature } from '../../../engine/model/signature.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
+import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { decodeRequest } from '../../../protocols/chat/decode-request.ts';
 
 const user: JsonObject = { role: 'user', content: 'hi' };

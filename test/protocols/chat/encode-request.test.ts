@@ -1,9 +1,9 @@
 import test from 'ava';
 import { FaultError } from '../../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import type { ModelRequest, Part, Turn } from '../../../engine/model/request.ts';
-import { ToolNames } from '../../../engine/model/tool-names.ts';
+import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { type ChatDialect, chatUpstream, plainDialect, plainEfforts } from '../../../protocols/chat/index.ts';
 import { plainRequest } from '../../support/context.ts';
 
@@ -64,7 +64,7 @@ const thinking = (words: string, signature?: { format: string; data: string }): 
   at: 'th',
 });
 const own = { format: 'chat', data: '{"type":"reasoning.text","index":0,"signature":"s"}' };
-const marks: Partial<ChatDialect> = { cacheMarks: { form: 'cache_control', models: /./ } };
+const marks: Partial<ChatDialect> = { cacheMarks: 'cache_control' };
 
 const conversations: readonly (readonly [
   title: string,
@@ -203,7 +203,7 @@ const conversations: readonly (readonly [
     [user(text('a', { cache: {} }))],
     [{ role: 'user', content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] }],
     ['~t.cache_control'],
-    { cacheMarks: { form: 'prompt_cache_breakpoint', models: /./ } },
+    { cacheMarks: 'prompt_cache_breakpoint' },
   ],
   [
     'a marked result',
@@ -394,7 +394,7 @@ const documents: readonly (readonly [title: string, part: Part, dialect?: Partia
     { type: 'document', source: { kind: 'base64', mediaType: 'text/csv', data: '' }, at: 'd' },
   ],
   ['an image by file id', { type: 'image', source: { kind: 'file', id: 'x' }, at: 'd' }],
-  ['an image for a blind model', { ...image, at: 'd' }, { images: undefined }],
+  ['an image for a blind model', { ...image, at: 'd' }, { images: false }],
   [
     'a PDF for a vendor without files',
     { type: 'document', source: { kind: 'base64', mediaType: 'application/pdf', data: '' }, at: 'd' },
@@ -510,14 +510,14 @@ const toolCases: readonly (readonly [
     { tools: [search] },
     { plugins: [{ id: 'web', include_domains: ['h'] }] },
     ['-tools[2].max_uses'],
-    { webSearch: { form: 'plugins', models: /./ } },
+    { webSearch: 'plugins' },
   ],
   [
     'a search by settings',
     { tools: [search] },
     { search_settings: { include_domains: ['h'] } },
     ['-tools[2].max_uses'],
-    { webSearch: { form: 'search_settings', models: /./ } },
+    { webSearch: 'search_settings' },
   ],
   [
     'choices',
@@ -602,12 +602,14 @@ test('a custom call goes out as the tool does', (t) => {
   });
 });
 
-const rigid: Partial<ChatDialect> = { rigid: { models: /^m$/, refuses: new Set(['temperature', 'stop']) } };
+const rigid: Partial<ChatDialect> = {
+  fields: new Set([...plainDialect.fields].filter((field) => field !== 'temperature' && field !== 'stop')),
+};
 const schema = { type: 'json-schema', schema: { type: 'object' }, name: 'a b' } as const;
 const switched: Partial<ChatDialect> = {
-  reasoning: { form: 'thinking', efforts: { low: 'low', medium: 'high', high: 'high' }, models: /./ },
+  reasoning: { form: 'thinking', efforts: { low: 'low', medium: 'high', high: 'high' } },
 };
-const object: Partial<ChatDialect> = { reasoning: { form: 'reasoning', efforts: plainEfforts, models: /./ } };
+const object: Partial<ChatDialect> = { reasoning: { form: 'reasoning', efforts: plainEfforts } };
 
 const fieldCases: readonly (readonly [
   title: string,
@@ -703,13 +705,7 @@ const fieldCases: readonly (readonly [
     { reasoning_effort: 'high' },
     ['~reasoning.budget_tokens'],
   ],
-  [
-    'no reasoning on this model',
-    { reasoning: { effort: 'low' } },
-    {},
-    ['-reasoning'],
-    { reasoning: { form: 'reasoning_effort', efforts: plainEfforts, models: /^o\d/ } },
-  ],
+  ['no reasoning on this model', { reasoning: { effort: 'low' } }, {}, ['-reasoning'], { reasoning: undefined }],
   ['a switch', { reasoning: { mode: 'on' } }, { thinking: { type: 'enabled' } }, [], switched],
   [
     'a switch and a word',
@@ -786,11 +782,11 @@ test('a reply that is relayed is asked for as the client did', (t) => {
 
 test('a schema that the vendor does not take becomes an instruction', (t) => {
   const note = 'Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{"type":"object"}';
-  const noSchema = encode({ output: schema }, { jsonSchema: undefined });
+  const noSchema = encode({ output: schema }, { jsonSchema: false });
   t.deepEqual(noSchema.body.response_format, { type: 'json_object' });
   t.deepEqual(noSchema.body.messages, [{ role: 'system', content: note }]);
   t.deepEqual(noSchema.losses, ['~response_format']);
-  const nothing = encode({ output: schema }, { jsonSchema: undefined, jsonMode: false });
+  const nothing = encode({ output: schema }, { jsonSchema: false, jsonMode: false });
   t.is(nothing.body.response_format, undefined);
   t.deepEqual(nothing.body.messages, [{ role: 'system', content: note }]);
 });

@@ -1,10 +1,10 @@
 import test from 'ava';
 import type { ModelEvent } from '../../../engine/model/event.ts';
-import { isJsonObject, type JsonDraft, type JsonObject, parseJson } from '../../../engine/model/json.ts';
+import { isJsonObject, type JsonDraft, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { ToolNames } from '../../../engine/model/tool-names.ts';
+import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
 import { replyContext } from '../../support/context.ts';
 

@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { ModelEvent } from '../../../engine/model/event.ts';
-import { isJsonObject, parseJson } from '../../../engine/model/json.ts';
+import { isJsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { ToolNames } from '../../../engine/model/tool-names.ts';
+import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
 import { plainRequest, replyContext } from '../../support/context.ts';
 import { checkEvents, eventsOf } from '../../support/events.ts';

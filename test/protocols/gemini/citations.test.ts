@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isJsonObject, type Json } from '../../../engine/model/json.ts';
+import { isJsonObject, type Json } from '../../../engine/model/json/json.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
 import { geminiUpstream } from '../../../protocols/gemini/index.ts';
 import { eventsOf, recordsOf } from '../../support/events.ts';

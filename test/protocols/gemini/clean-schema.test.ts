@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import { cleanSchema } from '../../../protocols/gemini/clean-schema.ts';
 

@@ -1,9 +1,9 @@
 import test from 'ava';
 import type { ModelEvent } from '../../../engine/model/event.ts';
-import type { Json } from '../../../engine/model/json.ts';
+import type { Json } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import { ToolNames } from '../../../engine/model/tool-names.ts';
+import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { geminiUpstream } from '../../../protocols/gemini/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents } from '../../support/events.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { Effort, ModelRequest, Reasoning } from '../../../engine/model/request.ts';
 import { encode, text } from './encode.ts';
 
@@ -180,6 +180,14 @@ const thinking: readonly (readonly [
   [pro3, effort('medium'), { thinkingLevel: 'HIGH', includeThoughts: true }, effortLoss],
   [pro31, effort('medium'), { thinkingLevel: 'MEDIUM', includeThoughts: true }],
   ['models/gemini-flash-latest', effort('low'), { thinkingLevel: 'LOW', includeThoughts: true }],
+  ['google/gemini-flash-latest', effort('medium'), { thinkingLevel: 'MEDIUM', includeThoughts: true }],
+  ['gemini-4-argon', effort('none'), { thinkingLevel: 'LOW' }, effortLoss],
+  ['gemini-3.8-flash', effort('minimal'), { thinkingLevel: 'LOW', includeThoughts: true }, effortLoss],
+  ['gemini-3-pro-image', effort('high'), { thinkingLevel: 'HIGH', includeThoughts: true }],
+  ['gemini-robotics-er-2', effort('high'), { thinkingLevel: 'HIGH', includeThoughts: true }],
+  ['gemma-4-31b-it', { mode: 'on' }, { includeThoughts: true }],
+  ['tunedModels/mine', effort('low'), { thinkingLevel: 'LOW', includeThoughts: true }],
+  ['an-alias', effort('low'), { thinkingLevel: 'LOW', includeThoughts: true }],
   ['gemini-2.0-flash', effort('low'), undefined, ['dropped reasoning']],
   ['gemini-2.0-flash', { mode: 'off' }, undefined],
   ['gemini-2.5-flash-image', effort('low'), undefined, ['dropped reasoning']],

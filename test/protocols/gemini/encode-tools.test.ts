@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { HostedTool, ModelRequest, Tool, WebSearchTool } from '../../../engine/model/request.ts';
 import { call, encode, faultOf, model, result, text, user } from './encode.ts';
 

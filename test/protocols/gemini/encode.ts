@@ -1,8 +1,8 @@
 import { type Fault, FaultError } from '../../../engine/model/fault.ts';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import type { ModelRequest, Part, Turn } from '../../../engine/model/request.ts';
-import { ToolNames } from '../../../engine/model/tool-names.ts';
+import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { type GeminiOptions, geminiUpstream } from '../../../protocols/gemini/index.ts';
 import { plainRequest } from '../../support/context.ts';
 

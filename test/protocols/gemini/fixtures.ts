@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelEvent } from '../../../engine/model/event.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 import { foldReply, isFault, type Reply } from '../../../engine/model/reply.ts';
 
 const root = join(import.meta.dirname, '../../fixtures');

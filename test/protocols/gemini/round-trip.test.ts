@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { isJsonObject, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { foldReply, isFault, type Reply, type ReplyBlock } from '../../../engine/model/reply.ts';
 import type { Part } from '../../../engine/model/request.ts';
 import { geminiUpstream } from '../../../protocols/gemini/index.ts';

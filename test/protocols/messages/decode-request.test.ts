@@ -1,7 +1,7 @@
 import test from 'ava';
 import { FaultError } from '../../../engine/model/fault.ts';
-import type { JsonObject } from '../../../engine/model/json.ts';
-import { packSignature } from '../../../engine/model/signature.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
+import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { decodeCountRequest, decodeRequest, mends } from '../../../protocols/messages/decode-request.ts';
 
 const body = (over: JsonObject = {}): JsonObject => ({

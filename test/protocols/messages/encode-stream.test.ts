@@ -1,15 +1,15 @@
 import test from 'ava';
+import type { ReplyContext } from '../../../engine/model/context.ts';
 import type { Block, FinishReason, ModelEvent } from '../../../engine/model/event.ts';
-import { isJsonObject, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import type { ReplyContext } from '../../../engine/model/protocol.ts';
+import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { packSignature } from '../../../engine/model/signature.ts';
 import type { Usage } from '../../../engine/model/usage.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { replyContext } from '../../support/context.ts';
-import { checkEvents } from '../../support/events.ts';
+import { checkEvents, recordsOf } from '../../support/events.ts';
 import type { Facts } from '../../support/facts.ts';
 import { readMessagesReply, readMessagesStream } from '../../support/grammar/messages.ts';
 
@@ -285,8 +285,8 @@ for (const [title, events] of [
   ['a regular end', answer([])],
   ['an error', [{ type: 'error', fault: { kind: 'internal', message: 'x' } }]],
 ] satisfies readonly (readonly [string, readonly ModelEvent[]])[]) {
-  test(`${title} has a terminator`, (t) => {
-    const text = `\n${written(events)}`;
-    t.true(messagesClient.terminators.some((terminator) => text.includes(terminator)));
+  test(`${title} ends the stream in its last record`, (t) => {
+    const records = recordsOf(Buffer.from(written(events)));
+    t.is(records.map(messagesClient.ends.read).indexOf('end'), records.length - 1);
   });
 }

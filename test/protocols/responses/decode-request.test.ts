@@ -1,11 +1,11 @@
 import test from 'ava';
 import { FaultError } from '../../../engine/model/fault.ts';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
+import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import type { ModelRequest } from '../../../engine/model/request.ts';
-import { packSignature } from '../../../engine/model/signature.ts';
 import { packCallSignature } from '../../../protocols/responses/call-signature.ts';
 import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
-import { holdsPacked } from '../../../protocols/responses/holds-packed.ts';
+import { holdsPackedSignature } from '../../../protocols/responses/encode-reasoning.ts';
 import { serverState } from '../../../protocols/responses/index.ts';
 
 const decode = (more: JsonObject): ModelRequest => decodeRequest({ model: 'm', input: 'hi', ...more });
@@ -421,9 +421,9 @@ test("a call's own signature comes back to its call", (t) => {
 
 test('a body that holds packed reasoning is told from one that can go out as it came', (t) => {
   const item = (text: string) => ({ input: [{ type: 'reasoning', summary: [], encrypted_content: text }] });
-  t.true(holdsPacked(item(packSignature({ format: 'chat', data: '' }))));
-  t.false(holdsPacked(item('gAAA')));
-  t.false(holdsPacked({ input: 'sy1.' }));
+  t.true(holdsPackedSignature(item(packSignature({ format: 'chat', data: '' }))));
+  t.false(holdsPackedSignature(item('gAAA')));
+  t.false(holdsPackedSignature({ input: 'sy1.' }));
 });
 
 test('parts know their place, their marks and what nobody read', (t) => {

@@ -1,9 +1,9 @@
 import test from 'ava';
+import type { ReplyContext } from '../../../engine/model/context.ts';
 import type { ModelEvent } from '../../../engine/model/event.ts';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import type { ReplyContext } from '../../../engine/model/protocol.ts';
-import { ToolNames } from '../../../engine/model/tool-names.ts';
+import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
 import { responsesUpstream } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';

@@ -1,9 +1,9 @@
 import test from 'ava';
 import { FaultError } from '../../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import type { ModelRequest, Part, Turn, WireFormat } from '../../../engine/model/request.ts';
-import { ToolNames } from '../../../engine/model/tool-names.ts';
+import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
 import { encodeRequest } from '../../../protocols/responses/encode-request.ts';
 import { plainRequest } from '../../support/context.ts';
@@ -187,8 +187,8 @@ const inputs: readonly (readonly [string, readonly Turn[], readonly JsonObject[]
         parts: [{ type: 'text', text: 'a', cache: {}, at: 'messages[0].content[0]' }],
       },
     ],
-    [{ role: 'user', content: [{ type: 'input_text', text: 'a' }] }],
-    ['dropped messages[0].name', 'dropped messages[0].odd', 'dropped messages[0].content[0].cache_control'],
+    [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] }],
+    ['dropped messages[0].name', 'dropped messages[0].odd'],
   ],
 ];
 
@@ -201,6 +201,9 @@ for (const [title, turns, expected, losses] of inputs) {
 }
 
 const plainTool = { type: 'function', name: 'f', parameters: { type: 'object' } } as const;
+
+/** Sealed reasoning is asked for. */
+const sealed = { include: ['reasoning.encrypted_content'] };
 
 const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, readonly string[], WireFormat?])[] = [
   ['nothing', {}, {}, []],
@@ -225,7 +228,7 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
   [
     'sampling that a reasoning model refuses',
     { model: 'gpt-5-mini', temperature: 0.5, topP: 1 },
-    { model: 'gpt-5-mini' },
+    { model: 'gpt-5-mini', ...sealed },
     ['dropped temperature'],
   ],
   [
@@ -248,26 +251,45 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
     [],
   ],
   ['JSON mode', { output: { type: 'json' } }, { text: { format: { type: 'json_object' } } }, []],
-  ['effort alone', { reasoning: { effort: 'high' } }, { reasoning: { effort: 'high' } }, []],
+  ['effort alone', { reasoning: { effort: 'high' } }, { reasoning: { effort: 'high' }, ...sealed }, []],
   [
     'a budget',
     { reasoning: { mode: 'on', budget: 8000 } },
-    { reasoning: { effort: 'medium', summary: 'auto' } },
+    { reasoning: { effort: 'medium', summary: 'auto' }, ...sealed },
     ['approximated reasoning.budget_tokens'],
   ],
-  ['adaptive', { reasoning: { mode: 'adaptive' } }, { reasoning: { summary: 'auto' } }, []],
-  ['hidden', { reasoning: { mode: 'adaptive', effort: 'max', show: 'hidden' } }, { reasoning: { effort: 'max' } }, []],
+  ['adaptive', { reasoning: { mode: 'adaptive' } }, { reasoning: { summary: 'auto' }, ...sealed }, []],
+  [
+    'hidden',
+    { reasoning: { mode: 'adaptive', effort: 'max', show: 'hidden' } },
+    { reasoning: { effort: 'max' }, ...sealed },
+    [],
+  ],
+  ['a model that is known to reason, unasked', { model: 'gpt-6.1-terra' }, { model: 'gpt-6.1-terra', ...sealed }, []],
+  ['the same behind a router', { model: 'openai/o3' }, { model: 'openai/o3', ...sealed }, []],
+  [
+    'sampling of a model that is told not to reason',
+    { model: 'gpt-6.1-terra', temperature: 0.5, reasoning: { effort: 'none' } },
+    { model: 'gpt-6.1-terra', temperature: 0.5, reasoning: { effort: 'none' }, ...sealed },
+    [],
+  ],
+  [
+    'off for one of the newest that always reasons',
+    { model: 'gpt-6.1-sol', reasoning: { mode: 'off' } },
+    { model: 'gpt-6.1-sol', reasoning: { effort: 'low' }, ...sealed },
+    ['approximated reasoning'],
+  ],
   ['off', { reasoning: { mode: 'off' } }, { reasoning: { effort: 'none' } }, []],
   [
     'off for a model that always reasons',
     { model: 'o3', reasoning: { mode: 'off' } },
-    { model: 'o3', reasoning: { effort: 'low' } },
+    { model: 'o3', reasoning: { effort: 'low' }, ...sealed },
     ['approximated reasoning'],
   ],
   [
     'asked of a model that has none',
     { model: 'gpt-4o', reasoning: { mode: 'on' } },
-    { model: 'gpt-4o', include: undefined },
+    { model: 'gpt-4o' },
     ['dropped reasoning'],
   ],
   [
@@ -334,7 +356,7 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
 for (const [title, request, members, losses, client] of bodies) {
   test(`body: ${title}`, (t) => {
     const encoded = encode(request, client);
-    const base = { model: 'm', input: [], stream: true, store: false, include: ['reasoning.encrypted_content'] };
+    const base = { model: 'm', input: [], stream: true, store: false };
     t.deepEqual(encoded.body, JSON.parse(JSON.stringify({ ...base, ...members })));
     t.deepEqual(encoded.losses, losses);
   });

@@ -1,10 +1,10 @@
 import test from 'ava';
+import type { ReplyContext } from '../../../engine/model/context.ts';
 import type { ModelEvent } from '../../../engine/model/event.ts';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import type { ReplyContext } from '../../../engine/model/protocol.ts';
+import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { packSignature } from '../../../engine/model/signature.ts';
 import { packCallSignature } from '../../../protocols/responses/call-signature.ts';
 import { decodeRequest } from '../../../protocols/responses/decode-request.ts';
 import { encodeReply } from '../../../protocols/responses/encode-reply.ts';
@@ -133,6 +133,18 @@ test('the response object repeats what was asked', (t) => {
     output_tokens_details: { reasoning_tokens: 1 },
     total_tokens: 14,
   });
+});
+
+test('a complete answer says when it was complete; the penalties are told too', (t) => {
+  const { response } = tell([start, stop()]);
+  t.like(response, { completed_at: 1_700_000_002, presence_penalty: 0, frequency_penalty: 0 });
+  const cut = tell([start, stop('length')]).response;
+  t.is(cut.completed_at, null);
+  const given = replyContext({ asked: { ...asked, presence_penalty: 0.5, frequency_penalty: -1 } });
+  const text = runWhole(encodeStream, given, [start, stop()]).join('');
+  t.is(text.match(/"presence_penalty":0\.5/g)?.length, 3);
+  t.is(text.match(/"frequency_penalty":-1/g)?.length, 3);
+  t.is(text.match(/"completed_at":null/g)?.length, 2);
 });
 
 test('usage that the upstream never gave: details are there, the prompt is estimated', (t) => {
@@ -390,15 +402,33 @@ const breaks: readonly (readonly [string, readonly ModelEvent[], number])[] = [
 ];
 
 for (const [title, events, done] of breaks) {
-  test(`a failure ${title} is told by response.failed alone`, (t) => {
+  test(`a failure ${title} is told by an error event and response.failed`, (t) => {
     const { text, output, types } = tell(events);
     const facts = readResponsesStream(text);
     t.is(facts.stop, 'failed');
     t.is(facts.error, 'busy');
     t.is(output.length, done);
-    t.false(types.includes('error'));
+    t.deepEqual(types.slice(-2), ['error', 'failed']);
   });
 }
+
+test('during a silence response.in_progress comes once more, under the next number', (t) => {
+  const out: string[] = [];
+  const running = encodeStream.start(context());
+  running.progress?.(out);
+  t.deepEqual(out, [], 'not before the answer has begun');
+  for (const event of [start, ...blocks([{ type: 'text' }, words('a')])]) running.step(event, out);
+  running.progress?.(out);
+  running.step(stop('end'), out);
+  running.end(out);
+  const records = recordsOf(Buffer.from(out.join(''))).map(({ data }) => JSON.parse(data));
+  t.deepEqual(
+    records.map(({ sequence_number }) => sequence_number),
+    records.map((_, index) => index),
+  );
+  t.is(records.filter(({ type }) => type === 'response.in_progress').length, 2);
+  t.deepEqual(records.findLast(({ type }) => type === 'response.in_progress').response.id, records[0].response.id);
+});
 
 test('each piece of a long call is one event', (t) => {
   const deltas = (count: number): ModelEvent[] => [

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 
 const root = new URL('../../fixtures/', import.meta.url);
 const folder = new URL('openai-responses/', root);

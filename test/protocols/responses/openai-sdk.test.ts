@@ -30,6 +30,10 @@ for (const expected of expectedCases.filter(({ kind }) => kind === 'sse')) {
     stream.on('response.output_text.delta', ({ delta }) => {
       text += delta;
     });
+    if (expected.stop_reason === 'failed') {
+      await t.throwsAsync(stream.finalResponse(), { instanceOf: OpenAI.APIError, code: 'insufficient_quota' });
+      return;
+    }
     const response = await stream.finalResponse();
     t.is(text, expected.text);
     t.is(response.output_text, expected.text);
@@ -77,13 +81,12 @@ test('the library reads every kind of item', async (t) => {
   t.is(response.usage?.total_tokens, 3);
 });
 
-test('the library sees a failure in mid-stream as a failed response, not as an exception', async (t) => {
+test('the library raises a failure in mid-stream, with its words and code', async (t) => {
   const failure: ModelEvent = { type: 'error', fault: { kind: 'upstream-cut', message: 'broke' } };
   const text = runWhole(responsesClient.encodeStream, context(), [...everything, failure]).join('');
-  const response = await streamOf(text).finalResponse();
-  t.is(response.status, 'failed');
-  t.is(response.error?.message, 'broke');
-  t.is(response.output.length, 3);
+  const error = await t.throwsAsync(streamOf(text).finalResponse(), { instanceOf: OpenAI.APIError });
+  t.is(error.message, 'broke');
+  t.is(error.code, 'server_error');
 });
 
 test('the library raises its own error for each refusal', async (t) => {

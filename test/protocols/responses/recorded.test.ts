@@ -1,12 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
+import type { ReplyContext } from '../../../engine/model/context.ts';
 import type { ModelEvent } from '../../../engine/model/event.ts';
-import { isJsonObject, parseJson } from '../../../engine/model/json.ts';
+import { isJsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
-import type { ReplyContext } from '../../../engine/model/protocol.ts';
+import { unpackSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import { unpackSignature } from '../../../engine/model/signature.ts';
-import { readSseRecords } from '../../../engine/sse.ts';
+import { readSseRecords } from '../../../engine/model/sse.ts';
 import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, eventsOf } from '../../support/events.ts';

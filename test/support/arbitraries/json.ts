@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { Json, JsonObject } from '../../../engine/model/json.ts';
+import type { Json, JsonObject } from '../../../engine/model/json/json.ts';
 
 /** A short text that hardly comes twice, so that a change of it can be seen. */
 export const word: Arbitrary<string> = fc

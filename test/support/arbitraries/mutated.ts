@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 
 /** One change of a value: what becomes of its node number `at` (counted round and round). */
 interface Change {

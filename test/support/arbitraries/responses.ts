@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { args, asJson, base64, members, name, rarely, schema, url, withUnknown, word } from './json.ts';
 
 const is = (type: string) => ({ type: fc.constant(type) });

@@ -93,10 +93,11 @@ export const faultClients: readonly FaultClient[] = [
     ask: { input: 'x' },
     readStream: readResponsesStream,
     readReply: readResponsesReply,
-    tally: tallyBy(({ type, delta, response, message }) => {
+    tally: tallyBy(({ type, delta, response, message, error }) => {
       if (type === 'response.completed' || type === 'response.incomplete') return 'end';
       if (type === 'response.failed') return { error: messageOf(Object(response).error) };
-      if (type === 'error') return { error: String(message ?? '') };
+      // With a nested error it announces `response.failed`, which says the same.
+      if (type === 'error') return error ? undefined : { error: String(message ?? '') };
       return type === 'response.output_text.delta' ? { text: String(delta) } : undefined;
     }),
   },

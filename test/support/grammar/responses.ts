@@ -29,6 +29,7 @@ const known = new Set([
   'response.completed',
   'response.incomplete',
   'response.failed',
+  'error',
 ]);
 
 const hosted = new RegExp(
@@ -72,6 +73,7 @@ export const readResponsesStream = (text: string): Facts => {
   let count = 0;
   let created: Members | undefined;
   let terminal: Members | undefined;
+  let raised: Members | undefined;
   for (const record of recordsOf(new TextEncoder().encode(text))) {
     const event = objectOf(JSON.parse(record.data), 'an event');
     const type = textOf(event.type, 'type');
@@ -79,8 +81,12 @@ export const readResponsesStream = (text: string): Facts => {
     must(known.has(type) || hosted.test(type), `unknown event '${type}'`);
     must(terminal === undefined, `${type} after the end`);
     must(event.sequence_number === count, `sequence number ${event.sequence_number} where ${count} was due`);
-    must(!event.error, 'an event with an error member makes clients throw');
-    if (count === 0) {
+    must(type === 'error' || !event.error, 'an event with an error member makes clients throw');
+    must(raised === undefined || type === 'response.failed', `${type} between an error and response.failed`);
+    if (type === 'error') {
+      must(count > 1, 'an error before the answer has begun');
+      raised = objectOf(event.error, 'error');
+    } else if (count === 0) {
       must(type === 'response.created', `the stream begins with ${type}`);
       created = objectOf(event.response, 'response');
       checkBegun(created);
@@ -90,6 +96,7 @@ export const readResponsesStream = (text: string): Facts => {
     } else if (isTerminal(type)) {
       terminal = objectOf(event.response, 'response');
       checkTerminal(type, terminal, created, items);
+      checkRaised(terminal, raised);
     } else {
       readItemEvent(type, event, items);
     }
@@ -127,12 +134,13 @@ const checkResponse = (response: Members): void => {
   must(!('output_text' in response), 'output_text is no member of the wire');
   must(typeof response.parallel_tool_calls === 'boolean', 'parallel_tool_calls');
   must(response.store === false, 'store');
+  for (const member of ['presence_penalty', 'frequency_penalty']) must(typeof response[member] === 'number', member);
   listOf(response.tools, 'tools');
   objectOf(response.text, 'text');
   objectOf(response.metadata, 'metadata');
   must(['string', 'object'].includes(typeof response.tool_choice), 'tool_choice');
   for (const member of nullable) must(member in response, `no ${member}`);
-  for (const member of ['temperature', 'top_p', 'reasoning', 'truncation', 'user'])
+  for (const member of ['temperature', 'top_p', 'reasoning', 'truncation', 'user', 'completed_at'])
     must(member in response, `no ${member}`);
 };
 
@@ -149,6 +157,19 @@ const checkTerminal = (type: string, response: Members, created: Members | undef
   const sent = items.flatMap(({ done }) => (done ? [done] : []));
   must(isDeepStrictEqual(response.output, sent), 'the terminal output differs from the items sent');
   if (!failed) must(response.usage !== null, 'no usage at the end');
+};
+
+/** Client libraries raise on the `error` event alone, so a failure has one, and both say the same. */
+const checkRaised = (terminal: Members, raised: Members | undefined): void => {
+  must(
+    (terminal.status === 'failed') === (raised !== undefined),
+    'a failure without an error event, or one without a failure',
+  );
+  if (!raised) return;
+  const { code, message } = objectOf(terminal.error, 'error');
+  must(raised.message === message, 'the error event and response.failed differ in their message');
+  must(raised.code === null || raised.code === code, 'the error event and response.failed differ in their code');
+  must(textOf(raised.type, 'error.type') !== '' && 'param' in raised, 'an error without type or param');
 };
 
 const readItemEvent = (type: string, event: Members, items: ItemTrack[]): void => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isJsonObject, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { chat, functionTool, loop, messages, type Place, pathOf, sent, takesAsItCame } from './rig.ts';
 
 const rest = ({ messages: _, model: __, ...body }: JsonObject): JsonObject => body;

@@ -24,3 +24,27 @@ for (const vendor of ['deepseek', 'openrouter', 'groq', 'gemini']) {
     });
   }
 }
+
+/** How vendors and local servers say that a prompt doesn't fit. */
+const overflows = [
+  'prompt is too long: 210000 tokens > 200000 maximum',
+  'Input is too long for requested model.',
+  "This model's maximum context length is 131072 tokens. However, you requested 140000 tokens.",
+  'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  'The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).',
+  'the request exceeds the available context size, try increasing it',
+];
+
+for (const vendor of ['anthropic', 'openai', 'deepseek', 'gemini', 'openrouter', 'groq']) {
+  test(`${vendor}: a prompt that is too long is told from other refusals, in whatever words`, (t) => {
+    const told = (message: string, status = 400) =>
+      faultOf(
+        vendor,
+        status,
+        JSON.stringify({ error: { message, type: status === 429 ? 'rate_limit_error' : 'invalid_request_error' } }),
+      ).kind;
+    for (const words of overflows) t.is(told(words), 'upstream-context', words);
+    t.is(told('top_p is too large'), 'upstream-invalid');
+    t.is(told('slow down', 429), 'upstream-rate-limit');
+  });
+}

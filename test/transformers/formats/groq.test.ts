@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { chat, functionTool, loop, messages, sent, takesAsItCame } from './rig.ts';
 
 const rest = ({ messages: _, model: __, ...body }: JsonObject): JsonObject => body;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { JsonObject } from '../../../engine/model/json.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { chat, headersOf, messages, sent, takesAsItCame } from './rig.ts';
 
 const model = 'anthropic/claude-sonnet-4.5';

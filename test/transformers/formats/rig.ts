@@ -1,9 +1,9 @@
 import type { Fault } from '../../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../../../engine/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
-import type { ClientProtocol } from '../../../engine/model/protocol.ts';
-import { ToolNames } from '../../../engine/model/tool-names.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
 import type { Format } from '../../../engine/model/transformer.ts';
+import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { chatClient } from '../../../protocols/chat/index.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
@@ -24,7 +24,16 @@ export const formatOf = (name: string): Format => {
   return format;
 };
 
-const target = ({ baseUrl = 'http://localhost', options = {} }: Place) => ({ baseUrl: new URL(baseUrl), options });
+const target = ({ baseUrl = 'http://localhost', options = {} }: Place, model: string, passes?: ClientName) => ({
+  baseUrl: new URL(baseUrl),
+  options,
+  model,
+  passes,
+});
+
+/** How the vendor's model is spoken to for this client. */
+export const upstreamOf = (vendor: string, model: string, client: ClientName, place: Place = {}): UpstreamProtocol =>
+  formatOf(vendor).protocol(target(place, model, client));
 
 /** What the vendor gets of a client's body, and what was lost: `-` dropped, `~` approximated. */
 export const sent = (
@@ -35,9 +44,13 @@ export const sent = (
 ): { readonly body: JsonObject; readonly losses: readonly string[] } => {
   const protocol: ClientProtocol = clients[client];
   const losses = new Losses('test');
-  const body = formatOf(vendor)
-    .protocol(target(place))
-    .encodeRequest(protocol.decodeRequest(asked), { names: new ToolNames(), losses, relaysReply: false });
+  const request = protocol.decodeRequest(asked);
+  const body = upstreamOf(vendor, request.model, client, place).encodeRequest(request, {
+    names: new ToolNames(),
+    losses,
+    relaysReply: false,
+    client,
+  });
   // As it goes over the wire: without members that are undefined.
   const written: unknown = JSON.parse(JSON.stringify(body));
   return {
@@ -49,12 +62,13 @@ export const sent = (
 /** The path that the vendor is called at for this body. */
 export const pathOf = (vendor: string, asked: JsonObject, place: Place = {}): string => {
   const format = formatOf(vendor);
-  return format.pathFor?.(target(place), chatClient.decodeRequest(asked)) ?? format.path;
+  const request = chatClient.decodeRequest(asked);
+  return format.pathFor?.(target(place, request.model, 'chat'), request) ?? format.path;
 };
 
 /** Whether this chat client's body may go out as it came. */
 export const takesAsItCame = (vendor: string, asked: JsonObject, place: Place = {}): boolean =>
-  formatOf(vendor).protocol(target(place)).takesAsItCame?.(chatClient.decodeRequest(asked)) ?? true;
+  upstreamOf(vendor, String(asked.model), 'chat', place).takesAsItCame?.(chatClient.decodeRequest(asked)) ?? true;
 
 export const headersOf = (
   vendor: string,
@@ -67,7 +81,7 @@ export const headersOf = (
   });
 
 export const faultOf = (vendor: string, status: number, body: string): Fault =>
-  formatOf(vendor).protocol(target({})).decodeFault(status, {}, body);
+  upstreamOf(vendor, 'm', 'chat').decodeFault(status, {}, body);
 
 /** A chat client's body. */
 export const chat = (model: string, more: JsonObject = {}): JsonObject => ({

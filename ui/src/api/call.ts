@@ -4,7 +4,7 @@ import { isJsonObject } from './json.ts';
 import { keyState, refuseKey } from './key.ts';
 
 /** What a call may say beside its path. */
-export interface CallOptions {
+interface CallOptions {
   /** Default: `GET`. */
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   /** Parameters of the query; those that are `undefined` are left out. */
@@ -16,7 +16,7 @@ export interface CallOptions {
 }
 
 /** An answer's value, and its headers. */
-export interface Answer<T> {
+interface Answer<T> {
   readonly value: T;
   readonly headers: Headers;
 }

@@ -6,7 +6,7 @@ import { connection } from './connection.ts';
 import { keyState } from './key.ts';
 
 /** The configuration as the page knows it. */
-export interface ConfigState {
+interface ConfigState {
   /** `undefined` until it was read. */
   readonly config: ConfigFile | undefined;
   /** Why it couldn't be read. A missing key and a gateway that doesn't answer aren't told here: the page's frame does. */
@@ -20,7 +20,7 @@ interface Held extends ConfigState {
 const held = createStore<Held>({ config: undefined, error: undefined, etag: undefined });
 
 /** Reads the configuration anew, for every page that shows it. */
-export const reloadConfig = async (): Promise<void> => {
+const reloadConfig = async (): Promise<void> => {
   try {
     hold(await readConfig());
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createStore } from '../state/store.ts';
 
 /** Whether the gateway answers. */
-export interface Connection {
+interface Connection {
   readonly up: boolean;
   /** Goes up each time it answers again, so that what failed meanwhile can be asked for anew. */
   readonly revision: number;

@@ -36,7 +36,7 @@ export interface Explanation {
 }
 
 /** A request to be explained: a body as a client sends it, or the model and the text of a small one. */
-export type Question = { readonly client: Protocol } & (
+type Question = { readonly client: Protocol } & (
   | { readonly body: JsonObject }
   | { readonly model: string; readonly text?: string }
 );

@@ -38,7 +38,7 @@ export interface GraphNode {
 }
 
 /** The way from one node to the next. */
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly carries: string;
@@ -46,7 +46,7 @@ export interface GraphEdge {
 }
 
 /** Whether something may pass untouched, and why not. */
-export interface Passage {
+interface Passage {
   readonly open: boolean;
   readonly why: string;
 }

@@ -2,7 +2,7 @@ import { kept } from '../state/kept.ts';
 import { createStore } from '../state/store.ts';
 
 /** The service's key as far as this tab knows it. */
-export interface KeyState {
+interface KeyState {
   /** Empty: none was given. Kept until the tab is closed. */
   readonly key: string;
   /** The service has asked for it. */

@@ -16,7 +16,7 @@ export interface LogFile {
 export const listLogs = (signal?: AbortSignal): Promise<readonly LogFile[]> => call('/api/logs/files', { signal });
 
 /** Where a log's answer begins and ends. */
-export interface LogSpan {
+interface LogSpan {
   /** In bytes: where the next lines begin. */
   readonly offset: number;
   /** Bytes of older lines that were left out. */

@@ -1,5 +1,5 @@
 /** One piece of a streamed answer, and when it came: milliseconds since the request was sent. */
-export interface TextPiece {
+interface TextPiece {
   readonly atMs: number;
   readonly text: string;
 }

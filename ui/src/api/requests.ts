@@ -23,13 +23,13 @@ export interface Usage {
 }
 
 /** What went wrong. */
-export interface Fault {
+interface Fault {
   readonly kind: string;
   readonly message: string;
 }
 
 /** A try that came to nothing. */
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly provider: string;
   readonly model: string;
   /** The upstream's status, else what went wrong in one word. */
@@ -92,7 +92,7 @@ export interface Chunk {
 }
 
 /** What a step made of the request. */
-export interface CapturedStep {
+interface CapturedStep {
   readonly name: string;
   readonly kind: 'decode' | 'route' | 'stage' | 'encode';
   readonly ms: number;
@@ -149,7 +149,7 @@ export interface CapturedRequest {
 }
 
 /** How a recorded answer is to be played. */
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly client: Protocol;
   /** 0: at once; 1: as recorded; 10: ten times faster. */
   readonly speed: number;

@@ -2,7 +2,7 @@ import { call } from './call.ts';
 import type { Outcome } from './config.ts';
 
 /** The processes of the service. */
-export interface ServiceState {
+interface ServiceState {
   readonly pid: number;
   /** ISO 8601. */
   readonly startedAt: string;

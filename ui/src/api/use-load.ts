@@ -16,7 +16,7 @@ export interface Loaded<T> {
 }
 
 /** An endpoint, ready to be asked. */
-export type Load<T> = (signal: AbortSignal) => Promise<T>;
+type Load<T> = (signal: AbortSignal) => Promise<T>;
 
 interface State<T> {
   readonly load: Load<T>;

@@ -8,14 +8,14 @@ import { sameJson } from './same-json.ts';
 import { forgetTexts } from './unreadable-texts.ts';
 
 /** The configuration as it is being edited; all pages that edit it share this draft. */
-export interface Held {
+interface Held {
   /** What was saved when the draft was begun, or was last put on top of what is saved. */
   readonly base: ConfigFile;
   readonly draft: ConfigFile;
 }
 
 /** What there is to say about the draft. */
-export interface DraftState {
+interface DraftState {
   /** `undefined`: nothing was changed. */
   readonly held: Held | undefined;
   /** The draft was left from before the page was loaded. */

@@ -71,7 +71,8 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
       saved,
       dirty: draft !== undefined,
       change: (change) => changeDraft(saved, change),
-      faults: [...told, ...own.faults],
+      // Where both speak of a place, the words for its control are enough.
+      faults: [...told.filter(({ path }) => !own.faults.some((one) => one.path === path)), ...own.faults],
       warnings: [...(of === config ? warnings : []), ...own.warnings],
       transformers,
     };

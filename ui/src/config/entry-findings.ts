@@ -5,8 +5,8 @@ import { sameJson } from './same-json.ts';
 import { schemaFaults } from './schema-faults.ts';
 
 /**
- * What is wrong with entries of the list of transformers: names that nothing has, options that don't fit. The gateway starts with such
- * entries and refuses the requests that need them; so they are faults of an edit, and warnings where they were saved before.
+ * What is wrong with entries of the list of transformers, as far as the page can tell before the gateway has: names that nothing has,
+ * options that don't fit. Faults of an edit, and warnings where they were saved before.
  */
 export const entryFindings = (
   config: ConfigFile,

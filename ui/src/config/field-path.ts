@@ -1,8 +1,5 @@
 import { isJsonObject, type Json } from '../api/json.ts';
 
-/** A path's members: `Providers[0].baseUrl` → `Providers`, `0`, `baseUrl`. */
-export const pathParts = (path: string): readonly string[] => path.match(/[^.[\]]+/g) ?? [];
-
 /** Whether one path is the other or leads further down from it. */
 export const isWithin = (path: string, around: string): boolean =>
   path === around || path.startsWith(`${around}.`) || path.startsWith(`${around}[`);

@@ -6,7 +6,7 @@ import { parseText } from './parse-text.ts';
 import { unreadableTexts } from './unreadable-texts.ts';
 
 /** What the gateway says about a configuration. */
-export interface Checked extends CheckedConfig {
+interface Checked extends CheckedConfig {
   /** The one that it speaks of. */
   readonly of: ConfigFile | undefined;
   /** Why it couldn't be asked. */

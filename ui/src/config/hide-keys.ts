@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { isLiteralKey } from './reference.ts';
 
 /** A configuration whose keys can't be read, and the way back. */
-export interface Hidden {
+interface Hidden {
   readonly shown: JsonObject;
   /** Each stand-in, and the key that it stands for. */
   readonly keys: ReadonlyMap<string, string>;

@@ -10,7 +10,7 @@ export interface Conflict {
 }
 
 /** What two changes of the same thing come to. */
-export interface Merged<T> {
+interface Merged<T> {
   /** With my side's value wherever there is a conflict. */
   readonly value: T;
   readonly conflicts: readonly Conflict[];

@@ -5,7 +5,7 @@ const about = ['name', 'version', 'description', 'author', 'homepage', 'reposito
 
 /** Fields that one service has for all presets. */
 export const ofTheService: readonly string[] = [
-  ...['HOST', 'PORT', 'WORKERS', 'APIKEY', 'LOG', 'LOG_LEVEL', 'ALLOWED_HOSTS'],
+  ...['HOST', 'PORT', 'WORKERS', 'APIKEY', 'LOG', 'LOG_LEVEL', 'ALLOWED_HOSTS', 'CHAT_STRICT'],
   ...['LIMITS', 'TIMEOUTS', 'RETRY', 'BREAKER', 'KEYS'],
 ];
 

@@ -14,7 +14,7 @@ const pageByField: Readonly<Record<string, string>> = {
 };
 
 /** The page on which a field is edited. */
-export const pageOf = (path: string): string => {
+const pageOf = (path: string): string => {
   const [first = ''] = path.match(/^\w+/) ?? [];
   return pageByField[first] ?? '/settings';
 };

@@ -4,7 +4,7 @@ import { classNames } from './class-names.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 /** What a button may be beside a plain one. */
-export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type'> {
+interface ButtonProps extends Omit<ComponentProps<'button'>, 'type'> {
   /** `primary`: what the page is there for, once per page. `quiet`: without an outline. `danger`: something is lost by it. */
   readonly look?: 'plain' | 'primary' | 'quiet' | 'danger';
   readonly icon?: IconName;

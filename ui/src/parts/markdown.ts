@@ -28,9 +28,9 @@ interface Taken {
   readonly lines: number;
 }
 
-const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
-const heading = /^#{1,6}\s+(.*)$/;
-const listItem = /^\s*(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/;
+const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/s;
+const heading = /^#{1,6}\s+(.*)$/s;
+const listItem = /^\s*(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/s;
 
 /** A block that isn't closed yet is still being written. */
 const readCode = (lines: readonly string[], at: number): Taken | undefined => {

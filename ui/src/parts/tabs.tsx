@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
 import './tabs.css';
 
 /** One of several views of the same thing. */
-export interface Tab<T extends string> {
+interface Tab<T extends string> {
   readonly name: T;
   readonly title: ReactNode;
 }

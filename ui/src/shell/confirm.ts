@@ -1,7 +1,7 @@
 import { createStore } from '../state/store.ts';
 
 /** A question with two answers. */
-export interface Question {
+interface Question {
   readonly title: string;
   readonly text: string;
   /** The button that says yes: a verb. */

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { createStore } from '../state/store.ts';
 
 /** Something that keys do. */
-export interface Shortcut {
+interface Shortcut {
   /** One key, or two in a row with a space between them: `?`, `g y`. */
   readonly keys: string;
   /** What it does: `Go to the Yard`. */

@@ -2,7 +2,7 @@ import { kept } from '../state/kept.ts';
 import { createStore } from '../state/store.ts';
 
 /** The system's theme, or the one that was picked. */
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = 'system' | 'light' | 'dark';
 
 /** In the order in which the switch offers them. */
 export const themes: readonly Theme[] = ['system', 'light', 'dark'];

@@ -1,7 +1,7 @@
 import { createStore } from '../state/store.ts';
 
 /** A short message that needs no answer. */
-export interface Toast {
+interface Toast {
   readonly id: number;
   readonly text: string;
   readonly kind: 'done' | 'failed';

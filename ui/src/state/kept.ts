@@ -1,5 +1,5 @@
 /** Text kept by the browser under one name. Where the browser keeps nothing, it is as if nothing had been kept. */
-export interface Kept {
+interface Kept {
   readonly read: () => string | undefined;
   /** `undefined` forgets it. */
   readonly write: (text: string | undefined) => void;

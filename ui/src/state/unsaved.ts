@@ -2,7 +2,7 @@ import { useEffect, useId } from 'react';
 import { createStore } from './store.ts';
 
 /** Something that was changed and not saved. */
-export interface Unsaved {
+interface Unsaved {
   /** A sentence's object: "the provider list". */
   readonly what: string;
   /** First parts of the addresses of pages on which the same draft goes on: going there leaves nothing. */

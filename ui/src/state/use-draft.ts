@@ -3,7 +3,7 @@ import { kept } from './kept.ts';
 import { useUnsaved } from './unsaved.ts';
 
 /** Something saved, as it is being edited. */
-export interface Draft<T> {
+interface Draft<T> {
   /** The draft, or what is saved while nothing was changed; `undefined` until that is known. */
   readonly value: T | undefined;
   /** It differs from what is saved. */

@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 
 /** A list that is edited, with a key per row that stays with the row. */
-export interface Rows<T> {
+interface Rows<T> {
   readonly keys: readonly number[];
   readonly set: (at: number, value: T) => void;
   /** Puts a value at the end; returns its key. */

@@ -9,7 +9,7 @@ import { readResponsesEvent, readResponsesReply } from './read-responses.ts';
 import { parseObject } from './wire-value.ts';
 
 /** Reads one answer. */
-export interface AnswerReader {
+interface AnswerReader {
   /** Takes in a record of the stream. One that can't be read is passed over: it is there to be seen among the raw events. */
   readonly record: (record: SseRecord) => void;
   /** Takes in an answer that came whole: its text. */

@@ -45,7 +45,7 @@ const isOwnCall = ({ req }: JsonObject): boolean =>
   isJsonObject(req) && typeof req.url === 'string' && /^\/(?:api|ui|health)(?:[/?]|$)/.test(req.url);
 
 /** What a level is called; from this one on is what a filter asks for. Source: interface specification, "Log line". */
-export const levels = [
+const levels = [
   { value: 0, name: 'text' },
   { value: 10, name: 'trace' },
   { value: 20, name: 'debug' },

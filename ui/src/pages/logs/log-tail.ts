@@ -17,7 +17,7 @@ export interface TailState {
 const everyMs = 1_000;
 
 /** A file being followed. */
-export interface Tail {
+interface Tail {
   readonly state: Store<TailState>;
   readonly stop: () => void;
 }

@@ -7,7 +7,7 @@ import { filterRecords, type LogFilter } from './log-filter.ts';
 import { followLog, type TailState } from './log-tail.ts';
 
 /** A file that is followed for as long as the component is there. */
-export interface OpenLog {
+interface OpenLog {
   readonly view: LogView;
   readonly tail: TailState;
   /** All lines that are there, filtered or not. */

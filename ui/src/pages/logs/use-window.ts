@@ -8,7 +8,7 @@ export const rowPx = 26;
 const spareRows = 12;
 
 /** The part of a long list that is drawn. */
-export interface ListWindow {
+interface ListWindow {
   /** For the element that scrolls. */
   readonly ref: (element: HTMLElement | null) => (() => void) | undefined;
   readonly onScroll: () => void;

@@ -8,7 +8,7 @@ export type Target = Protocol | 'all';
 export const targets: readonly Target[] = [...protocols, 'all'];
 
 /** What the page holds while somebody writes. */
-export interface PlaygroundDraft {
+interface PlaygroundDraft {
   readonly target: Target;
   /** The model as it was picked; the first one that the gateway lists until then. */
   readonly model: string | undefined;

@@ -36,7 +36,7 @@ export interface Run {
 }
 
 /** What a run is asked to do. */
-export interface RunOptions {
+interface RunOptions {
   readonly protocol: Protocol;
   readonly body: Json;
   /** The gateway records it. */

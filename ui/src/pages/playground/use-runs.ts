@@ -4,7 +4,7 @@ import type { Protocol } from '../../api/protocols.ts';
 import { type Run, runRequest } from './run.ts';
 
 /** What was sent last, and what came of it. */
-export interface Runs {
+interface Runs {
   /** In the order in which they were sent. */
   readonly list: readonly Run[];
   readonly running: boolean;

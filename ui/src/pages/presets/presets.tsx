@@ -1,4 +1,4 @@
-import type { PageProps } from '../../pages.ts';
+import type { PageProps } from '../page.ts';
 import { PresetEditor } from './preset-editor.tsx';
 import { PresetList } from './preset-list.tsx';
 import './presets.css';

@@ -7,7 +7,7 @@ import { mergePreset, ofTheService } from '../../config/merge-preset.ts';
 import { parseText } from '../../config/parse-text.ts';
 
 /** A manifest as it is typed, and what there is to say about it. */
-export interface TypedManifest {
+interface TypedManifest {
   /** `undefined` while the text can't be read. */
   readonly manifest: ConfigFile | undefined;
   readonly faults: readonly Finding[];

@@ -9,6 +9,7 @@ import { Empty } from '../../parts/empty.tsx';
 import { SortableList, type SortableRow } from '../../parts/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
 import { AddProvider } from './add-provider.tsx';
+import { DefaultRoute } from './default-route.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import { ProviderHead } from './provider-head.tsx';
 import './providers.css';
@@ -64,6 +65,7 @@ const ProviderList = () => {
         onMove={rows.move}
         onRemove={rows.remove}
       />
+      <DefaultRoute />
       <AddProvider transformers={transformers} taken={list.map(({ name = '' }) => name)} onAdd={add} />
     </>
   );

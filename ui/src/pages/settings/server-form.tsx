@@ -16,6 +16,11 @@ const parts = [
     about: 'Where the gateway can be reached. A change needs a restart.',
     fields: ['HOST', 'PORT', 'WORKERS', 'ALLOWED_HOSTS'],
   },
+  {
+    title: 'Chat route',
+    about: 'What clients of Chat Completions may ask for.',
+    fields: ['CHAT_STRICT'],
+  },
   { title: 'Logs', about: 'What is written to the log files.', fields: ['LOG', 'LOG_LEVEL'] },
 ] as const;
 
@@ -39,6 +44,7 @@ const titles = {
   PORT: 'Port (PORT)',
   WORKERS: 'Processes (WORKERS)',
   ALLOWED_HOSTS: 'Further host names (ALLOWED_HOSTS)',
+  CHAT_STRICT: 'Refuse JSON Schemas and legacy functions (CHAT_STRICT)',
   LOG: 'Write logs (LOG)',
   LOG_LEVEL: 'Least important record (LOG_LEVEL)',
 };

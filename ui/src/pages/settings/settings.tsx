@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { ConfigPage } from '../../config/config-page.tsx';
 import { useWanted } from '../../config/wanted-field.ts';
-import type { PageProps } from '../../pages.ts';
 import { Tabs } from '../../parts/tabs.tsx';
 import { href } from '../../router/route.ts';
+import type { PageProps } from '../page.ts';
 import { Backups } from './backups.tsx';
 import { RestartDue } from './restart-due.tsx';
 import { ServerForm, serverFields } from './server-form.tsx';

@@ -7,7 +7,7 @@ import { durationMarks, rateMark, troubleMarks } from './marks.ts';
 import { yardAddress } from './yard-address.ts';
 
 /** What the overview shows. */
-export interface OverviewOptions {
+interface OverviewOptions {
   readonly destinations: readonly Destination[];
   readonly activity: Activity | undefined;
   readonly requests: readonly RequestSummary[];

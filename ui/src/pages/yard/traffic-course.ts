@@ -8,7 +8,7 @@ interface Stretch {
 }
 
 /** Requests per second and their time to the first byte, over the last minutes. */
-export interface TrafficCourse {
+interface TrafficCourse {
   /** Milliseconds since 1970: the end of each stretch. */
   readonly times: readonly number[];
   readonly perSecond: readonly number[];

@@ -2,7 +2,7 @@ import { type Protocol, protocols } from '../../api/protocols.ts';
 import { href } from '../../router/route.ts';
 
 /** What the Yard's lines are narrowed down to. */
-export interface YardView {
+interface YardView {
   readonly protocol?: Protocol | undefined;
   /** One destination: `provider,model`. */
   readonly line?: string | undefined;

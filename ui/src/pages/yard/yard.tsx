@@ -1,10 +1,10 @@
 import { useCallback } from 'react';
 import { type Activity, readActivity } from '../../api/activity.ts';
 import { useLoad } from '../../api/use-load.ts';
-import type { PageProps } from '../../pages.ts';
 import { CaptureSwitch } from '../../parts/capture-switch.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
+import type { PageProps } from '../page.ts';
 import { CoursePanel } from './course-panel.tsx';
 import { InFlightPanel } from './in-flight-panel.tsx';
 import { LinesPanel } from './lines-panel.tsx';

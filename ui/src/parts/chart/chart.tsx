@@ -1,29 +1,8 @@
 import { lazy, Suspense } from 'react';
+import type { ChartProps } from './props.ts';
 import './chart.css';
 
 const Plot = lazy(async () => ({ default: (await import('./plot.tsx')).Plot }));
-
-/** A line of a chart. */
-export interface ChartLine {
-  readonly title: string;
-  /** One of the page's colours: `--accent`. */
-  readonly colour: string;
-  /** One value per time; null where there is none. */
-  readonly values: readonly (number | null)[];
-  /** How a value is written. */
-  readonly format: (value: number) => string;
-}
-
-/** What a chart shows. */
-export interface ChartProps {
-  /** What it shows, in a sentence: it stands in for the drawing. */
-  readonly label: string;
-  /** Milliseconds since 1970, rising. */
-  readonly times: readonly number[];
-  readonly lines: readonly ChartLine[];
-  /** In pixels. */
-  readonly height?: number;
-}
 
 /** Values over time. Its code is fetched when it is first needed. */
 export const Chart = (props: ChartProps) => {

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { theme } from '../../shell/theme.ts';
 import { useStore } from '../../state/store.ts';
-import type { ChartProps } from './chart.tsx';
+import type { ChartProps } from './props.ts';
 import './plot.css';
 
 /** The drawing itself; `Chart` fetches it. */

@@ -3,7 +3,7 @@ import { EditorView } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { baseExtensions } from './extensions.ts';
 import { findingsChanged } from './findings.ts';
-import type { JsonEditorProps } from './json-editor.tsx';
+import type { JsonEditorProps } from './props.ts';
 
 /** The editor itself; `JsonEditor` fetches it. */
 export const Editor = ({ label, value, onChange, findings = noFindings, maxLines = 30 }: JsonEditorProps) => {

@@ -2,7 +2,7 @@ import { syntaxTree } from '@codemirror/language';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import type { EditorState, TransactionSpec } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
-import type { JsonEditorProps } from './json-editor.tsx';
+import type { JsonEditorProps } from './props.ts';
 
 type Findings = NonNullable<JsonEditorProps['findings']>;
 

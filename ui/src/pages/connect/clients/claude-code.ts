@@ -24,7 +24,7 @@ export const claudeCode: ClientGuide = {
   ],
   notes: [
     '`switchyard run claude` does the same for one run, and changes no file.',
-    'Its list of models shows names that begin with `claude` alone: the gateway lists such an alias for each of its models.',
+    'Its list of models shows only names that hold `claude` or `anthropic`: the gateway lists such an alias (`anthropic-switchyard-…`) for each of its models.',
     'An `ANTHROPIC_API_KEY` of your own would be sent beside the token, so it is taken away.',
   ],
 };

@@ -14,7 +14,7 @@ export interface Connection {
 }
 
 /** A text to copy. */
-export interface Snippet {
+interface Snippet {
   /** Where it goes: a shell, a file. */
   readonly label: string;
   readonly text: string;

@@ -19,6 +19,7 @@ export const codex: ClientGuide = {
         `base_url = ${JSON.stringify(baseOf(connection, 'with /v1'))}`,
         `env_key = "${keyVariable}"`,
         'wire_api = "responses"',
+        'supports_websockets = false',
         'stream_idle_timeout_ms = 600000',
       ].join('\n'),
     },

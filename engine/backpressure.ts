@@ -1,0 +1,41 @@
+/** A source that can be paused: an upstream's body or its decompressor. */
+export interface Pausable {
+  readonly pause: () => void;
+  readonly resume: () => void;
+}
+
+/**
+ * Carries back-pressure from the client's socket directly to the upstream's. A slow client pauses the upstream, so that no
+ * operator between them has to buffer.
+ */
+export class Backpressure {
+  #paused = false;
+  readonly #sources: Pausable[] = [];
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** Adds a source, which is paused at once if the client is slow now. */
+  attach(source: Pausable): void {
+    this.#sources.push(source);
+    if (this.#paused) source.pause();
+  }
+
+  detach(source: Pausable): void {
+    const at = this.#sources.indexOf(source);
+    if (at >= 0) this.#sources.splice(at, 1);
+  }
+
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    for (const source of this.#sources) source.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    for (const source of this.#sources) source.resume();
+  }
+}

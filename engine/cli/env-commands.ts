@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { basename } from 'node:path';
+import { type Cli, CommandError } from './cli.ts';
+import { clients, plainClients } from './clients.ts';
+import { connectionTo, locateService, reachService, withoutProxy } from './reach-service.ts';
+
+/**
+ * `switchyard run <command …>`: runs a program with the service's address and key in its environment. Returns its exit code;
+ * for a program ended by a signal, 128 plus the signal's number, as shells do.
+ */
+export const runClient = async (cli: Cli, [command = '', ...args]: readonly string[]): Promise<number> => {
+  const connection = connectionTo(await reachService(cli));
+  const name = basename(command).replace(/\.(?:exe|cmd|ps1)$/i, '');
+  const known = clients.find(({ commands }) => commands.includes(name));
+  const matching = known ? [known] : plainClients;
+  const set = Object.fromEntries([
+    ...matching.flatMap(({ variables }) => Object.entries(variables(connection))),
+    ...Object.entries(withoutProxy(connection, cli.env)),
+  ]);
+  const env = Object.fromEntries(Object.entries({ ...cli.env, ...set }).filter(([, value]) => value !== ''));
+  const child = spawn(command, [...(known?.args?.(connection) ?? []), ...args], { stdio: 'inherit', env });
+  // The terminal signals the whole process group, so the program receives these itself.
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, () => undefined);
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'ENOENT' ? 'there is no such command' : error.message;
+      reject(new CommandError(`${command} can't be run: ${why}.`));
+    });
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+  });
+};
+
+/** `switchyard env --for …`: prints the variables, or the configuration fragment, for a client program. */
+export const printEnv = async (
+  cli: Cli,
+  { for: name, shell = 'posix', context }: { readonly for: string; readonly shell?: string; readonly context?: string },
+): Promise<void> => {
+  const client = clients.find((row) => row.name === name);
+  if (!client) throw new CommandError(`--for is one of ${clients.map((row) => row.name).join(', ')}.`);
+  if (!isShell(shell)) throw new CommandError(`--shell is one of ${shells.join(', ')}.`);
+  const located = await locateService(cli);
+  if (located.found.type !== 'running') cli.warn('Switchyard is not running; these are the addresses it would have.');
+  const connection = { ...connectionTo(located), ...(context !== undefined && { context: tokensOf(context) }) };
+  const variables = { ...client.variables(connection), ...withoutProxy(connection, cli.env) };
+  for (const line of shellLines(variables, shell)) cli.print(line);
+  const block = client.block?.(connection);
+  if (!block) return;
+  // Commented out, so that a shell that evaluates the output ignores it.
+  cli.print(`# In ${block.file}:`);
+  for (const line of block.text.split('\n')) cli.print(`#   ${line}`.trimEnd());
+};
+
+const tokensOf = (text: string): number => {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new CommandError('--context is a whole number of tokens.');
+  return Number(text);
+};
+
+const isShell = (name: string): name is Shell => shells.some((shell) => shell === name);
+
+/** Output syntaxes that `--shell` accepts. */
+export const shells = ['posix', 'fish', 'powershell', 'json'] as const;
+type Shell = (typeof shells)[number];
+
+/** Formats variables for evaluation: `eval "$(switchyard env --for …)"`. An empty value unsets the variable. */
+const shellLines = (variables: Readonly<Record<string, string>>, shell: Shell): readonly string[] =>
+  shell === 'json'
+    ? [JSON.stringify(variables, null, 2)]
+    : Object.entries(variables).map(([name, value]) => writers[shell](name, value));
+
+const writers: Readonly<Record<Exclude<Shell, 'json'>, (name: string, value: string) => string>> = {
+  posix: (name, value) => (value === '' ? `unset ${name}` : `export ${name}='${value.replaceAll("'", `'\\''`)}'`),
+  fish: (name, value) =>
+    value === '' ? `set -e ${name}` : `set -gx ${name} '${value.replace(/[\\']/g, (letter) => `\\${letter}`)}'`,
+  powershell: (name, value) => `$env:${name} = '${value.replaceAll("'", "''")}'`,
+};

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { firstValueFrom } from 'rxjs';
+import { clientProtocols } from '../../protocols/index.ts';
+import { explain, smallRequest } from '../endpoints/explain.ts';
+import { FaultError } from '../model/fault.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import { type Cli, CommandError, usableConfig } from './cli.ts';
+import { offlineGateway } from './offline-gateway.ts';
+
+/** Options of `switchyard explain`. */
+interface ExplainOptions {
+  readonly client?: string;
+  readonly model?: string;
+  readonly text?: string;
+  readonly json?: boolean;
+  readonly allowTransformerPath?: readonly string[];
+}
+
+/**
+ * `switchyard explain`: prints the route and the upstream request for a client request. Uses the configuration on disk; sends
+ * nothing.
+ */
+export const explainRequest = async (cli: Cli, file: string | undefined, options: ExplainOptions): Promise<void> => {
+  const config = await usableConfig(cli);
+  const client = clientFor(options.client ?? 'messages');
+  const body = file === undefined ? fromOptions(client, options) : await fromFile(file);
+  const { gateway } = await offlineGateway(config, cli.home, options.allowTransformerPath ?? []);
+  const answer = await firstValueFrom(explain({ client, body, headers: {}, atMs: Date.now() }, gateway)).catch(
+    rejectExplain,
+  );
+  if (options.json) cli.print(JSON.stringify(answer, null, 2));
+  else for (const line of lines(answer)) cli.print(line);
+};
+
+const clientFor = (wire: string): ClientProtocol => {
+  const found = clientProtocols.find(({ protocol }) => protocol.wire === wire);
+  if (found) return found.protocol;
+  throw new CommandError(`--client is one of ${clientProtocols.map(({ protocol }) => protocol.wire).join(', ')}.`);
+};
+
+const fromOptions = ({ wire }: ClientProtocol, { model, text = 'Hello!' }: ExplainOptions): JsonObject => {
+  if (model === undefined) throw new CommandError('Name a file with a request (- for standard input), or --model.');
+  return smallRequest(wire, model, text);
+};
+
+const fromFile = async (file: string): Promise<JsonObject> => {
+  const source = file === '-' ? 'Standard input' : file;
+  const text = await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8')).catch(() => {
+    throw new CommandError(`${source} can't be read.`);
+  });
+  const body = parseJson(text);
+  if (isJsonObject(body)) return body;
+  throw new CommandError(`${source} does not hold a JSON object.`);
+};
+
+const rejectExplain = (error: unknown): never => {
+  if (error instanceof FaultError) throw new CommandError(`The request would be refused: ${error.message}`);
+  throw error;
+};
+
+const lines = (answer: JsonObject): readonly string[] => {
+  const { reason, provider, model, format, relays, url, headers, losses, fallbacks, warnings, body } = answer;
+  return [
+    `rule      ${reason}`,
+    `to        ${provider},${model} (${format})`,
+    ...(Array.isArray(fallbacks) ? fallbacks.map(fallbackLine) : []),
+    `passes    ${passes(relays)}`,
+    `call      POST ${url}`,
+    ...Object.entries(isJsonObject(headers) ? headers : {}).map(([name, value]) => `          ${name}: ${value}`),
+    ...(Array.isArray(losses) && losses.length > 0 ? losses.map(lossLine) : ['losses    none']),
+    ...(Array.isArray(warnings) ? warnings.map((warning) => `warning   ${warning}`) : []),
+    JSON.stringify(body, null, 2),
+  ];
+};
+
+const passes = (relays: JsonObject[string]): string => {
+  const open = isJsonObject(relays) ? Object.keys(relays).filter((half) => relays[half] === true) : [];
+  return open.length > 0 ? `${open.join(' and ')} as it comes` : 'nothing as it comes; both halves are converted';
+};
+
+const fallbackLine = (fallback: unknown): string => {
+  const { provider, model, format, fault } = isJsonObject(fallback) ? fallback : {};
+  return `else to   ${provider},${model} (${format})${fault === null ? '' : `: ${fault}`}`;
+};
+
+const lossLine = (loss: unknown): string => {
+  const { path, outcome, step, note } = isJsonObject(loss) ? loss : {};
+  return `loss      ${path} ${outcome} by ${step}${note === undefined ? '' : ` (${note})`}`;
+};

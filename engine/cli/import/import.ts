@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { formats, stages } from '../../../transformers/index.ts';
+import { formatFinding } from '../../config/diagnostics.ts';
+import { editConfigText, printConfig } from '../../config/edit/edit.ts';
+import { ConfigOnDisk } from '../../config/file.ts';
+import { parseConfig } from '../../config/parse.ts';
+import { configFile } from '../../config/read.ts';
+import { longestTimerMs } from '../../config/schema.ts';
+import { isLoopback } from '../../config/service-settings.ts';
+import { validateConfig } from '../../config/validate.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../model/json/json.ts';
+import { type Cli, CommandError } from '../cli.ts';
+import { claudeCodeRouter } from '../clients.ts';
+import { type ImportNotes, importProviders, type KnownTransformers } from './providers.ts';
+
+/**
+ * `switchyard import [path]`: merges another gateway's configuration into ours. Backs up our file first; writes nothing if the
+ * result is invalid.
+ */
+export const importConfig = async (
+  cli: Cli,
+  path: string | undefined,
+  { dryRun = false }: { readonly dryRun?: boolean },
+): Promise<void> => {
+  const source = path === undefined ? join(homedir(), ...claudeCodeRouter.configPath) : resolve(path);
+  const theirs = parse(source, await readFile(source, 'utf8').catch(() => failUnreadable(source)));
+  const file = new ConfigOnDisk(configFile(cli.home));
+  const old = await file.read();
+  const ours = old ? parse(file.path, old.toString()) : {};
+  const { written, taken, left } = mergeImported(theirs, ours, claudeCodeRouter, knownTransformers());
+  for (const place of taken) cli.print(`taken      ${place}`);
+  for (const { path: place, why } of left) cli.print(`not taken  ${place}: ${why}`);
+
+  const result = validateConfig(written, cli.env);
+  if ('faults' in result) {
+    throw new CommandError(
+      `Nothing was written, since it could not be used: ${result.faults.map(formatFinding).join('; ')}`,
+    );
+  }
+  for (const warning of result.warnings) cli.print(`warning    ${formatFinding(warning)}`);
+  if (dryRun) return cli.print('Nothing was written.');
+  await file.write((text) => (text === undefined ? printConfig(written) : editConfigText(text, written)));
+  const [backup] = await file.backups.list();
+  cli.print(`${file.path} was written${old && backup ? `; the one before is ${backup.name}` : ''}.`);
+};
+
+const failUnreadable = (source: string): never => {
+  throw new CommandError(`${source} can't be read.`);
+};
+
+const parse = (source: string, text: string): JsonObject => {
+  const parsed = parseConfig(text);
+  if ('written' in parsed) return parsed.written;
+  throw new CommandError(`${source} ${parsed.faults.map(({ message }) => message).join('; ')}.`);
+};
+
+const knownTransformers = () =>
+  new Map(
+    [...formats, ...stages].map(
+      ([name, { optionsReader }]) => [name, (options: JsonObject) => optionsReader.faults(options, 'options')] as const,
+    ),
+  );
+
+/** Field tables of the gateway to import from. */
+interface OtherGateway {
+  readonly sameFields: readonly string[];
+  readonly scenarios: readonly string[];
+  readonly untaken: ReadonlyMap<string, string>;
+}
+
+/** A merged configuration, and a note for each imported or skipped field. */
+interface ImportResult extends ImportNotes {
+  readonly written: JsonObject;
+}
+
+/**
+ * Merges another gateway's configuration, converted to our fields, into ours. Its values replace ours, providers by name; the
+ * rest of ours stays. Notes the outcome for each field.
+ */
+export const mergeImported = (
+  theirs: JsonObject,
+  ours: JsonObject,
+  gateway: OtherGateway,
+  known: KnownTransformers,
+): ImportResult => {
+  const notes: ImportNotes = { taken: [], left: [] };
+  const written: JsonDraft = { ...ours };
+  for (const [field, value] of Object.entries(theirs)) {
+    if (value === undefined) continue;
+    if (field === 'Providers' || field === 'providers') {
+      const imported = importProviders(value, notes, known);
+      const names = new Set(imported.providers.map(({ name }) => name));
+      const isOther = (entry: Json, key: 'name' | 'provider'): boolean =>
+        !isJsonObject(entry) || typeof entry[key] !== 'string' || !names.has(entry[key]);
+      written.Providers = [...listOf(ours.Providers).filter((entry) => isOther(entry, 'name')), ...imported.providers];
+      const entries = listOf(ours.transformers).filter((entry) => isOther(entry, 'provider'));
+      if (entries.length + imported.transformers.length > 0)
+        written.transformers = [...entries, ...imported.transformers];
+    } else if (field === 'Router') written.Router = takeRouter(value, written.Router, gateway, notes);
+    else if (field === 'fallback') written.Router = takeFallback(value, written.Router, gateway, notes);
+    else if (field === 'API_TIMEOUT_MS') takeTimeout(value, written, notes);
+    else if (field === 'HOST' && isOpen(value, theirs)) {
+      notes.left.push({ path: field, why: 'it can be reached from other machines, and there is no APIKEY' });
+    } else if (gateway.sameFields.includes(field)) {
+      written[field] = value;
+      notes.taken.push(field);
+    } else notes.left.push({ path: field, why: gateway.untaken.get(field) ?? 'nothing here has that meaning' });
+  }
+  return { ...notes, written };
+};
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+
+const isOpen = (host: Json, { APIKEY }: JsonObject): boolean =>
+  typeof host === 'string' && !isLoopback(host) && !APIKEY;
+
+const takeRouter = (theirs: Json, ours: Json | undefined, gateway: OtherGateway, notes: ImportNotes): JsonObject => {
+  const router: JsonDraft = { ...(isJsonObject(ours) ? ours : {}) };
+  const routes: JsonDraft = { ...(isJsonObject(router.routes) ? router.routes : {}) };
+  for (const [name, value] of Object.entries(isJsonObject(theirs) ? theirs : {})) {
+    const path = `Router.${name}`;
+    // It writes an empty string for "no route".
+    if (value === undefined || value === '') continue;
+    if (name === 'default' || name === 'longContextThreshold') router[name] = value;
+    else if (gateway.scenarios.includes(name)) routes[name] = value;
+    else {
+      notes.left.push({ path, why: 'there is no such rule here' });
+      continue;
+    }
+    notes.taken.push(path);
+  }
+  return Object.keys(routes).length > 0 ? { ...router, routes } : router;
+};
+
+const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGateway, notes: ImportNotes): JsonObject => {
+  const router: JsonObject = isJsonObject(ours) ? ours : {};
+  const fallback: JsonDraft = { ...(isJsonObject(router.fallback) ? router.fallback : {}) };
+  for (const [name, value] of Object.entries(isJsonObject(theirs) ? theirs : {})) {
+    if (value === undefined) continue;
+    const path = `fallback.${name}`;
+    if (name !== 'default' && !gateway.scenarios.includes(name)) {
+      notes.left.push({ path, why: 'there is no such rule here' });
+      continue;
+    }
+    fallback[name] = value;
+    notes.taken.push(path);
+  }
+  return Object.keys(fallback).length > 0 ? { ...router, fallback } : router;
+};
+
+const takeTimeout = (value: Json, written: JsonDraft, notes: ImportNotes): void => {
+  const ms = Number(value);
+  if (!Number.isInteger(ms) || ms < 1) {
+    notes.left.push({ path: 'API_TIMEOUT_MS', why: 'it is no number of milliseconds' });
+    return;
+  }
+  written.TIMEOUTS = {
+    ...(isJsonObject(written.TIMEOUTS) ? written.TIMEOUTS : {}),
+    firstByteMs: Math.min(ms, longestTimerMs),
+  };
+  notes.taken.push('API_TIMEOUT_MS (as TIMEOUTS.firstByteMs)');
+};

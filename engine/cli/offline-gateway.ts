@@ -1,0 +1,44 @@
+import { throwError } from 'rxjs';
+import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import type { Config } from '../config/config.ts';
+import { loadStages } from '../config/custom/load-stages.ts';
+import { quietLogs } from '../log/logs.ts';
+import { createLossCounter } from '../observe/losses.ts';
+import { createSignatureCache } from '../reasoning/signature-cache.ts';
+import { compileGateway, type Gateway } from '../routing/gateway.ts';
+import { type CheckedEntries, validateEntries } from '../routing/plan/build-stages.ts';
+import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
+import { createTokenCounter } from '../routing/tokens/encoder.ts';
+import { countedHere } from '../routing/tokens/prompt-tokens.ts';
+import { createUpstreamHealth, steadyNowMs } from '../upstream/health/health.ts';
+
+/** A configuration compiled for inspection; it sends nothing upstream. */
+interface OfflineGateway {
+  readonly gateway: Gateway;
+  /** Faults and warnings that need the transformer registry. */
+  readonly checked: CheckedEntries;
+}
+
+/** Compiles a configuration as the service would, custom transformers included. */
+export const offlineGateway = async (
+  config: Config,
+  home: string,
+  allowed: readonly string[],
+): Promise<OfflineGateway> => {
+  const custom = await loadStages(config.transformers, { home, allowed });
+  const registry: TransformerRegistry = { formats, stages, defaultFormat, custom };
+  const gateway = compileGateway(config, registry, {
+    upstreams: {
+      call: () => throwError(() => new Error('Nothing is sent.')),
+      poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
+      close: async () => undefined,
+    },
+    tokens: countedHere(createTokenCounter().count),
+    log: quietLogs.app,
+    signatures: createSignatureCache(),
+    losses: createLossCounter(),
+    health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
+    keepAliveMs: Number.POSITIVE_INFINITY,
+  });
+  return { gateway, checked: validateEntries(config, registry) };
+};

@@ -1,0 +1,89 @@
+import { type Config, defaults } from '../config/config.ts';
+import type { Environment } from '../config/env.ts';
+import { readConfig } from '../config/read.ts';
+import { validateConfig } from '../config/validate.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import { answers, type FoundService, findService } from '../service/workers/find-service.ts';
+import { baseUrlOf } from '../service/workers/listen-address.ts';
+import { type Cli, CommandError } from './cli.ts';
+import type { ServiceAccess } from './clients.ts';
+
+/** The service of a configuration's folder, as seen from another process. */
+export interface ServiceLocation {
+  /** `undefined` if the configuration is invalid. */
+  readonly config: Config | undefined;
+  readonly found: FoundService;
+  /** Base URL where it answers, or would if it ran. */
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+}
+
+/** Locates the service by its PID file, else at the configured address. */
+export const locateService = async ({ home, env }: Pick<Cli, 'home' | 'env'>): Promise<ServiceLocation> => {
+  const config = await configOf(home, env);
+  const found = await findService(home);
+  const { host, port, apiKey } = config ?? { ...defaults, apiKey: undefined };
+  const address = host === 'localhost' ? defaults.host : host;
+  const configured = baseUrlOf({ host, configuredPort: port, port, addresses: [address] });
+  const located: ServiceLocation = { config, found, baseUrl: configured, apiKey };
+  if (found.type === 'running') return { ...located, baseUrl: found.baseUrl };
+  if (found.type !== 'none' || port === 0 || !(await answers(configured))) return located;
+  // In a read-only folder a service has no PID file; ask the one at the configured port for its folder.
+  const facts = await callService(located, 'GET', '/api/service').catch(() => undefined);
+  const { pid, home: servedHome, startedAt } = facts?.body ?? {};
+  if (typeof pid !== 'number' || servedHome !== home) return located;
+  const startedAtMs = Date.parse(String(startedAt));
+  return { ...located, found: { type: 'running', pid, startedAtMs, baseUrl: configured } };
+};
+
+/** Without a file, settings from the environment still apply. */
+const configOf = async (home: string, env: Cli['env']): Promise<Config | undefined> => {
+  const read = await readConfig(home, env);
+  const checked = read.type === 'missing' ? validateConfig({}, env) : read;
+  return 'config' in checked ? checked.config : undefined;
+};
+
+/** Locates the running service. Throws a `CommandError` if it doesn't run or doesn't answer. */
+export const reachService = async (cli: Pick<Cli, 'home' | 'env'>): Promise<ServiceLocation> => {
+  const located = await locateService(cli);
+  if (located.found.type === 'running') return located;
+  const state = located.found.type === 'silent' ? `does not answer (process ${located.found.pid})` : 'is not running';
+  throw new CommandError(`Switchyard ${state}; \`switchyard start --daemon\` starts it.`);
+};
+
+/** Response of an `/api` endpoint. */
+interface ServiceAnswer {
+  readonly status: number;
+  /** Empty if the body isn't a JSON object. */
+  readonly body: JsonObject;
+}
+
+/** Response timeout, in milliseconds; long, since a restart waits for new processes to start. */
+const answerMs = 60_000;
+
+/** Calls one of the service's `/api` endpoints. Rejects on connection errors and timeouts. */
+export const callService = async (
+  { baseUrl, apiKey }: { readonly baseUrl: string; readonly apiKey: string | undefined },
+  method: 'GET' | 'POST',
+  path: string,
+): Promise<ServiceAnswer> => {
+  const headers = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+  const response = await fetch(baseUrl + path, { method, headers, signal: AbortSignal.timeout(answerMs) });
+  const body = parseJson(await response.text());
+  return { status: response.status, body: isJsonObject(body) ? body : {} };
+};
+
+/** ServiceAccess for a client program. Has a placeholder key if the service requires none, since clients need one. */
+export const connectionTo = ({ baseUrl, apiKey }: ServiceLocation): ServiceAccess => ({
+  baseUrl,
+  apiKey: apiKey ?? 'switchyard',
+});
+
+/** `NO_PROXY` settings that exempt the service from the user's HTTP proxy. */
+export const withoutProxy = ({ baseUrl }: ServiceAccess, env: Environment): Readonly<Record<string, string>> => {
+  const { hostname } = new URL(baseUrl);
+  const hosts = ['127.0.0.1', 'localhost', hostname.replace(/^\[(.*)\]$/, '$1')];
+  const given = (env.NO_PROXY ?? env.no_proxy ?? '').split(',').map((host) => host.trim());
+  const all = [...new Set([...given, ...hosts])].filter((host) => host !== '').join(',');
+  return { NO_PROXY: all, no_proxy: all };
+};

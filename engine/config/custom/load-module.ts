@@ -1,0 +1,83 @@
+import { realpath, stat } from 'node:fs/promises';
+import { register } from 'node:module';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { bundle, moduleUrl, root } from '../../paths.ts';
+import { type HookData, loadMark } from './resolve-hook.ts';
+
+/** Maximum load time of a module, in milliseconds: a module that never finishes must not block the start. */
+const maxLoadMs = 10_000;
+
+let loads = 0;
+let hooked: Promise<void> | undefined;
+
+/** Loads a module's default export, bypassing the cache for it and its imports. Rejects with the load error. */
+export const loadModule = async (file: string): Promise<unknown> => {
+  hooked ??= hook();
+  await hooked;
+  loads += 1;
+  const module: unknown = await withinTime(import(`${pathToFileURL(file).href}?${loadMark}=${loads}`));
+  return typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
+};
+
+/** Lets modules be written in TypeScript and import the gateway's own packages. */
+const hook = async (): Promise<void> => {
+  // From sources the TypeScript loader is active already; a bundle loads it on first use.
+  if (bundle) await import(new URL('engine/launch/typescript.js', root).href);
+  const data: HookData = {
+    gateway: root.href,
+    api: moduleUrl('transformer-api', 'engine/transformer-api.ts').href,
+    bundled: bundle ? bundledPackages(bundle) : {},
+  };
+  register<HookData>(moduleUrl('resolve-hook', 'engine/config/custom/resolve-hook.ts'), { data });
+};
+
+/** URLs of the gateway's packages in a bundle. */
+const bundledPackages = (folder: URL): HookData['bundled'] => ({
+  rxjs: new URL('rxjs.mjs', folder).href,
+  'rxjs/operators': new URL('rxjs-operators.mjs', folder).href,
+  typebox: new URL('typebox.mjs', folder).href,
+});
+
+const withinTime = async (loading: Promise<unknown>): Promise<unknown> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it didn't finish loading within ${maxLoadMs} ms`)), maxLoadMs);
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** Folders that modules may be loaded from. */
+export interface ModulePlaces {
+  /** The configuration's folder, base of relative paths. */
+  readonly home: string;
+  /** Further folders that the operator allows. */
+  readonly allowed: readonly string[];
+}
+
+/**
+ * Resolves a configured path to its real file. Rejects files outside the allowed folders, also by `..` or a link: access to
+ * the configuration must not allow running any code on the machine.
+ */
+export const findModule = async (path: string, { home, allowed }: ModulePlaces): Promise<string> => {
+  const file = await realpath(resolve(home, path)).catch(() => {
+    throw new Error('the file is not there, or its folder may not be read');
+  });
+  const folders = await Promise.all([home, ...allowed].map((folder) => realpath(folder).catch(() => undefined)));
+  if (!folders.some((folder) => folder !== undefined && isBelow(folder, file))) {
+    throw new Error(
+      "it lies outside the configuration's folder; to allow that, start the service with --allow-transformer-path and the folder",
+    );
+  }
+  if (!(await stat(file)).isFile()) throw new Error('it is no file');
+  return file;
+};
+
+const isBelow = (folder: string, file: string): boolean => {
+  const way = relative(folder, file);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+};

@@ -1,0 +1,129 @@
+import { resolve } from 'node:path';
+import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
+import { memberPath, type SchemaFault } from '../../model/schema.ts';
+import type { Transformer } from '../../model/transformer.ts';
+import type { TransformerEntry } from '../config.ts';
+import type { Finding } from '../diagnostics.ts';
+import { findModule, loadModule, type ModulePlaces } from './load-module.ts';
+import { asStage, withContext } from './stage-context.ts';
+import type { OpenStage } from './transformer.ts';
+
+/** The result of loading an entry's module. */
+export type LoadedStage = (UsableStage | UnusableStage) & {
+  /** Path of the module, existing or not. */
+  readonly file: string;
+};
+
+interface UsableStage {
+  readonly stage: OpenStage;
+  /** The module's description, in one sentence. */
+  readonly about?: string;
+  /** JSON schema of its options, if the module has one. */
+  readonly schema?: JsonObject;
+}
+
+interface UnusableStage {
+  /** Why it can't be used, for the operator: may name files. */
+  readonly problem: string;
+  /** The same as findings with paths of the configuration. */
+  readonly findings: readonly Finding[];
+}
+
+/** The custom stages of a configuration, by `at` of their entries. */
+export type LoadedStages = ReadonlyMap<string, LoadedStage>;
+
+/** Loads the modules of all entries anew. Never rejects: a module that fails to load becomes a problem. */
+export const loadStages = async (entries: readonly TransformerEntry[], places: ModulePlaces): Promise<LoadedStages> => {
+  const loaded = entries.flatMap((entry) =>
+    entry.path === undefined ? [] : [loadStage(entry, entry.path, places).then((stage) => [entry.at, stage] as const)],
+  );
+  return new Map(await Promise.all(loaded));
+};
+
+const loadStage = async (
+  { at, name, options }: TransformerEntry,
+  path: string,
+  places: ModulePlaces,
+): Promise<LoadedStage> => {
+  let file = resolve(places.home, path);
+  try {
+    const found = await findModule(path, places);
+    file = found;
+    const exported = await asStage(name, () => loadModule(found));
+    const stage = await asStage(name, () => readStage(exported, options));
+    return { file, stage: withContext(stage), ...selfDescription(exported) };
+  } catch (error) {
+    const message = (why: string): string => `can't be used: ${path}: ${why}`;
+    if (error instanceof UnfitOptions) {
+      const findings = error.faults.map((fault) => ({ path: memberPath(at, fault.path), message: fault.message }));
+      return { file, problem: message(error.message), findings };
+    }
+    const problem = message(error instanceof Error ? error.message : String(error));
+    return {
+      file,
+      problem,
+      findings: [{ path: at.startsWith('transformers[') ? memberPath(at, 'path') : at, message: problem }],
+    };
+  }
+};
+
+/** Modules that export a transformer describe themselves as the built-in ones do. */
+const selfDescription = (exported: unknown): { about?: string; schema?: JsonObject } => {
+  if (typeof exported !== 'object' || exported === null) return {};
+  const about = 'about' in exported ? exported.about : undefined;
+  const options = 'options' in exported ? parseJson(JSON.stringify(exported.options) ?? '') : undefined;
+  return { ...(typeof about === 'string' && { about }), ...(isJsonObject(options) && { schema: options }) };
+};
+
+/** The options don't match a module's schema. */
+class UnfitOptions extends Error {
+  override readonly name = 'UnfitOptions';
+  /** Paths start with `options`. */
+  readonly faults: readonly SchemaFault[];
+
+  constructor(faults: readonly SchemaFault[]) {
+    super(`${faults.map(({ path, message }) => `${path} ${message}`).join('; ')}.`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * Creates the stage of a module's default export: a transformer, a stage, or a function of the options that returns either.
+ * Rejects if the export has the wrong shape, the function throws, or the options don't match the schema.
+ */
+const readStage = async (exported: unknown, options: unknown): Promise<OpenStage> => {
+  if (exported === undefined) throw new Error('its module has no default export');
+  const given: unknown = typeof exported === 'function' ? await exported(options) : exported;
+  const faults = isTransformer(given) ? (given.optionsReader?.faults(options, 'options') ?? []) : [];
+  if (faults.length > 0) throw new UnfitOptions(faults);
+  const stage: unknown = isTransformer(given) ? given.configure(options) : given;
+  const problem = problemOf(stage);
+  if (problem !== undefined) throw new Error(problem);
+  // The types of the functions can't be checked here; their results are checked when they run.
+  return stage as OpenStage;
+};
+
+const isTransformer = (value: unknown): value is Pick<Transformer, 'configure'> & Partial<Transformer> =>
+  isRecord(value) && typeof value.configure === 'function';
+
+const problemOf = (stage: unknown): string | undefined => {
+  if (!isRecord(stage))
+    return 'its default export must be a transformer, or a function of its options that returns one';
+  const { name, request, events, operators = {} } = stage;
+  if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
+  if (!isOptional(request, 'function')) return 'its request half must be a function';
+  if (events !== undefined && !(isRecord(events) && typeof events.start === 'function'))
+    return 'its events half must be a machine; an RxJS operator belongs into operators.events';
+  if (!isRecord(operators)) return 'its operators must be an object';
+  for (const half of ['request', 'events'] as const) {
+    if (!isOptional(operators[half], 'function')) return `its operators.${half} must be an RxJS operator`;
+    if (operators[half] !== undefined && stage[half] !== undefined) return `it has its ${half} half twice`;
+  }
+  const has = request ?? events ?? operators.request ?? operators.events;
+  return has === undefined ? 'it has neither a request half nor an events half' : undefined;
+};
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+const isOptional = (value: unknown, type: 'function'): boolean => value === undefined || typeof value === type;

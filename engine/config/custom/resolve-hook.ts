@@ -1,0 +1,73 @@
+import { statSync } from 'node:fs';
+import type { InitializeHook, ModuleFormat, ResolveHook } from 'node:module';
+
+/** Data for the hook, which runs in the loader's thread. */
+export interface HookData {
+  /** URL of the gateway's folder, from which its packages are resolved. */
+  readonly gateway: string;
+  /** URL of the module that custom transformers import as `switchyard/transformer`. */
+  readonly api: string;
+  /** URLs of bundled packages. */
+  readonly bundled: Readonly<Record<string, string>>;
+}
+
+/** Marks the modules that `load-module.ts` loads, with the number of the load. */
+export const loadMark = 'switchyard-load';
+
+const mark = /[?&]switchyard-load=(\d+)/;
+const apiName = /^(?:switchyard|@switchyard\/gateway)\/transformer$/;
+const gatewayPackages = /^(?:rxjs|typebox)(?:\/|$)/;
+const fileSpecifier = /^(?:\.{0,2}\/|file:)/;
+
+let gateway = '';
+let api = '';
+let bundled: HookData['bundled'] = {};
+
+export const initialize: InitializeHook<HookData> = (data) => {
+  ({ gateway, api, bundled } = data);
+};
+
+/**
+ * Lets custom transformers import the gateway's packages from any folder, as the same modules, so that `instanceof` works. The
+ * mark is passed on to imported files, so that a later load bypasses the cache for all of them.
+ */
+export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
+  const { parentURL } = context;
+  const number = mark.exec(specifier)?.[1] ?? mark.exec(parentURL ?? '')?.[1];
+  if (number === undefined) return nextResolve(specifier, context);
+  if (apiName.test(specifier)) return nextResolve(api, context);
+  const url = bundled[specifier];
+  if (url !== undefined) return { url, format: 'module', shortCircuit: true };
+  if (gatewayPackages.test(specifier)) return nextResolve(specifier, { ...context, parentURL: gateway });
+  const file = fileSpecifier.test(specifier) ? findFile(new URL(specifier, parentURL)) : undefined;
+  if (!file || file.pathname.includes('/node_modules/')) return nextResolve(specifier, context);
+  file.search = `?${loadMark}=${number}`;
+  return { url: file.href, format: formatOf(file), shortCircuit: true };
+};
+
+/** Finds an imported file; TypeScript also allows its compiled name or no extension. */
+const findFile = (url: URL): URL | undefined => {
+  const { pathname } = url;
+  const names = [pathname, pathname.replace(/\.([cm]?)js$/, '.$1ts'), `${pathname}.ts`, `${pathname}.js`];
+  const found = names.find((name) => statSync(withPath(url, name), { throwIfNoEntry: false })?.isFile());
+  return found === undefined ? undefined : withPath(url, found);
+};
+
+const withPath = (url: URL, pathname: string): URL => {
+  const other = new URL(url);
+  other.pathname = pathname;
+  other.search = '';
+  return other;
+};
+
+/** The module format. Without a package.json, `.js` and `.ts` would count as CommonJS, whose cache can't be bypassed. */
+const formatOf = ({ pathname }: URL): ModuleFormat | undefined => {
+  const ending = /\.(c?)(?:m?)([jt]s|json)$/.exec(pathname);
+  if (ending?.[2] === 'json') return 'json';
+  if (!ending || ending[1]) return 'commonjs';
+  return ending[2] === 'ts' ? typescriptModule : 'module';
+};
+
+const typescript: string = 'module-typescript';
+// The format name of newer Node.js releases, which tsx supports on all; the types of the oldest supported one lack it.
+const typescriptModule = typescript as ModuleFormat;

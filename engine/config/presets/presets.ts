@@ -1,0 +1,99 @@
+import { fail } from '../../model/fault.ts';
+import type { JsonObject } from '../../model/json/json.ts';
+import type { Config } from '../config.ts';
+import type { Finding } from '../diagnostics.ts';
+import type { Environment } from '../env.ts';
+import { validateConfig } from '../validate.ts';
+import { mergePreset, readPreset } from './merge-preset.ts';
+import { findPreset } from './preset-files.ts';
+
+/** The presets of the configuration's folder. */
+export interface Presets<Gateway> {
+  /**
+   * The gateway of a preset, from its current manifest and base configuration. Throws `not-found` for a name without a
+   * manifest, and a fault that names the problems of an invalid manifest.
+   */
+  readonly gatewayOf: (name: string) => Promise<Gateway>;
+  /** Validates a manifest over the current base configuration, without its transformers. */
+  readonly validate: (manifest: JsonObject) => PresetFindings;
+  /** As `validate`, and loads and checks its transformers. The manifest is usable if there are no faults. */
+  readonly check: (manifest: JsonObject) => Promise<PresetFindings>;
+}
+
+/** Findings of a check; paths are those of the merged configuration. */
+interface PresetFindings {
+  readonly faults: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}
+
+/** Options of `createPresets`. */
+interface PresetsOptions<Gateway> {
+  /** The configuration's folder. */
+  readonly home: string;
+  readonly env: Environment;
+  /** The source of the base configuration; a new object after each change. */
+  readonly base: () => JsonObject;
+  /** Builds the gateway of a preset's configuration, including its transformer modules. */
+  readonly build: (config: Config) => Promise<Gateway>;
+  /** Checks a preset's configuration for faults that only building it reveals. */
+  readonly check: (config: Config) => Promise<PresetFindings>;
+  /** Receives the warnings of a manifest each time it is read. */
+  readonly warn: (preset: string, warnings: readonly Finding[]) => void;
+}
+
+interface Known<Gateway> {
+  readonly stamp: string;
+  readonly base: JsonObject;
+  readonly gateway: Promise<Gateway>;
+}
+
+/** Loads presets on demand, and again when their file or the base has changed. */
+export const createPresets = <Gateway>({
+  home,
+  env,
+  base,
+  build,
+  check,
+  warn,
+}: PresetsOptions<Gateway>): Presets<Gateway> => {
+  const known = new Map<string, Known<Gateway>>();
+
+  const load = async (name: string, file: string, below: JsonObject): Promise<Gateway> => {
+    const { config, warnings } = await readPreset(name, file, below, env);
+    if (warnings.length > 0) warn(name, warnings);
+    return build(config);
+  };
+
+  const validated = (manifest: JsonObject): { findings: PresetFindings; config?: Config } => {
+    const merged = mergePreset(base(), manifest);
+    const result = validateConfig(merged.written, env);
+    const warnings = [...merged.warnings, ...result.warnings];
+    return 'faults' in result
+      ? { findings: { faults: result.faults, warnings } }
+      : { findings: { faults: [], warnings }, config: result.config };
+  };
+
+  return {
+    async gatewayOf(name) {
+      const found = await findPreset(home, name);
+      if (!found) {
+        known.delete(name);
+        return fail('not-found', `There is no preset ${JSON.stringify(name.slice(0, 100))}.`);
+      }
+      const below = base();
+      const earlier = known.get(name);
+      // Failures are cached too: the same bytes fail again.
+      if (earlier?.stamp === found.stamp && earlier.base === below) return earlier.gateway;
+      const gateway = load(name, found.file, below);
+      known.set(name, { stamp: found.stamp, base: below, gateway });
+      return gateway;
+    },
+    validate: (manifest) => validated(manifest).findings,
+    async check(manifest) {
+      const { findings, config } = validated(manifest);
+      if (!config) return findings;
+      const { faults, warnings } = await check(config);
+      return { faults, warnings: [...findings.warnings, ...warnings] };
+    },
+  };
+};

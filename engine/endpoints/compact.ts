@@ -1,0 +1,53 @@
+import { map, mergeMap, type Observable, of } from 'rxjs';
+import type { Exchange, Ready } from '../exchange.ts';
+import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
+import { fail } from '../model/fault.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import { callUpstream } from '../operators/call-upstream.ts';
+import { renderFaults } from '../operators/render-faults.ts';
+import { jsonHeaders, limitHeaders, routeHeaders } from '../operators/reply-headers.ts';
+import { collectBytes } from '../operators/rx/collect-bytes.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import { type AuxiliaryEndpoint, auxiliaryCall, auxiliaryEndpoint, prepareAuxiliary } from './count-tokens.ts';
+
+/**
+ * The pipeline of a request to compact a conversation. Only the vendor that compacted it can read the result, so it needs an
+ * upstream of the client's wire format, whose answer is returned verbatim; otherwise an `unsupported` fault.
+ */
+const compact = (exchange: Exchange, gateway: Gateway, upstream: AuxiliaryEndpoint): Observable<ReplyPart> =>
+  of(exchange).pipe(
+    prepareAuxiliary(gateway, exchange.client, exchange.client.decodeRequest),
+    map((ready) => auxiliaryCall(checkUpstream(ready), upstream)),
+    callUpstream(gateway),
+    mergeMap(({ answer, ...ready }) =>
+      answer.body.pipe(
+        collectBytes(
+          (bytes): ReplyPart => ({
+            type: 'whole',
+            status: answer.status,
+            headers: { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(ready) },
+            body: new TextDecoder().decode(bytes),
+          }),
+        ),
+      ),
+    ),
+    renderFaults(exchange, gateway),
+  );
+
+const checkUpstream = (ready: Ready): Ready => {
+  const { client, plan } = ready;
+  return plan.upstream.wire === client.wire
+    ? ready
+    : fail(
+        'unsupported',
+        `A conversation can only be compacted by an upstream that speaks the ${client.wire} format itself; this route's doesn't.`,
+        { param: 'model', code: 'unsupported_parameter' },
+      );
+};
+
+/** Endpoint for compaction requests; each uses the gateway of that moment. */
+export const compactEndpoint = (
+  client: ClientProtocol,
+  upstream: AuxiliaryEndpoint,
+  currentGateway: () => Gateway,
+): Endpoint => auxiliaryEndpoint(client, (exchange) => compact(exchange, currentGateway(), upstream));

@@ -1,0 +1,186 @@
+import {
+  catchError,
+  defer,
+  from,
+  map,
+  mergeMap,
+  type Observable,
+  type OperatorFunction,
+  of,
+  throwError,
+  timeout,
+} from 'rxjs';
+import { type Exchange, newReplyProgress, type Ready, type Routed } from '../exchange.ts';
+import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
+import { randomHex } from '../http/request-id.ts';
+import { FaultError, fail, faultOf } from '../model/fault.ts';
+import { writeJson } from '../model/json/exact-numbers.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import type { ModelRequest, WireFormat } from '../model/request.ts';
+import { silentObserver } from '../observer.ts';
+import { callUpstream } from '../operators/call-upstream.ts';
+import { decode } from '../operators/decode.ts';
+import { encodeRequest } from '../operators/encode-request.ts';
+import { reconcileReasoning } from '../operators/reconcile-reasoning.ts';
+import { renderFaults } from '../operators/render-faults.ts';
+import { jsonHeaders, routeHeaders } from '../operators/reply-headers.ts';
+import { assertServable, route } from '../operators/route.ts';
+import { collectBytes } from '../operators/rx/collect-bytes.ts';
+import { sequence } from '../operators/rx/sequence.ts';
+import { transformRequest } from '../operators/transform-request.ts';
+import type { Gateway } from '../routing/gateway.ts';
+
+/** Settings of a counting endpoint for one client protocol. */
+interface CountSettings {
+  /** The client protocol. */
+  readonly client: ClientProtocol;
+  readonly decodeCount: ClientProtocol['decodeRequest'];
+  /** The vendor's counting endpoint; absent: counts are always estimated. */
+  readonly upstream?: AuxiliaryEndpoint;
+  /** Members of the reply besides the count. */
+  readonly reply?: JsonObject;
+  /** Tokens that a wire format's vendors add to prompts invisibly, for estimates. */
+  readonly hidden: Readonly<Partial<Record<WireFormat, (request: ModelRequest) => number>>>;
+  /** Timeout for the upstream in milliseconds; after it the count is estimated. */
+  readonly limitMs: number;
+}
+
+/** A vendor's endpoint next to the one for model requests, such as token counting. */
+export interface AuxiliaryEndpoint {
+  /** Suffix to the path of model requests: `/count_tokens`. */
+  readonly suffix: string;
+  /** Accepted body members; the endpoint rejects others. */
+  readonly fields: ReadonlySet<string>;
+}
+
+/** A token count and its origin. */
+interface Count {
+  readonly tokens: number;
+  readonly by: 'upstream' | 'estimate';
+}
+
+/**
+ * The pipeline of a counting request. Prepares the prompt as for a model request, so that the count matches what would be sent.
+ * Upstreams of the client's wire format count it themselves; for others it is estimated.
+ */
+const countTokens = (exchange: Exchange, gateway: Gateway, settings: CountSettings): Observable<ReplyPart> =>
+  of(exchange).pipe(
+    prepareAuxiliary(gateway, settings.client, settings.decodeCount),
+    mergeMap((ready) => askUpstream(ready, gateway, settings).pipe(map((count) => countReply(ready, count, settings)))),
+    renderFaults(exchange, gateway),
+  );
+
+/** Prepares an auxiliary request like the model request with the same plan; `decodeRequest` decodes its body. */
+export const prepareAuxiliary = (
+  gateway: Gateway,
+  client: ClientProtocol,
+  decodeRequest: ClientProtocol['decodeRequest'],
+): OperatorFunction<Exchange, Ready> =>
+  sequence(
+    (exchange: Exchange) =>
+      decode(gateway.config.limits.jsonDepth, gateway.config)({ ...exchange, client: { ...client, decodeRequest } }),
+    // The plan is the one of the client's model requests.
+    (decoded) => ({ ...decoded, client }),
+    route(gateway),
+    (routed) => ({ ...routed, apiKey: availableKey(routed, gateway) }),
+    assertServable(),
+    reconcileReasoning(gateway.signatures),
+    transformRequest(gateway),
+    encodeRequest(),
+  );
+
+/** The first key without a cooldown; a count doesn't take part in key rotation. */
+const availableKey = ({ resolution: { provider, model }, apiKey }: Routed, { health }: Gateway): string => {
+  const known = health.of(provider).model(model);
+  const nowMs = health.nowMs();
+  return provider.apiKeys.find((key) => known.cooldownOf(key, nowMs) === undefined) ?? apiKey;
+};
+
+const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): Observable<Count> => {
+  const estimated = defer(() => estimate(ready, gateway, settings));
+  const { upstream } = settings;
+  if (!upstream || ready.plan.upstream.wire !== settings.client.wire) return estimated;
+  return of(auxiliaryCall(ready, upstream)).pipe(
+    callUpstream(gateway),
+    mergeMap(({ answer }) => answer.body.pipe(collectBytes(readCount, { maxBytes: maxAnswerBytes }))),
+    timeout({ first: settings.limitMs, with: () => throwError(() => timeoutFault(settings.limitMs)) }),
+    catchError((error: unknown) => {
+      if (!(error instanceof FaultError)) throw error;
+      const { kind, message } = faultOf(error);
+      gateway.log.info('the upstream gave no count; it is estimated', { requestId: ready.id, kind, reason: message });
+      return estimated;
+    }),
+  );
+};
+
+const maxAnswerBytes = 64 * 1024;
+
+/** Redirects the prepared call to an auxiliary endpoint. */
+export const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoint): Ready => {
+  const url = new URL(ready.call.url);
+  url.pathname = url.pathname.replace(/(?<!\/)\/*$/, suffix);
+  const headers = { ...ready.call.headers, accept: 'application/json' };
+  return {
+    ...ready,
+    call: { url, headers, body: ready.passThrough.request ? ready.call.body : pickFields(fields, ready.call.body) },
+  };
+};
+
+/** Drops members of a converted body that the auxiliary endpoint rejects. */
+const pickFields = (fields: ReadonlySet<string>, body: string): string => {
+  const parsed = parseJson(body);
+  return isJsonObject(parsed)
+    ? writeJson(Object.fromEntries(Object.entries(parsed).filter(([name]) => fields.has(name))))
+    : body;
+};
+
+const readCount = (bytes: Uint8Array): Count => {
+  const body = parseJson(new TextDecoder().decode(bytes));
+  const tokens = isJsonObject(body) ? body.input_tokens : undefined;
+  return typeof tokens === 'number' && Number.isInteger(tokens) && tokens >= 0
+    ? { tokens, by: 'upstream' }
+    : fail('upstream-garbled', 'The upstream answered without a count.');
+};
+
+const timeoutFault = (limitMs: number): FaultError =>
+  new FaultError({ kind: 'upstream-timeout', message: `The upstream gave no count within ${limitMs} ms.` });
+
+const estimate = ({ request, plan }: Ready, gateway: Gateway, { hidden }: CountSettings): Observable<Count> =>
+  from(gateway.tokens.count(request)).pipe(
+    map(({ tokens }) => ({ tokens: tokens + (hidden[plan.upstream.wire]?.(request) ?? 0), by: 'estimate' })),
+  );
+
+const countReply = (ready: Ready, { tokens, by }: Count, { reply }: CountSettings): ReplyPart => {
+  const body: JsonObject = { ...reply, input_tokens: tokens };
+  return {
+    type: 'whole',
+    status: 200,
+    headers: { ...jsonHeaders, ...routeHeaders(ready), 'x-switchyard-count': by },
+    body: JSON.stringify(body),
+  };
+};
+
+/** Endpoint for counting requests; each uses the gateway of that moment. */
+export const countTokensEndpoint = (settings: CountSettings, currentGateway: () => Gateway): Endpoint =>
+  auxiliaryEndpoint(settings.client, (exchange) => countTokens(exchange, currentGateway(), settings));
+
+export const auxiliaryEndpoint = (
+  client: ClientProtocol,
+  serve: (exchange: Exchange) => Observable<ReplyPart>,
+): Endpoint => ({
+  open: false,
+  formatFault: client.encodeFault,
+  handle: ({ id, startedAtMs, body, headers, backpressure }) =>
+    serve({
+      id,
+      seed: randomHex(12),
+      startedAtMs,
+      client,
+      body,
+      clientHeader: (name) => headers[name],
+      backpressure,
+      progress: newReplyProgress(),
+      observer: silentObserver,
+    }),
+});

@@ -1,0 +1,90 @@
+import { defer, map, type Observable, of } from 'rxjs';
+import { Backpressure } from '../backpressure.ts';
+import { type Exchange, newReplyProgress, type Ready } from '../exchange.ts';
+import { quietLogs } from '../log/logs.ts';
+import { masked, textMask } from '../log/mask-text.ts';
+import { isSecretName, maskUrl } from '../log/mask-url.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import type { ClientProtocol, Headers } from '../model/protocol.ts';
+import type { WireFormat } from '../model/request.ts';
+import { createLossCounter } from '../observe/losses.ts';
+import { silentObserver } from '../observer.ts';
+import { prepare } from '../pipeline.ts';
+import { fallbacksOf } from '../routing/fallbacks.ts';
+import type { Gateway } from '../routing/gateway.ts';
+
+/** A request to explain. */
+interface Question {
+  readonly client: ClientProtocol;
+  /** Body as a client would send it. */
+  readonly body: JsonObject;
+  /** The client's headers, by lower-case name. */
+  readonly headers: Headers;
+  /** Time of the request, in milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+/**
+ * Explains a request without calling an upstream: the route and its reason, the upstream request with secrets masked, losses,
+ * pass-through, and fallbacks. Runs the pipeline's own steps, including custom stages, but without logs and counters. Fails
+ * with the fault that the client would get.
+ */
+export const explain = (question: Question, gateway: Gateway): Observable<JsonObject> =>
+  defer(() => {
+    const exchange = exchangeFor(question);
+    return of(exchange).pipe(
+      prepare(exchange, { ...gateway, log: quietLogs.app, losses: createLossCounter() }),
+      map((ready) => show(ready, gateway)),
+    );
+  });
+
+/** A minimal request in a client's wire format. */
+export const smallRequest = (client: WireFormat, model: string, text: string): JsonObject =>
+  client === 'responses'
+    ? { model, input: text }
+    : { model, max_tokens: 1024, messages: [{ role: 'user', content: text }] };
+
+const exchangeFor = ({ client, body, headers, atMs }: Question): Exchange => ({
+  id: 'explain',
+  seed: '0'.repeat(24),
+  startedAtMs: atMs,
+  client,
+  body: Buffer.from(JSON.stringify(body)),
+  clientHeader: (name) => headers[name],
+  backpressure: new Backpressure(),
+  progress: newReplyProgress(),
+  observer: silentObserver,
+});
+
+const show = (
+  { client, asked, request, resolution, plan, passThrough, context, call }: Ready,
+  { config, planFor }: Gateway,
+): JsonObject => {
+  const { provider, model, scenario, reason, tokens, warnings } = resolution;
+  const maskText = textMask(() => provider.apiKeys);
+  const body = parseJson(call.body);
+  return {
+    client: client.wire,
+    asked: asked.model,
+    scenario,
+    reason,
+    tokens: tokens ?? null,
+    provider: provider.name,
+    model,
+    format: plan.format.name,
+    stream: request.stream,
+    url: maskUrl(call.url.href, maskText),
+    headers: Object.fromEntries(
+      Object.entries(call.headers).map(([name, value]) => [name, isSecretName(name) ? masked : maskText(value)]),
+    ),
+    body: isJsonObject(body) ? body : call.body,
+    losses: context.losses.list.map((loss) => ({ ...loss })),
+    relays: { ...passThrough },
+    fallbacks: fallbacksOf(resolution, config).map((destination) => {
+      const { format, fault } = planFor({ client, ...destination });
+      const { provider: next, model: asks } = destination;
+      return { provider: next.name, model: asks, format: format.name, fault: fault?.message ?? null };
+    }),
+    warnings: [...warnings],
+  };
+};

@@ -1,0 +1,33 @@
+import { defer, from, mergeMap } from 'rxjs';
+import type { Presets } from '../config/presets/presets.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import type { HttpRoute } from '../http/router.ts';
+import type { Gateway } from '../routing/gateway.ts';
+
+/** A path of a model endpoint, and the factory of its endpoint for a gateway. */
+export interface ModelPath {
+  readonly path: string;
+  readonly endpointFor: (gateway: () => Gateway) => Endpoint;
+}
+
+/** Serves each path again below `/preset/{name}`, with that preset's gateway. */
+export const presetRoutes = (
+  paths: readonly ModelPath[],
+  baseGateway: () => Gateway,
+  presets: Presets<Gateway>,
+): readonly HttpRoute[] =>
+  paths.map(({ path, endpointFor }) => {
+    const { open, formatFault } = endpointFor(baseGateway);
+    return {
+      method: 'POST',
+      path: `/preset/:preset${path}`,
+      endpoint: {
+        open,
+        formatFault,
+        handle: (incoming, params) =>
+          defer(() => from(presets.gatewayOf(params.preset ?? ''))).pipe(
+            mergeMap((gateway) => endpointFor(() => gateway).handle(incoming, params)),
+          ),
+      },
+    };
+  });

@@ -1,0 +1,85 @@
+import { Buffer } from 'node:buffer';
+import { defer, map, mergeMap, type Observable, of, toArray } from 'rxjs';
+import { Backpressure } from '../backpressure.ts';
+import { newReplyProgress } from '../exchange.ts';
+import { quietLogs } from '../log/logs.ts';
+import { FaultError } from '../model/fault.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import { foldReply, isFault, type Reply } from '../model/reply.ts';
+import { createLossCounter } from '../observe/losses.ts';
+import { silentObserver } from '../observer.ts';
+import { callUpstream } from '../operators/call-upstream.ts';
+import { hideCredentials } from '../operators/hide-credentials.ts';
+import { readEvents } from '../operators/read-events.ts';
+import { transformEvents } from '../operators/transform-events.ts';
+import { newEnding, untilEnd } from '../operators/until-end.ts';
+import { prepare } from '../pipeline.ts';
+import { createSignatureCache } from '../reasoning/signature-cache.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import { smallRequest } from './explain.ts';
+
+/** A provider's answer to a test request. */
+interface TrialAnswer {
+  readonly status: number;
+  /** The visible text; empty if reasoning used up all tokens. */
+  readonly text: string;
+}
+
+/** The provider and model to test. */
+interface Trial {
+  /** Client protocol of the test request; its requests must have `max_tokens`. */
+  readonly client: ClientProtocol;
+  readonly provider: string;
+  readonly model: string;
+  /** Time of the request, in milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+const maxTokens = 16;
+
+/**
+ * Sends a minimal request to a provider through the gateway's plan. Not counted and not logged. Fails with the fault that a
+ * client would get.
+ */
+export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: Gateway): Observable<TrialAnswer> =>
+  defer(() => {
+    const asked = { ...smallRequest(client.wire, `${provider},${model}`, 'Say hi.'), max_tokens: maxTokens };
+    const exchange = {
+      id: 'trial',
+      seed: '0'.repeat(24),
+      startedAtMs: atMs,
+      client,
+      body: Buffer.from(JSON.stringify(asked)),
+      clientHeader: () => undefined,
+      backpressure: new Backpressure(),
+      progress: newReplyProgress(),
+      observer: silentObserver,
+    };
+    const quiet: Gateway = {
+      ...gateway,
+      log: quietLogs.app,
+      losses: createLossCounter(),
+      signatures: createSignatureCache(),
+    };
+    return of(exchange).pipe(
+      prepare(exchange, quiet),
+      callUpstream(quiet),
+      mergeMap((answered) => {
+        const ending = newEnding();
+        return answered.answer.body.pipe(
+          untilEnd(answered, ending),
+          readEvents(answered, ending),
+          transformEvents(answered, quiet),
+          toArray(),
+          map((batches) => {
+            const reply = foldReply(batches.flat());
+            if (isFault(reply)) throw new FaultError(hideCredentials(reply, answered.call.headers));
+            return { status: answered.answer.status, text: textOf(reply) };
+          }),
+        );
+      }),
+    );
+  });
+
+const textOf = ({ blocks }: Reply): string =>
+  blocks.map((block) => (block.type === 'text' || block.type === 'refusal' ? block.text : '')).join('');

@@ -1,0 +1,116 @@
+import { defer, EMPTY, expand, firstValueFrom, map, mergeMap, type Observable, reduce, take, timeout } from 'rxjs';
+import { Backpressure } from '../backpressure.ts';
+import type { Environment } from '../config/env.ts';
+import type { KnownVendor } from '../config/first-run.ts';
+import { validateConfig } from '../config/validate.ts';
+import { FaultError, fail } from '../model/fault.ts';
+import { isJsonObject, parseJson } from '../model/json/json.ts';
+import type { VendorModelPage, VendorModels } from '../model/model-catalog.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import { hideCredentials } from '../operators/hide-credentials.ts';
+import { collectBytes } from '../operators/rx/collect-bytes.ts';
+import { boundsOf } from '../routing/gateway.ts';
+import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
+import { compilePlan, type Plan } from '../routing/plan/plan.ts';
+import { probeRequest } from '../routing/probe-request.ts';
+import { createUpstreams } from '../upstream/create-upstreams.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
+import { callUrl, upstreamUrl } from '../upstream/url.ts';
+
+const maxPages = 10;
+const maxBytes = 16 << 20;
+const tooLarge = "A page of the provider's list of models has 16 MiB or more, so it isn't read.";
+
+/**
+ * Lists the models of a provider's vendor, without duplicates. Fails with the upstream's fault, or with `unsupported` if the
+ * vendor's format has no model list.
+ */
+export const listUpstreamModels = (plan: Plan, upstreams: Upstreams): Observable<readonly string[]> =>
+  defer(() => {
+    if (plan.fault) throw new FaultError(plan.fault);
+    const { models } = plan.format;
+    if (!models)
+      return fail('unsupported', `The format "${plan.format.name}" has no list of models that is known here.`);
+    const page = (query: string | undefined): Observable<VendorModelPage> => fetchPage(plan, models, query, upstreams);
+    return page(models.query).pipe(
+      expand(({ next }) => (next === undefined ? EMPTY : page(next))),
+      take(maxPages),
+      reduce<VendorModelPage, readonly string[]>((all, { models: some }) => [...all, ...some], []),
+      map((all) => [...new Set(all)]),
+    );
+  });
+
+const fetchPage = (
+  plan: Plan,
+  list: VendorModels,
+  query: string | undefined,
+  upstreams: Upstreams,
+): Observable<VendorModelPage> => {
+  const { provider, format, upstream } = plan;
+  const credentials = format.headers({
+    apiKey: provider.apiKeys[0] ?? '',
+    clientHeader: () => undefined,
+    request: probeRequest(''),
+  });
+  const headers = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'switchyard',
+    ...credentials,
+  };
+  return upstreams
+    .call({ method: 'GET', url: listUrl(plan, query), headers, body: '', backpressure: new Backpressure() })
+    .pipe(
+      mergeMap((answer) =>
+        answer.body.pipe(
+          collectBytes(
+            (bytes) => {
+              const text = new TextDecoder().decode(bytes);
+              if (answer.status < 200 || answer.status > 299) {
+                throw new FaultError(
+                  hideCredentials(upstream.decodeFault(answer.status, answer.headers, text), headers),
+                );
+              }
+              if (bytes.length >= maxBytes) fail('upstream-garbled', tooLarge);
+              const value = parseJson(text);
+              return list.decode(isJsonObject(value) ? value : {});
+            },
+            { maxBytes },
+          ),
+        ),
+      ),
+    );
+};
+
+/** Replaces the part of the call's path after the API version by `/models`. */
+const listUrl = ({ format, target }: Plan, query: string | undefined): URL => {
+  const asked = probeRequest('model');
+  const path = (format.pathFor?.(target, asked) ?? format.path).replace('{model}', 'model').replace(/\?.*/, '');
+  const own = path.replace(/^\/v\d[^/]*(?=\/)/, '');
+  const url = callUrl(format, target, 'model', asked);
+  if (!url.pathname.endsWith(own))
+    return upstreamUrl(target.baseUrl, `${path.slice(0, -own.length)}/models${search(query)}`);
+  const base = new URL(url);
+  base.pathname = url.pathname.slice(0, -own.length);
+  return upstreamUrl(base, `/models${search(query)}`);
+};
+
+const search = (query: string | undefined): string => (query === undefined ? '' : `?${query}`);
+
+/** Lists a vendor's current models; empty on any error, or after `timeoutMs` milliseconds. `client` may be any protocol. */
+export const listVendorModels =
+  (registry: Omit<TransformerRegistry, 'custom'>, env: Environment, client: ClientProtocol, timeoutMs = 2_000) =>
+  async ({ provider: name, variable, baseUrl, models: [model = 'any'] }: KnownVendor): Promise<readonly string[]> => {
+    const result = validateConfig({ Providers: [{ name, baseUrl, apiKey: `$${variable}`, models: [] }] }, env);
+    const [provider] = 'config' in result ? result.config.providers : [];
+    if (!('config' in result) || !provider) return [];
+    const upstreams = createUpstreams({ ...boundsOf(result.config), environment: env });
+    try {
+      const plan = compilePlan(result.config, { ...registry, custom: new Map() }, { client, provider, model });
+      return await firstValueFrom(listUpstreamModels(plan, upstreams).pipe(timeout(timeoutMs)));
+    } catch {
+      return [];
+    } finally {
+      await upstreams.close();
+    }
+  };

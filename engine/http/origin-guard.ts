@@ -1,0 +1,90 @@
+import type { Fault } from '../model/fault.ts';
+import type { HeaderPairs } from './endpoint.ts';
+import { type HostName, isLoopbackHost, parseHostName } from './host-name.ts';
+
+/** The host names that requests may address. */
+export interface OriginGuardSettings {
+  /** The listen address. A wildcard allows every address literal: DNS rebinding needs a name. */
+  readonly host: string;
+  /** Further hosts; with a port, only that port is allowed. */
+  readonly allowedHosts: readonly string[];
+}
+
+/** The reason to reject a request; `undefined`: the request is allowed. */
+export type OriginGuard = (headers: HeaderPairs) => Fault | undefined;
+
+/**
+ * Rejects requests from foreign web pages. DNS rebinding shows in `Host`, a cross-origin request in `Origin` or
+ * `Sec-Fetch-Site`. Source: Fetch standard, "Origin header"; Fetch Metadata, "Sec-Fetch-Site".
+ */
+export const originGuard = ({ host, allowedHosts }: OriginGuardSettings): OriginGuard => {
+  const wildcard = host === '0.0.0.0' || host === '::' || host === '[::]';
+  const named = [host.includes(':') && !host.startsWith('[') ? `[${host}]` : host, ...allowedHosts]
+    .map(parseHostName)
+    .filter((name) => name !== undefined);
+  const isListed = (asked: HostName): boolean =>
+    named.some(({ name, port }) => name === asked.name && (port === '' || port === asked.port));
+  const isOwn = (asked: HostName): boolean => isLoopbackHost(asked) || (wildcard && asked.isAddress) || isListed(asked);
+
+  /** Cache: clients send the same few hosts. */
+  const known = new Map<string, HostName | undefined>();
+  const ownHost = (host: string): HostName | undefined => {
+    if (known.has(host)) return known.get(host);
+    const asked = parseHostName(host);
+    const own = asked && isOwn(asked) ? asked : undefined;
+    if (known.size >= maxKnown) known.clear();
+    known.set(host, own);
+    return own;
+  };
+
+  return (headers) => {
+    const hosts = valuesOf(headers, 'host');
+    const own = hosts.length === 1 ? ownHost(hosts[0] ?? '') : undefined;
+    if (!own) return forbidden('Host', 'names a host that this service does not answer for');
+    const site = valuesOf(headers, 'sec-fetch-site');
+    if (site.some((value) => !allowedSites.has(value)))
+      return forbidden('Sec-Fetch-Site', 'says that another site asks');
+    const origins = valuesOf(headers, 'origin');
+    if (origins.length === 0) return undefined;
+    const origin = origins.length === 1 ? parseOrigin(origins[0] ?? '') : undefined;
+    const isAllowed = origin && (isSame(origin, own) || isListed(origin));
+    return isAllowed ? undefined : forbidden('Origin', 'is another than this service');
+  };
+};
+
+/** `same-site` means another port or a sibling domain: `Origin` decides then. */
+const allowedSites: ReadonlySet<string> = new Set(['none', 'same-origin', 'same-site']);
+
+const forbidden = (header: string, what: string): Fault => ({
+  kind: 'forbidden',
+  message: `The request's ${header} header ${what}. ALLOWED_HOSTS in the configuration lists further hosts.`,
+});
+
+const maxKnown = 100;
+
+const valuesOf = (headers: HeaderPairs, name: string): readonly string[] => {
+  let values: string[] | undefined;
+  for (const [given, value] of headers) {
+    if (given !== name) continue;
+    if (values) values.push(value);
+    else values = [value];
+  }
+  return values ?? noValues;
+};
+
+const noValues: readonly string[] = [];
+
+interface Origin extends HostName {
+  readonly defaultPort: string;
+}
+
+const parseOrigin = (text: string): Origin | undefined => {
+  const parts = /^(https?):\/\/([^/]+)$/i.exec(text);
+  const host = parts && parseHostName(parts[2] ?? '');
+  return host ? { ...host, defaultPort: parts[1]?.toLowerCase() === 'https' ? '443' : '80' } : undefined;
+};
+
+/** All loopback names are the same host: a page at `localhost` may call `127.0.0.1` on the same port. */
+const isSame = (origin: Origin, own: HostName): boolean =>
+  (origin.port || origin.defaultPort) === (own.port || origin.defaultPort) &&
+  (origin.name === own.name || (isLoopbackHost(origin) && isLoopbackHost(own)));

@@ -1,0 +1,89 @@
+/**
+ * Replaces the value of every top-level member `name` in a JSON object's text; every other byte is unchanged. The text must
+ * be valid JSON. Repeated members are all replaced, since parsers differ in which one they use.
+ */
+export const replaceMember = (text: string, name: string, value: string): string => {
+  const pieces: string[] = [];
+  let kept = 0;
+  for (const [from, to] of membersNamed(text, name)) {
+    pieces.push(text.slice(kept, from), value);
+    kept = to;
+  }
+  pieces.push(text.slice(kept));
+  return pieces.join('');
+};
+
+/** The ranges of the values of top-level members of this name. */
+const membersNamed = (text: string, name: string): [from: number, to: number][] => {
+  const found: [number, number][] = [];
+  let depth = 0;
+  let atKey = false;
+  let open: number | undefined;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case quote: {
+        const end = stringEnd(text, at);
+        if (depth === 1 && atKey) {
+          atKey = false;
+          if (isNamed(text, at, end, name)) open = afterColon(text, end);
+        }
+        at = end - 1;
+        break;
+      }
+      case openBrace:
+      case openBracket:
+        depth += 1;
+        atKey = depth === 1;
+        break;
+      case comma:
+        if (depth !== 1) break;
+        if (open !== undefined) found.push([open, trimmedEnd(text, at)]);
+        open = undefined;
+        atKey = true;
+        break;
+      case closeBrace:
+      case closeBracket:
+        if (depth === 1 && open !== undefined) found.push([open, trimmedEnd(text, at)]);
+        depth -= 1;
+        break;
+      default:
+    }
+  }
+  return found;
+};
+
+const quote = 34;
+const comma = 44;
+const openBracket = 91;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
+
+/** Whether the string literal from `from` to `to` is the name, with or without escapes. */
+const isNamed = (text: string, from: number, to: number, name: string): boolean =>
+  text.startsWith(name, from + 1)
+    ? to - from === name.length + 2
+    : text.slice(from, to).includes('\\') && JSON.parse(text.slice(from, to)) === name;
+
+/** Index after the closing quote of the string that starts at `from`. */
+const stringEnd = (text: string, from: number): number => {
+  for (let at = text.indexOf('"', from + 1); ; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 92) slashes += 1;
+    if (slashes % 2 === 0) return at + 1;
+  }
+};
+
+const afterColon = (text: string, from: number): number => {
+  let at = text.indexOf(':', from) + 1;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+};
+
+const trimmedEnd = (text: string, end: number): number => {
+  let at = end;
+  while (isSpace(text.charCodeAt(at - 1))) at -= 1;
+  return at;
+};
+
+const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;

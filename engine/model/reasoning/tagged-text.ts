@@ -1,0 +1,110 @@
+/** Receives the parts of a tagged text. Pieces are never empty. */
+interface TaggedTextSink {
+  readonly thinking: (text: string) => void;
+  /** Called after the closing tag. */
+  readonly thought: () => void;
+  readonly text: (text: string) => void;
+}
+
+/**
+ * Splits text that arrives in arbitrary pieces at `<tag>…</tag>`. A tag only counts at the start of the text or after a closing
+ * tag, white space ignored: later the answer probably mentions the tag. White space around tags and blank tagged parts are
+ * dropped. An unclosed tag is thinking to the end.
+ */
+export class TaggedText {
+  readonly #open: string;
+  readonly #close: string;
+  readonly #sink: TaggedTextSink;
+  #position: 'start' | 'thinking' | 'after' | 'text' = 'start';
+  /** Leading white space: text if no tag follows, else dropped. */
+  #space = '';
+  /** The start of a possible tag. */
+  #held = '';
+  #hasThinking = false;
+
+  constructor(tag: string, sink: TaggedTextSink) {
+    this.#open = `<${tag}>`;
+    this.#close = `</${tag}>`;
+    this.#sink = sink;
+  }
+
+  /** Whether the text is between an opening and a closing tag. */
+  get inside(): boolean {
+    return this.#position === 'thinking';
+  }
+
+  push(piece: string): void {
+    let rest = this.#held + piece;
+    this.#held = '';
+    while (rest !== '') {
+      if (this.#position === 'text') {
+        this.#sink.text(rest);
+        return;
+      }
+      rest = this.#position === 'thinking' ? this.#readThinking(rest) : this.#readStart(rest);
+    }
+  }
+
+  /** Ends the text: a held partial tag is text. */
+  end(): void {
+    const held = this.#held;
+    this.#held = '';
+    if (this.#position === 'thinking') this.#emitThinking(held);
+    else if (this.#position === 'start') this.#emitText(this.#space + held);
+    else this.#emitText(held);
+    this.#space = '';
+  }
+
+  /** Returns the rest of the text for the next position. */
+  #readStart(text: string): string {
+    const rest = text.trimStart();
+    if (this.#position === 'start') this.#space += text.slice(0, text.length - rest.length);
+    if (rest.startsWith(this.#open)) {
+      this.#position = 'thinking';
+      this.#space = '';
+      this.#hasThinking = false;
+      return rest.slice(this.#open.length);
+    }
+    if (this.#open.startsWith(rest)) {
+      this.#held = rest;
+      return '';
+    }
+    const space = this.#space;
+    this.#position = 'text';
+    this.#space = '';
+    return space + rest;
+  }
+
+  #readThinking(text: string): string {
+    const at = text.indexOf(this.#close);
+    if (at < 0) {
+      const kept = text.length - partialTagLength(text, this.#close);
+      this.#held = text.slice(kept);
+      this.#emitThinking(text.slice(0, kept));
+      return '';
+    }
+    this.#emitThinking(text.slice(0, at));
+    if (this.#hasThinking) this.#sink.thought();
+    this.#position = 'after';
+    return text.slice(at + this.#close.length);
+  }
+
+  #emitThinking(text: string): void {
+    const shown = this.#hasThinking ? text : text.trimStart();
+    if (shown === '') return;
+    this.#hasThinking = true;
+    this.#sink.thinking(shown);
+  }
+
+  #emitText(text: string): void {
+    if (text !== '') this.#sink.text(text);
+  }
+}
+
+/** Length of the longest suffix of the text that is a prefix of the tag. */
+const partialTagLength = (text: string, tag: string): number => {
+  for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1) {
+    if (text.endsWith(tag.slice(0, length))) return length;
+  }
+  return 0;
+};

@@ -1,0 +1,58 @@
+import { isJsonObject, type Json } from './json/json.ts';
+import type { Losses } from './loss.ts';
+import type { Extra, OutputFormat, Reasoning, Tool } from './request.ts';
+import { memberPath } from './schema.ts';
+
+/** How deep a loss looks into objects for the lost members, and how many members it names one by one. */
+const maxDepth = 2;
+const maxNamed = 8;
+
+/** Records all unknown members of a node and of the object around it; null members are no loss. */
+export const recordExtraLoss = (extra: Extra | undefined, losses: Losses): void => {
+  if (!extra) return;
+  for (const [name, value] of Object.entries(extra.fields)) recordMemberLoss(memberPath(extra.at, name), value, losses);
+  recordExtraLoss(extra.outer, losses);
+};
+
+/** Records a member under the client's path; for a small object, each of its members. */
+export const recordMemberLoss = (path: string, value: Json | undefined, losses: Losses, depth = maxDepth): void => {
+  if (value === undefined || value === null) return;
+  const inner = isJsonObject(value) && depth > 0 ? Object.entries(value) : [];
+  if (inner.length === 0 || inner.length > maxNamed) losses.dropAsWritten(path);
+  else for (const [name, member] of inner) recordMemberLoss(memberPath(path, name), member, losses, depth - 1);
+};
+
+/** Records that reasoning settings are dropped; the effort separately, since some formats have a field for it alone. */
+export const recordReasoningLoss = ({ effort, mode, budget, show }: Reasoning, losses: Losses, note?: string): void => {
+  const more = mode !== undefined || budget !== undefined || show !== undefined;
+  if (more) losses.drop('reasoning', note);
+  if (effort !== undefined) losses.drop(more ? 'reasoning.effort' : 'reasoning', note);
+};
+
+/** Whether reasoning is switched off. */
+export const isOff = ({ mode, effort }: Reasoning): boolean =>
+  mode === 'off' || (mode === undefined && effort === 'none');
+
+/** Records reasoning settings that have no effect because reasoning is off. */
+export const recordMootLoss = (reasoning: Reasoning, losses: Losses): void => {
+  if (!isOff(reasoning)) return;
+  const { effort, show } = reasoning;
+  if (effort !== undefined && effort !== 'none') losses.drop('reasoning.effort', 'reasoning is off');
+  if (show !== undefined) losses.drop('reasoning.summary', 'reasoning is off');
+};
+
+/** Records the fields beside an output schema, for a wire format that takes only the schema. */
+export const recordSchemaLoss = (
+  { name, description, strict }: Extract<OutputFormat, { type: 'json-schema' }>,
+  losses: Losses,
+): void => {
+  for (const [word, value] of Object.entries({ description, name, strict })) {
+    if (value !== undefined) losses.drop(`response_format.${word}`);
+  }
+};
+
+/** Records a tool that is not sent, and the unknown members of its group. */
+export const recordDropped = (tool: Tool, why: string, losses: Losses): void => {
+  losses.drop(tool.at ?? 'tools', why);
+  recordExtraLoss(tool.extra?.outer, losses);
+};

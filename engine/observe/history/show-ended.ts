@@ -1,0 +1,80 @@
+import type { FailedAttempt } from '../../exchange.ts';
+import type { Usage } from '../../model/usage.ts';
+import type { RequestSummary, SummaryLoss } from './summary.ts';
+
+/** An ended request in the form that is cheapest to create; most are never read. Times in milliseconds. */
+export interface EndedRequest {
+  readonly n: number;
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly path: string;
+  readonly preset: string | undefined;
+  readonly protocol: RequestSummary['protocol'];
+  readonly asked: string;
+  readonly stream: boolean;
+  readonly scenario: string | undefined;
+  readonly reason: string | undefined;
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  readonly status: number;
+  readonly fault: RequestSummary['fault'] | undefined;
+  readonly usage: Usage | undefined;
+  readonly firstByteMs: number | undefined;
+  readonly durationMs: number;
+  readonly overheadMs: number | undefined;
+  /** The first losses. */
+  readonly losses: readonly SummaryLoss[];
+  readonly lossCount: number;
+  /** Failed attempts before the answer. */
+  readonly failed: readonly FailedAttempt[];
+  readonly relayed: RequestSummary['relayed'];
+  readonly captured: boolean;
+}
+
+/** Renders the summary for the API; omits unknown values. */
+export const showEnded = (ended: EndedRequest): RequestSummary => {
+  const { preset, scenario, reason, provider, model, fault, usage, firstByteMs, overheadMs, losses } = ended;
+  const counts = usage && countsOf(usage);
+  return {
+    n: ended.n,
+    id: ended.id,
+    startedAt: ended.startedAtMs,
+    path: ended.path,
+    protocol: ended.protocol,
+    ...(preset !== undefined && { preset }),
+    asked: ended.asked,
+    stream: ended.stream,
+    ...(scenario !== undefined && { scenario }),
+    ...(reason !== undefined && { reason }),
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
+    status: ended.status,
+    ...(fault && { fault }),
+    ...(counts && Object.keys(counts).length > 0 && { usage: counts }),
+    ...(firstByteMs !== undefined && { firstByteMs: round(firstByteMs) }),
+    durationMs: round(ended.durationMs),
+    ...(overheadMs !== undefined && { overheadMs: round(overheadMs) }),
+    losses: [...losses],
+    ...(ended.lossCount > losses.length && { lossesOmitted: ended.lossCount - losses.length }),
+    relayed: ended.relayed,
+    ...(ended.failed.length > 0 && { failedAttempts: ended.failed.map((attempt) => ({ ...attempt })) }),
+    captured: ended.captured,
+  };
+};
+
+const countsOf = ({
+  input,
+  cacheRead,
+  cacheWrite,
+  output,
+  reasoning,
+}: Usage): NonNullable<RequestSummary['usage']> => ({
+  ...(input !== undefined && { input }),
+  ...(cacheRead !== undefined && { cacheRead }),
+  ...(cacheWrite !== undefined && { cacheWrite }),
+  ...(output !== undefined && { output }),
+  ...(reasoning !== undefined && { reasoning }),
+});
+
+/** Rounds to tenths of a millisecond. */
+const round = (ms: number): number => Math.round(ms * 10) / 10;

@@ -1,0 +1,79 @@
+import type { RetryPolicy } from '../../config/config.ts';
+import type { FailureClass } from '../../upstream/health/failure-class.ts';
+
+/** The facts on which the decision after a failed attempt depends. */
+export interface RetrySituation {
+  readonly failureClass: FailureClass;
+  /** Part of the answer itself has reached the client. */
+  readonly begun: boolean;
+  /** Retries at this destination so far. */
+  readonly retries: number;
+  /** This destination is a fallback. */
+  readonly isFallback: boolean;
+  /** A further fallback is left. */
+  readonly hasFallback: boolean;
+  /** The provider has another key that isn't cooling down and wasn't used for this request. */
+  readonly hasOtherKey: boolean;
+  /** The model's breaker is open. */
+  readonly isOpen: boolean;
+  /** The provider's retry budget allows a retry. */
+  readonly inBudget: boolean;
+  /** The upstream says that a retry is useless. */
+  readonly isDiscouraged: boolean;
+  /** How long the upstream asks to wait, in milliseconds. */
+  readonly askedMs: number | undefined;
+  /** Milliseconds that this request has waited between attempts so far, at all destinations. */
+  readonly waitedMs: number;
+  /** Random, in [0, 1). */
+  readonly chance: number;
+}
+
+/** What follows a failed attempt. */
+export type RetryDecision =
+  /** The same destination again. */
+  | { readonly type: 'retry'; readonly afterMs: number; readonly key: 'same' | 'other' }
+  /** The next destination. */
+  | { readonly type: 'fallback' }
+  /** None: the client gets the fault. */
+  | { readonly type: 'stop' };
+
+/** Decides what follows a failed attempt. */
+export const decide = (situation: RetrySituation, policy: RetryPolicy): RetryDecision => {
+  const { failureClass, begun, isFallback, hasFallback } = situation;
+  if (
+    begun ||
+    failureClass === 'final' ||
+    failureClass === 'forbidden' ||
+    (failureClass === 'incompatible' && !isFallback)
+  )
+    return stop;
+  const retry = retryHere(situation, policy);
+  if (retry) return retry;
+  return hasFallback ? { type: 'fallback' } : stop;
+};
+
+const stop: RetryDecision = { type: 'stop' };
+
+const retryHere = (situation: RetrySituation, policy: RetryPolicy): RetryDecision | undefined => {
+  const { failureClass, retries, hasFallback, hasOtherKey, isOpen, inBudget, isDiscouraged } = situation;
+  const { askedMs, waitedMs, chance } = situation;
+  if (retries >= policy.attempts || !inBudget || isOpen) return undefined;
+  if (hasOtherKey && (failureClass === 'rateLimited' || failureClass === 'keyRejected'))
+    return { type: 'retry', afterMs: 0, key: 'other' };
+  if (isDiscouraged || !(failureClass === 'transient' || failureClass === 'busy' || failureClass === 'rateLimited'))
+    return undefined;
+  // The limit belongs to the key: without a waiting time from the upstream, the fallback is better.
+  if (failureClass === 'rateLimited' && hasFallback && askedMs === undefined) return undefined;
+  const leftMs = policy.waitMs - waitedMs;
+  if (askedMs === undefined) {
+    const afterMs = backOffMs(retries, chance, policy);
+    return afterMs > leftMs ? undefined : { type: 'retry', afterMs, key: 'same' };
+  }
+  if (askedMs > (hasFallback ? Math.min(policy.maxMs, leftMs) : leftMs)) return undefined;
+  // Never earlier than asked, with jitter, so that clients don't return all at once.
+  return { type: 'retry', afterMs: Math.min(leftMs, askedMs + chance * policy.baseMs), key: 'same' };
+};
+
+/** Full jitter: a random part of a span that doubles with each retry. */
+const backOffMs = (retries: number, chance: number, { baseMs, maxMs }: RetryPolicy): number =>
+  chance * Math.min(maxMs, baseMs * 2 ** retries);

@@ -1,0 +1,284 @@
+import { type Observable, of, throwError, timer } from 'rxjs';
+import type { Destination } from '../../config/destination.ts';
+import type { Routed } from '../../exchange.ts';
+import { type Fault, FaultError } from '../../model/fault.ts';
+import { fallbacksOf } from '../../routing/fallbacks.ts';
+import type { Gateway } from '../../routing/gateway.ts';
+import type { Cooldown } from '../../upstream/health/choose-key.ts';
+import { classifyFailure, type FailureClass } from '../../upstream/health/failure-class.ts';
+import type { ProviderHealth } from '../../upstream/health/health.ts';
+import type { ModelHealth } from '../../upstream/health/model-health.ts';
+import { isWithinBudget } from '../../upstream/health/traffic.ts';
+import { nameDestination } from '../render-faults.ts';
+import { decide, type RetryDecision } from './decide.ts';
+import { newAttempt } from './new-attempt.ts';
+import { outcomeOf, reasonOf, retryAfterMs } from './retry-after.ts';
+
+/**
+ * The attempts of one request: at the destination that its rule chose, retries there, then the fallbacks. Holds the clock and the
+ * upstreams' health; `decide` decides what follows a failure.
+ */
+export class RetrySession {
+  readonly #gateway: Gateway;
+  readonly #first: Routed;
+  /** The request, routed to the current destination. */
+  #routed: Routed;
+  #provider: ProviderHealth;
+  #health: ModelHealth;
+  /** Fallbacks after the current destination; looked up when first needed. */
+  #fallbacksLeft: readonly Destination[] | undefined;
+  #isFallback = false;
+  #key = '';
+  /** The key is already chosen and is used even if it is cooling down. */
+  #keepKey = false;
+  #probe = false;
+  /** The current attempt has failed. */
+  #hasFailed = false;
+  /** This request already counts as a fault of the current destination; its retries don't count again. */
+  #counts = false;
+  /** Milliseconds waited between attempts, at all destinations. */
+  #waitedMs = 0;
+  /** Keys that this request has used at the current destination. */
+  #keysTried: readonly string[] = none;
+  /** The first destination's fault, which the client gets if the fallbacks fail too. */
+  #decisive: FaultError | undefined;
+
+  constructor(routed: Routed, gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#first = routed;
+    this.#routed = routed;
+    this.#provider = this.#enter(routed);
+    this.#health = this.#provider.model(routed.resolution.model);
+  }
+
+  /** The next attempt. Throws `unavailable` if the breaker is open or all keys are cooling down. */
+  next(): Routed {
+    const { resolution, retries } = this.#routed;
+    const { health, config } = this.#gateway;
+    const nowMs = health.nowMs();
+    this.#hasFailed = false;
+    this.#probe = false;
+    if (!this.#keepKey) this.#chooseKey(nowMs);
+    const { probe, waitMs } = this.#health.admit(nowMs, config.breaker);
+    if (waitMs > 0) throw breakerOpen(resolution, waitMs);
+    this.#probe = probe;
+    if (retries > 0) this.#routed = { ...newAttempt(this.#first, resolution, this.#gateway), retries };
+    // The attempt was built with the first key.
+    if (this.#routed.apiKey !== this.#key) this.#routed = { ...this.#routed, apiKey: this.#key };
+    return this.#routed;
+  }
+
+  /** This attempt is the one that a half-open breaker lets through. */
+  get isProbe(): boolean {
+    return this.#probe;
+  }
+
+  /** The answer has begun, which closes the breaker. */
+  onFirstByte(): void {
+    this.#health.served(this.#probe);
+    this.#probe = false;
+  }
+
+  /** Called when an attempt fails. Emits when the next one is due, or errors with the fault for the client. */
+  onFailure(error: unknown): Observable<unknown> {
+    this.#hasFailed = true;
+    if (!(error instanceof FaultError)) {
+      this.#health.left(this.#probe);
+      return throwError(() => error);
+    }
+    const { fault } = error;
+    const { progress, observer } = this.#first;
+    const failureClass = classifyFailure(fault);
+    const askedMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
+    this.#learn(failureClass, askedMs);
+    const named = new FaultError(nameDestination(fault, this.#routed), { cause: error.cause });
+    if (progress.begun) return throwError(() => named);
+    if (!this.#isFallback && (this.#decisive === undefined || failureClass !== 'unavailable')) this.#decisive = named;
+    const decision = this.#decide(fault, failureClass, askedMs);
+    this.#report(fault, decision);
+    switch (decision.type) {
+      case 'retry':
+        return this.#retry(decision, fault);
+      case 'fallback':
+        return this.#fallBack();
+      case 'stop':
+        if (this.#isFallback) observer.routed(this.#first.resolution);
+        return throwError(() => this.#decisive ?? named);
+      default:
+        return decision satisfies never;
+    }
+  }
+
+  /** Called when an attempt is over: complete, failed or cancelled. */
+  onSettled(): void {
+    if (this.#hasFailed) return;
+    const { begun, broken } = this.#first.progress;
+    if (broken) this.#learn(classifyFailure(broken), undefined);
+    else if (begun) this.#served();
+    else this.#health.left(this.#probe);
+  }
+
+  /** Called when the request is over. */
+  close(): void {
+    this.#leave();
+  }
+
+  #served(): void {
+    const { resolution, request } = this.#routed;
+    this.#health.served(this.#probe);
+    if (resolution.provider.apiKeys.length > 1) this.#provider.remember(request, this.#key);
+  }
+
+  #learn(failureClass: FailureClass, askedMs: number | undefined): void {
+    const { health, config } = this.#gateway;
+    const failed = { failureClass, key: this.#key, probe: this.#probe, counted: this.#counts, askedMs };
+    this.#counts = this.#health.failed(failed, health.nowMs(), config) || this.#counts;
+    this.#probe = false;
+  }
+
+  #chooseKey(nowMs: number): void {
+    const { resolution, request } = this.#routed;
+    const { key, cooldown } = this.#provider.chooseKey(resolution.provider.apiKeys, request, this.#health, nowMs);
+    this.#key = key;
+    // Without a fallback the key is used anyway: the upstream may accept it.
+    if (cooldown && cooldown.why !== 'forbidden' && this.#fallbacks.length > 0) {
+      throw allKeysCooling(resolution, cooldown, nowMs);
+    }
+    this.#recordKey();
+  }
+
+  #recordKey(): void {
+    if (this.#routed.resolution.provider.apiKeys.length > 1) this.#keysTried = [...this.#keysTried, this.#key];
+  }
+
+  #decide(fault: Fault, failureClass: FailureClass, askedMs: number | undefined): RetryDecision {
+    const { health, config } = this.#gateway;
+    const { breaker } = this.#health;
+    return decide(
+      {
+        failureClass,
+        begun: false,
+        retries: this.#routed.retries,
+        isFallback: this.#isFallback,
+        hasFallback: this.#fallbacks.length > 0,
+        hasOtherKey: this.#otherKey(health.nowMs()) !== undefined,
+        isOpen: breaker.openUntilMs !== 0,
+        inBudget: this.#routed.retries > 0 || isWithinBudget(this.#provider.traffic, config.retry),
+        isDiscouraged: fault.headers?.['x-should-retry'] === 'false',
+        askedMs,
+        waitedMs: this.#waitedMs,
+        chance: health.random(),
+      },
+      config.retry,
+    );
+  }
+
+  #otherKey(nowMs: number): string | undefined {
+    return this.#routed.resolution.provider.apiKeys.find(
+      (key) => !this.#keysTried.includes(key) && this.#health.cooldownOf(key, nowMs) === undefined,
+    );
+  }
+
+  #retry({ afterMs, key }: Extract<RetryDecision, { type: 'retry' }>, fault: Fault): Observable<unknown> {
+    const { traffic } = this.#provider;
+    if (this.#routed.retries === 0) traffic.retrying += 1;
+    this.#routed = { ...this.#routed, retries: this.#routed.retries + 1 };
+    this.#keepKey = true;
+    this.#waitedMs += afterMs;
+    if (key === 'other') {
+      this.#key = this.#otherKey(this.#gateway.health.nowMs()) ?? this.#key;
+      this.#recordKey();
+    }
+    this.#first.observer.retried(reasonOf(fault.kind));
+    return afterMs > 0 ? timer(afterMs) : of(undefined);
+  }
+
+  #fallBack(): Observable<unknown> {
+    const [next, ...others] = this.#fallbacks;
+    if (!next) return throwError(() => this.#decisive);
+    const { resolution, observer } = this.#first;
+    const { provider, model } = next;
+    const reason = `${resolution.reason}; fallback, since ${nameOf(this.#routed.resolution)} could not serve`;
+    const request = { ...resolution.request, model };
+    observer.fellBack(next);
+    this.#leave();
+    this.#fallbacksLeft = others;
+    this.#isFallback = true;
+    this.#counts = false;
+    this.#keepKey = false;
+    this.#keysTried = none;
+    this.#routed = newAttempt(
+      this.#first,
+      { ...resolution, provider, model, reason, request, warnings: [] },
+      this.#gateway,
+    );
+    this.#provider = this.#enter(this.#routed);
+    this.#health = this.#provider.model(this.#routed.resolution.model);
+    observer.routed(this.#routed.resolution);
+    return of(undefined);
+  }
+
+  get #fallbacks(): readonly Destination[] {
+    this.#fallbacksLeft ??= fallbacksOf(this.#first.resolution, this.#gateway.config);
+    return this.#fallbacksLeft;
+  }
+
+  /** Counts the request as live at its provider. */
+  #enter({ resolution }: Routed): ProviderHealth {
+    const provider = this.#gateway.health.of(resolution.provider);
+    provider.traffic.live += 1;
+    return provider;
+  }
+
+  #leave(): void {
+    const { traffic } = this.#provider;
+    traffic.live -= 1;
+    if (this.#routed.retries > 0) traffic.retrying -= 1;
+  }
+
+  /** Reports a failed attempt in the answer's header, the metrics and the log. `renderFaults` reports an only attempt itself. */
+  #report(fault: Fault, decision: RetryDecision): void {
+    const { progress, observer, id } = this.#first;
+    const { provider, model } = this.#routed.resolution;
+    if (decision.type === 'stop' && progress.failed.length === 0) return;
+    progress.failed = [...progress.failed, { provider: provider.name, model, outcome: outcomeOf(fault) }];
+    observer.fault(fault);
+    this.#gateway.log.warn(`attempt at ${provider.name},${model} failed: ${fault.message}`, {
+      requestId: id,
+      kind: fault.kind,
+      status: fault.status,
+      keyNumber: provider.apiKeys.length > 1 ? provider.apiKeys.indexOf(this.#key) + 1 : undefined,
+      next: this.#describe(decision),
+    });
+  }
+
+  #describe(decision: RetryDecision): string {
+    if (decision.type === 'stop') return 'nothing: the client is told of the first fault';
+    const [next] = this.#fallbacks;
+    if (decision.type === 'fallback') return next ? `the fallback ${nameOf(next)}` : 'nothing';
+    return decision.key === 'other' ? 'the next key at once' : `the same again in ${Math.round(decision.afterMs)} ms`;
+  }
+}
+
+const none: readonly string[] = [];
+
+const nameOf = ({ provider, model }: Destination): string => `${provider.name},${model}`;
+
+const breakerOpen = (destination: Destination, waitMs: number): FaultError =>
+  unavailable(
+    `${nameOf(destination)} has failed several times in a row and is left alone; it is tried again in ${seconds(waitMs)} s.`,
+    'breaker_open',
+    waitMs,
+  );
+
+const allKeysCooling = (destination: Destination, { untilMs }: Cooldown, nowMs: number): FaultError =>
+  unavailable(
+    `${nameOf(destination)} has no key that can be used now; the next one in ${seconds(untilMs - nowMs)} s.`,
+    'keys_resting',
+    untilMs - nowMs,
+  );
+
+const unavailable = (message: string, code: string, waitMs: number): FaultError =>
+  new FaultError({ kind: 'unavailable', message, code, headers: { 'retry-after': String(seconds(waitMs)) } });
+
+const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));

@@ -1,0 +1,73 @@
+import { defer, Observable, type OperatorFunction, Subscriber, take, throwError } from 'rxjs';
+import type { Routed } from '../../exchange.ts';
+import type { ReplyPart } from '../../http/endpoint.ts';
+import type { Gateway } from '../../routing/gateway.ts';
+import { flatMapOne } from '../rx/flat-map-one.ts';
+import { RetrySession } from './retry-session.ts';
+
+/**
+ * Runs `attempt` until one begins an answer: at the destination, retries there, then at its fallbacks. A failure after the
+ * answer has begun is final. Unsubscribing cancels it at any point, also while it waits between attempts.
+ */
+export const retry = (gateway: Gateway, attempt: Attempt): OperatorFunction<Routed, ReplyPart> =>
+  flatMapOne(
+    (routed) =>
+      new Observable((subscriber) => {
+        const session = new RetrySession(routed, gateway);
+        subscriber.add(() => session.close());
+        runAttempts(session, attempt).subscribe(subscriber);
+      }),
+  );
+
+type Attempt = (routed: Routed) => Observable<ReplyPart>;
+
+/** The next attempt, and those after it. */
+const runAttempts = (session: RetrySession, attempt: Attempt): Observable<ReplyPart> =>
+  new Observable((subscriber) => {
+    defer(() => attempt(session.next())).subscribe(new RetrySubscriber(subscriber, session, attempt));
+  });
+
+/** Passes one attempt's parts on; asks the session what follows if the attempt fails. */
+class RetrySubscriber extends Subscriber<ReplyPart> {
+  readonly #to: Subscriber<ReplyPart>;
+  readonly #session: RetrySession;
+  readonly #attempt: Attempt;
+
+  constructor(to: Subscriber<ReplyPart>, session: RetrySession, attempt: Attempt) {
+    super(to);
+    this.#to = to;
+    this.#session = session;
+    this.#attempt = attempt;
+  }
+
+  protected override _next(part: ReplyPart): void {
+    // Closes the breaker at the probe's first byte: its answer may last long.
+    if (part.type !== 'head' && this.#session.isProbe) this.#session.onFirstByte();
+    this.#to.next(part);
+  }
+
+  protected override _error(error: unknown): void {
+    const due = this.#onFailure(error);
+    this.unsubscribe();
+    due
+      .pipe(
+        take(1),
+        flatMapOne(() => runAttempts(this.#session, this.#attempt)),
+      )
+      .subscribe(this.#to);
+  }
+
+  override unsubscribe(): void {
+    if (this.closed) return;
+    super.unsubscribe();
+    this.#session.onSettled();
+  }
+
+  #onFailure(error: unknown): Observable<unknown> {
+    try {
+      return this.#session.onFailure(error);
+    } catch (bug) {
+      return throwError(() => bug);
+    }
+  }
+}

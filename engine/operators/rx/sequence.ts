@@ -1,0 +1,121 @@
+import { map, Observable, type OperatorFunction, Subscriber, timer } from 'rxjs';
+import type { Exchange } from '../../exchange.ts';
+
+/** A step that turns one value into the next, synchronously or as an Observable of one value. May throw. */
+export type SequenceStep<In, Out> = (value: In) => Out | Observable<Out>;
+
+type AnyStep = SequenceStep<unknown, unknown>;
+
+/** Runs steps in order as a single operator, for one value. An operator per step would cost as much as most steps do. */
+export function sequence<A, B>(...list: readonly [SequenceStep<A, B>]): OperatorFunction<A, B>;
+export function sequence<A, B, C>(...list: readonly [SequenceStep<A, B>, SequenceStep<B, C>]): OperatorFunction<A, C>;
+export function sequence<A, B, C, D, E, F>(
+  ...list: readonly [SequenceStep<A, B>, SequenceStep<B, C>, SequenceStep<C, D>, SequenceStep<D, E>, SequenceStep<E, F>]
+): OperatorFunction<A, F>;
+export function sequence<A, B, C, D, E, F, G>(
+  ...list: readonly [
+    SequenceStep<A, B>,
+    SequenceStep<B, C>,
+    SequenceStep<C, D>,
+    SequenceStep<D, E>,
+    SequenceStep<E, F>,
+    SequenceStep<F, G>,
+  ]
+): OperatorFunction<A, G>;
+export function sequence<A, B, C, D, E, F, G, H>(
+  ...list: readonly [
+    SequenceStep<A, B>,
+    SequenceStep<B, C>,
+    SequenceStep<C, D>,
+    SequenceStep<D, E>,
+    SequenceStep<E, F>,
+    SequenceStep<F, G>,
+    SequenceStep<G, H>,
+  ]
+): OperatorFunction<A, H>;
+export function sequence<A, B, C, D, E, F, G, H, I>(
+  ...list: readonly [
+    SequenceStep<A, B>,
+    SequenceStep<B, C>,
+    SequenceStep<C, D>,
+    SequenceStep<D, E>,
+    SequenceStep<E, F>,
+    SequenceStep<F, G>,
+    SequenceStep<G, H>,
+    SequenceStep<H, I>,
+  ]
+): OperatorFunction<A, I>;
+export function sequence<A, B, C, D, E, F, G, H, I, J>(
+  ...list: readonly [
+    SequenceStep<A, B>,
+    SequenceStep<B, C>,
+    SequenceStep<C, D>,
+    SequenceStep<D, E>,
+    SequenceStep<E, F>,
+    SequenceStep<F, G>,
+    SequenceStep<G, H>,
+    SequenceStep<H, I>,
+    SequenceStep<I, J>,
+  ]
+): OperatorFunction<A, J>;
+export function sequence(...list: readonly SequenceStep<never, unknown>[]): OperatorFunction<never, unknown> {
+  // The overloads check that each step takes what the step before returns; the type of one list can't express it.
+  const steps = list as readonly AnyStep[];
+  return runFrom(steps, 0);
+}
+
+/** Runs the steps from index `from` on. */
+const runFrom =
+  (list: readonly AnyStep[], from: number): OperatorFunction<unknown, unknown> =>
+  (source) =>
+    new Observable((subscriber) => {
+      source.subscribe(new SequenceSubscriber(subscriber, list, from));
+    });
+
+/** Runs the steps synchronously; only a step that returns an Observable costs a subscription. */
+class SequenceSubscriber extends Subscriber<unknown> {
+  readonly #to: Subscriber<unknown>;
+  readonly #list: readonly AnyStep[];
+  readonly #from: number;
+  #waits = false;
+
+  constructor(to: Subscriber<unknown>, list: readonly AnyStep[], from: number) {
+    super(to);
+    this.#to = to;
+    this.#list = list;
+    this.#from = from;
+  }
+
+  protected override _next(value: unknown): void {
+    let current = value;
+    for (let index = this.#from; index < this.#list.length; index += 1) {
+      try {
+        current = this.#list[index]?.(current);
+      } catch (error) {
+        this.#to.error(error);
+        return;
+      }
+      if (current instanceof Observable) {
+        this.#waits = true;
+        current.pipe(runFrom(this.#list, index + 1)).subscribe(this.#to);
+        return;
+      }
+    }
+    this.#to.next(current);
+  }
+
+  protected override _complete(): void {
+    // Otherwise the awaited step completes it.
+    if (!this.#waits) this.#to.complete();
+    this.unsubscribe();
+  }
+}
+
+/** From this many bytes on, each step on the body blocks the event loop for some milliseconds. */
+const largeBytes = 256 * 1024;
+
+/** Yields to the event loop if the body is large. Placed between the steps that read or write a whole body. */
+export const yieldIfLarge =
+  <E extends Exchange>(): SequenceStep<E, E> =>
+  (exchange) =>
+    exchange.body.length < largeBytes ? exchange : timer(0).pipe(map(() => exchange));

@@ -1,0 +1,23 @@
+import { createRequire } from 'node:module';
+
+/*
+ * Locations of the gateway's own files. It runs either from its sources or from a bundle, in which `import.meta.url` doesn't
+ * name the module's own file.
+ */
+
+/** URL of the bundle's folder; defined by the bundler, not declared when the sources run. */
+declare const SWITCHYARD_BUNDLE: string | undefined;
+
+/** URL of the folder that holds package.json. The bundler sets every module's `import.meta.url` to this file's. */
+export const root: URL = new URL('../', import.meta.url);
+
+/** URL of the running bundle's folder; `undefined` when the sources run. */
+export const bundle: URL | undefined =
+  typeof SWITCHYARD_BUNDLE === 'undefined' ? undefined : new URL(SWITCHYARD_BUNDLE);
+
+/** URL from which a thread or process can load a module: `name` in the bundle, `source` in the sources. */
+export const moduleUrl = (name: string, source: string): URL =>
+  bundle ? new URL(`${name}.mjs`, bundle) : new URL(source, root);
+
+/** The package's version. */
+export const version: string = createRequire(root)('./package.json').version;

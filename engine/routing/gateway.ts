@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from 'node:util';
+import { effectiveApiKey } from '../config/change.ts';
+import type { Config } from '../config/config.ts';
+import { loadStages } from '../config/custom/load-stages.ts';
+import type { Environment } from '../config/env.ts';
+import { isDemo } from '../config/providers.ts';
+import type { Logs } from '../log/logs.ts';
+import type { LossCounter } from '../observer.ts';
+import type { SignatureCache } from '../reasoning/signature-cache.ts';
+import { createUpstreams } from '../upstream/create-upstreams.ts';
+import type { UpstreamHealth } from '../upstream/health/health.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
+import type { TransformerRegistry } from './plan/choose-format.ts';
+import { compilePlan, type Plan, type PlanKey } from './plan/plan.ts';
+import type { PromptTokens } from './tokens/prompt-tokens.ts';
+
+/** The runtime built from a configuration: everything that serving a request needs. */
+export interface Gateway {
+  readonly config: Config;
+  readonly planFor: (key: PlanKey) => Plan;
+  readonly upstreams: Upstreams;
+  readonly tokens: PromptTokens;
+  readonly log: Logs['app'];
+  /** Reasoning that clients may lose, cached. */
+  readonly signatures: SignatureCache;
+  /** Counts the losses of each field. */
+  readonly losses: LossCounter;
+  /** The observed health of the upstreams. */
+  readonly health: UpstreamHealth;
+  /** Milliseconds of silence after which a streaming client gets a keep-alive. */
+  readonly keepAliveMs: number;
+}
+
+/** The services that a gateway uses. They outlive a change of the configuration. */
+export interface Services {
+  readonly upstreams: Upstreams;
+  readonly tokens: PromptTokens;
+  readonly log: Logs['app'];
+  readonly signatures: SignatureCache;
+  readonly losses: LossCounter;
+  readonly health: UpstreamHealth;
+  readonly keepAliveMs: number;
+}
+
+/** Plans kept. A bound, since clients choose the model names. */
+const maxPlans = 1_000;
+
+/** Compiles a configuration. Plans are compiled on first use. */
+export const compileGateway = (config: Config, registry: TransformerRegistry, services: Services): Gateway => {
+  const plans = new Map<string, Plan>();
+  return {
+    ...services,
+    config,
+    planFor(key) {
+      const name = `${key.client.wire} ${key.provider.name},${key.model}`;
+      const known = plans.get(name);
+      if (known) return known;
+      const plan = compilePlan(config, registry, key);
+      if (plans.size >= maxPlans) plans.clear();
+      plans.set(name, plan);
+      return plan;
+    },
+  };
+};
+
+/** A configuration in use, with what was built from it. */
+export interface ActiveConfig {
+  readonly config: Config;
+  readonly registry: TransformerRegistry;
+  readonly upstreams: Upstreams;
+  readonly gateway: Gateway;
+  /** The key that clients must send. */
+  readonly apiKey: string | undefined;
+}
+
+/** What activating any configuration needs. */
+export interface ActivateOptions {
+  readonly env: Environment;
+  /** The configuration's folder. */
+  readonly home: string;
+  /** Folders, besides `home`, from which custom transformers may be loaded. */
+  readonly transformerFolders: readonly string[];
+  readonly registry: Omit<TransformerRegistry, 'custom'>;
+  readonly edges: Omit<Services, 'upstreams'>;
+  /** The demo upstream's URL in this process. Starts it on the first call. */
+  readonly demoBaseUrl: () => Promise<URL>;
+}
+
+/**
+ * Builds a gateway from a configuration, without changing the active one, `before`. Reuses its upstream connections unless a
+ * timeout or limit of theirs has changed. `host` is the listening address, which changes only on a restart.
+ */
+export const activateConfig = async (
+  { env, home, transformerFolders, registry, edges, demoBaseUrl }: ActivateOptions,
+  config: Config,
+  host: string,
+  before?: ActiveConfig,
+): Promise<ActiveConfig> => {
+  const custom = await loadStages(config.transformers, { home, allowed: transformerFolders });
+  const all = { ...registry, custom };
+  const upstreams =
+    before && isDeepStrictEqual(boundsOf(before.config), boundsOf(config))
+      ? before.upstreams
+      : createUpstreams({ ...boundsOf(config), environment: env });
+  return {
+    config,
+    registry: all,
+    upstreams,
+    gateway: compileGateway(await withDemo(config, demoBaseUrl), all, { ...edges, upstreams }),
+    apiKey: effectiveApiKey(host, before?.apiKey, config),
+  };
+};
+
+/** Replaces the demo provider's base URL by its URL in this process. */
+const withDemo = async (config: Config, demoBaseUrl: () => Promise<URL>): Promise<Config> => {
+  if (!config.providers.some(({ baseUrl }) => isDemo(baseUrl))) return config;
+  const address = await demoBaseUrl();
+  return {
+    ...config,
+    providers: config.providers.map((provider) =>
+      isDemo(provider.baseUrl) ? { ...provider, baseUrl: address } : provider,
+    ),
+  };
+};
+
+/** The timeouts and limits of connections to providers. */
+export const boundsOf = ({ timeouts, limits }: Config) => ({
+  ...timeouts,
+  connections: limits.connectionsPerProvider,
+  queue: limits.queuePerProvider,
+  decompressedBytes: limits.decompressedReplyBytes,
+});
+
+/** All secrets of a configuration, which logs must mask. */
+export const secretsOf = ({ apiKey, providers }: Config): readonly string[] =>
+  [apiKey ?? '', ...providers.flatMap((provider) => provider.apiKeys)].filter((secret) => secret !== '');

@@ -1,0 +1,93 @@
+import { type Config, scenarios } from '../config/config.ts';
+import { type Destination, findDestination } from '../config/destination.ts';
+import type { ClientModel } from '../model/model-catalog.ts';
+
+/** The owner of names that the gateway's own rules resolve. */
+const gateway = 'switchyard';
+
+/**
+ * All model names that a client may request: each `provider,model`, each bare name, then the aliases with `aliasPrefix`. Ids are
+ * unique.
+ */
+export const modelNames = (config: Config, aliasPrefix: string): readonly ClientModel[] => {
+  const { providers } = config;
+  const explicit = providers.flatMap(({ name, models }) =>
+    models.map((model) => ({ id: `${name},${model}`, title: `${model} (${name})`, owner: name })),
+  );
+  const bare = providers.flatMap(({ models }) => models).map((model) => ({ id: model, title: model, owner: gateway }));
+  const aliases = aliasesOf(config).map(({ name, provider, model }) => ({
+    id: aliasPrefix + name,
+    title: `${model} (${provider.name})`,
+    owner: provider.name,
+  }));
+  const byId = new Map<string, ClientModel>();
+  for (const row of [...explicit, ...bare, ...aliases]) if (!byId.has(row.id)) byId.set(row.id, row);
+  return [...byId.values()];
+};
+
+/** A destination and the names of the routes to it. */
+export interface NamedRoute extends Destination {
+  readonly routes: readonly string[];
+}
+
+/** The destinations of the default and the scenarios. Omits routes that match no model. */
+export const namedRoutes = ({ router, providers }: Config): readonly NamedRoute[] => {
+  const routes = [
+    ['default', router.default],
+    ...scenarios.map((name) => [name, router.routes[name]] as const),
+  ] as const;
+  const found = new Map<string, Destination & { readonly routes: string[] }>();
+  for (const [name, text] of routes) {
+    const destination = text === undefined ? undefined : findDestination(providers, text);
+    if (!destination) continue;
+    const key = `${destination.provider.name},${destination.model}`;
+    const known = found.get(key);
+    if (known) known.routes.push(name);
+    else found.set(key, { ...destination, routes: [name] });
+  }
+  return [...found.values()];
+};
+
+/** The prefix of every alias. A protocol may put another word before it. */
+const mark = 'switchyard-';
+
+/** A model name of characters that every client accepts, and its destination. */
+interface Alias extends Destination {
+  /** `switchyard-<route>` or `switchyard-<provider>-<model>`. */
+  readonly name: string;
+}
+
+/**
+ * The aliases of a configuration: one per usable route, then one per model of each provider. Equal names are numbered in the
+ * configuration's order.
+ */
+export const aliasesOf = (config: Config): readonly Alias[] => {
+  const taken = new Map<string, Alias>();
+  const add = (text: string, { provider, model }: Destination): void => {
+    const plain = mark + text.toLowerCase().replace(/[^a-z0-9._-]+/g, '-');
+    let name = plain;
+    for (let count = 2; taken.has(name); count += 1) name = `${plain}-${count}`;
+    taken.set(name, { name, provider, model });
+  };
+  for (const { routes, ...destination } of namedRoutes(config)) for (const route of routes) add(route, destination);
+  for (const provider of config.providers) {
+    for (const model of provider.models) add(`${provider.name}-${model}`, { provider, model });
+  }
+  return [...taken.values()];
+};
+
+/** An alias's name without a client's prefix; `undefined` if the text isn't an alias. */
+export const aliasName = (text: string): string | undefined => alias.exec(text.trim())?.[1]?.toLowerCase();
+
+/**
+ * The destination of an alias, with or without a client's prefix (`word-` or `word/`); `undefined` for other names. Searches the
+ * whole configuration, but only for names with the mark.
+ */
+export const aliasDestination = (model: string, config: Config): Destination | undefined => {
+  const name = aliasName(model);
+  if (name === undefined) return undefined;
+  const found = aliasesOf(config).find((row) => row.name === name);
+  return found && { provider: found.provider, model: found.model };
+};
+
+const alias = /^(?:[a-z]+[-/])?(switchyard-.+)$/i;

@@ -1,0 +1,187 @@
+import type { JsonObject } from '../../model/json/json.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
+import { readSseRecords } from '../../model/sse.ts';
+import type { Format, Target } from '../../model/transformer.ts';
+import { callUrl } from '../../upstream/url.ts';
+import { probeRequest } from '../probe-request.ts';
+import { resolveRoute } from '../resolve.ts';
+import {
+  type ConfiguredStage,
+  type EventStage,
+  eventStageOf,
+  type RequestStage,
+  requestStageOf,
+} from './build-stages.ts';
+import type { FormatChoice } from './choose-format.ts';
+import { connect, connectAll, type GraphEdge, type GraphNode, type NodeKind, type Payload } from './graph.ts';
+
+/** The graph of a plan. The pipeline runs the `work` of these nodes. */
+export interface Graph {
+  readonly decodeRequest: GraphNode<'bytes', 'request', ClientProtocol['decodeRequest']>;
+  readonly route: GraphNode<'request', 'request', typeof resolveRoute>;
+  /** In list order. */
+  readonly requestStages: readonly GraphNode<'request', 'request', RequestStage>[];
+  readonly encodeRequest: GraphNode<'request', 'bytes', UpstreamProtocol['encodeRequest']>;
+  readonly callUpstream: GraphNode<'bytes', 'bytes', Format['headers']>;
+  readonly readRecords: GraphNode<'bytes', 'records', typeof readSseRecords>;
+  readonly decodeStream: GraphNode<'records', 'events', UpstreamProtocol['decodeStream']>;
+  readonly decodeReply: GraphNode<'bytes', 'events', UpstreamProtocol['decodeReply']>;
+  /** In reverse list order. */
+  readonly eventStages: readonly GraphNode<'events', 'events', EventStage>[];
+  readonly encodeStream: GraphNode<'events', 'text', ClientProtocol['encodeStream']>;
+  readonly encodeReply: GraphNode<'events', 'text', ClientProtocol['encodeReply']>;
+  /** Whether requests may pass through. */
+  readonly requestPassThrough: PassThroughDecision;
+  /** Whether answers may pass through. */
+  readonly replyPassThrough: PassThroughDecision;
+  /** All nodes, in the order in which a request and its answer pass them. */
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** What a graph is built from. */
+interface GraphParts {
+  readonly client: ClientProtocol;
+  /** The provider's name. */
+  readonly provider: string;
+  readonly model: string;
+  readonly choice: FormatChoice;
+  readonly target: Target;
+  readonly upstream: UpstreamProtocol;
+  readonly stages: readonly ConfiguredStage[];
+}
+
+export const buildGraph = ({ client, provider, model, choice, target, upstream, stages }: GraphParts): Graph => {
+  const { format } = choice;
+  const requestStages = stages.flatMap((placed) => {
+    const work = requestStageOf(placed.stage);
+    return work ? [stageNode('stage-request', 'request', placed, work)] : [];
+  });
+  const eventStages = stages.toReversed().flatMap((placed) => {
+    const work = eventStageOf(placed.stage, placed.entry.path !== undefined);
+    return work ? [stageNode('stage-events', 'events', placed, work)] : [];
+  });
+  const url = showUrl(callUrl(format, target, model, probeRequest(model)));
+  const because = { because: choice.because, entry: choice.entry };
+  const steps = {
+    decodeRequest: node('decode-request', client.wire, 'bytes', 'request', client.decodeRequest),
+    route: node('route', provider, 'request', 'request', resolveRoute),
+    encodeRequest: node('encode-request', format.name, 'request', 'bytes', upstream.encodeRequest, because),
+    callUpstream: node('call-upstream', provider, 'bytes', 'bytes', format.headers, { url }),
+    readRecords: node('read-records', 'sse', 'bytes', 'records', readSseRecords),
+    decodeStream: node('decode-stream', format.name, 'records', 'events', upstream.decodeStream),
+    decodeReply: node('decode-reply', format.name, 'bytes', 'events', upstream.decodeReply),
+    encodeStream: node('encode-stream', client.wire, 'events', 'text', client.encodeStream),
+    encodeReply: node('encode-reply', client.wire, 'events', 'text', client.encodeReply),
+  } as const;
+  const decisions = {
+    requestPassThrough: decidePassThrough(client, upstream, requestStages),
+    replyPassThrough: decidePassThrough(client, upstream, eventStages),
+  };
+  const typed = { ...steps, requestStages, eventStages, ...decisions };
+  return { ...typed, ...join(client, typed) };
+};
+
+const node = <In extends Payload, Out extends Payload, Work>(
+  step: NodeKind,
+  name: string,
+  takes: In,
+  gives: Out,
+  work: Work,
+  about: JsonObject = {},
+): GraphNode<In, Out, Work> => ({ id: step, step, name, takes, gives, work, about });
+
+const stageNode = <C extends Payload, Work extends RequestStage | EventStage>(
+  step: NodeKind,
+  payload: C,
+  { stage, entry }: ConfiguredStage,
+  work: Work,
+): GraphNode<C, C, Work> => ({
+  ...node(step, stage.name, payload, payload, work, {
+    form: work.form,
+    entry: entry.at,
+    options: Object.keys(entry.options),
+    ...(entry.path !== undefined && { path: entry.path }),
+  }),
+  id: `${step}:${entry.at}`,
+});
+
+/** Without credentials and query. */
+const showUrl = ({ origin, pathname }: URL): string => origin + pathname;
+
+const join = (client: ClientProtocol, parts: Omit<Graph, 'nodes' | 'edges'>): Pick<Graph, 'nodes' | 'edges'> => {
+  const { requestStages, eventStages, requestPassThrough, replyPassThrough } = parts;
+  const clientNode = node('client', client.wire, 'text', 'bytes', undefined);
+  const passRequest = node('forward-request', client.wire, 'bytes', 'bytes', undefined, {
+    but: ['model', 'credentials'],
+  });
+  const passReply = node('relay-reply', client.wire, 'bytes', 'text', undefined);
+  const requestPass = requestPassThrough.open ? [passRequest] : [];
+  const replyPass = replyPassThrough.open ? [passReply] : [];
+  const converted = (open: boolean) => (open ? 'converted' : undefined);
+  const firstRequest = requestStages[0] ?? parts.encodeRequest;
+  const lastRequest = requestStages.at(-1) ?? parts.route;
+  const firstEvents = eventStages[0];
+  const lastEvents = eventStages.at(-1);
+  return {
+    nodes: [
+      clientNode,
+      parts.decodeRequest,
+      parts.route,
+      ...requestStages,
+      parts.encodeRequest,
+      ...requestPass,
+      parts.callUpstream,
+      parts.readRecords,
+      parts.decodeStream,
+      parts.decodeReply,
+      ...eventStages,
+      parts.encodeStream,
+      parts.encodeReply,
+      ...replyPass,
+    ],
+    edges: [
+      connect(clientNode, parts.decodeRequest),
+      connect(parts.decodeRequest, parts.route),
+      connect(parts.route, firstRequest, converted(requestPassThrough.open)),
+      ...connectAll(requestStages),
+      ...(lastRequest === parts.route ? [] : [connect(lastRequest, parts.encodeRequest)]),
+      connect(parts.encodeRequest, parts.callUpstream),
+      ...requestPass.flatMap((pass) => [connect(clientNode, pass, 'as-it-came'), connect(pass, parts.callUpstream)]),
+      connect(parts.callUpstream, parts.readRecords, 'streamed'),
+      connect(parts.readRecords, parts.decodeStream),
+      connect(parts.callUpstream, parts.decodeReply, 'whole'),
+      ...[parts.decodeStream, parts.decodeReply].flatMap((from) =>
+        firstEvents
+          ? [connect(from, firstEvents)]
+          : [connect(from, parts.encodeStream, 'streamed'), connect(from, parts.encodeReply, 'whole')],
+      ),
+      ...connectAll(eventStages),
+      ...(lastEvents
+        ? [connect(lastEvents, parts.encodeStream, 'streamed'), connect(lastEvents, parts.encodeReply, 'whole')]
+        : []),
+      connect(parts.encodeStream, clientNode),
+      connect(parts.encodeReply, clientNode),
+      ...replyPass.flatMap((pass) => [connect(parts.callUpstream, pass, 'as-it-came'), connect(pass, clientNode)]),
+    ],
+  };
+};
+
+/** Whether one direction may pass through, and why, worded for users. */
+interface PassThroughDecision {
+  readonly open: boolean;
+  readonly why: string;
+}
+
+/** Decides one direction: both sides must speak the same format, and no stage may handle that direction. */
+const decidePassThrough = (
+  client: ClientProtocol,
+  upstream: UpstreamProtocol,
+  stages: readonly { readonly name: string }[],
+): PassThroughDecision => {
+  if (client.wire !== upstream.wire) {
+    return { open: false, why: `the client speaks ${client.wire}, the upstream ${upstream.wire}` };
+  }
+  if (stages.length > 0) return { open: false, why: `${stages.map(({ name }) => name).join(', ')} must see it` };
+  return { open: true, why: `both sides speak ${client.wire}, and no stage must see it` };
+};

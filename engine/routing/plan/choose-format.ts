@@ -1,0 +1,54 @@
+import type { Provider, TransformerEntry } from '../../config/config.ts';
+import type { LoadedStages } from '../../config/custom/load-stages.ts';
+import type { Format, Transformer } from '../../model/transformer.ts';
+
+/** The format of a provider's model, and why it was chosen. */
+export interface FormatChoice {
+  readonly format: Format;
+  readonly options: TransformerEntry['options'];
+  /** `entry`: a configuration entry names it. `host`: the provider's host is its vendor's. `plain`: the default. */
+  readonly because: 'entry' | 'host' | 'plain';
+  /** The entry's path in the configuration. */
+  readonly entry: string | undefined;
+}
+
+/** The format of the most specific entry that applies, else the host's, else the default. */
+export const chooseFormat = (
+  entries: readonly TransformerEntry[],
+  registry: TransformerRegistry,
+  { baseUrl }: Provider,
+): FormatChoice => {
+  const entry = mostSpecific(entries.filter(({ path, name }) => path === undefined && registry.formats.has(name)));
+  const named = entry && registry.formats.get(entry.name);
+  if (named) return { format: named, options: entry.options, because: 'entry', entry: entry.at };
+  for (const format of registry.formats.values()) {
+    if (format.hosts.some((host) => isAt(baseUrl, host))) return { ...noEntry, format, because: 'host' };
+  }
+  const plain = registry.formats.get(registry.defaultFormat);
+  if (!plain) throw new Error(`the plain format "${registry.defaultFormat}" is missing`);
+  return { ...noEntry, format: plain, because: 'plain' };
+};
+
+const noEntry = { options: {}, entry: undefined };
+
+const isAt = ({ hostname }: URL, host: string): boolean => hostname === host || hostname.endsWith(`.${host}`);
+
+/** Precedence: provider and models, models, provider, global. The last of equals wins. */
+const mostSpecific = (entries: readonly TransformerEntry[]): TransformerEntry | undefined =>
+  entries.reduce<TransformerEntry | undefined>(
+    (best, entry) => (best === undefined || rank(entry) >= rank(best) ? entry : best),
+    undefined,
+  );
+
+const rank = ({ provider, models }: TransformerEntry): number =>
+  (provider === undefined ? 0 : 1) + (models === undefined ? 0 : 2);
+
+/** All available transformers. */
+export interface TransformerRegistry {
+  readonly formats: ReadonlyMap<string, Format>;
+  readonly stages: ReadonlyMap<string, Transformer>;
+  /** The name of the format used if nothing else decides. */
+  readonly defaultFormat: string;
+  /** The stages loaded from the configured modules, or their problems. */
+  readonly custom: LoadedStages;
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from '../../model/json/json.ts';
+
+/** What flows along an edge: raw bytes, one typed request, SSE records, typed events, or text for the client. */
+export type Payload = 'bytes' | 'request' | 'records' | 'events' | 'text';
+
+/** The kind of a node. Part of the API. */
+export type NodeKind =
+  | 'client'
+  | 'decode-request'
+  | 'route'
+  | 'stage-request'
+  | 'encode-request'
+  | 'forward-request'
+  | 'call-upstream'
+  | 'read-records'
+  | 'decode-stream'
+  | 'decode-reply'
+  | 'stage-events'
+  | 'encode-stream'
+  | 'encode-reply'
+  | 'relay-reply';
+
+/** A step, and the function that performs it. */
+export interface GraphNode<In extends Payload = Payload, Out extends Payload = Payload, Work = unknown> {
+  /** Unique in the graph. */
+  readonly id: string;
+  readonly step: NodeKind;
+  /** The name of the protocol, stage, format or provider that performs it. */
+  readonly name: string;
+  readonly takes: In;
+  readonly gives: Out;
+  readonly work: Work;
+  /** Details for users, such as the configuration entry and the names of its options. Never secrets. */
+  readonly about: JsonObject;
+}
+
+/** A connection from one node to the next. */
+export interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly carries: Payload;
+  /** The condition, where several edges leave a node. `as-it-came` excludes `converted`, `streamed` excludes `whole`. */
+  readonly when?: 'as-it-came' | 'converted' | 'streamed' | 'whole';
+}
+
+/** Connects two nodes; the first one's output must be the second one's input. */
+export const connect = <C extends Payload>(
+  from: { readonly id: string; readonly gives: C },
+  to: { readonly id: string; readonly takes: C },
+  when?: GraphEdge['when'],
+): GraphEdge => ({ from: from.id, to: to.id, carries: from.gives, ...(when && { when }) });
+
+/** Connects nodes of the same payload in a row. */
+export const connectAll = <C extends Payload>(nodes: readonly GraphNode<C, C>[]): readonly GraphEdge[] =>
+  nodes.slice(1).flatMap((to, index) => {
+    const from = nodes[index];
+    return from ? [connect(from, to)] : [];
+  });

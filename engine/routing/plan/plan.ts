@@ -1,0 +1,69 @@
+import type { Config, Provider, TransformerEntry } from '../../config/config.ts';
+import type { Fault } from '../../model/fault.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
+import type { SchemaFault } from '../../model/schema.ts';
+import type { Format, Target } from '../../model/transformer.ts';
+import { buildGraph, type Graph } from './build-graph.ts';
+import { buildStages, requestStageOf } from './build-stages.ts';
+import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
+
+/** Identifies a plan: a client protocol and a provider's model. */
+export interface PlanKey {
+  readonly client: ClientProtocol;
+  readonly provider: Provider;
+  /** The upstream's name of the model. */
+  readonly model: string;
+}
+
+/** How requests of one client protocol are served by one provider's model; compiled from the configuration. */
+export interface Plan extends PlanKey {
+  readonly choice: FormatChoice;
+  readonly format: Format;
+  /** The provider with the options of its format. */
+  readonly target: Target;
+  readonly upstream: UpstreamProtocol;
+  /** The steps and the functions that perform them. */
+  readonly graph: Graph;
+  /** Present if the plan can't be used. */
+  readonly fault: Fault | undefined;
+}
+
+/** Compiles the plan for a key from the configuration's transformer entries. */
+export const compilePlan = (config: Config, registry: TransformerRegistry, key: PlanKey): Plan => {
+  const { client, provider, model } = key;
+  const entries = config.transformers.filter((entry) => applies(entry, key));
+  const choice = chooseFormat(entries, registry, provider);
+  const { format } = choice;
+  const { stages, fault } = buildStages(entries, registry);
+  const passes = stages.some(({ stage }) => requestStageOf(stage)) ? undefined : client.wire;
+  const configured = { baseUrl: provider.baseUrl, options: choice.options, model, passes };
+  const misfit = format.optionsReader.faults(configured.options, 'options')[0];
+  const target = misfit ? { ...configured, options: {} } : configured;
+  const upstream = format.protocol(target);
+  return {
+    ...key,
+    choice,
+    format,
+    target,
+    upstream,
+    graph: buildGraph({ ...key, provider: provider.name, choice, target, upstream, stages }),
+    fault: fault ?? unsetFault(provider) ?? (misfit && optionsFault(format, misfit)),
+  };
+};
+
+const applies = (entry: TransformerEntry, { provider, model }: PlanKey): boolean =>
+  (entry.provider === undefined || entry.provider === provider.name) &&
+  (entry.models === undefined || entry.models.includes(model));
+
+const optionsFault = ({ name }: Format, { path, message }: SchemaFault): Fault => ({
+  kind: 'misconfigured',
+  message: `The format "${name}" can't be used: ${path} ${message}.`,
+});
+
+const unsetFault = (provider: Provider): Fault | undefined =>
+  provider.unset.length === 0
+    ? undefined
+    : {
+        kind: 'misconfigured',
+        message: `Provider "${provider.name}" can't be used: environment variable ${provider.unset.join(', ')} is not set.`,
+      };

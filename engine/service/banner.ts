@@ -1,0 +1,34 @@
+import type { Config } from '../config/config.ts';
+
+/** Facts for the start-up banner. */
+interface BannerFacts {
+  /** `http://127.0.0.1:3456`. */
+  readonly baseUrl: string;
+  readonly config: Config;
+  /** Path of the configuration file, which may not exist yet. */
+  readonly file: string;
+  /** Only the built-in demo provider is configured, and there is no file. */
+  readonly demo: boolean;
+}
+
+/** Start-up banner: addresses, configuration file, providers, and a command to try. */
+export const banner = ({ baseUrl, config, file, demo }: BannerFacts): string => {
+  const providers = config.providers.map(({ name, models }) => `${name} (${models.join(', ')})`);
+  const body = { model: 'any', max_tokens: 256, stream: true, messages: [{ role: 'user', content: 'Hello!' }] };
+  const command = [
+    `curl -N ${baseUrl}/v1/messages`,
+    ...(config.apiKey === undefined ? [] : [`-H 'x-api-key: YOUR_KEY'`]),
+    `-H 'content-type: application/json'`,
+    `-d '${JSON.stringify(body)}'`,
+  ];
+  return [
+    `Switchyard listens on ${baseUrl}`,
+    `  web interface  ${baseUrl}/ui`,
+    `  configuration  ${file}${demo ? ' (not there yet: add a provider in the web interface, or write the file)' : ''}`,
+    `  providers      ${providers.join('; ') || 'none'}`,
+    `  default        ${config.router.default ?? 'none'}`,
+    demo ? '  The embedded provider "demo" answers without any key. Try it:' : '  Try it:',
+    `    ${command.join(' \\\n      ')}`,
+    '',
+  ].join('\n');
+};

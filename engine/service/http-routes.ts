@@ -1,0 +1,162 @@
+import { configRoutes } from '../../admin/config.ts';
+import { explainRoutes } from '../../admin/explain.ts';
+import { graphRoutes } from '../../admin/graph.ts';
+import { type Health, healthRoutes } from '../../admin/health.ts';
+import { logRoutes } from '../../admin/logs.ts';
+import { metricsRoutes } from '../../admin/metrics.ts';
+import { modelRouteDoc } from '../../admin/model-route-doc.ts';
+import { modelListRoutes } from '../../admin/models.ts';
+import { openApiRoutes, withDocs } from '../../admin/openapi.ts';
+import type { DocumentedRoute, OperationDoc } from '../../admin/operation-doc.ts';
+import { compactDoc, countTokensDoc, inputTokensDoc } from '../../admin/operation-docs.ts';
+import { presetAdminRoutes } from '../../admin/presets.ts';
+import { providerRoutes } from '../../admin/providers.ts';
+import { requestRoutes } from '../../admin/requests.ts';
+import { restartRoutes } from '../../admin/restart.ts';
+import { rootRoutes } from '../../admin/root.ts';
+import { type ServiceFacts, serviceRoutes } from '../../admin/service.ts';
+import { serviceDocs } from '../../admin/service-docs.ts';
+import { transformerRoutes } from '../../admin/transformers.ts';
+import { uiRoutes } from '../../admin/ui.ts';
+import type { UiFiles } from '../../admin/ui-files.ts';
+import { upstreamRoutes } from '../../admin/upstreams.ts';
+import { chatModels } from '../../protocols/chat/models.ts';
+import { clientProtocols } from '../../protocols/index.ts';
+import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
+import { messagesClient } from '../../protocols/messages/index.ts';
+import { messagesModels } from '../../protocols/messages/models.ts';
+import { messagesCountRequest, messagesSchemas } from '../../protocols/messages/openapi.ts';
+import { responsesCompaction } from '../../protocols/responses/compact.ts';
+import { responsesCounting } from '../../protocols/responses/count-tokens.ts';
+import { responsesClient } from '../../protocols/responses/index.ts';
+import { responsesSchemas } from '../../protocols/responses/openapi.ts';
+import type { Config } from '../config/config.ts';
+import type { Presets } from '../config/presets/presets.ts';
+import type { ConfigStore } from '../config/store.ts';
+import type { Validation } from '../config/validate.ts';
+import { compactEndpoint } from '../endpoints/compact.ts';
+import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
+import { modelEndpoint } from '../endpoints/model.ts';
+import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
+import type { Logs } from '../log/open-logs.ts';
+import type { JsonObject } from '../model/json/json.ts';
+import type { History } from '../observe/history/history.ts';
+import type { Metrics } from '../observe/metrics/metrics.ts';
+import type { ActiveConfig, Gateway } from '../routing/gateway.ts';
+import type { Supervision } from './workers/worker.ts';
+
+/** Dependencies of the HTTP routes. */
+interface HttpRouteParts {
+  readonly home: string;
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly active: () => ActiveConfig;
+  readonly store: ConfigStore;
+  readonly presets: Presets<Gateway>;
+  readonly logs: Logs;
+  readonly metrics: Metrics;
+  readonly requests: History;
+  /** Validates the current configuration with `provider` added or replaced. */
+  readonly configWith: (provider: JsonObject) => Validation;
+  /** Compiles a configuration without activating it. */
+  readonly build: (config: Config) => Promise<Gateway>;
+  /** Files of the web interface. */
+  readonly ui: () => Promise<UiFiles>;
+  readonly health: () => Health;
+  /** Supervision of the service; absent: it can't be restarted. */
+  readonly supervision: Supervision | undefined;
+  readonly facts: () => ServiceFacts;
+}
+
+/** Timeout for an upstream's token count, in milliseconds. */
+const countLimitMs = 2_000;
+
+/** Timeout for a provider test, in milliseconds. */
+const trialLimitMs = 15_000;
+
+/** Builds all routes of the service, each with its OpenAPI description. */
+export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
+  const { home, version, startedAtMs, active, store, presets, logs, metrics, health, supervision, facts } = parts;
+  const { requests, configWith, build, ui } = parts;
+  const gateway = () => active().gateway;
+  const protocols = clientProtocols.map(({ protocol }) => protocol);
+  const paths = modelPaths(metrics, requests);
+  const routes = withDocs(
+    [
+      ...paths.map(({ path, endpointFor }) => ({ method: 'POST', path, endpoint: endpointFor(gateway) })),
+      ...presetRoutes(paths, gateway, presets),
+      ...modelListRoutes({ config: () => active().config, listings: [messagesModels], plain: chatModels, startedAtMs }),
+      ...configRoutes(store),
+      ...logRoutes(home, logs),
+      ...transformerRoutes(
+        () => active().registry,
+        () => active().config.transformers,
+      ),
+      ...graphRoutes(gateway, protocols),
+      ...explainRoutes(gateway, protocols),
+      ...requestRoutes({
+        requests,
+        startedAtMs,
+        workers: () => facts().fleet.workers.length,
+        clients: protocols,
+        gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
+      }),
+      ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs }),
+      ...presetAdminRoutes(home, presets),
+      ...uiRoutes(ui),
+      ...restartRoutes(supervision),
+      ...serviceRoutes(facts),
+      ...upstreamRoutes(gateway),
+      ...metricsRoutes(metrics),
+      ...healthRoutes(health),
+      ...rootRoutes,
+    ],
+    { ...serviceDocs, ...modelDocs() },
+  );
+  return [...routes, ...openApiRoutes(routes, version)];
+};
+
+const countPath = '/v1/messages/count_tokens';
+const responsesPaths = ['/v1/responses', '/responses'] as const;
+
+const modelPaths = (metrics: Metrics, requests: History): readonly ModelPath[] => {
+  const counting = { client: messagesClient, ...messagesCounting, limitMs: countLimitMs };
+  const { hidden } = messagesCounting;
+  const countingInput = { client: responsesClient, ...responsesCounting, hidden, limitMs: countLimitMs };
+  const { decodeRequest, upstream } = responsesCompaction;
+  const compacting = { ...responsesClient, decodeRequest };
+  return [
+    ...clientProtocols.flatMap(({ protocol, paths }) =>
+      paths.map(
+        (path): ModelPath => ({ path, endpointFor: (gateway) => modelEndpoint(protocol, gateway, metrics, requests) }),
+      ),
+    ),
+    { path: countPath, endpointFor: (gateway) => countTokensEndpoint(counting, gateway) },
+    ...responsesPaths.flatMap((path): readonly ModelPath[] => [
+      { path: `${path}/input_tokens`, endpointFor: (gateway) => countTokensEndpoint(countingInput, gateway) },
+      { path: `${path}/compact`, endpointFor: (gateway) => compactEndpoint(compacting, upstream, gateway) },
+    ]),
+  ];
+};
+
+/** Descriptions of the model routes by method and path, including those under `/preset`. */
+const modelDocs = (): Readonly<Record<string, OperationDoc>> => {
+  const counting = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
+  const docs = [
+    ...clientProtocols.flatMap(({ schemas, paths }) => paths.map((path) => [path, modelRouteDoc(schemas)] as const)),
+    [countPath, counting] as const,
+    ...responsesPaths.flatMap((path) => [
+      [
+        `${path}/input_tokens`,
+        { ...inputTokensDoc, request: responsesSchemas.request, fault: responsesSchemas.fault },
+      ] as const,
+      [`${path}/compact`, { ...compactDoc, request: responsesSchemas.request, fault: responsesSchemas.fault }] as const,
+    ]),
+  ];
+  return Object.fromEntries(
+    docs.flatMap(([path, doc]) => [
+      [`POST ${path}`, doc],
+      [`POST /preset/:preset${path}`, doc],
+    ]),
+  );
+};

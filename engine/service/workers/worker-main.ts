@@ -1,0 +1,89 @@
+import { type Service, start } from '../server.ts';
+import { processTitles } from './find-service.ts';
+import { type FromWorker, type ToWorker, toWorker } from './ipc-messages.ts';
+import { guardProcess, outliveOutput } from './process-guards.ts';
+import type { WorkerSet } from './worker.ts';
+
+/*
+ * Entry point of a worker process. It serves what its supervisor tells it to. If the supervisor disappears, it stops like the
+ * whole service.
+ */
+
+process.title = processTitles.worker;
+
+type Begin = Extract<ToWorker, { type: 'begin' }>;
+
+outliveOutput();
+const report = (line: string): void => void process.stderr.write(`${line}\n`);
+
+let service: Service | undefined;
+let fleet: WorkerSet | undefined;
+const requestedEnds = new Set<'stop' | 'retire'>();
+/** Pending restart requests of clients. */
+const waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+
+const send = (message: FromWorker, sent: () => void = () => undefined): void => {
+  if (process.connected) process.send?.(message, undefined, undefined, sent);
+};
+
+const begin = async ({ home, transformerFolders, taken, fleet: first }: Begin): Promise<void> => {
+  try {
+    service = await start({
+      env: process.env,
+      home,
+      transformerFolders,
+      report,
+      sharing: { taken },
+      supervision: { fleet: () => fleet ?? first, restart: askForRestart },
+    });
+  } catch (error) {
+    send({ type: 'failed', message: error instanceof Error ? error.message : String(error) }, () => process.exit(1));
+    return;
+  }
+  const { addresses, ...place } = service.place;
+  const { drainMs } = service.config.timeouts;
+  send({ type: 'ready', place: { ...place, addresses: [...addresses] }, drainMs });
+  // Requests to end that arrived during the start.
+  for (const how of requestedEnds) end(service, how);
+};
+
+const askForRestart = (): Promise<void> =>
+  new Promise((resolve, reject) => {
+    waiting.push({ resolve, reject });
+    send({ type: 'restart' });
+  });
+
+const settleRestart = ({ problem }: { readonly problem?: string }): void => {
+  for (const { resolve, reject } of waiting.splice(0)) {
+    if (problem === undefined) resolve();
+    else reject(new Error(problem));
+  }
+};
+
+/** Handles a request to end. A retiring worker may also be stopped; it exits when the first of both completes. */
+const finish = (how: 'stop' | 'retire'): void => {
+  if (requestedEnds.has(how)) return;
+  requestedEnds.add(how);
+  if (service) end(service, how);
+};
+
+const end = (running: Service, how: 'stop' | 'retire'): void => {
+  running[how]().then(
+    () => process.exit(0),
+    () => process.exit(1),
+  );
+};
+
+process.on('message', (message) => {
+  if (!toWorker.matches(message)) return;
+  if (message.type === 'begin') void begin(message);
+  else if (message.type === 'fleet') fleet = message.fleet;
+  else if (message.type === 'restarted') settleRestart(message);
+  else finish(message.type);
+});
+process.on('disconnect', () => finish('stop'));
+process.on('SIGTERM', () => finish('stop'));
+// The terminal sends these to all processes of the group; the supervisor acts on them.
+process.on('SIGINT', () => undefined);
+process.on('SIGHUP', () => undefined);
+guardProcess({ log: () => service?.logs.app, flush: () => service?.logs.flushSync(), report });

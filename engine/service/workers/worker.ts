@@ -1,0 +1,50 @@
+import type { ListenAddress } from './listen-address.ts';
+
+/** Exit of a worker. */
+export interface WorkerExit {
+  /** It exited on request, after its open requests. */
+  readonly orderly: boolean;
+  /** For logs: `exit code 1`, `signal SIGKILL`. */
+  readonly how: string;
+}
+
+/** A process that accepts connections: a child process, or this one. */
+export interface Worker {
+  readonly pid: number;
+  readonly startedAtMs: number;
+  readonly place: ListenAddress;
+  /** Stops accepting connections and exits after its open requests. */
+  readonly retire: () => void;
+  /** Exits after the active requests. */
+  readonly stop: () => void;
+  /** Exits at once. */
+  readonly kill: () => void;
+  /** Resolves when it has exited; never rejects. */
+  readonly exited: Promise<WorkerExit>;
+}
+
+/** A serving process. */
+interface WorkerInfo {
+  readonly pid: number;
+  /** Unix time in milliseconds. */
+  readonly startedAtMs: number;
+}
+
+/** The processes of a running service. */
+export interface WorkerSet {
+  /** Main process of the service: receives signals, and may serve by itself. */
+  readonly pid: number;
+  /** Unix time in milliseconds. */
+  readonly startedAtMs: number;
+  /** Number of restarts since the start. */
+  readonly restarts: number;
+  /** Processes that accept new connections. */
+  readonly workers: readonly WorkerInfo[];
+}
+
+/** A serving process's access to its supervisor. */
+export interface Supervision {
+  readonly fleet: () => WorkerSet;
+  /** Replaces all serving processes. Resolves once the new ones serve; rejects with a message for users. */
+  readonly restart: () => Promise<void>;
+}

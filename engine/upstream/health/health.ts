@@ -1,0 +1,101 @@
+import { performance } from 'node:perf_hooks';
+import { LRUCache } from 'lru-cache';
+import type { Provider } from '../../config/config.ts';
+import type { ModelRequest } from '../../model/request.ts';
+import { type Cooldown, chooseKey, conversationHash, hasHistory, type KeyChoice } from './choose-key.ts';
+import { ModelHealth } from './model-health.ts';
+import type { Traffic } from './traffic.ts';
+
+/** The observed health of all upstreams. Kept when the configuration changes. */
+export interface UpstreamHealth {
+  /** The health of a provider, identified by its name and base URL. */
+  readonly of: (provider: Provider) => ProviderHealth;
+  /** A monotonic clock, in milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** A random number in [0, 1). */
+  readonly random: () => number;
+}
+
+/** The sources of time and randomness. */
+type HealthSource = Pick<UpstreamHealth, 'nowMs' | 'random'>;
+
+/** A bound, since configurations and presets may change without end. */
+const maxProviders = 1_000;
+
+/** Creates a record of upstream health without observations. */
+export const createUpstreamHealth = ({ nowMs, random }: HealthSource): UpstreamHealth => {
+  const known = new LRUCache<string, ProviderHealth>({ max: maxProviders });
+  // A provider is the same object for as long as its configuration is active.
+  const byProvider = new WeakMap<Provider, ProviderHealth>();
+  return {
+    nowMs,
+    random,
+    of(provider) {
+      const found = byProvider.get(provider);
+      if (found) return found;
+      const name = `${provider.name} ${provider.baseUrl.href}`;
+      const health = known.get(name) ?? new ProviderHealth();
+      known.set(name, health);
+      byProvider.set(provider, health);
+      return health;
+    },
+  };
+};
+
+/** A bound, since clients choose the model names. */
+const maxModels = 500;
+/** Conversations whose key is remembered; the least recently used is evicted. */
+const maxConversations = 10_000;
+
+/** The observed health of one provider. */
+export class ProviderHealth {
+  readonly traffic: Traffic = { live: 0, retrying: 0 };
+  readonly #models = new LRUCache<string, ModelHealth>({ max: maxModels });
+  /** Cooldowns that hold for all models: of keys that the provider rejects. */
+  readonly #cooldowns = new Map<string, Cooldown>();
+  readonly #conversations = new LRUCache<number, string>({ max: maxConversations });
+  #turn = 0;
+
+  model(name: string): ModelHealth {
+    const known = this.#models.get(name);
+    if (known) return known;
+    const made = new ModelHealth(this);
+    this.#models.set(name, made);
+    return made;
+  }
+
+  /** The models requested so far. */
+  get models(): Iterable<readonly [name: string, health: ModelHealth]> {
+    return this.#models.entries();
+  }
+
+  cooldownOf(key: string, nowMs: number): Cooldown | undefined {
+    const cooldown = this.#cooldowns.get(key);
+    return cooldown === undefined || cooldown.untilMs <= nowMs ? undefined : cooldown;
+  }
+
+  keyRejected(key: string, cooldown: Cooldown): void {
+    this.#cooldowns.set(key, cooldown);
+  }
+
+  /**
+   * Chooses the key for a request: the one that served the conversation before, since the vendor's prompt cache belongs to the
+   * key's account, else the next in turn.
+   */
+  chooseKey(keys: readonly string[], request: ModelRequest, model: ModelHealth, nowMs: number): KeyChoice {
+    const [only = ''] = keys;
+    if (keys.length === 1) return { key: only, cooldown: model.cooldownOf(only, nowMs) };
+    const preferred = hasHistory(request) ? this.#conversations.get(conversationHash(request)) : undefined;
+    const choice = chooseKey(keys, (key) => model.cooldownOf(key, nowMs), this.#turn, preferred);
+    if (choice.key !== preferred) this.#turn = (keys.indexOf(choice.key) + 1) % keys.length;
+    return choice;
+  }
+
+  /** Remembers which key served a conversation. Called only if the provider has several keys. */
+  remember(request: ModelRequest, key: string): void {
+    this.#conversations.set(conversationHash(request), key);
+  }
+}
+
+/** Milliseconds since 1970 by a monotonic clock, so that durations are unaffected by clock changes. */
+export const steadyNowMs = (): number => performance.timeOrigin + performance.now();

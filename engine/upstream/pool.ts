@@ -1,0 +1,150 @@
+import { performance } from 'node:perf_hooks';
+import { Connection } from './connection.ts';
+import type { PoolLimits } from './limits.ts';
+import type { SocketTarget } from './open-socket.ts';
+
+/** A call that needs a connection. Exactly one of the callbacks is called, once. */
+export interface PoolRequest {
+  readonly onConnection: (connection: Connection) => void;
+  /** `full`: too many calls wait already. `late`: this one has waited too long. */
+  readonly onRejected: (why: 'full' | 'late') => void;
+}
+
+/** The state of one origin's pool. */
+export interface PoolStats {
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
+  /** Calls so far that got no connection. */
+  readonly refused: number;
+  /** Calls so far that were resent, since their reused connection was reset. */
+  readonly resent: number;
+}
+
+/**
+ * The connections to one origin. undici's own pool can't withdraw a queued or connecting call, nor say which socket serves which
+ * call; so this pool assigns one undici client to each call.
+ */
+export class ConnectionPool {
+  readonly #target: SocketTarget;
+  readonly #limits: PoolLimits;
+  /** A stack: the most recently used is reused first, so that surplus connections of a burst expire. */
+  readonly #idle: Connection[] = [];
+  /** Start of each request's wait in milliseconds, the longest wait first. */
+  readonly #waiting = new Map<PoolRequest, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #inUse = 0;
+  #refused = 0;
+  #resent = 0;
+  #closed: Promise<void> | undefined;
+  #drained: (() => void) | undefined;
+
+  constructor(target: SocketTarget, limits: PoolLimits) {
+    this.#target = target;
+    this.#limits = limits;
+  }
+
+  get poolStats(): PoolStats {
+    const { length } = this.#idle;
+    const [refused, resent] = [this.#refused, this.#resent];
+    return { inUse: this.#inUse, idle: length, waiting: this.#waiting.size, refused, resent };
+  }
+
+  /** Provides a connection: at once below the limit, else when one becomes free. */
+  acquire(request: PoolRequest): void {
+    if (this.#inUse < this.#limits.connections) this.#give(request);
+    else if (this.#waiting.size < this.#limits.queue) this.#enqueue(request);
+    else this.#refuse(request, 'full');
+  }
+
+  /** Replaces a connection that the upstream has closed. Closes the idle ones, which are probably dead too. */
+  replace(connection: Connection, request: PoolRequest): void {
+    this.#resent += 1;
+    this.dropIdle();
+    this.release(connection, false);
+    this.acquire(request);
+  }
+
+  /** Removes a call from the queue. */
+  withdraw(request: PoolRequest): void {
+    this.#waiting.delete(request);
+    this.#settleTimer();
+  }
+
+  /** Returns a connection, which is kept for reuse or closed at once. */
+  release(connection: Connection, keep: boolean): void {
+    this.#inUse -= 1;
+    if (keep && this.#closed === undefined && connection.usable) {
+      connection.markServed();
+      this.#idle.push(connection);
+    } else {
+      connection.destroy();
+    }
+    const [next] = this.#waiting.keys();
+    if (next !== undefined) {
+      this.withdraw(next);
+      this.#give(next);
+    } else if (this.#inUse === 0) {
+      this.#drained?.();
+    }
+  }
+
+  /** Closes the idle connections. */
+  dropIdle(): void {
+    for (const connection of this.#idle.splice(0)) connection.destroy();
+  }
+
+  /** Stops keeping connections. Resolves when the last one in use is returned. */
+  close(): Promise<void> {
+    this.dropIdle();
+    this.#closed ??= new Promise((resolve) => {
+      this.#drained = resolve;
+      if (this.#inUse === 0) resolve();
+    });
+    return this.#closed;
+  }
+
+  #enqueue(request: PoolRequest): void {
+    this.#waiting.set(request, performance.now());
+    this.#timer ??= setTimeout(this.#expire, this.#limits.queueMs);
+  }
+
+  #refuse(request: PoolRequest, why: 'full' | 'late'): void {
+    this.#refused += 1;
+    request.onRejected(why);
+  }
+
+  /** One timer for the whole queue, set for the longest wait. */
+  readonly #expire = (): void => {
+    this.#timer = undefined;
+    const nowMs = performance.now();
+    for (const [request, sinceMs] of this.#waiting) {
+      const leftMs = sinceMs + this.#limits.queueMs - nowMs;
+      if (leftMs > 0) {
+        this.#timer = setTimeout(this.#expire, leftMs);
+        return;
+      }
+      this.#waiting.delete(request);
+      this.#refuse(request, 'late');
+    }
+  };
+
+  #settleTimer(): void {
+    if (this.#waiting.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #give({ onConnection }: PoolRequest): void {
+    this.#inUse += 1;
+    onConnection(this.#idle.pop() ?? new Connection(this.#target, (connection) => this.#forget(connection)));
+  }
+
+  /** Removes a lost connection if it is idle. One in use reconnects by itself or fails its call. */
+  #forget(connection: Connection): void {
+    const index = this.#idle.indexOf(connection);
+    if (index < 0) return;
+    this.#idle.splice(index, 1);
+    connection.destroy();
+  }
+}

@@ -1,0 +1,52 @@
+import type { Observable } from 'rxjs';
+import type { Backpressure } from '../backpressure.ts';
+import type { Headers } from '../model/protocol.ts';
+import type { PoolStats } from './pool.ts';
+
+/** One request to an upstream. */
+export interface UpstreamCall {
+  /** Default: `POST`. A `GET` has an empty body. */
+  readonly method?: 'GET' | 'POST';
+  readonly url: URL;
+  /** Lower-case names; includes credentials. `content-length` and `host` are derived from `body` and `url`. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  /** Pauses the answer's body. */
+  readonly backpressure: Backpressure;
+}
+
+/** An upstream's answer, of any status. Its body is still to come. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  /** Repeated headers are joined by `, `. `content-encoding` is removed. */
+  readonly headers: Headers;
+  /**
+   * The decompressed bytes, one emission per network chunk. Must be subscribed once, while the call is subscribed; nothing is
+   * read before that. Errors with a `FaultError`: `upstream-cut`, `upstream-timeout` or `upstream-garbled`. Unsubscribing closes
+   * the connection.
+   */
+  readonly body: Observable<Uint8Array>;
+  /**
+   * Marks the rest of the body as unneeded. Unsubscribing then reads and drops the rest for a moment, so that the connection can
+   * be reused if the body ends.
+   */
+  readonly drain: () => void;
+}
+
+/** The gateway's connections to its upstreams. */
+export interface Upstreams {
+  /**
+   * Subscribing sends the request. Emits the answer's head once and completes when its body has ended or was unsubscribed.
+   * Unsubscribing ends the call at any stage: queued, connecting, waiting for the head or reading the body. Errors with a
+   * `FaultError` if no answer comes: `upstream-unreachable`, `upstream-timeout`, `upstream-cut`, `upstream-garbled`,
+   * `misconfigured`, or `unavailable` if no connection was free.
+   */
+  readonly call: (call: UpstreamCall) => Observable<UpstreamAnswer>;
+  /** The state of the connections to the URL's origin. */
+  readonly poolStats: (url: URL) => PoolStats;
+  /**
+   * Closes idle connections; resolves when the last call in flight has ended. Later calls are still served, since a request may
+   * be routed just before a reload, but their connections aren't kept.
+   */
+  readonly close: () => Promise<void>;
+}

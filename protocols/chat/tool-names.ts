@@ -1,0 +1,19 @@
+import type { ModelRequest } from '../../engine/model/request.ts';
+import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
+import type { ToolNames } from '../../engine/model/wire/tool-names.ts';
+import type { ChatDialect } from './dialect.ts';
+
+/** The names that servers accept. Source: OpenAI API reference, "Create chat completion", `tools`. */
+const nameFits = /^[a-zA-Z0-9_-]{1,64}$/;
+const maxNameLength = 64;
+
+/** A tool's name as sent upstream. */
+export const wireName = (names: ToolNames, name: string): string => names.wire(name, nameFits, maxNameLength);
+
+/** A call's id as sent upstream. */
+export const wireCallId = (id: string, { callIds }: ToolNames, { maxCallId }: ChatDialect): string =>
+  callIds.wire(id, maxCallId);
+
+/** Whether the model accepts all call ids of this request unchanged. */
+export const takesCallIds = (request: ModelRequest, { maxCallId }: ChatDialect): boolean =>
+  maxCallId === undefined || callIdsFit(request, maxCallId);

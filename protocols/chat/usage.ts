@@ -1,0 +1,54 @@
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
+import { reader } from '../../engine/model/schema.ts';
+import { promptTokens, type Usage } from '../../engine/model/usage.ts';
+import { WireUsage } from './schema-reply.ts';
+
+const wireUsage = reader(WireUsage);
+
+/**
+ * Token counts → usage. The prompt count includes cache reads and writes; some vendors send the uncached part
+ * separately. Source: OpenAI API reference, "The chat completion object"; recordings of compatible servers.
+ */
+export const decodeUsage = (wire: WireUsage): Usage => {
+  const cacheRead = wire.prompt_tokens_details?.cached_tokens ?? wire.prompt_cache_hit_tokens ?? undefined;
+  const cacheWrite = wire.prompt_tokens_details?.cache_write_tokens ?? undefined;
+  const prompt = wire.prompt_tokens ?? undefined;
+  const fresh = prompt === undefined ? undefined : Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0));
+  return {
+    input: wire.prompt_cache_miss_tokens ?? fresh,
+    cacheRead,
+    cacheWrite,
+    output: wire.completion_tokens ?? undefined,
+    reasoning: wire.completion_tokens_details?.reasoning_tokens ?? undefined,
+    webSearches: wire.server_tool_use_details?.web_search_requests ?? undefined,
+  };
+};
+
+/** The counts of servers that nest them in a member of their own (`x_…`), in the chunk with the finish reason. */
+export const sideUsage = (chunk: object): WireUsage | undefined => {
+  const members: readonly (readonly [string, unknown])[] = Object.entries(chunk);
+  for (const [name, member] of members) {
+    if (name.startsWith('x_') && isJsonObject(member) && wireUsage.matches(member.usage)) return member.usage;
+  }
+  return undefined;
+};
+
+/**
+ * Usage → token counts; `undefined` when nothing is known. The prompt count includes cached tokens. Source: OpenAI
+ * API reference, "The chat completion object".
+ */
+export const encodeUsage = (usage: Usage): JsonObject | undefined => {
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage;
+  if ([input, cacheRead, cacheWrite, output].every((count) => count === undefined)) return undefined;
+  const prompt = promptTokens(usage);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output ?? 0,
+    total_tokens: prompt + (output ?? 0),
+    prompt_tokens_details: {
+      cached_tokens: cacheRead ?? 0,
+      ...(cacheWrite !== undefined && { cache_write_tokens: cacheWrite }),
+    },
+    completion_tokens_details: { reasoning_tokens: reasoning ?? 0 },
+  };
+};

@@ -1,0 +1,86 @@
+import { errorText, type Fault, type FaultKind, saysContextOverflow } from '../../engine/model/fault.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import type { Headers } from '../../engine/model/protocol.ts';
+
+/** Fault kinds by HTTP status. Source: Gemini API documentation, "Troubleshooting". */
+const kinds: Readonly<Record<number, FaultKind>> = {
+  400: 'upstream-invalid',
+  401: 'upstream-auth',
+  402: 'upstream-billing',
+  403: 'upstream-forbidden',
+  404: 'upstream-not-found',
+  408: 'upstream-timeout',
+  409: 'upstream-invalid',
+  413: 'upstream-too-large',
+  422: 'upstream-invalid',
+  429: 'upstream-rate-limit',
+  503: 'upstream-overloaded',
+  504: 'upstream-timeout',
+  529: 'upstream-overloaded',
+};
+
+/** Decodes an error response. The body may be an error, an error in an array, a web page or empty. */
+export const decodeFault = (status: number, headers: Headers, body: string): Fault => {
+  const parsed = parseJson(body);
+  const first: Json | undefined = Array.isArray(parsed) ? parsed[0] : parsed;
+  const error = isJsonObject(first) ? first.error : undefined;
+  const fault = faultOf(status, isJsonObject(error) ? error : { message: error });
+  const wait = headers['retry-after'];
+  return wait === undefined || fault.headers ? fault : { ...fault, headers: { 'retry-after': wait } };
+};
+
+/** An `error` object inside a reply with a success status → fault. */
+export const decodeReportedFault = (error: JsonObject): Fault => {
+  const code = typeof error.code === 'number' ? error.code : undefined;
+  const { status, ...fault } = faultOf(code ?? 500, error);
+  return code === undefined ? fault : { ...fault, status: code };
+};
+
+const faultOf = (status: number, error: JsonObject): Fault => {
+  const given = typeof error.message === 'string' ? withoutKeys(errorText(error.message)).trim() : '';
+  const kind = kindOf(status, given, error);
+  const seconds = retrySeconds(error);
+  return {
+    kind,
+    message: messageOf(kind, status, given),
+    code: typeof error.status === 'string' ? errorText(error.status) : undefined,
+    status,
+    headers: seconds === undefined ? undefined : { 'retry-after': String(seconds) },
+  };
+};
+
+const kindOf = (status: number, message: string, error: JsonObject): FaultKind => {
+  if (status === 400) {
+    if (details(error).some(({ reason }) => reason === 'API_KEY_INVALID') || /^API key\b/i.test(message)) {
+      return 'upstream-auth';
+    }
+    if (saysContextOverflow(message)) return 'upstream-context';
+    if (error.status === 'FAILED_PRECONDITION' && /billing/i.test(message)) return 'upstream-billing';
+  }
+  return kinds[status] ?? 'upstream-error';
+};
+
+const messageOf = (kind: FaultKind, status: number, given: string): string => {
+  // The vendor's message on credentials may quote them.
+  if (kind === 'upstream-auth') return `The upstream refused the provider's API key (status ${status}).`;
+  return given === '' ? `The upstream answered with status ${status}.` : given;
+};
+
+/** Masks keys: messages to a key's owner quote the key. */
+const withoutKeys = (message: string): string =>
+  message.replace(/api_key:[^\s'"]+/g, 'api_key:…').replace(/\bAIza[\w-]{10,}/g, '…');
+
+/**
+ * The retry delay in whole seconds, which this vendor puts in the body. Source: google.rpc.RetryInfo,
+ * google.protobuf.Duration.
+ */
+const retrySeconds = (error: JsonObject): number | undefined => {
+  for (const { retryDelay } of details(error)) {
+    const seconds = typeof retryDelay === 'string' ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(retryDelay)?.[1] : undefined;
+    if (seconds !== undefined) return Math.ceil(Number(seconds));
+  }
+  return undefined;
+};
+
+const details = ({ details: given }: JsonObject): readonly JsonObject[] =>
+  Array.isArray(given) ? given.filter(isJsonObject) : [];

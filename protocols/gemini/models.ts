@@ -1,0 +1,34 @@
+import Type from 'typebox';
+import { noVendorModels, type VendorModels } from '../../engine/model/model-catalog.ts';
+import { reader } from '../../engine/model/schema.ts';
+
+const models = reader(
+  Type.Object({
+    models: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        supportedGenerationMethods: Type.Optional(Type.Array(Type.String())),
+      }),
+    ),
+    nextPageToken: Type.Optional(Type.String()),
+  }),
+);
+
+const query = 'pageSize=1000';
+
+/**
+ * Lists the models that generate text, by the names used in requests. Source: Gemini API reference, "models.list".
+ */
+export const geminiModelList: VendorModels = {
+  query,
+  decode(body) {
+    if (!models.matches(body)) return noVendorModels();
+    const { nextPageToken: next } = body;
+    return {
+      models: body.models
+        .filter(({ supportedGenerationMethods: methods }) => methods?.includes('generateContent') ?? true)
+        .map(({ name }) => name.replace(/^models\//, '')),
+      ...(next && { next: `${query}&pageToken=${encodeURIComponent(next)}` }),
+    };
+  },
+};

@@ -1,0 +1,57 @@
+import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+
+/** The features that differ between models over Messages. */
+export interface MessagesTraits {
+  /**
+   * The model's name is known. Fields of a same-format client reach an unknown model unchanged: the vendor validates
+   * them.
+   */
+  readonly isKnown: boolean;
+  /** How it thinks: `adaptive` chooses the amount by itself, `budget` needs a token budget. */
+  readonly thinking: 'adaptive' | 'budget';
+  /** Accepts a token budget from clients of this format. */
+  readonly budgets: boolean;
+  /** Thinking can be switched off. */
+  readonly canBeOff: boolean;
+  /** Accepts other than default values of `temperature`, `top_p` and `top_k`. */
+  readonly sampling: boolean;
+  /** Accepts a forced tool call. */
+  readonly forcedCalls: boolean;
+  /**
+   * The default output limit in tokens, since the vendor requires one: enough for a coding agent, and within the
+   * model's maximum with a thinking budget on top.
+   */
+  readonly maxTokens: number;
+}
+
+const newest: MessagesTraits = {
+  isKnown: false,
+  thinking: 'adaptive',
+  budgets: true,
+  canBeOff: false,
+  sampling: false,
+  forcedCalls: true,
+  maxTokens: 16_000,
+};
+
+const budget = { thinking: 'budget', canBeOff: true, sampling: true } as const;
+
+/**
+ * Known differences from the newest models. Source: Anthropic documentation, "Models overview", "Extended thinking",
+ * "Adaptive thinking", "Effort", as of November 2026.
+ */
+const known: readonly KnownModels<MessagesTraits>[] = [
+  { names: /^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/, differ: { isKnown: true } },
+  { names: /^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)(?!\d)/, differ: { budgets: false } },
+  { names: /^claude-(?:[123](?!\d)|instant)/, differ: budget },
+  { names: /^claude-(?:[12](?!\d)|instant|3-(?:opus|sonnet|haiku))/, differ: { maxTokens: 4096 } },
+  { names: /^claude-3[-.]5/, differ: { maxTokens: 8192 } },
+  // A date takes the place of the minor version: `claude-opus-4-20250514`.
+  { names: /^claude-(?:opus|sonnet|haiku)-4(?:$|@|:|-latest|-\d{6,}|[-.][0-5](?!\d))/, differ: budget },
+  { names: /^claude-(?:opus|sonnet)-4[-.]6(?!\d)/, differ: { canBeOff: true, sampling: true } },
+  { names: /^claude-opus-4[-.][78](?!\d)/, differ: { canBeOff: true } },
+  { names: /^claude-(?:opus|sonnet)-5(?![-.]\d{1,2}(?!\d))|^claude-haiku-5[-.]5(?!\d)/, differ: { canBeOff: true } },
+  { names: /^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/, differ: { forcedCalls: false } },
+];
+
+export const messagesTraits = (model: string): MessagesTraits => traitsOf(newest, known, model);

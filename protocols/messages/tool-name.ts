@@ -1,9 +1,0 @@
-import type { ToolNames } from '../../engine/model/tool-names.ts';
-
-const fits = /^[a-zA-Z0-9_-]{1,64}$/;
-
-/**
- * A tool's name as every server of this format takes it. Newer ones allow 128 characters, older ones 64.
- * Source: Anthropic API reference, "Create a Message", `tools`.
- */
-export const wireName = (names: ToolNames, name: string): string => names.wire(name, fits, 64);

@@ -1,0 +1,64 @@
+import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+
+/** The features that differ between models over Responses. */
+export interface ResponsesTraits {
+  /** Accepts `reasoning`, and returns encrypted reasoning. */
+  readonly reasoning: boolean;
+  /** Reasons by default, so that encrypted reasoning may always be requested. */
+  readonly reasonsUnasked: boolean;
+  /** Accepts `temperature` and `top_p` while reasoning. */
+  readonly sampling: boolean;
+  /** The lowest supported effort. */
+  readonly leastEffort: 'none' | 'minimal' | 'low';
+  /** Accepts cache marks inside the prompt. */
+  readonly cacheMarks: boolean;
+  /** Rejects call ids longer than `maxCallId`. */
+  readonly limitsCallIds: boolean;
+}
+
+/** A deployment may have any name, so for an unknown one nothing is added and nothing requested is left out. */
+const newest: ResponsesTraits = {
+  reasoning: true,
+  reasonsUnasked: false,
+  sampling: true,
+  leastEffort: 'none',
+  cacheMarks: true,
+  limitsCallIds: false,
+};
+
+/**
+ * Names of OpenAI's models, for tables of known limits here and over Chat Completions. Source: OpenAI guides
+ * "Models", "Reasoning", "Prompt caching", "Latest model", as of November 2026.
+ */
+export const openAiModels = {
+  all: /^(?:o\d|gpt-\d|chatgpt-|codex-)/,
+  /** Reject sampling fields while reasoning. */
+  reasoning: /^(?:o\d|gpt-(?:[5-9]|\d\d)|codex-)/,
+  /** Reject reasoning controls. */
+  withoutReasoning: /^(?:gpt-[34](?!\d)|chatgpt-|gpt-5[^/]*-chat)/,
+  /** The first reasoning models; reasoning is always on. */
+  oSeries: /^o\d/,
+  /** Reasoning is always on. */
+  firstGpt5: /^gpt-5(?![.\d])/,
+  /** Reasoning is always on. */
+  alwaysReasons: /^gpt-6\.1-sol/,
+  /** Reject cache marks. */
+  withoutCacheMarks: /^(?:o\d|codex-|chatgpt-|gpt-[34](?!\d)|gpt-5(?:\.[0-5])?(?![.\d]))/,
+} as const;
+
+const known: readonly KnownModels<ResponsesTraits>[] = [
+  { names: openAiModels.all, differ: { limitsCallIds: true } },
+  { names: openAiModels.reasoning, differ: { sampling: false, reasonsUnasked: true } },
+  { names: openAiModels.withoutReasoning, differ: { reasoning: false, reasonsUnasked: false, sampling: true } },
+  { names: openAiModels.oSeries, differ: { leastEffort: 'low' } },
+  { names: openAiModels.firstGpt5, differ: { leastEffort: 'minimal' } },
+  { names: openAiModels.alwaysReasons, differ: { leastEffort: 'low' } },
+  { names: openAiModels.withoutCacheMarks, differ: { cacheMarks: false } },
+];
+
+/**
+ * The maximum length of a call id, in characters. Source: OpenAI API reference, "Create a model response", `call_id`.
+ */
+export const maxCallId = 64;
+
+export const responsesTraits = (model: string): ResponsesTraits => traitsOf(newest, known, model);

@@ -1,0 +1,185 @@
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import type {
+  Part,
+  RedactedThinkingPart,
+  RefusalPart,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../engine/model/request.ts';
+import { inputObject, inputText } from '../../engine/model/tool-arguments.ts';
+import { type ContentContext, encodeAnswer, encodeContent, isOwn, markCache } from './encode-content.ts';
+import { encodeExtra } from './extra.ts';
+
+/** Turns → input items, in order. Source: OpenAI API reference, "Create a model response", `input`. */
+export const encodeTurns = (turns: readonly Turn[], context: ContentContext): readonly JsonObject[] => {
+  const items = turns.flatMap((turn) => encodeTurn(turn, context));
+  const last = turns.at(-1);
+  if (last?.role === 'assistant' && !isOwn(last.at)) {
+    context.losses.approximate(last.at ?? 'input', 'the model answers anew instead of going on with this text');
+  }
+  return items;
+};
+
+/** Instructions in messages of a client of this protocol stay messages. */
+export const encodeInstruction = (part: TextPart, context: ContentContext): JsonObject => ({
+  role: 'developer',
+  content: encodeContent([part], context),
+  ...(part.extra?.wire === 'responses' && part.extra.outer?.fields),
+});
+
+const encodeTurn = (turn: Turn, context: ContentContext): readonly JsonObject[] => {
+  if (turn.name !== undefined) context.losses.drop(`${turn.at ?? turn.role}.name`);
+  switch (turn.role) {
+    case 'system':
+      return message('developer', turn, turn.parts, context);
+    case 'user':
+      return encodeUser(turn, context);
+    case 'assistant':
+      encodeExtra(turn.extra, context.losses);
+      return encodeAssistant(turn.parts, context);
+    default:
+      return turn.role satisfies never;
+  }
+};
+
+/** Encodes a user turn. Call outputs come first: they must directly follow their calls. */
+const encodeUser = (turn: Turn, context: ContentContext): readonly JsonObject[] => {
+  const items: JsonObject[] = [];
+  const rest: Part[] = [];
+  for (const part of turn.parts) {
+    if (part.type === 'tool-result') items.push(encodeOutput(part, context));
+    else if (part.type === 'opaque' && part.wire === 'responses') items.push(part.raw);
+    else rest.push(part);
+  }
+  return [...items, ...message('user', turn, rest, context)];
+};
+
+const message = (
+  role: 'user' | 'developer',
+  { extra }: Turn,
+  parts: readonly Part[],
+  context: ContentContext,
+): readonly JsonObject[] => {
+  const members = encodeExtra(extra, context.losses);
+  const content = encodeContent(parts, context);
+  return content.length > 0 ? [{ role, content, ...members }] : [];
+};
+
+const encodeOutput = (part: ToolResultPart, context: ContentContext): JsonObject => {
+  const { id, content, isError, at } = part;
+  const path = at ?? 'tool_result';
+  if (part.cache) context.losses.drop(`${path}.cache_control`);
+  if (isError) context.losses.approximate(`${path}.is_error`, 'a prefix of the output');
+  const output = outputOf(encodeContent(content, { ...context, place: 'tool output' }), isError ? 'Error: ' : '');
+  return {
+    type: context.customCalls.has(id) ? 'custom_tool_call_output' : 'function_call_output',
+    call_id: context.callId(id),
+    output,
+    ...encodeExtra(part.extra, context.losses),
+  };
+};
+
+/** A single plain text, or nothing, becomes a string. */
+const outputOf = (content: readonly JsonObject[], prefix: string): string | readonly JsonObject[] => {
+  const [first, second] = content;
+  if (first === undefined) return prefix;
+  const bare = second === undefined && first.type === 'input_text' && Object.keys(first).length === 2;
+  if (bare) return `${prefix}${first.text}`;
+  return prefix === '' ? content : [{ type: 'input_text', text: prefix }, ...content];
+};
+
+const encodeAssistant = (parts: readonly Part[], context: ContentContext): readonly JsonObject[] => {
+  const items: JsonObject[] = [];
+  let answer: JsonObject[] | undefined;
+  const lastOutput = parts.findLastIndex(isOutput);
+  parts.forEach((part, index) => {
+    if (part.type === 'text' || part.type === 'refusal') {
+      if (part.text === '') return;
+      const own = part.extra?.wire === 'responses' ? part.extra.outer?.fields : undefined;
+      // Only the first part carries the message's other members.
+      if (answer === undefined || own) {
+        answer = [];
+        items.push({ role: 'assistant', content: answer, ...own });
+      }
+      answer.push(encodeAnswer(part, context));
+      return;
+    }
+    answer = undefined;
+    const item = encodeItem(part, index < lastOutput, context);
+    if (item) items.push(item);
+  });
+  return items;
+};
+
+/** Whether a part may follow reasoning as its output item. */
+const isOutput = (part: Part): boolean =>
+  part.type === 'tool-call' ||
+  ((part.type === 'text' || part.type === 'refusal') && part.text !== '') ||
+  (part.type === 'opaque' && part.wire === 'responses');
+
+const encodeItem = (
+  part: Exclude<Part, TextPart | RefusalPart>,
+  followed: boolean,
+  context: ContentContext,
+): JsonObject | undefined => {
+  switch (part.type) {
+    case 'thinking':
+    case 'redacted-thinking':
+      return encodeReasoning(part, followed, context);
+    case 'tool-call':
+      return encodeCall(part, context);
+    case 'opaque':
+      if (part.wire === 'responses') return part.raw;
+      context.losses.drop(part.at ?? part.type, 'a block that only another protocol knows');
+      return undefined;
+    default:
+      context.losses.drop(part.at ?? part.type, "no place in an assistant's turn");
+      return undefined;
+  }
+};
+
+/**
+ * Sends reasoning only to the issuer of its signature, and only with its output item: the vendor rejects anything
+ * else.
+ */
+const encodeReasoning = (
+  part: ThinkingPart | RedactedThinkingPart,
+  followed: boolean,
+  context: ContentContext,
+): JsonObject | undefined => {
+  const { signature, at } = part;
+  if (signature?.format !== 'responses') {
+    context.losses.drop(at ?? 'thinking', 'reasoning of another provider');
+    return undefined;
+  }
+  if (!followed) {
+    context.losses.drop(at ?? 'thinking', 'reasoning that nothing follows');
+    return undefined;
+  }
+  const text = part.type === 'thinking' ? part.text : '';
+  const signed = signature.data !== '';
+  const item: JsonDraft = { type: 'reasoning', summary: signed && text !== '' ? [{ type: 'summary_text', text }] : [] };
+  if (signed) item.encrypted_content = signature.data;
+  else item.content = [{ type: 'reasoning_text', text }];
+  return { ...item, ...encodeExtra(part.extra, context.losses) };
+};
+
+const encodeCall = (part: ToolCallPart, context: ContentContext): JsonObject => {
+  if (part.signature?.data) context.losses.drop(`${part.at ?? part.type}.signature`, 'reasoning of another provider');
+  const { kind, name, namespace } = context.tool(part.name);
+  markCache(part, { ...context, cacheMarks: false });
+  const call = { call_id: context.callId(part.id), name, ...(namespace !== undefined && { namespace }) };
+  const members = encodeExtra(part.extra, context.losses);
+  if (kind === 'function') return { type: 'function_call', ...call, arguments: inputText(part.input), ...members };
+  context.customCalls.add(part.id);
+  const input = inputObject(part.input)?.input;
+  return {
+    type: 'custom_tool_call',
+    ...call,
+    input: typeof input === 'string' ? input : inputText(part.input),
+    ...members,
+  };
+};

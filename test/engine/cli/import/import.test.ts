@@ -1,0 +1,134 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { claudeCodeRouter } from '../../../../engine/cli/clients.ts';
+import { mergeImported } from '../../../../engine/cli/import/import.ts';
+import { formats, stages } from '../../../../transformers/index.ts';
+import { commandRig } from '../../../support/command.ts';
+
+const theirs = {
+  APIKEY: 'theirs',
+  HOST: '127.0.0.1',
+  LOG: true,
+  API_TIMEOUT_MS: '600000',
+  PROXY_URL: 'http://proxy.example:1',
+  CUSTOM_ROUTER_PATH: './router.js',
+  Something: 1,
+  Providers: [
+    {
+      name: 'openrouter',
+      api_base_url: 'https://openrouter.ai/api/v1/chat/completions',
+      api_key: '$OR_KEY',
+      models: ['a/b', 'c/d:online'],
+      transformer: {
+        use: ['openrouter', ['maxtoken', { max_tokens: 16_384 }], 'cleancache'],
+        'a/b': { use: ['tooluse'] },
+      },
+    },
+    { name: 'lost', models: [] },
+  ],
+  Router: {
+    default: 'openrouter,a/b',
+    background: '',
+    webSearch: 'openrouter,c/d:online',
+    longContextThreshold: 9,
+    custom: 1,
+  },
+  fallback: { default: ['openrouter,c/d:online'], custom: ['x'] },
+  transformers: [{ path: './mine.js' }],
+};
+
+const ours = `{
+  // kept
+  "LOG_LEVEL": "warn",
+  "Providers": [
+    { "name": "mine", "baseUrl": "https://mine.example", "apiKey": "", "models": ["m"] },
+    { "name": "openrouter", "baseUrl": "https://old.example", "apiKey": "", "models": ["old"] },
+  ],
+  "transformers": [{ "name": "maxtoken", "provider": "openrouter", "options": { "max_tokens": 1 } }, "enhancetool"],
+}`;
+
+test('import takes over what there is a place for, says what there is not, and backs up', async (t) => {
+  const { home, run } = await commandRig(t);
+  await writeFile(join(home, 'config.json'), ours);
+  await mkdir(join(home, '.claude-code-router'));
+  await writeFile(join(home, '.claude-code-router', 'config.json'), `// theirs\n${JSON.stringify(theirs)}`);
+  const dry = await run(['import', '--dry-run']);
+  t.is(dry.code, 0, dry.err);
+  t.is(await readFile(join(home, 'config.json'), 'utf8'), ours);
+
+  const { code, out, err } = await run(['import']);
+  t.is(code, 0, err);
+  for (const line of [
+    /^taken +APIKEY$/m,
+    /^taken +Providers\[0\] \(openrouter, 2 models\)$/m,
+    /^taken +API_TIMEOUT_MS \(as TIMEOUTS\.firstByteMs\)$/m,
+    /^not taken +Providers\[1\]: it has no name, no address or no models$/m,
+    /^not taken +Providers\[0\]\.transformer\.use\[2\]: there is no transformer "cleancache" here$/m,
+    /^not taken +PROXY_URL: set HTTPS_PROXY/m,
+    /^not taken +CUSTOM_ROUTER_PATH: /m,
+    /^not taken +Something: /m,
+    /^not taken +Router\.custom: /m,
+    /^taken +fallback\.default$/m,
+    /^not taken +fallback\.custom: there is no such rule here$/m,
+    /^not taken +transformers: /m,
+    /^warning +Providers\[1\] .*OR_KEY/m,
+  ]) {
+    t.regex(out, line);
+  }
+  const backup = (await readdir(home)).find((name) => name.startsWith('config.backup.')) ?? '';
+  t.is(await readFile(join(home, backup), 'utf8'), ours);
+  t.true(out.includes(backup));
+
+  const text = await readFile(join(home, 'config.json'), 'utf8');
+  t.true(text.includes('// kept'));
+  const config = JSON.parse(text.replace(/^\s*\/\/.*$/gm, '').replace(/,(\s*[\]}])/g, '$1'));
+  t.deepEqual(config.Providers, [
+    { name: 'mine', baseUrl: 'https://mine.example', apiKey: '', models: ['m'] },
+    {
+      name: 'openrouter',
+      baseUrl: 'https://openrouter.ai/api/v1/chat/completions',
+      apiKey: '$OR_KEY',
+      models: ['a/b', 'c/d:online'],
+    },
+  ]);
+  t.deepEqual(config.transformers, [
+    'enhancetool',
+    { name: 'openrouter', provider: 'openrouter' },
+    { name: 'maxtoken', provider: 'openrouter', options: { max_tokens: 16_384 } },
+    { name: 'tooluse', provider: 'openrouter', models: ['a/b'] },
+  ]);
+  t.deepEqual(config.Router, {
+    default: 'openrouter,a/b',
+    longContextThreshold: 9,
+    routes: { webSearch: 'openrouter,c/d:online' },
+    fallback: { default: ['openrouter,c/d:online'] },
+  });
+  t.like(config, { LOG_LEVEL: 'warn', APIKEY: 'theirs', TIMEOUTS: { firstByteMs: 600_000 } });
+  const explained = await run(['explain', '--model', 'any', '--json'], { env: { OR_KEY: 'k-e-y' } });
+  t.is(JSON.parse(explained.out).url, 'https://openrouter.ai/api/v1/chat/completions');
+});
+
+test('import writes nothing that could not be used', async (t) => {
+  const { home, run } = await commandRig(t);
+  await writeFile(join(home, 'theirs.json'), JSON.stringify({ Router: { default: 'none,such' } }));
+  const { code, err } = await run(['import', 'theirs.json'], { cwd: home });
+  t.is(code, 1);
+  t.regex(err, /^switchyard: Nothing was written, since it could not be used: Router\.default [^\n]*\n$/);
+  t.false((await readdir(home)).includes('config.json'));
+  t.regex((await run(['import', 'none.json'], { cwd: home })).err, /none\.json can't be read/);
+});
+
+test('a timeout without an end becomes the longest that can be waited', (t) => {
+  const { written } = mergeImported({ API_TIMEOUT_MS: 9_999_999_999 }, {}, claudeCodeRouter, new Map());
+  t.deepEqual(written.TIMEOUTS, { firstByteMs: 2_147_483_647 });
+});
+
+test('an address that others can reach is not taken without a key', (t) => {
+  const known = new Map([...formats, ...stages].map(([name]) => [name, () => []] as const));
+  const open = { HOST: '0.0.0.0', PORT: 1 };
+  const without = mergeImported(open, {}, claudeCodeRouter, known);
+  t.deepEqual(without.written, { PORT: 1 });
+  t.is(without.left[0]?.path, 'HOST');
+  t.deepEqual(mergeImported({ ...open, APIKEY: 'k' }, {}, claudeCodeRouter, known).written, { ...open, APIKEY: 'k' });
+});

@@ -1,0 +1,35 @@
+import test from 'ava';
+import { safeHeaders } from '../../../engine/http/safe-headers.ts';
+
+const values = [
+  ['plain', 'plain'],
+  ['', ''],
+  ['a\r\nset-cookie: b', 'a  set-cookie: b'],
+  ['a\0b\x7fc\td', 'a b c d'],
+  ['café', 'caf\xe9'],
+  ['模型 🚂', '?? ?'],
+] as const;
+
+for (const [value, expected] of values) {
+  test(`S9 value ${JSON.stringify(value)} goes out safely`, (t) => {
+    const written = safeHeaders({ 'x-a': value })[0]?.[1] ?? 'none';
+    t.is(typeof written === 'string' ? written : Buffer.from(written).toString('latin1'), expected);
+  });
+}
+
+test('S9 names that are no tokens and headers that frame the message are left out', (t) => {
+  const names = [
+    'a b',
+    'a:b',
+    '',
+    'é',
+    'x\r\ny',
+    'Content-Length',
+    'transfer-encoding',
+    'Connection',
+    'date',
+    'upgrade',
+  ];
+  const headers = Object.fromEntries([...names, 'x-good'].map((name) => [name, 'v']));
+  t.deepEqual(safeHeaders(headers), [['x-good', 'v']]);
+});

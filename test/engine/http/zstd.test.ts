@@ -1,0 +1,84 @@
+import test from 'ava';
+import { TooMuchData, unzstd, zstdFrames } from '../../../engine/http/zstd.ts';
+import { cpuTimeMs } from '../../support/cpu-time.ts';
+import { echo, serve } from './rig.ts';
+
+/** Written by zstd 1.5: `hello zstd hello zstd hello zstd` with and without its size, and 300 000 zero bytes. */
+const sized = Buffer.from('KLUv/SQgjQAAWGhlbGxvIHpzdGQgAQD+ihcKAyKO', 'base64');
+const streamed = Buffer.from('KLUv/QRYjQAAWGhlbGxvIHpzdGQgAQD+ihcKAyKO', 'base64');
+const zeros = Buffer.from('KLUv/QRYVAAAEAAAAQD7/znAAgIAEAADnwQALSjeJg==', 'base64');
+const words = 'hello zstd hello zstd hello zstd';
+const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+
+const block = (type: number, size: number, last: boolean, body: readonly number[]): Buffer => {
+  const header = (size << 3) | (type << 1) | (last ? 1 : 0);
+  return Buffer.from([header & 255, (header >> 8) & 255, header >> 16, ...body]);
+};
+const frame = (head: readonly number[], ...blocks: readonly Buffer[]): Buffer =>
+  Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...head]), ...blocks]);
+const window = (descriptor: number): readonly number[] => [0, descriptor];
+const last = block(0, 1, true, [65]);
+
+const good: readonly (readonly [string, Buffer, string])[] = [
+  ['a frame that tells its size', sized, words],
+  ['a frame that does not', streamed, words],
+  ['two frames', Buffer.concat([sized, streamed]), words + words],
+  ['frames to skip', Buffer.concat([skippable, sized, skippable]), words],
+  ['blocks of one repeated byte', zeros, '\0'.repeat(300_000)],
+  ['a stored block', frame(window(0), last), 'A'],
+  ['nothing', Buffer.alloc(0), ''],
+];
+for (const [title, data, expected] of good) {
+  test(`unzstd reads ${title}`, (t) => t.is(Buffer.from(unzstd(data, 1_000_000)).toString(), expected));
+}
+
+const repeated = block(1, 131_072, false, [0]);
+const tooMuch: readonly (readonly [string, Buffer])[] = [
+  ['a bomb of repeated bytes', frame(window(0x38), ...Array.from({ length: 2000 }, () => repeated), last)],
+  ['a size that is a lie', frame([0xe0, 0, 0, 0, 0, 0, 1, 0, 0], last)],
+  ['a large window', frame(window(0xff), last)],
+  ['a second frame with a large window', Buffer.concat([sized, frame(window(0xff), last)])],
+  [
+    'countless blocks in a large window',
+    frame(window(0x88), ...Array.from({ length: 9000 }, () => block(0, 0, false, [])), last),
+  ],
+  ['frames that are too much together', Buffer.concat(Array.from({ length: 4 }, () => zeros))],
+];
+for (const [title, data] of tooMuch) {
+  test(`unzstd refuses ${title} at once`, (t) => {
+    const from = cpuTimeMs();
+    t.throws(() => unzstd(data, 1_000_000), { instanceOf: TooMuchData });
+    t.true(cpuTimeMs() - from < 500);
+  });
+}
+
+test('unzstd refuses what is cut off anywhere, and what is no zstd', (t) => {
+  for (let length = 1; length < streamed.length; length += 1) {
+    t.throws(() => unzstd(streamed.subarray(0, length), 1000), undefined, String(length));
+  }
+  t.throws(() => unzstd(Buffer.from('hello'), 1000));
+  t.throws(() => unzstd(Buffer.concat([sized, Buffer.from('rest')]), 1000));
+  t.throws(() => unzstd(skippable.subarray(0, 9), 1000));
+});
+
+test('frames tell their sizes', (t) => {
+  const data = Buffer.concat([skippable, sized, zeros]);
+  t.deepEqual(zstdFrames(data), [
+    { from: 11, to: 41, contentBytes: 32, windowBytes: 32, blocks: 1 },
+    { from: 41, to: data.length, contentBytes: undefined, windowBytes: 2_097_152, blocks: 3 },
+  ]);
+});
+
+for (const [title, body, status] of [
+  ['good', streamed, 200],
+  ['broken', streamed.subarray(0, 20), 400],
+  ['too large', tooMuch[0]?.[1] ?? streamed, 413],
+] as const) {
+  test(`a zstd body that is ${title} gets ${status}`, async (t) => {
+    const { port } = await serve(t, [{ method: 'POST', path: '/', endpoint: echo }]);
+    const headers = { 'content-encoding': 'zstd' };
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: Uint8Array.from(body) });
+    t.is(answer.status, status);
+    if (status === 200) t.is(await answer.text(), words);
+  });
+}

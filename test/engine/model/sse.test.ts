@@ -1,0 +1,119 @@
+import test from 'ava';
+import { createParser } from 'eventsource-parser';
+import fc from 'fast-check';
+import { runWhole } from '../../../engine/model/machine.ts';
+import type { SseRecord } from '../../../engine/model/protocol.ts';
+import { readSseRecords } from '../../../engine/model/sse.ts';
+import { replyContext } from '../../support/context.ts';
+import { recordsOf } from '../../support/events.ts';
+import { recordingsOf } from '../../support/recordings.ts';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const cases: readonly (readonly [title: string, text: string, records: readonly SseRecord[]])[] = [
+  ['data alone', 'data: a\n\n', [{ event: '', data: 'a' }]],
+  ['event and data', 'event: e\ndata: a\n\n', [{ event: 'e', data: 'a' }]],
+  [
+    'only one blank is taken off',
+    'data:  a\n\ndata:b\n\n',
+    [
+      { event: '', data: ' a' },
+      { event: '', data: 'b' },
+    ],
+  ],
+  ['CRLF', 'event: e\r\ndata: a\r\n\r\n', [{ event: 'e', data: 'a' }]],
+  ['CR alone', 'event: e\rdata: a\r\r', [{ event: 'e', data: 'a' }]],
+  ['comments and unknown fields', ': hi\nid: 1\nretry: 5\ndata: a\nfoo: x\n\n', [{ event: '', data: 'a' }]],
+  ['several data lines', 'data: a\ndata\ndata: b\n\n', [{ event: '', data: 'a\n\nb' }]],
+  ['a byte order mark', '\ufeffdata: a\n\n', [{ event: '', data: 'a' }]],
+  ['a byte order mark further on is text', '\ufeffdata: a\ufeff\n\n', [{ event: '', data: 'a\ufeff' }]],
+  ['no empty line at the end', 'data: a', [{ event: '', data: 'a' }]],
+  ['an event without data is none', 'event: e\n\ndata: a\n\n', [{ event: '', data: 'a' }]],
+  ['letters of several bytes', 'data: żółw 🐢 日本\n\n', [{ event: '', data: 'żółw 🐢 日本' }]],
+];
+
+for (const [title, text, records] of cases) {
+  test(title, (t) => {
+    const all = bytes(text);
+    t.deepEqual(recordsOf(all), records);
+    t.deepEqual(recordsOf(...[...all].map((byte) => Uint8Array.of(byte))), records, 'byte by byte');
+    for (let at = 0; at <= all.length; at += 1) {
+      t.deepEqual(recordsOf(all.subarray(0, at), all.subarray(at)), records, `cut at ${at}`);
+    }
+  });
+}
+
+const line = fc.oneof(
+  fc.constantFrom('', 'data', 'data:', 'data: a', 'event: e', ': c', 'id: 7', 'data: 🐢é', 'x: y'),
+  fc.string().map((text) => `data: ${text.replace(/[\r\n\ufeff\0]/g, '')}`),
+);
+
+test('any lines at any split read as an independent parser reads them', (t) => {
+  fc.assert(
+    fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), fc.array(fc.nat(400)), (lines, end, cuts) => {
+      const text = `${lines.join(end)}${end}${end}`;
+      const expected: SseRecord[] = [];
+      const parser = createParser({ onEvent: ({ event, data }) => expected.push({ event: event ?? '', data }) });
+      parser.feed(text);
+      const all = bytes(text);
+      const places = [0, ...cuts.map((cut) => Math.min(cut, all.length)).sort((a, b) => a - b), all.length];
+      const chunks = places.slice(1).map((to, index) => all.subarray(places[index], to));
+      t.deepEqual(recordsOf(...chunks), expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const byte = fc.oneof(
+  fc.constantFrom(...bytes('data: a\n\n'), ...bytes('\ufeffé🐢'), 0xff, 0xc3, 0xe2),
+  fc.integer({ min: 0, max: 255 }),
+);
+
+test('bytes that are no text, at any split, are replaced as a decoder of the whole replaces them', (t) => {
+  fc.assert(
+    fc.property(fc.array(byte, { maxLength: 60 }), fc.array(fc.nat(60)), (tail, cuts) => {
+      const all = Uint8Array.from([...bytes('data: '), ...tail]);
+      const expected = recordsOf(bytes(new TextDecoder().decode(all)));
+      const places = [0, ...cuts.map((cut) => Math.min(cut, all.length)).sort((a, b) => a - b), all.length];
+      const chunks = places.slice(1).map((to, index) => all.subarray(places[index], to));
+      t.deepEqual(recordsOf(...chunks), expected);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('a long line in tiny pieces costs linear time', (t) => {
+  const piece = bytes('x'.repeat(10));
+  const chunks = [bytes('data: '), ...Array.from({ length: 200_000 }, () => piece), bytes('\n\n')];
+  const [record] = runWhole(readSseRecords, replyContext(), chunks);
+  t.is(record?.data.length, 2_000_000);
+});
+
+/** As `recordsOf`, for more pieces than a call may have arguments. */
+const recordsIn = (pieces: readonly Uint8Array[]) => runWhole(readSseRecords, replyContext(), pieces);
+
+/** Random splits of each recording; `SPLITS=10000` is the size that the bar names. */
+const splits = Number(process.env.SPLITS ?? 40);
+
+test(`R5 ${splits} random splits of each recording, and all of one byte, give the same records`, (t) => {
+  t.timeout(900_000);
+  const folders = ['anthropic', 'openai-chat', 'openai-responses', 'deepseek', 'gemini', 'groq', 'openrouter'];
+  const recordings = folders.flatMap(recordingsOf).filter(({ streamed }) => streamed);
+  let seed = 1;
+  // Numerical Recipes' generator: the same splits in every run.
+  const below = (limit: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * limit);
+  };
+  for (const { format, name, bytes } of recordings) {
+    const whole = JSON.stringify(recordsOf(bytes));
+    t.false(whole.includes('\ufffd'), `${format}/${name}`);
+    t.is(JSON.stringify(recordsIn(Array.from(bytes, (byte) => Uint8Array.of(byte)))), whole, `${format}/${name}`);
+    for (let split = 0; split < splits; split += 1) {
+      const places = Array.from({ length: 1 + below(12) }, () => below(bytes.length)).sort((a, b) => a - b);
+      const pieces = [0, ...places].map((from, index) => bytes.subarray(from, places[index] ?? bytes.length));
+      if (JSON.stringify(recordsIn(pieces)) !== whole) t.fail(`${format}/${name} split at ${places}`);
+    }
+  }
+  t.true(recordings.length > 50);
+});

@@ -1,0 +1,90 @@
+import test from 'ava';
+import { concat, delay, lastValueFrom, of, Subject, take, throwError, timer, toArray } from 'rxjs';
+import { ignoreElements } from 'rxjs/operators';
+import { Backpressure } from '../../../engine/backpressure.ts';
+import { type Exchange, newReplyProgress } from '../../../engine/exchange.ts';
+import type { ReplyPart } from '../../../engine/http/endpoint.ts';
+import type { ClientProtocol } from '../../../engine/model/protocol.ts';
+import { silentObserver } from '../../../engine/observer.ts';
+import { keepAlive } from '../../../engine/operators/keep-alive.ts';
+import { messagesClient } from '../../../protocols/messages/index.ts';
+import { responsesClient } from '../../../protocols/responses/index.ts';
+import { until } from '../../support/until.ts';
+
+const exchange = (streaming: boolean, client: ClientProtocol = messagesClient): Exchange => ({
+  id: 'req_1',
+  seed: '00',
+  startedAtMs: 0,
+  client,
+  body: new Uint8Array(),
+  clientHeader: () => undefined,
+  backpressure: new Backpressure(),
+  progress: { ...newReplyProgress(), streaming },
+  observer: silentObserver,
+});
+
+const head: ReplyPart = { type: 'head', status: 200, headers: {} };
+const word: ReplyPart = { type: 'data', data: 'word' };
+const silence = (ms: number) => timer(ms).pipe(ignoreElements());
+const brief = (parts: readonly ReplyPart[]): string[] =>
+  parts.map((part) => (part.type === 'data' ? String(part.data) : part.type));
+const ping = messagesClient.keepAlive;
+
+test('R2 a streaming client that hears nothing gets a head and keep-alives; the late head is left out', async (t) => {
+  const asked = exchange(true);
+  const source = new Subject<ReplyPart>();
+  const parts: ReplyPart[] = [];
+  source.pipe(keepAlive(asked, 40)).subscribe((part) => parts.push(part));
+  await until(() => parts.length >= 3);
+  source.next(head);
+  source.next(word);
+  source.complete();
+  t.deepEqual(brief(parts).slice(0, 3), ['head', ping, ping]);
+  t.is(brief(parts).filter((part) => part === 'head').length, 1);
+  t.is(brief(parts).at(-1), 'word');
+  t.true(asked.progress.opened);
+});
+
+test('R2 each part starts the wait anew', async (t) => {
+  const words = Array.from({ length: 20 }, () => concat(silence(100), of(word)));
+  const parts = await lastValueFrom(concat(of(head), ...words).pipe(keepAlive(exchange(true), 1_000), toArray()));
+  t.deepEqual(brief(parts), ['head', ...words.map(() => 'word')]);
+});
+
+test('R2 nothing is sent inside a record, nor to a client that doesn’t stream', async (t) => {
+  const inside = exchange(true);
+  inside.progress.betweenRecords = false;
+  const source = of(word).pipe(delay(70));
+  t.deepEqual(brief(await lastValueFrom(source.pipe(keepAlive(inside, 20), toArray()))), ['word']);
+  t.deepEqual(brief(await lastValueFrom(source.pipe(keepAlive(exchange(false), 20), toArray()))), ['word']);
+});
+
+test('an error passes at once, and no timer is left', async (t) => {
+  const failing = throwError(() => new Error('broken')).pipe(keepAlive(exchange(true), 5));
+  await t.throwsAsync(lastValueFrom(failing), { message: 'broken' });
+  const asked = exchange(true);
+  of(head).pipe(delay(1_000), keepAlive(asked, 5)).subscribe().unsubscribe();
+  await lastValueFrom(timer(30));
+  t.false(asked.progress.opened);
+});
+
+const beats = (asked: Exchange): Promise<ReplyPart[]> =>
+  lastValueFrom(silence(60_000).pipe(keepAlive(asked, 8), take(6), toArray()));
+
+test('in a long silence each fourth keep-alive is an event, once the answer has begun', async (t) => {
+  const comment = responsesClient.keepAlive;
+  const converted = exchange(true, responsesClient);
+  Object.assign(converted.progress, { opened: true, begun: true, progress: () => 'in progress' });
+  t.deepEqual(brief(await beats(converted)), [comment, comment, comment, 'in progress', comment, comment]);
+
+  const record =
+    'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r"}}\n\n';
+  const relayed = exchange(true, responsesClient);
+  const bytes = Buffer.from(record);
+  Object.assign(relayed.progress, { opened: true, begun: true, relayed: { first: bytes, last: bytes } });
+  t.deepEqual(brief(await beats(relayed))[3], record.replaceAll('created', 'in_progress'));
+
+  const silent = exchange(true, responsesClient);
+  silent.progress.opened = true;
+  t.deepEqual(brief(await beats(silent)), Array(6).fill(comment));
+});

@@ -1,0 +1,43 @@
+import test from 'ava';
+import type { Loss } from '../../../engine/model/loss.ts';
+import { lossHeader } from '../../../engine/operators/reply-headers.ts';
+
+const dropped = (path: string): Loss => ({ path, outcome: 'dropped', step: 's' });
+const approximated = (path: string): Loss => ({ path, outcome: 'approximated', step: 's' });
+const many = (count: number, path: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => dropped(path(i)));
+
+const cases: readonly (readonly [string, readonly Loss[], string])[] = [
+  ['one', [dropped('top_k')], 'dropped: top_k'],
+  [
+    'both kinds, in order',
+    [approximated('temperature'), dropped('top_k'), dropped('seed')],
+    'dropped: top_k, seed; approximated: temperature',
+  ],
+  ['one of a list keeps its index', [dropped('messages[3].name')], 'dropped: messages[3].name'],
+  [
+    'several of a list are told once',
+    many(40, (i) => `tools[${i}].cache_control`),
+    'dropped: tools[].cache_control*40',
+  ],
+  ['two steps, one field', [{ ...dropped('top_k'), step: 'x' }, dropped('top_k')], 'dropped: top_k'],
+  [
+    'nothing of a client breaks the header or its punctuation',
+    [dropped('a\r\nset-cookie: x'), dropped('ü;, *'), dropped('\u0000\u007f')],
+    'dropped: a__set-cookie:_x, _____, __',
+  ],
+  ['a long name is cut', [dropped('x'.repeat(5_000))], `dropped: ${'x'.repeat(126)}..`],
+  ['nothing', [], ''],
+];
+
+for (const [title, losses, header] of cases) test(`losses: ${title}`, (t) => t.is(lossHeader(losses), header));
+
+test('what has no room is counted, and the header stays below 1 KiB', (t) => {
+  for (const length of [1, 10, 100, 1_000]) {
+    const losses = [...many(3_000, (i) => `${'x'.repeat(length)}${i}`), approximated('y')];
+    const header = lossHeader(losses);
+    t.true(header.length <= 1_024);
+    const left = Number(/\+(\d+)$/.exec(header)?.[1]);
+    t.is(header.replace(/; \+\d+$/, '').split(/[,;] /).length + left, 3_001);
+  }
+});

@@ -1,0 +1,322 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { defaults } from '../../../../engine/config/config.ts';
+import type { Fault, FaultKind } from '../../../../engine/model/fault.ts';
+import type { ModelRequest } from '../../../../engine/model/request.ts';
+import { decide, type RetryDecision, type RetrySituation } from '../../../../engine/operators/retry/decide.ts';
+import { retryAfterMs } from '../../../../engine/operators/retry/retry-after.ts';
+import {
+  afterFault,
+  afterNothing,
+  afterProbe,
+  afterService,
+  type Breaker,
+  breakerState,
+  breakerWaitMs,
+  closedBreaker,
+} from '../../../../engine/upstream/health/breaker.ts';
+import { type Cooldown, chooseKey, conversationHash } from '../../../../engine/upstream/health/choose-key.ts';
+import { classifyFailure, type FailureClass } from '../../../../engine/upstream/health/failure-class.ts';
+import { ProviderHealth } from '../../../../engine/upstream/health/health.ts';
+import { isWithinBudget } from '../../../../engine/upstream/health/traffic.ts';
+import { plainRequest } from '../../../support/context.ts';
+
+const verdicts: readonly (readonly [kind: FaultKind, status: number | undefined, failureClass: FailureClass])[] = [
+  ['upstream-unreachable', undefined, 'transient'],
+  ['upstream-cut', undefined, 'transient'],
+  ['upstream-timeout', undefined, 'transient'],
+  ['upstream-timeout', 408, 'transient'],
+  ['upstream-timeout', 504, 'transient'],
+  ['upstream-overloaded', 503, 'transient'],
+  ['upstream-overloaded', 529, 'transient'],
+  ['upstream-overloaded', undefined, 'transient'],
+  ['upstream-error', 500, 'transient'],
+  ['upstream-error', 502, 'transient'],
+  ['upstream-error', 522, 'transient'],
+  ['upstream-error', undefined, 'transient'],
+  ['upstream-error', 501, 'persistent'],
+  ['upstream-garbled', 200, 'persistent'],
+  ['upstream-invalid', 409, 'busy'],
+  ['upstream-error', 425, 'busy'],
+  ['upstream-rate-limit', 429, 'rateLimited'],
+  ['upstream-auth', 401, 'keyRejected'],
+  ['upstream-billing', 402, 'keyRejected'],
+  ['upstream-billing', 429, 'keyRejected'],
+  ['upstream-forbidden', 403, 'forbidden'],
+  ['upstream-invalid', 400, 'final'],
+  ['upstream-invalid', 422, 'final'],
+  ['upstream-invalid', undefined, 'final'],
+  ['upstream-context', 400, 'final'],
+  ['upstream-not-found', 404, 'final'],
+  ['upstream-too-large', 413, 'final'],
+  ['upstream-error', 405, 'final'],
+  ['unavailable', undefined, 'unavailable'],
+  ['misconfigured', undefined, 'unavailable'],
+  ['unsupported', undefined, 'incompatible'],
+  ['stage-failed', undefined, 'incompatible'],
+  ['internal', undefined, 'final'],
+];
+
+test('R15 what each fault says about asking again', (t) => {
+  for (const [kind, status, failureClass] of verdicts) {
+    t.is(classifyFailure({ kind, status, message: '' }), failureClass, `${kind} ${status}`);
+  }
+  const elsewhere: Fault = { kind: 'upstream-unreachable', message: '', elsewhere: true };
+  t.is(classifyFailure(elsewhere), 'persistent', 'an unknown name will not be known in a second');
+});
+
+const plain: RetrySituation = {
+  failureClass: 'transient',
+  begun: false,
+  retries: 0,
+  isFallback: false,
+  hasFallback: false,
+  hasOtherKey: false,
+  isOpen: false,
+  inBudget: true,
+  isDiscouraged: false,
+  askedMs: undefined,
+  waitedMs: 0,
+  chance: 0.5,
+};
+const end: RetryDecision = { type: 'stop' };
+const fallback: RetryDecision = { type: 'fallback' };
+const again = (afterMs: number, key: 'same' | 'other' = 'same'): RetryDecision => ({ type: 'retry', afterMs, key });
+
+const steps: readonly (readonly [title: string, over: Partial<RetrySituation>, step: RetryDecision])[] = [
+  ['a passing fault is tried again after half of the first span', {}, again(250)],
+  ['… then half of a span twice as long', { retries: 1 }, again(500)],
+  ['… and no third time', { retries: 2 }, end],
+  ['… but elsewhere', { retries: 2, hasFallback: true }, fallback],
+  ['outside the budget there is no further try', { inBudget: false }, end],
+  ['… but another destination', { inBudget: false, hasFallback: true }, fallback],
+  ['an open breaker sends it on', { isOpen: true, hasFallback: true }, fallback],
+  ['once begun it stays failed', { begun: true, hasFallback: true, hasOtherKey: true }, end],
+  ['the wait that was asked for, and a little more', { askedMs: 5_000 }, again(5_250)],
+  ['… up to ten seconds', { askedMs: 10_000 }, again(10_000)],
+  ['… not longer', { askedMs: 10_001 }, end],
+  ['… together with the waits before', { askedMs: 4_000, waitedMs: 6_000 }, again(4_000)],
+  ['… and not longer', { askedMs: 4_001, waitedMs: 6_000 }, end],
+  ['a wait of its own counts as well', { waitedMs: 9_750 }, again(250)],
+  ['… and is not begun where there is no time left', { waitedMs: 9_751, hasFallback: true }, fallback],
+  ['who has a fallback does not wait for long', { askedMs: 9_000, hasFallback: true }, fallback],
+  ['… but for a moment', { askedMs: 8_000, hasFallback: true }, again(8_250)],
+  ['the upstream advises against it', { isDiscouraged: true }, end],
+  ['a lasting fault is for others', { failureClass: 'persistent', hasFallback: true }, fallback],
+  ['… if there are any', { failureClass: 'persistent' }, end],
+  ['a busy one may be asked again', { failureClass: 'busy' }, again(250)],
+  [
+    'P6 a limited key: the next one at once',
+    { failureClass: 'rateLimited', hasOtherKey: true, askedMs: 99 },
+    again(0, 'other'),
+  ],
+  ['… no other key, a time: it is waited for', { failureClass: 'rateLimited', askedMs: 1_000 }, again(1_250)],
+  ['… no other key, no time: a short wait', { failureClass: 'rateLimited' }, again(250)],
+  ['… no other key, no time, a fallback', { failureClass: 'rateLimited', hasFallback: true }, fallback],
+  ['a refused key: the next one', { failureClass: 'keyRejected', hasOtherKey: true }, again(0, 'other')],
+  ['… no other: the fallback', { failureClass: 'keyRejected', hasFallback: true }, fallback],
+  ['… none: the end', { failureClass: 'keyRejected' }, end],
+  ['403 is final, whatever there is', { failureClass: 'forbidden', hasOtherKey: true, hasFallback: true }, end],
+  ['what lies in the request is final', { failureClass: 'final', hasOtherKey: true, hasFallback: true }, end],
+  ['… at a fallback too', { failureClass: 'final', isFallback: true, hasFallback: true }, end],
+  ['a request that fits nowhere here', { failureClass: 'incompatible', hasFallback: true }, end],
+  [
+    '… but a fallback that it does not fit is passed over',
+    { failureClass: 'incompatible', isFallback: true, hasFallback: true },
+    fallback,
+  ],
+  ['one that may not be asked now', { failureClass: 'unavailable', hasFallback: true }, fallback],
+];
+for (const [title, over, step] of steps) {
+  test(`R15 next step: ${title}`, (t) => t.deepEqual(decide({ ...plain, ...over }, defaults.retry), step));
+}
+
+const anySituation = fc.record({
+  failureClass: fc.constantFrom(...new Set(verdicts.map(([, , failureClass]) => failureClass))),
+  begun: fc.boolean(),
+  retries: fc.nat(4),
+  isFallback: fc.boolean(),
+  hasFallback: fc.boolean(),
+  hasOtherKey: fc.boolean(),
+  isOpen: fc.boolean(),
+  inBudget: fc.boolean(),
+  isDiscouraged: fc.boolean(),
+  askedMs: fc.option(fc.nat(200_000), { nil: undefined }),
+  waitedMs: fc.nat(10_000),
+  chance: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+});
+
+test('R15 never after the first byte, never on a client fault, never more than the tries and the budget', (t) => {
+  fc.assert(
+    fc.property(anySituation, (situation) => {
+      const step = decide(situation, defaults.retry);
+      if (situation.begun || situation.failureClass === 'final' || situation.failureClass === 'forbidden')
+        return step.type === 'stop';
+      if (step.type === 'fallback') return situation.hasFallback;
+      if (step.type === 'stop') return true;
+      const { askedMs = 0 } = situation;
+      const waits =
+        step.key === 'other'
+          ? step.afterMs === 0
+          : step.afterMs >= askedMs && step.afterMs + situation.waitedMs <= 10_000;
+      return situation.retries < 2 && situation.inBudget && !situation.isOpen && waits;
+    }),
+    { numRuns: 5_000 },
+  );
+  t.pass();
+});
+
+test('R15 the budget is a share of what is live, and a few', (t) => {
+  const { retry } = defaults;
+  fc.assert(
+    fc.property(fc.nat(1_000), fc.nat(400), (live, retrying) => {
+      const allowed = isWithinBudget({ live, retrying }, retry);
+      return allowed ? retrying + 1 <= Math.max(3, live * 0.2) : retrying >= 3 && retrying + 1 > live * 0.2;
+    }),
+  );
+  t.false(isWithinBudget({ live: 1, retrying: 0 }, { ...retry, floor: 0 }));
+});
+
+const clock = Date.UTC(2026, 0, 1, 12, 0, 0);
+const waits: readonly (readonly [headers: Record<string, string>, ms: number | undefined])[] = [
+  [{}, undefined],
+  [{ 'retry-after': '7' }, 7_000],
+  [{ 'retry-after': '0.5' }, 500],
+  [{ 'retry-after-ms': '30', 'retry-after': '7' }, 30],
+  [{ 'retry-after-ms': 'soon', 'retry-after': '7' }, 7_000],
+  [{ 'retry-after': 'Thu, 01 Jan 2026 12:00:30 GMT' }, 30_000],
+  [{ 'retry-after': 'Thu, 01 Jan 2026 11:00:00 GMT' }, 0],
+  [{ 'retry-after': 'soon' }, undefined],
+  [{ 'retry-after': '' }, undefined],
+  [{ 'retry-after': '-3' }, undefined],
+];
+test('R15 what Retry-After says', (t) => {
+  for (const [headers, ms] of waits) {
+    t.is(retryAfterMs(headers, clock), ms, JSON.stringify(headers));
+  }
+});
+
+const policy = defaults.breaker;
+const fail = (breaker: Breaker, times: number, nowMs = 1_000): Breaker =>
+  Array.from({ length: times }).reduce<Breaker>((before) => afterFault(before, false, nowMs, policy), breaker);
+
+test('R16 five faults in a row open it for 30 s, then one may try', (t) => {
+  const four = fail(closedBreaker, 4);
+  t.is(breakerState(four, 1_000, policy), 'closed');
+  t.is(breakerState(fail(afterService(four, false), 4), 1_000, policy), 'closed', 'an answer in between counts');
+  const open = fail(four, 1);
+  t.is(breakerState(open, 1_001, policy), 'open');
+  t.is(breakerWaitMs(open, 11_000, policy), 20_000);
+  t.is(breakerState(open, 30_999, policy), 'open');
+  t.is(breakerState(open, 31_000, policy), 'half-open');
+  const probing = afterProbe(open, 31_000);
+  t.is(breakerState(probing, 31_001, policy), 'open', 'one at a time');
+  t.is(breakerWaitMs(probing, 31_000, policy), 30_000);
+  t.is(breakerState(probing, 61_000, policy), 'half-open', 'unless it takes too long');
+  t.is(afterService(probing, true), closedBreaker);
+  const again = afterFault(probing, true, 32_000, policy);
+  t.is(breakerState(again, 61_999, policy), 'open');
+  t.is(breakerState(again, 62_000, policy), 'half-open');
+  t.is(breakerState(afterNothing(probing, true), 31_001, policy), 'half-open', 'its client left: another may try');
+});
+
+test('R16 what began before it opened neither closes it nor keeps it open', (t) => {
+  const open = fail(closedBreaker, 5);
+  t.is(afterService(open, false), open);
+  t.is(afterFault(open, false, 20_000, policy), open);
+});
+
+test('R16 whatever happens: open exactly after five faults in a row, never longer than 30 s at a time', (t) => {
+  const happening = fc.constantFrom('fault', 'service', 'nothing', 'wait');
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 60 }), (happenings) => {
+      let breaker = closedBreaker;
+      let row = 0;
+      let nowMs = 1;
+      for (const what of happenings) {
+        if (what === 'wait') nowMs += 10_000;
+        const state = breakerState(breaker, nowMs, policy);
+        if (breakerWaitMs(breaker, nowMs, policy) > policy.openMs) return false;
+        if (state === 'open' || what === 'wait') continue;
+        const probe = state === 'half-open';
+        if (probe) breaker = afterProbe(breaker, nowMs);
+        if (!probe) row = what === 'fault' ? row + 1 : what === 'service' ? 0 : row;
+        if (what === 'fault') breaker = afterFault(breaker, probe, nowMs, policy);
+        if (what === 'service') breaker = afterService(breaker, probe);
+        if (what === 'nothing') breaker = afterNothing(breaker, probe);
+        if (probe && what === 'service') row = 0;
+        const isOpen = breakerState(breaker, nowMs, policy) === 'open';
+        if (!probe && isOpen !== row >= policy.faults) return false;
+        if (probe && isOpen !== (what === 'fault')) return false;
+      }
+      return true;
+    }),
+    { numRuns: 2_000 },
+  );
+  t.pass();
+});
+
+const ring = ['a', 'b', 'c'];
+const cooldowns = new Map<string, Cooldown>([
+  ['a', { why: 'limited', untilMs: 50 }],
+  ['b', { why: 'refused', untilMs: 40 }],
+]);
+test('P6 a key in its cooldown is passed over; when all are, the one whose cooldown ends first', (t) => {
+  const none = () => undefined;
+  t.is(chooseKey(ring, none, 1, undefined).key, 'b');
+  t.is(chooseKey(ring, none, 1, 'a').key, 'a', 'a conversation keeps its key');
+  t.is(chooseKey(ring, none, 1, 'gone').key, 'b');
+  t.is(chooseKey(ring, (key) => cooldowns.get(key), 0, 'a').key, 'c');
+  t.deepEqual(
+    chooseKey(['a', 'b'], (key) => cooldowns.get(key), 0, undefined),
+    { key: 'b', cooldown: cooldowns.get('b') },
+  );
+});
+
+const said = (...texts: readonly string[]): ModelRequest => ({
+  ...plainRequest,
+  turns: texts.map((text, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    parts: [{ type: 'text', text }],
+  })),
+});
+
+test('keys take turns, and a conversation stays on its own', (t) => {
+  const provider = new ProviderHealth();
+  const model = provider.model('m');
+  const keyFor = (request: ModelRequest) => provider.chooseKey(ring, request, model, 0).key;
+  t.deepEqual([keyFor(said('x')), keyFor(said('x')), keyFor(said('x')), keyFor(said('y'))], ['a', 'b', 'c', 'a']);
+  provider.remember(said('y'), 'a');
+  t.is(conversationHash(said('y')), conversationHash(said('y', 'an answer', 'more')));
+  t.is(keyFor(said('y', 'an answer', 'more')), 'a');
+  t.is(keyFor(said('z', 'an answer', 'more')), 'b', 'one that nobody knows takes its turn');
+  t.is(keyFor(said('y', 'an answer', 'more', '', 'and more')), 'a');
+});
+
+test('R16 P6 what a model and its keys learn from each fault', (t) => {
+  const outcomes: readonly (readonly [FailureClass, breaker: number, here: boolean, elsewhere: boolean])[] = [
+    ['transient', 1, false, false],
+    ['persistent', 1, false, false],
+    ['busy', 0, false, false],
+    ['rateLimited', 0, true, false],
+    ['keyRejected', 0, true, true],
+    ['forbidden', 0, true, false],
+    ['unavailable', 0, false, false],
+    ['incompatible', 0, false, false],
+    ['final', 0, false, false],
+  ];
+  for (const [failureClass, faults, here, elsewhere] of outcomes) {
+    const provider = new ProviderHealth();
+    const model = provider.model('m');
+    model.failed({ failureClass, key: 'a', probe: false, counted: false, askedMs: undefined }, 0, defaults);
+    t.is(model.breaker.faults, faults, failureClass);
+    t.is(model.cooldownOf('a', 1) !== undefined, here, failureClass);
+    t.is(provider.model('n').cooldownOf('a', 1) !== undefined, elsewhere, failureClass);
+    t.is(model.cooldownOf('b', 1), undefined, failureClass);
+    t.is(model.cooldownOf('a', 300_000), undefined, `${failureClass}: no longer`);
+  }
+  const model = new ProviderHealth().model('m');
+  model.failed({ failureClass: 'rateLimited', key: 'a', probe: false, counted: false, askedMs: 7_000 }, 0, defaults);
+  t.is(model.cooldownOf('a', 6_999)?.why, 'limited');
+  t.is(model.cooldownOf('a', 7_000), undefined, 'as long as the upstream asks');
+});

@@ -1,0 +1,226 @@
+import test from 'ava';
+import Type from 'typebox';
+import type { Config, Provider, TransformerEntry } from '../../../../engine/config/config.ts';
+import type { LoadedStage } from '../../../../engine/config/custom/load-stages.ts';
+import type { OpenStage } from '../../../../engine/config/custom/transformer.ts';
+import { validateConfig } from '../../../../engine/config/validate.ts';
+import type { ModelEvent } from '../../../../engine/model/event.ts';
+import { machine } from '../../../../engine/model/machine.ts';
+import { transformer } from '../../../../engine/model/transformer.ts';
+import type { TransformerRegistry } from '../../../../engine/routing/plan/choose-format.ts';
+import { compilePlan } from '../../../../engine/routing/plan/plan.ts';
+import { showPlan } from '../../../../engine/routing/plan/show-plan.ts';
+import { clientProtocols } from '../../../../protocols/index.ts';
+import { defaultFormat, formats } from '../../../../transformers/index.ts';
+
+const same = machine({
+  initial: () => ({}),
+  step: (_: object, event: ModelEvent, out: ModelEvent[]) => void out.push(event),
+});
+const options = Type.Object({ secret: Type.Optional(Type.String()) });
+
+const stages = [
+  transformer({ name: 'ask', options, request: (request) => request }),
+  transformer({ name: 'answer', options, events: () => same }),
+  transformer({ name: 'both', options, request: (request) => request, events: () => same }),
+];
+
+const custom: Readonly<Record<string, OpenStage>> = {
+  'ask-op.ts': { name: 'ask-op', operators: { request: (source) => source } },
+  'answer-op.ts': { name: 'answer-op', operators: { events: (source) => source } },
+};
+
+const registry = (entries: readonly TransformerEntry[]): TransformerRegistry => ({
+  formats,
+  stages: new Map(stages.map((stage) => [stage.name, stage])),
+  defaultFormat,
+  custom: new Map(
+    entries.flatMap(({ at, path }): [string, LoadedStage][] => {
+      if (path === undefined) return [];
+      const stage = custom[path];
+      const problem = '/home/somebody/x.ts is broken';
+      return [
+        [at, stage ? { file: path, stage } : { file: path, problem, findings: [{ path: at, message: problem }] }],
+      ];
+    }),
+  ),
+});
+
+const configOf = (transformers: readonly unknown[], baseUrl: string): Config => {
+  const provider = { name: 'p', baseUrl, apiKey: 'k', models: ['m'] };
+  const result = validateConfig(
+    JSON.parse(JSON.stringify({ Providers: [provider, { ...provider, name: 'q' }], transformers })),
+    {},
+  );
+  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+  return result.config;
+};
+
+const lineOf = (
+  transformers: readonly unknown[],
+  { client: wire = 'chat', model = 'm', baseUrl = 'http://h.example/v1' } = {},
+) => {
+  const config = configOf(transformers, baseUrl);
+  const client = clientProtocols.find(({ protocol }) => protocol.wire === wire)?.protocol;
+  const provider: Provider | undefined = config.providers[0];
+  if (!client || !provider) throw new Error('not set up');
+  return compilePlan(config, registry(config.transformers), { client, provider, model });
+};
+
+const stagesOf = (line: ReturnType<typeof lineOf>): string =>
+  [line.graph.requestStages, line.graph.eventStages]
+    .map((nodes) => nodes.map(({ name }) => name).join(' '))
+    .join(' | ');
+
+const orders: readonly (readonly [title: string, entries: readonly unknown[], stages: string])[] = [
+  ['nothing', [], ' | '],
+  ['list order there, reverse order back', ['both', 'ask', 'answer'], 'both ask | answer both'],
+  ['the same stage twice', ['both', 'both'], 'both both | both both'],
+  [
+    'only those of the provider',
+    ['ask', { name: 'both', provider: 'q' }, { name: 'answer', provider: 'p' }],
+    'ask | answer',
+  ],
+  [
+    'only those of the model',
+    [
+      { name: 'ask', models: ['n'] },
+      { name: 'both', models: ['n', 'm'] },
+    ],
+    'both | both',
+  ],
+  [
+    'provider and model',
+    [
+      { name: 'ask', provider: 'p', models: ['n'] },
+      { name: 'answer', provider: 'p', models: ['m'] },
+    ],
+    ' | answer',
+  ],
+  ['a format is no stage', ['ask', 'anthropic', 'both'], 'ask both | both'],
+  [
+    'custom ones at their place',
+    ['ask', { path: 'answer-op.ts' }, { path: 'ask-op.ts' }, 'both'],
+    'ask ask-op both | both answer-op',
+  ],
+  ['a module with the name of a format is a stage', [{ name: 'anthropic', path: 'ask-op.ts' }], 'ask-op | '],
+];
+
+for (const [title, entries, expected] of orders) {
+  test(`order: ${title}`, (t) => t.is(stagesOf(lineOf(entries)), expected));
+}
+
+const choices: readonly (readonly [title: string, entries: readonly unknown[], baseUrl: string, chosen: string])[] = [
+  ['nothing says anything', [], 'http://h.example', 'openai plain'],
+  ['the host', [], 'https://api.anthropic.com', 'anthropic host'],
+  ['a host below the host', [], 'https://eu.api.groq.com/openai/v1', 'groq host'],
+  ['a host that only ends alike', [], 'https://notapi.groq.com', 'openai plain'],
+  ['an entry beats the host', ['deepseek'], 'https://api.anthropic.com', 'deepseek entry transformers[0]'],
+  ['provider beats global', [{ name: 'groq', provider: 'p' }, 'deepseek'], 'http://h', 'groq entry transformers[0]'],
+  [
+    'models beat provider',
+    [
+      { name: 'groq', models: ['m'] },
+      { name: 'deepseek', provider: 'p' },
+    ],
+    'http://h',
+    'groq entry transformers[0]',
+  ],
+  [
+    'both beat one',
+    [
+      { name: 'groq', provider: 'p', models: ['m'] },
+      { name: 'deepseek', provider: 'p' },
+    ],
+    'http://h',
+    'groq entry transformers[0]',
+  ],
+  ['the last of equals', ['groq', 'deepseek'], 'http://h', 'deepseek entry transformers[1]'],
+  ["another provider's doesn't count", [{ name: 'groq', provider: 'q' }], 'http://h', 'openai plain'],
+];
+
+for (const [title, entries, baseUrl, chosen] of choices) {
+  test(`format: ${title}`, (t) => {
+    const { choice } = lineOf(entries, { baseUrl });
+    t.is([choice.format.name, choice.because, choice.entry].filter((word) => word !== undefined).join(' '), chosen);
+  });
+}
+
+const passages: readonly (readonly [entries: readonly unknown[], client: string, request: boolean, reply: boolean])[] =
+  [
+    [[], 'chat', true, true],
+    [[], 'messages', false, false],
+    [['anthropic'], 'messages', true, true],
+    [['anthropic'], 'responses', false, false],
+    [['ask'], 'chat', false, true],
+    [['answer'], 'chat', true, false],
+    [['both'], 'chat', false, false],
+    [[{ path: 'ask-op.ts' }], 'chat', false, true],
+    [[{ path: 'answer-op.ts' }], 'chat', true, false],
+    [[{ name: 'both', models: ['n'] }], 'chat', true, true],
+  ];
+
+for (const [entries, client, request, reply] of passages) {
+  test(`pass-through: ${client}, ${JSON.stringify(entries)}`, (t) => {
+    const { graph } = lineOf(entries, { client });
+    t.deepEqual([graph.requestPassThrough.open, graph.replyPassThrough.open], [request, reply]);
+  });
+}
+
+const graphs = [...orders.map(([, entries]) => entries), [{ name: 'anthropic' }]];
+
+for (const entries of graphs) {
+  for (const client of ['messages', 'chat', 'responses']) {
+    test(`graph: ${client}, ${JSON.stringify(entries)} holds together`, (t) => {
+      const { graph } = lineOf(entries, { client });
+      const byId = new Map(graph.nodes.map((node) => [node.id, node]));
+      t.is(byId.size, graph.nodes.length, 'ids are unique');
+      for (const { from, to, carries } of graph.edges) {
+        t.is(byId.get(from)?.gives, carries, `${from} → ${to}`);
+        t.is(byId.get(to)?.takes, carries, `${from} → ${to}`);
+      }
+      // Whoever starts at the client comes by every node, and from every node back to the client.
+      const reached = (start: string, ends: 'from' | 'to'): ReadonlySet<string> => {
+        const seen = new Set([start]);
+        for (const id of seen)
+          for (const edge of graph.edges) if (edge[ends === 'to' ? 'from' : 'to'] === id) seen.add(edge[ends]);
+        return seen;
+      };
+      t.is(reached('client', 'to').size, byId.size);
+      t.is(reached('client', 'from').size, byId.size);
+    });
+  }
+}
+
+test('what is shown is plain JSON, and holds no secret', (t) => {
+  const line = lineOf([{ name: 'both', options: { secret: 'hush' } }], {
+    baseUrl: 'http://h.example/v1?key=hush',
+  });
+  const shown = showPlan(line, ['default']);
+  const text = JSON.stringify(shown);
+  t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(shown)));
+  t.notRegex(text, /hush|user/);
+  t.regex(text, /"options":\["secret"\]/);
+  t.regex(text, /http:\/\/h\.example\/v1\/chat\/completions/);
+});
+
+const faults: readonly (readonly [entries: readonly unknown[], message: RegExp])[] = [
+  [['nonesuch'], /^Transformer "nonesuch" can't be used: no transformer of the name "nonesuch" is loaded\.$/],
+  [[{ name: 'both', options: { secret: 5 } }], /^Transformer "both" can't be used: options\.secret must be string\.$/],
+  [[{ path: 'broken.ts' }], /^Transformer "broken" can't be used: its module is not loaded; app\.log says why\.$/],
+  [[{ name: 'mine', path: 'broken.ts' }], /^Transformer "mine" can't be used/],
+];
+
+for (const [entries, message] of faults) {
+  test(`fault: ${JSON.stringify(entries)}`, (t) => {
+    const { fault } = lineOf(entries);
+    t.is(fault?.kind, 'stage-failed');
+    t.regex(fault?.message ?? '', message);
+    t.is(
+      lineOf([
+        ...entries.map((entry) => ({ ...Object(typeof entry === 'string' ? { name: entry } : entry), models: ['n'] })),
+      ]).fault,
+      undefined,
+    );
+  });
+}

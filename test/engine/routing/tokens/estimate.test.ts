@@ -1,0 +1,51 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { splitText } from '../../../../engine/routing/tokens/estimate.ts';
+
+const cases = [
+  ['nothing', '', 1],
+  ['a sentence', 'The quick brown fox.', 1],
+  ['a text of common length', 'word '.repeat(10_000), 1],
+  ['a long text', 'word '.repeat(100_000), 8],
+  ['one letter many times', 'a'.repeat(1000), 4],
+  ['spaces', ' '.repeat(1000), 4],
+  ['signs', '-+'.repeat(500), 4],
+  ['another alphabet', '字'.repeat(1000), 4],
+  ['signs of both kinds', '-—'.repeat(500), 4],
+  ['spaces of both kinds', ' \u00a0'.repeat(500), 4],
+  ['letters and digits', 'a1'.repeat(500), 1],
+] as const;
+for (const [title, text, count] of cases) test(`pieces of ${title}`, (t) => t.is(splitText(text).length, count));
+
+const loneSurrogate = /\p{Cs}/u;
+
+const texts = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('a', 'Z', '1', ' ', '\n', '-', '字', '😀', '—', '\u00a0'),
+      fc.integer({ min: 1, max: 700 }),
+    ),
+  )
+  .map((runs) => runs.map(([unit, times]) => unit.repeat(times)).join(''));
+
+test('pieces make up the text, and no pair is broken', (t) => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      const pieces = splitText(text);
+      return pieces.join('') === text && pieces.every((piece) => !loneSurrogate.test(piece));
+    }),
+  );
+  t.pass();
+});
+
+/** What the encoder keeps together, and what costs it the square of its length. */
+const runs = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+|\s+/gu;
+
+test('no piece has a run that costs much', (t) => {
+  fc.assert(
+    fc.property(texts, (text) =>
+      splitText(text).every((piece) => (piece.match(runs) ?? []).every((run) => run.length <= 600)),
+    ),
+  );
+  t.pass();
+});

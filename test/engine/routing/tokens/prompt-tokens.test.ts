@@ -1,0 +1,203 @@
+import test from 'ava';
+import type { ModelRequest, Part } from '../../../../engine/model/request.ts';
+import { CountingThread } from '../../../../engine/routing/tokens/counting-thread.ts';
+import { createTokenCounter } from '../../../../engine/routing/tokens/encoder.ts';
+import { tokenLowerBound } from '../../../../engine/routing/tokens/estimate.ts';
+import { createPromptTokens } from '../../../../engine/routing/tokens/prompt-tokens.ts';
+import { plainRequest } from '../../../support/context.ts';
+
+const text = (words: string): Part => ({ type: 'text', text: words });
+const withParts = (...parts: readonly Part[]): ModelRequest => ({ ...plainRequest, turns: [{ role: 'user', parts }] });
+const bytesOf = (request: ModelRequest): number => Buffer.byteLength(JSON.stringify(request));
+
+/** Counts a token for every four characters, and notes what was asked. */
+const counting = () => {
+  const asked: string[] = [];
+  let warmed = 0;
+  const tokens = createPromptTokens({
+    async count(texts) {
+      asked.push(...texts);
+      return texts.map(({ length }) => Math.ceil(length / 4));
+    },
+    warm() {
+      warmed += 1;
+    },
+  });
+  return { tokens, asked, warmed: () => warmed };
+};
+
+const around = 3 + 4;
+
+test('what is short by its bytes is not counted', (t) => {
+  const { tokens, warmed } = counting();
+  const request = withParts(text('x'.repeat(900)));
+  t.deepEqual(tokens.sizeBeside(request, 3000, 1000), { tokens: 2000, by: 'bound' });
+  t.deepEqual(tokens.sizeBeside(request, 1900, 1000), { tokens: 900 + around, by: 'bound' });
+  t.is(warmed(), 0);
+  t.like(tokens.sizeBeside(request, 1000, 1000), { by: 'bound' });
+  t.is(warmed(), 1, 'a count will be needed soon');
+});
+
+test('media count, whatever the length of the body', (t) => {
+  const { tokens } = counting();
+  const image: Part = { type: 'image', source: { kind: 'url', url: 'u' } };
+  const document: Part = { type: 'document', source: { kind: 'file', id: 'f' } };
+  const result: Part = { type: 'tool-result', id: 'c', content: [image, document] };
+  t.like(tokens.sizeBeside(withParts(image, result), 5_000, 10), {
+    by: 'count',
+    tokens: 1600 + 1600 + 2250 + 7 + around,
+  });
+  t.like(tokens.sizeBeside(withParts(image, result), 6_000, 10), { tokens: 5450 + 20, by: 'bound' });
+});
+
+test('what is long by its words is not counted', (t) => {
+  const { tokens } = counting();
+  const request = withParts(text('word '.repeat(2000)));
+  t.deepEqual(tokens.sizeBeside(request, 1500, 10_000), { tokens: 1999 + around, by: 'bound' });
+  t.is(tokens.sizeBeside(request, 2100, 10_000), undefined);
+});
+
+test('of a growing conversation only what is new is counted', async (t) => {
+  const { tokens, asked } = counting();
+  const old = 'x'.repeat(4000);
+  const first = withParts(text(old));
+  t.is(tokens.sizeBeside(first, 2000, 4100), undefined);
+  t.deepEqual(await tokens.count(first), { tokens: 1000 + around, by: 'count' });
+  t.deepEqual(tokens.sizeBeside(first, 2000, 4100), { tokens: 1000 + around, by: 'count' });
+
+  const grown = withParts(text(old), text('y'.repeat(800)));
+  t.deepEqual(tokens.sizeBeside(grown, 2000, 4900), { tokens: 1800 + around, by: 'bound' }, 'not even that');
+  const long = withParts(text(old), text('y'.repeat(2000)));
+  t.is(tokens.sizeBeside(long, 2000, 6100), undefined);
+  asked.length = 0;
+  t.deepEqual(await tokens.count(long), { tokens: 1500 + around, by: 'count' });
+  t.deepEqual(asked, ['y'.repeat(2000)]);
+});
+
+test('the memory is bounded', async (t) => {
+  const { tokens, asked } = counting();
+  const first = withParts(text('first '.repeat(100_000)));
+  await tokens.count(first);
+  for (let index = 0; index < 20; index += 1) await tokens.count(withParts(text(`${index}${'x'.repeat(600_000)}`)));
+  asked.length = 0;
+  await tokens.count(first);
+  t.is(asked.length, 1);
+});
+
+test('where nothing can be counted just now, an estimate serves', async (t) => {
+  const tokens = createPromptTokens({ count: () => Promise.reject(new Error('full')), warm() {} });
+  t.deepEqual(await tokens.count(withParts(text('x'.repeat(400)))), { tokens: 100 + around, by: 'estimate' });
+});
+
+const real = createTokenCounter();
+const hard = [
+  ...[
+    '',
+    'x',
+    'Grüße, 世界! 😀',
+    ' \n\t',
+    'a'.repeat(1000),
+    '\ud83d',
+    '{"a":[1,2,3]}',
+    '∑∏∂ℝ',
+    '١1١1١1',
+    "it's a b c d",
+  ],
+  ...[
+    'a1b22c333d4444',
+    '//\n// a\n// b',
+    ' '.repeat(5000),
+    `${' '.repeat(300)}a`,
+    '\u0301 a \u0301b',
+    ' a'.repeat(900),
+  ],
+  ...['x = 1000000;\n'.repeat(50), 'ÀÉ aé Éa 1é1é1', 'A B C-D_E f', '12 345 6789 ٣٤ 5٣6', '\r\n a\r\n/b /c'],
+];
+
+test('the bounds lie on both sides of the count', (t) => {
+  for (const words of hard) {
+    const counted = real.countText(words);
+    t.true(tokenLowerBound(words) <= counted, `${JSON.stringify(words)}: ${tokenLowerBound(words)} ≤ ${counted}`);
+    t.true(Buffer.byteLength(words) >= counted, words);
+  }
+  const request = {
+    ...withParts(...hard.map(text), { type: 'tool-call', id: 'c', name: 'n', input: { a: [1e20, 1e20] } }),
+    tools: [{ type: 'function', name: 't', parameters: { type: 'object' } } as const],
+  };
+  const bound = counting().tokens.sizeBeside(request, 1e9, bytesOf(request));
+  t.true((bound?.tokens ?? 0) >= real.count(request));
+});
+
+test('the bounds hold for texts of any kind', (t) => {
+  const pieces = [
+    'a',
+    'Be',
+    ' ',
+    '  ',
+    '\n',
+    '\r',
+    '/',
+    '-',
+    "'s",
+    "'",
+    '1',
+    '22',
+    '٣',
+    'é',
+    'É',
+    '世',
+    '😀',
+    '\u0301',
+    '\t',
+    'ǅ',
+  ];
+  let seed = 7;
+  const next = (): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed;
+  };
+  for (let round = 0; round < 3_000; round += 1) {
+    const words = Array.from({ length: next() % 12 }, () => pieces[next() % pieces.length]).join('');
+    const counted = real.countText(words);
+    t.true(tokenLowerBound(words) <= counted && counted <= Buffer.byteLength(words), JSON.stringify(words));
+  }
+});
+
+test('the thread counts as one does here, and what is asked for while it starts waits', async (t) => {
+  const thread = new CountingThread();
+  t.teardown(() => thread.close());
+  const answers = await Promise.all([thread.count(hard), thread.count(['Hello, world!'])]);
+  t.deepEqual(answers, [hard.map(real.countText), [real.countText('Hello, world!')]]);
+});
+
+test('the event loop goes on while a long text is counted', async (t) => {
+  const thread = new CountingThread();
+  t.teardown(() => thread.close());
+  await thread.count(['warm']);
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+  }, 5);
+  const startedAt = performance.now();
+  await thread.count([Array.from({ length: 300_000 }, (_, index) => `w${index}`).join(' ')]);
+  clearInterval(timer);
+  const tookMs = performance.now() - startedAt;
+  t.true(ticks > tookMs / 5 / 4, `${ticks} ticks in ${tookMs} ms`);
+});
+
+test('a thread that falls fails its counts, and the next one gets another', async (t) => {
+  const thread = new CountingThread();
+  t.teardown(() => thread.close());
+  const lost = thread.count(['a '.repeat(2_000_000)]);
+  thread.close();
+  await t.throwsAsync(lost, { message: /ended/ });
+  t.deepEqual(await thread.count(['a']), [1]);
+});
+
+test('more than the thread can hold is refused', async (t) => {
+  const thread = new CountingThread();
+  t.teardown(() => thread.close());
+  const first = thread.count(['x']);
+  await t.throwsAsync(thread.count(['y'.repeat(64_000_001)]), { message: /Too many/ });
+  t.deepEqual(await first, [1]);
+});

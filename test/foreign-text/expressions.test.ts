@@ -1,0 +1,159 @@
+import test from 'ava';
+import { type Attack, attacksOn, render } from './attacks.ts';
+import { cpuMs, fedLength, flat, lengthsUpTo, mostMs } from './cpu.ts';
+import { rows } from './expressions.ts';
+import { expressionsIn, findExpressions } from './find-expressions.ts';
+
+/** Which text takes a pattern too long, and how long; `undefined` when none does. */
+interface Finding {
+  readonly attack: Attack;
+  readonly length: number;
+  readonly ms: number;
+}
+
+/** A text is read as the sources do: taken apart, searched all over, or matched once. */
+const runner =
+  (pattern: RegExp, splits: boolean) =>
+  (text: string): unknown => {
+    pattern.lastIndex = 0;
+    if (splits) return text.split(pattern);
+    return pattern.global ? text.replace(pattern, '') : pattern.exec(text);
+  };
+
+const msFor = (run: (text: string) => unknown, attack: Attack, length: number, enoughMs?: number): number => {
+  const text = flat(render(attack, length));
+  return cpuMs(() => text, run, enoughMs);
+};
+
+/** Lengthens a text step by step, so that one that takes exponential time ends the test rather than hangs it. */
+const feed = (run: (text: string) => unknown, attack: Attack, last: number): Finding | undefined => {
+  for (const length of lengthsUpTo(last)) {
+    const ms = msFor(run, attack, length);
+    if (ms >= mostMs) return { attack, length, ms };
+  }
+  return undefined;
+};
+
+/** The length at which attacks are compared: what takes quadratic time takes tens of milliseconds here already. */
+const comparedLength = 8192;
+/** So many of the slowest are fed at full length. */
+const fedAttacks = 3;
+
+/** The first text found, of those derived from the pattern and those given, that takes the pattern too long. */
+const tooSlow = (pattern: RegExp, worst: Attack = [], splits = false): Finding | undefined => {
+  const run = runner(pattern, splits);
+  const timed: { readonly attack: Attack; readonly ms: number }[] = [];
+  for (const attack of attacksOn(pattern)) {
+    const found = feed(run, attack, comparedLength);
+    if (found) return found;
+    timed.push({ attack, ms: msFor(run, attack, comparedLength, mostMs) });
+  }
+  const slowest = timed.sort((one, other) => other.ms - one.ms).slice(0, fedAttacks);
+  for (const attack of [worst, ...slowest.map((one) => one.attack)]) {
+    const found = attack.length > 0 ? feed(run, attack, fedLength) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+};
+
+const { expressions, made } = findExpressions();
+const written = (pattern: RegExp): string => String(pattern);
+
+test('each regular expression of the sources is in the list, and the list has no other', (t) => {
+  t.true(expressions.length > 200, 'the sources were found');
+  const inSources = new Set(expressions.map(({ file, written: text }) => `${file} ${text}`));
+  const listed = new Set(
+    Object.entries(rows).flatMap(([file, some]) => some.map(({ pattern }) => `${file} ${written(pattern)}`)),
+  );
+  t.deepEqual(
+    [...inSources].filter((one) => !listed.has(one)),
+    [],
+    'these must join the list in expressions.ts, each with its worst text if it can meet text from outside',
+  );
+  t.deepEqual(
+    [...listed].filter((one) => !inSources.has(one)),
+    [],
+    'these have left the sources',
+  );
+});
+
+test('no regular expression is made from a text at run time, but for two in the web interface', (t) => {
+  t.deepEqual(made, [
+    // The patterns of the service's own configuration schema.
+    'ui/src/config/schema-faults.ts: new RegExp(pattern, "u")',
+    // A text that is searched for, with every sign escaped.
+    'ui/src/pages/logs/log-filter.ts: new RegExp(text.replace(/[\\\\^$.*+?()[\\]{}|]/g, "\\\\$&"), "i")',
+  ]);
+});
+
+for (const [file, some] of Object.entries(rows)) {
+  const foreign = some.filter(({ worst }) => worst);
+  if (foreign.length === 0) continue;
+  test(`${file}: 100 KB of the worst text take its regular expressions less than ${mostMs} ms`, (t) => {
+    for (const { pattern, worst } of foreign) {
+      const splits = expressions.some(
+        (one) => one.file === file && one.written === written(pattern) && one.method === 'split',
+      );
+      t.is(tooSlow(pattern, worst, splits), undefined, written(pattern));
+    }
+  });
+}
+
+/** Patterns that are known to take more than linear time, each in a way of its own. */
+const bad: readonly RegExp[] = [
+  // Two ways to divide the same letters.
+  /^(a+)+$/,
+  /^(?:a|a)*$/,
+  /^(?:a|ab?)*c/,
+  /^(?:\w+\s?)*$/,
+  /^(?:[a-z]+\.?)+@/,
+  // Neighbours that take the same letters.
+  /^\d+\d+$/,
+  /^[\w.]+[a-z]+:/,
+  /^\s*a?\s*$/,
+  /^a*b?a*c/,
+  /^.*,.*,.*;/,
+  // A repetition that is begun anew at each place.
+  /\s+$/,
+  /\s*;\s*/,
+  /[^&;=]+=[^&;]+/g,
+  /input token count .*exceeds/i,
+  /\n\s*(?:at |Traceback )/,
+  /<(\w+)>.*<\/\1>/,
+  /"(?:[^\\]|\\.)*":/,
+  /(?=.*;)x/,
+  /\/\*[\s\S]*?\*\//,
+  / or (?=.* or )/g,
+  // Bounded, and still thousands of steps at each place.
+  /[\w-]{1,5000}:/,
+];
+for (const pattern of bad) {
+  test(`what is slow is found: ${written(pattern)}`, (t) => {
+    t.not(tooSlow(pattern), undefined);
+  });
+}
+
+test('what takes a text apart slowly is found', (t) => {
+  t.not(tooSlow(/\s*;\s*/, [], true), undefined);
+});
+
+test('regular expressions are found wherever they stand, and nothing else is taken for one', (t) => {
+  const source = `
+    const a: number = 4 / 2 / 1; // /comment/
+    const b = <T,>(text: T) => \`\${text} /not/ \${/in-template/.test('x')}\`;
+    class C { readonly #p = /field[/]/g; m() { return '/string/'.split(/[,;]/); } }
+    const d = a > 1 ? /then/i : a++ / 2;
+    const e = new RegExp('from' + b), f = 'text'.match('implicit'), g = RegExp(\`x\${a}\`);
+  `;
+  const { expressions: found, made: texts } = expressionsIn('source.ts', source);
+  t.deepEqual(
+    found.map(({ written: text, method }) => [text, method]),
+    [
+      ['/in-template/', 'test'],
+      ['/field[/]/g', ''],
+      ['/[,;]/', 'split'],
+      ['/then/i', ''],
+    ],
+  );
+  t.is(texts.length, 3);
+});

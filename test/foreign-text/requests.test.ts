@@ -1,0 +1,39 @@
+import test from 'ava';
+import { FaultError } from '../../engine/model/fault.ts';
+import { clientOf, convert, targets } from '../losses/pairs.ts';
+import { cpuMs, growsLinearly } from './cpu.ts';
+import { hostileRequests } from './hostile-requests.ts';
+
+const few = 500;
+/** What is done sooner, in milliseconds, isn't looked at more closely. */
+const soonMs = 40;
+
+/** One model for each way of writing requests. */
+const upstreams = ['anthropic claude-sonnet-4-5', 'look-alike', 'gemini gemini-2.0-flash', 'responses gpt-4.1'];
+const chosen = targets.filter(({ name }) => upstreams.includes(name));
+
+for (const [wire, bodies] of Object.entries(hostileRequests)) {
+  for (const [name, make] of Object.entries(bodies)) {
+    test(`${wire}, converted in linear time: ${name}`, (t) => {
+      t.is(chosen.length, upstreams.length);
+      const client = clientOf(wire);
+      for (const target of chosen) {
+        const msFor = (count: number): number =>
+          cpuMs(
+            () => make(count),
+            (body) => {
+              try {
+                convert(client, body, target);
+              } catch (error) {
+                // Some are refused, which must be as quick.
+                if (!(error instanceof FaultError)) throw error;
+              }
+            },
+            soonMs,
+          );
+        const { linear, seen } = growsLinearly(msFor, few, soonMs);
+        t.true(linear, `${target.name}: ${seen}`);
+      }
+    });
+  }
+}

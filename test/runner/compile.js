@@ -1,0 +1,158 @@
+// @ts-check
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build, stop } from 'esbuild';
+import { bundleOptions } from '../../engine/launch/compile.js';
+import { describeSource, isUnchanged } from '../../engine/launch/sources.js';
+
+/*
+ * The tests as JavaScript. A test file's process loads a few compiled modules instead of a thousand through a loader, which takes
+ * most of the processor time of short tests.
+ */
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const cache = join(root, 'node_modules', '.cache', 'switchyard-tests');
+const manifestPath = join(cache, 'manifest.json');
+
+/** What decides how the tests are compiled. */
+const own = ['engine/launch/compile.js', 'test/runner/compile.js'];
+
+/** Compiled folders are removed at this age, in milliseconds: no run takes so long. */
+const maxAgeMs = 3_600_000;
+
+/**
+ * @typedef {{ readonly folder: string, readonly tests: readonly string[], readonly sources: readonly import('../../engine/launch/sources.js').Source[] }} Manifest
+ */
+
+/** All test files, relative to the root. */
+export const testFiles = () =>
+  readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => join('test', file))
+    .sort();
+
+/**
+ * The folder of the compiled tests. All are compiled, once for as long as no source changes; a run of a few named files
+ * compiles only these.
+ * @param {readonly string[]} args the runner's arguments
+ * @returns {Promise<string>}
+ */
+export const compileTests = async (args) => {
+  const tests = testFiles();
+  const compiled = current(tests);
+  if (compiled) return compiled;
+  removeOld();
+  const named = namedFiles(args);
+  const folder = join(cache, `${Date.now()}-${process.pid}`);
+  const startedAtMs = Date.now();
+  // The compiler is a process of its own, which would stay for as long as the runner.
+  const inputs = await compileTo(folder, named ?? tests).finally(stop);
+  if (named) return folder;
+  const files = Object.keys(inputs).filter((file) => !file.startsWith('slim:'));
+  const sources = [...own, ...files].map((path) => describeSource(root, path));
+  // Which state of a file went in is unknown if it has changed since the start.
+  if (sources.every(({ mtimeMs }) => mtimeMs < startedAtMs)) writeManifest({ folder, tests, sources });
+  return folder;
+};
+
+/**
+ * @param {readonly string[]} tests
+ * @returns {string | undefined}
+ */
+const current = (tests) => {
+  try {
+    /** @type {Manifest} */
+    const manifest = JSON.parse(readFileSync(manifestPath, 'utf8'));
+    const fits = existsSync(manifest.folder) && manifest.tests.join() === tests.join();
+    return fits && manifest.sources.every((source) => isUnchanged(root, source)) ? manifest.folder : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** @param {Manifest} manifest */
+const writeManifest = (manifest) => {
+  const draft = `${manifestPath}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(manifest));
+  renameSync(draft, manifestPath);
+};
+
+/**
+ * The test files that the arguments name; `undefined` if they name anything else, or nothing.
+ * @param {readonly string[]} args
+ */
+const namedFiles = (args) => {
+  const named = args
+    .filter((arg) => !arg.startsWith('-'))
+    .map((arg) => relative(root, resolve(arg.replace(/:[\d,-]+$/, ''))));
+  const all = named.every((file) => file.endsWith('.test.ts') && existsSync(join(root, file)));
+  return all && named.length > 0 ? named : undefined;
+};
+
+const removeOld = () => {
+  mkdirSync(cache, { recursive: true });
+  for (const name of readdirSync(cache)) {
+    const path = join(cache, name);
+    if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > maxAgeMs) {
+      rmSync(path, { recursive: true, force: true });
+    }
+  }
+};
+
+/**
+ * Compiles these tests, and returns the files that went in, relative to the root, with their imports.
+ * @param {string} folder
+ * @param {readonly string[]} tests
+ * @param {readonly import('esbuild').Plugin[]} [first] plugins that come before the usual ones
+ */
+export const compileTo = async (folder, tests, first = []) => {
+  const options = bundleOptions(root, folder);
+  const { metafile } = await build({
+    ...options,
+    entryPoints: { ...options.entryPoints, ...Object.fromEntries(tests.map((file) => [file.slice(0, -3), file])) },
+    chunkNames: 'chunks/[hash]',
+    external: [...(options.external ?? []), ...external],
+    plugins: [...first, ownPlaces, wholeUndici, ...options.plugins],
+    metafile: true,
+  });
+  return metafile.inputs;
+};
+
+/** The runner itself, and packages that look for files beside their own. */
+const external = ['ava', 'axe-core', 'playwright-core', 'vite'];
+
+/**
+ * Files of the tests keep their own addresses: they look for others beside them.
+ * @type {import('esbuild').Plugin}
+ */
+const ownPlaces = {
+  name: 'own-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/test\/.*\.[jt]s$/ }, ({ path }) => {
+      if (!path.startsWith(join(root, 'test/'))) return undefined;
+      const text = readFileSync(path, 'utf8');
+      if (!text.includes('import.meta.')) return undefined;
+      const contents = text
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
+        .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
+        .replaceAll('import.meta.filename', JSON.stringify(path));
+      return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
+    });
+  },
+};
+
+/**
+ * Tests use more of undici than the gateway does.
+ * @type {import('esbuild').Plugin}
+ */
+const wholeUndici = {
+  name: 'whole-undici',
+  setup({ onResolve }) {
+    const path = createRequire(import.meta.url).resolve('undici');
+    onResolve({ filter: /^undici$/ }, ({ importer }) =>
+      importer.startsWith(join(root, 'test/')) ? { path } : undefined,
+    );
+  },
+};

@@ -1,0 +1,48 @@
+import type { ExecutionContext } from 'ava';
+import type { Config } from '../../engine/config/config.ts';
+import { validateConfig } from '../../engine/config/validate.ts';
+import { quietLogs } from '../../engine/log/logs.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
+import { createLossCounter } from '../../engine/observe/losses.ts';
+import { createSignatureCache } from '../../engine/reasoning/signature-cache.ts';
+import { compileGateway, type Gateway, type Services } from '../../engine/routing/gateway.ts';
+import { createTokenCounter } from '../../engine/routing/tokens/encoder.ts';
+import { countedHere } from '../../engine/routing/tokens/prompt-tokens.ts';
+import { createUpstreams } from '../../engine/upstream/create-upstreams.ts';
+import { createUpstreamHealth, steadyNowMs } from '../../engine/upstream/health/health.ts';
+import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+
+/** The configuration that this text comes to. */
+export const configOf = (written: JsonObject): Config => {
+  const result = validateConfig(written, {});
+  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+  return result.config;
+};
+
+const { count } = createTokenCounter();
+
+/** A yard with the built-in transformers, whose connections are closed when the test ends. */
+export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Services> = {}): Gateway => {
+  const upstreams = createUpstreams({
+    ...config.timeouts,
+    connections: 16,
+    queue: 16,
+    decompressedBytes: 1 << 26,
+    environment: {},
+  });
+  t.teardown(() => upstreams.close());
+  return compileGateway(
+    config,
+    { formats, stages, defaultFormat, custom: new Map() },
+    {
+      upstreams,
+      tokens: countedHere(count),
+      log: quietLogs.app,
+      signatures: createSignatureCache(),
+      losses: createLossCounter(),
+      health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
+      keepAliveMs: 15_000,
+      ...over,
+    },
+  );
+};

@@ -1,0 +1,21 @@
+/** What a chart shows. */
+export interface ChartProps {
+  /** What it shows, in a sentence: it stands in for the drawing. */
+  readonly label: string;
+  /** Milliseconds since 1970, rising. */
+  readonly times: readonly number[];
+  readonly lines: readonly ChartLine[];
+  /** In pixels. */
+  readonly height?: number;
+}
+
+/** A line of a chart. */
+interface ChartLine {
+  readonly title: string;
+  /** One of the page's colours: `--accent`. */
+  readonly colour: string;
+  /** One value per time; null where there is none. */
+  readonly values: readonly (number | null)[];
+  /** How a value is written. */
+  readonly format: (value: number) => string;
+}
