@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 
 /** Debian's Chromium; another one is named by `CHROMIUM`. */
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -69,6 +69,22 @@ export const startBrowser = async (): Promise<TestBrowser> => {
       await rm(home, { recursive: true, force: true });
     },
   };
+};
+
+/**
+ * Replaces a code editor's text by pasting over it, which the editor does itself. Text that is typed over a selection keeps the
+ * style of what it replaces in a `style` attribute, which the page's policy refuses with a console error.
+ */
+export const replaceText = async (editor: Locator, text: string): Promise<void> => {
+  await editor.press('ControlOrMeta+a');
+  await editor.page().evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', ${JSON.stringify(text)});
+    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    // The editor is in a shadow tree, for the styles it makes.
+    const host = document.activeElement;
+    (host.shadowRoot?.activeElement ?? host).dispatchEvent(paste);
+  })()`);
 };
 
 /** What axe finds serious or critical, in both themes: rule, place, and what to do. */

@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { start } from '../../engine/service/server.ts';
-import { hasBrowser, startBrowser, type Tab, type TestBrowser, takePictures, violations } from '../support/browser.ts';
+import {
+  hasBrowser,
+  replaceText,
+  startBrowser,
+  type Tab,
+  type TestBrowser,
+  takePictures,
+  violations,
+} from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 
@@ -180,7 +188,8 @@ browserTest('a key that is written out is warned of, hidden everywhere, and stay
     const editor = page.getByRole('textbox', { name: 'config.json' });
     await editor.getByText('•••• key of second').waitFor();
     t.false((await page.content()).includes('a-key-in-the-file'));
-    await editor.fill((await text(page)).replace('"LOG_LEVEL"', '"X"').replace('{', '{ "LOG_LEVEL": "warn",'));
+    const changed = (await text(page)).replace('"LOG_LEVEL"', '"X"').replace('{', '{ "LOG_LEVEL": "warn",');
+    await replaceText(editor, changed);
     await page.getByRole('button', { name: 'Review' }).click();
     await page.getByRole('dialog').getByText('"LOG_LEVEL": "warn"').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -350,7 +359,7 @@ browserTest('unsaved changes outlive a reload, malformed text too; leaving asks'
     t.is(await page.getByRole('combobox', { name: 'Default: destination' }).inputValue(), 'first,small');
 
     await page.goto(`${gateway.baseUrl}/ui#/settings?tab=file`);
-    await page.getByRole('textbox', { name: 'config.json' }).fill('{ "PORT": ');
+    await replaceText(page.getByRole('textbox', { name: 'config.json' }), '{ "PORT": ');
     await page.getByText('is no JSON yet').first().waitFor();
     await page.reload();
     await page.getByRole('textbox', { name: 'config.json' }).getByText('"PORT"').waitFor();
@@ -425,10 +434,10 @@ browserTest('a preset is made, refused while it is wrong, served, and deleted', 
     await page.getByLabel('Name').fill('fresh');
     await page.getByRole('button', { name: 'Go on' }).click();
     const editor = page.getByRole('textbox', { name: 'Manifest of the preset fresh' });
-    await editor.fill('{ "Router": { "default": "nobody,none" } }');
+    await replaceText(editor, '{ "Router": { "default": "nobody,none" } }');
     await page.getByText('there is no provider "nobody"').first().waitFor();
     t.true(await page.getByRole('button', { name: 'Create' }).isDisabled());
-    await editor.fill('{ "Router": { "default": "first,small" } }');
+    await replaceText(editor, '{ "Router": { "default": "first,small" } }');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('The preset fresh was saved.').waitFor();
     t.is((await ask()).headers.get('x-switchyard-route')?.split(';')[0], 'first,small');
