@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { defaults } from '../engine/config/config.ts';
+import { defaultSettings } from '../engine/config/service-settings.ts';
 import { fail } from '../engine/model/fault.ts';
 import { isJsonObject, isWithinDepth, type JsonObject, parseJson } from '../engine/model/json/json.ts';
 
@@ -9,7 +9,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Parses a request's body as a JSON object. Throws an `invalid-request` fault for other bodies, and for nesting deeper than
  * `maxDepth` levels.
  */
-export const readJsonBody = (body: Uint8Array, maxDepth: number = defaults.limits.jsonDepth): JsonObject => {
+export const readJsonBody = (body: Uint8Array, maxDepth: number = defaultSettings().limits.jsonDepth): JsonObject => {
   const value = parseJson(decode(body));
   if (value === undefined) return fail('invalid-request', 'The body is not valid JSON.');
   if (!isWithinDepth(value, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);

@@ -1,6 +1,6 @@
-import { defaults } from './config/config.ts';
 import type { Environment } from './config/env.ts';
 import { configFile, readConfig } from './config/read.ts';
+import { defaultSettings } from './config/service-settings.ts';
 import { banner } from './service/banner.ts';
 import { ConfigError } from './service/load-config.ts';
 import type { Service } from './service/server.ts';
@@ -119,7 +119,7 @@ export const main = async (options: MainOptions): Promise<void> => {
 const wantedWorkers = async (home: string, env: Environment): Promise<number> => {
   const read = await readConfig(home, env);
   if (read.type === 'invalid') throw new ConfigError(configFile(home), read.faults);
-  return read.type === 'valid' ? read.config.workers : defaults.workers;
+  return read.type === 'valid' ? read.config.workers : defaultSettings().workers;
 };
 
 /** A worker that runs in this process: the fastest to start. Its exit doesn't end the process. */

@@ -34,7 +34,16 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/reasoning/', ['engine/reasoning/', 'engine/model/', 'node:', 'lru-cache']],
   [
     'engine/config/',
-    ['engine/config/', ...below('paths.ts', 'log/', 'model/'), 'rxjs', 'typebox', 'node:', 'jsonc-parser', 'chokidar'],
+    [
+      'engine/config/',
+      ...below('paths.ts', 'log/', 'model/'),
+      'rxjs',
+      'typebox',
+      'typebox/value',
+      'node:',
+      'jsonc-parser',
+      'chokidar',
+    ],
   ],
   [
     'engine/upstream/',

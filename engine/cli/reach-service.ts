@@ -1,6 +1,7 @@
-import { type Config, defaults } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import { readConfig } from '../config/read.ts';
+import { defaultSettings } from '../config/service-settings.ts';
 import { validateConfig } from '../config/validate.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import { answers, type FoundService, findService } from '../service/workers/find-service.ts';
@@ -22,8 +23,8 @@ export interface ServiceLocation {
 export const locateService = async ({ home, env }: Pick<Cli, 'home' | 'env'>): Promise<ServiceLocation> => {
   const config = await configOf(home, env);
   const found = await findService(home);
-  const { host, port, apiKey } = config ?? { ...defaults, apiKey: undefined };
-  const address = host === 'localhost' ? defaults.host : host;
+  const { host, port, apiKey } = config ?? { ...defaultSettings(), apiKey: undefined };
+  const address = host === 'localhost' ? defaultSettings().host : host;
   const configured = baseUrlOf({ host, configuredPort: port, port, addresses: [address] });
   const located: ServiceLocation = { config, found, baseUrl: configured, apiKey };
   if (found.type === 'running') return { ...located, baseUrl: found.baseUrl };

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { defaults } from '../config/config.ts';
+import { defaultSettings } from '../config/service-settings.ts';
 import { root } from '../paths.ts';
 import { findService, isAlive } from '../service/workers/find-service.ts';
 import { pidPath, removePidFile } from '../service/workers/pid-file.ts';
@@ -60,7 +60,7 @@ export const stop = async (cli: Cli, { force = false }: { readonly force?: boole
     if (!(await exitsWithin(pid, 100))) signal(pid, 'SIGTERM');
     if (!(await exitsWithin(pid, forceMs))) signal(pid, 'SIGKILL');
   }
-  const drainMs = config?.timeouts.drainMs ?? defaults.timeouts.drainMs;
+  const drainMs = config?.timeouts.drainMs ?? defaultSettings().timeouts.drainMs;
   if (!(await exitsWithin(pid, 1_000))) cli.warn('Streams in flight go on to their end …');
   if (!(await exitsWithin(pid, drainMs + graceMs))) {
     throw new CommandError(`Process ${pid} has not ended yet; \`switchyard stop --force\` does not wait.`);

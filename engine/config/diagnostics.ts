@@ -1,17 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type SchemaFault } from '../model/schema.ts';
-import {
-  BreakerFile,
-  ConfigFile,
-  FallbackFile,
-  KeysFile,
-  LimitsFile,
-  ProviderFile,
-  RetryFile,
-  RouterFile,
-  TimeoutsFile,
-  TransformerFile,
-} from './schema.ts';
+import { ConfigFile, FallbackFile, ProviderFile, RouterFile, settingSections, TransformerFile } from './schema.ts';
 
 /** A fault or warning about the configuration: a path, and a message that continues it. */
 export type Finding = SchemaFault;
@@ -71,11 +60,7 @@ export const warnOfUnknownFields = (written: JsonObject, findings: Diagnostics):
     for (const [index, item] of value.entries()) check(item, known, memberPath(at, index));
   };
   check(written, ConfigFile, '');
-  check(written.LIMITS, LimitsFile, 'LIMITS');
-  check(written.TIMEOUTS, TimeoutsFile, 'TIMEOUTS');
-  check(written.RETRY, RetryFile, 'RETRY');
-  check(written.BREAKER, BreakerFile, 'BREAKER');
-  check(written.KEYS, KeysFile, 'KEYS');
+  for (const [name, section] of Object.entries(settingSections)) check(written[name], section, name);
   check(written.fallback, FallbackFile, 'fallback');
   check(written.Router, RouterFile, 'Router');
   if (isJsonObject(written.Router)) {

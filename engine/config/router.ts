@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { memberPath } from '../model/schema.ts';
-import { defaults, type FallbackRule, fallbackRules, type RouterConfig, type Scenario, scenarios } from './config.ts';
+import { type FallbackRule, fallbackRules, type RouterConfig, type Scenario, scenarios } from './config.ts';
 import { findDestination, findProvider, parseDestination, providersOf } from './destination.ts';
 import { closeNames, type Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import type { ProviderList } from './providers.ts';
-import type { FallbackFile, RouterFile } from './schema.ts';
+import { type FallbackFile, longContextThreshold, type RouterFile } from './schema.ts';
 
 /** Reads `Router`, and `fallback` in the older spelling. A blank destination counts as absent. */
 export const readRouter = (
@@ -51,7 +51,7 @@ export const readRouter = (
   }
   return {
     default: destination('Router.default', written.default),
-    longContextThreshold: written.longContextThreshold ?? defaults.longContextThreshold,
+    longContextThreshold: written.longContextThreshold ?? longContextThreshold,
     routes,
     fallback,
   };

@@ -1,24 +1,30 @@
 import Type, { type Static } from 'typebox';
-import { defaults, keepAliveMs } from './config.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
-const flag = (description: string, value: boolean) => Type.Optional(Type.Boolean({ description, default: value }));
+const flag = (description: string, value: boolean) => Type.Boolean({ description, default: value });
 const whole = (description: string, value: number, minimum = 1) =>
-  Type.Optional(Type.Integer({ description, default: value, minimum }));
+  Type.Integer({ description, default: value, minimum });
 
 /** The longest timer in milliseconds; Node.js fires longer ones at once. Source: Node.js documentation, `setTimeout`. */
 export const longestTimerMs = 2 ** 31 - 1;
 const milliseconds = (description: string, value: number, minimum = 1) =>
-  Type.Optional(Type.Integer({ description, default: value, minimum, maximum: longestTimerMs }));
+  Type.Integer({ description, default: value, minimum, maximum: longestTimerMs });
 
 /** The longest string in V8. Source: V8, `String::kMaxLength` on 64-bit platforms (`buffer.constants.MAX_STRING_LENGTH`). */
 export const mostTextBytes = 2 ** 29 - 24;
 /** A byte limit for data that is decoded into one string. */
 const textBytes = (description: string, value: number) =>
-  Type.Optional(Type.Integer({ description, default: value, minimum: 1, maximum: mostTextBytes }));
+  Type.Integer({ description, default: value, minimum: 1, maximum: mostTextBytes });
+const mebibyte = 1024 * 1024;
 
 /** Maximum nesting: deeper values could exhaust the stack when walked recursively. */
 const maxJsonDepth = 1_000;
+
+/**
+ * Milliseconds of silence after which a streaming client gets a keep-alive. The first one sends status 200, so later failures
+ * can't have their own status and headers.
+ */
+export const keepAliveMs = 15_000;
 
 const credential = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description }));
@@ -81,10 +87,13 @@ export const FallbackFile = Type.Object(
 );
 export type FallbackFile = Static<typeof FallbackFile>;
 
+/** Default of `Router.longContextThreshold`. */
+export const longContextThreshold = 60_000;
+
 /** `Router` in the source. Scenarios directly on it are claude-code-router's spelling. */
 export const RouterFile = Type.Object({
   default: text(`Where a bare model name goes when no scenario fits, ${destination}.`),
-  longContextThreshold: whole('Tokens above which a request counts as long.', defaults.longContextThreshold, 0),
+  longContextThreshold: Type.Optional(whole('Tokens above which a request counts as long.', longContextThreshold, 0)),
   routes: Type.Optional(Type.Object(routes, { description: 'Destinations by scenario.' })),
   fallback: Type.Optional(FallbackFile),
   ...routes,
@@ -107,9 +116,9 @@ export const TransformerEntryFile = Type.Union([
   TransformerFile,
 ]);
 
-/** `LIMITS` in the source. */
-export const LimitsFile = Type.Object({
-  bodyBytes: textBytes('Bytes of a request body as sent.', defaults.limits.bodyBytes),
+/** `LIMITS`: size limits of requests and answers, and concurrency limits. */
+export const Limits = Type.Object({
+  bodyBytes: textBytes('Bytes of a request body as sent.', 32 * mebibyte),
   decompressedBytes: Type.Optional(
     Type.Integer({
       description: 'Bytes of a request body once decompressed; default: twice `bodyBytes`.',
@@ -119,102 +128,84 @@ export const LimitsFile = Type.Object({
   ),
   bodiesBytes: whole(
     'Bytes of memory that all request bodies at work may take together, in all their forms.',
-    defaults.limits.bodiesBytes,
+    512 * mebibyte,
   ),
-  ratio: whole('Decompressed bytes per compressed byte.', defaults.limits.ratio),
-  jsonDepth: Type.Optional(
-    Type.Integer({
-      description: "Nesting of a request's JSON.",
-      default: defaults.limits.jsonDepth,
-      minimum: 1,
-      maximum: maxJsonDepth,
-    }),
-  ),
-  requestsPerClient: whole(
-    'Requests of one client address at work at the same time.',
-    defaults.limits.requestsPerClient,
-  ),
+  ratio: whole('Decompressed bytes per compressed byte.', 200),
+  jsonDepth: Type.Integer({
+    description: "Nesting of a request's JSON.",
+    default: 256,
+    minimum: 1,
+    maximum: maxJsonDepth,
+  }),
+  requestsPerClient: whole('Requests of one client address at work at the same time.', 1024),
   connectionsPerClient: Type.Optional(
     Type.Integer({
       description: 'Connections of one client address; default: 1024, or `requestsPerClient` where that is more.',
       minimum: 1,
     }),
   ),
-  connectionsPerProvider: whole(
-    'Connections to one provider at the same time.',
-    defaults.limits.connectionsPerProvider,
-  ),
-  queuePerProvider: whole('Calls that may wait for one of these connections.', defaults.limits.queuePerProvider, 0),
-  recordBytes: textBytes("Bytes of one record of a provider's stream.", defaults.limits.recordBytes),
+  connectionsPerProvider: whole('Connections to one provider at the same time.', 2048),
+  queuePerProvider: whole('Calls that may wait for one of these connections.', 1024, 0),
+  recordBytes: textBytes("Bytes of one record of a provider's stream.", 64 * mebibyte),
   replyBytes: textBytes(
     "Bytes of a provider's whole answer, and of the content of a stream that is converted.",
-    defaults.limits.replyBytes,
+    64 * mebibyte,
   ),
   decompressedReplyBytes: whole(
     "Bytes of a provider's compressed answer, as sent and once decompressed.",
-    defaults.limits.decompressedReplyBytes,
+    64 * mebibyte,
   ),
 });
+export type Limits = Readonly<Required<Static<typeof Limits>>>;
 
-/** `TIMEOUTS` in the source. */
-export const TimeoutsFile = Type.Object({
-  connectMs: milliseconds('Milliseconds for a connection to a provider.', defaults.timeouts.connectMs),
-  firstByteMs: milliseconds("Milliseconds for the first byte of a provider's answer.", defaults.timeouts.firstByteMs),
-  idleMs: milliseconds("Milliseconds between two pieces of a provider's answer.", defaults.timeouts.idleMs),
-  queueMs: milliseconds('Milliseconds for a connection to a provider to become free.', defaults.timeouts.queueMs),
+/** `TIMEOUTS`. */
+export const Timeouts = Type.Object({
+  connectMs: milliseconds('Milliseconds for a connection to a provider.', 10_000),
+  firstByteMs: milliseconds("Milliseconds for the first byte of a provider's answer.", 300_000),
+  idleMs: milliseconds("Milliseconds between two pieces of a provider's answer.", 120_000),
+  queueMs: milliseconds('Milliseconds for a connection to a provider to become free.', 30_000),
   stageMs: milliseconds(
     'Milliseconds that a custom transformer may take over a request, or over a batch of an answer.',
-    defaults.timeouts.stageMs,
+    30_000,
   ),
-  drainMs: milliseconds('Milliseconds for streams in flight when the service stops.', defaults.timeouts.drainMs, 0),
+  drainMs: milliseconds('Milliseconds for streams in flight when the service stops.', 30_000, 0),
 });
+export type Timeouts = Readonly<Static<typeof Timeouts>>;
 
-/** `RETRY` in the source. */
-export const RetryFile = Type.Object({
-  attempts: Type.Optional(
-    Type.Integer({
-      description: 'Further tries at one destination.',
-      default: defaults.retry.attempts,
-      minimum: 0,
-      maximum: 10,
-    }),
-  ),
-  budget: Type.Optional(
-    Type.Number({
-      description: "The share of a provider's live requests that may be on a further try.",
-      default: defaults.retry.budget,
-      minimum: 0,
-      maximum: 1,
-    }),
-  ),
-  floor: whole('So many may be, however few requests are live.', defaults.retry.floor, 0),
-  baseMs: milliseconds(
-    'Milliseconds of which a random part is waited first; doubles each time.',
-    defaults.retry.baseMs,
-    0,
-  ),
-  maxMs: milliseconds('The longest of these waits in milliseconds.', defaults.retry.maxMs, 0),
-  waitMs: Type.Optional(
-    Type.Integer({
-      description: 'Milliseconds that all waits of one request may take together.',
-      default: defaults.retry.waitMs,
-      minimum: 0,
-      maximum: keepAliveMs - 1,
-    }),
-  ),
+/** `RETRY`: how failed calls are retried. */
+export const RetryPolicy = Type.Object({
+  attempts: Type.Integer({ description: 'Further tries at one destination.', default: 2, minimum: 0, maximum: 10 }),
+  budget: Type.Number({
+    description: "The share of a provider's live requests that may be on a further try.",
+    default: 0.2,
+    minimum: 0,
+    maximum: 1,
+  }),
+  floor: whole('So many may be, however few requests are live.', 3, 0),
+  baseMs: milliseconds('Milliseconds of which a random part is waited first; doubles each time.', 500, 0),
+  maxMs: milliseconds('The longest of these waits in milliseconds.', 8_000, 0),
+  waitMs: Type.Integer({
+    description: 'Milliseconds that all waits of one request may take together.',
+    default: 10_000,
+    minimum: 0,
+    maximum: keepAliveMs - 1,
+  }),
 });
+export type RetryPolicy = Readonly<Static<typeof RetryPolicy>>;
 
-/** `BREAKER` in the source. */
-export const BreakerFile = Type.Object({
-  faults: whole('Faults in a row after which a model is left alone.', defaults.breaker.faults),
-  openMs: milliseconds('Milliseconds for which it is.', defaults.breaker.openMs),
+/** `BREAKER`: when the circuit breaker of a provider's model opens. */
+export const BreakerPolicy = Type.Object({
+  faults: whole('Faults in a row after which a model is left alone.', 5),
+  openMs: milliseconds('Milliseconds for which it is.', 30_000),
 });
+export type BreakerPolicy = Readonly<Static<typeof BreakerPolicy>>;
 
-/** `KEYS` in the source. */
-export const KeysFile = Type.Object({
-  limitedMs: milliseconds('Milliseconds after a rate limit that names no time.', defaults.keys.limitedMs),
-  refusedMs: milliseconds('Milliseconds after the key was refused.', defaults.keys.refusedMs),
+/** `KEYS`: cooldowns of keys. */
+export const KeyPolicy = Type.Object({
+  limitedMs: milliseconds('Milliseconds after a rate limit that names no time.', 30_000),
+  refusedMs: milliseconds('Milliseconds after the key was refused.', 300_000),
 });
+export type KeyPolicy = Readonly<Static<typeof KeyPolicy>>;
 
 /** `trace` and `fatal` are claude-code-router's names for `debug` and `error`. */
 const LogLevelFile = Type.Union(
@@ -226,40 +217,53 @@ const LogLevelFile = Type.Union(
     Type.Literal('trace'),
     Type.Literal('fatal'),
   ],
-  { description: 'The least important records to log.', default: defaults.logLevel },
+  { description: 'The least important records to log.', default: 'info' },
 );
 
-/** The service settings of `config.json`. */
-export const ServiceSettingsFile = Type.Object({
-  HOST: Type.Optional(Type.String({ description: 'Listen address.', default: defaults.host })),
-  PORT: Type.Optional(
-    Type.Integer({ description: 'Listen port.', default: defaults.port, minimum: 0, maximum: 65535 }),
-  ),
-  WORKERS: Type.Optional(
-    Type.Integer({
-      description: 'Processes that serve the port together.',
-      default: defaults.workers,
-      minimum: 1,
-      maximum: 64,
-    }),
-  ),
+/** The service settings that are objects. */
+export const settingSections = {
+  LIMITS: Limits,
+  TIMEOUTS: Timeouts,
+  RETRY: RetryPolicy,
+  BREAKER: BreakerPolicy,
+  KEYS: KeyPolicy,
+};
+
+/** The service settings with their defaults filled in. */
+export const ServiceSettings = Type.Object({
+  HOST: Type.String({ description: 'Listen address.', default: '127.0.0.1' }),
+  PORT: Type.Integer({ description: 'Listen port.', default: 3456, minimum: 0, maximum: 65535 }),
+  WORKERS: Type.Integer({
+    description: 'Processes that serve the port together.',
+    default: 1,
+    minimum: 1,
+    maximum: 64,
+  }),
   APIKEY: text('The key that clients must send. Needed when HOST is not a loopback address.'),
-  LOG: flag('Whether to write logs.', defaults.log),
-  LOG_LEVEL: Type.Optional(LogLevelFile),
+  LOG: flag('Whether to write logs.', true),
+  LOG_LEVEL: LogLevelFile,
   ALLOWED_HOSTS: Type.Optional(
     Type.Array(Type.String(), { description: "Further names that a request's `Host` header may carry." }),
   ),
   CHAT_STRICT: flag(
     'Whether the chat route refuses `response_format: json_schema`, `functions` and `function_call`; false: they are carried as on the other routes.',
-    defaults.chatStrict,
+    true,
   ),
-  LIMITS: Type.Optional(LimitsFile),
-  TIMEOUTS: Type.Optional(TimeoutsFile),
-  RETRY: Type.Optional(RetryFile),
-  BREAKER: Type.Optional(BreakerFile),
-  KEYS: Type.Optional(KeysFile),
+  ...settingSections,
 });
-export type ServiceSettingsFile = Static<typeof ServiceSettingsFile>;
+export type ServiceSettings = Static<typeof ServiceSettings>;
+
+/** The service settings of `config.json`: each may be absent. */
+const ServiceSettingsFile = Type.Partial(
+  Type.Object({
+    ...ServiceSettings.properties,
+    LIMITS: Type.Partial(Limits),
+    TIMEOUTS: Type.Partial(Timeouts),
+    RETRY: Type.Partial(RetryPolicy),
+    BREAKER: Type.Partial(BreakerPolicy),
+    KEYS: Type.Partial(KeyPolicy),
+  }),
+);
 
 /** `config.json`, with environment references resolved. Unknown fields are allowed. */
 export const ConfigFile = Type.Object({

@@ -1,52 +1,72 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { Clean, Default } from 'typebox/value';
 import type { LogLevel } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
-import {
-  type BreakerPolicy,
-  type Config,
-  defaults,
-  type KeyPolicy,
-  type Limits,
-  type RetryPolicy,
-  type Timeouts,
-} from './config.ts';
-import type { Diagnostics } from './diagnostics.ts';
+import { reader } from '../model/schema.ts';
+import type { Config } from './config.ts';
+import { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
-import { mostTextBytes, type ServiceSettingsFile } from './schema.ts';
+import { mostTextBytes, ServiceSettings, settingSections } from './schema.ts';
 
-/** The part of a configuration that isn't about providers and routing. */
-type ServiceSettings = Omit<Config, 'providers' | 'router' | 'transformers'>;
+type Settings = Omit<Config, 'providers' | 'router' | 'transformers'>;
+const complete = reader(ServiceSettings);
 
-/** Reads the service settings from the source and fills in defaults. */
+/** Decompressed bytes allowed per byte of `bodyBytes`, so that one setting scales both. */
+const decompressedPerBodyByte = 2;
+
+/** Connections per client address, however few requests it may have. */
+const minConnectionsPerClient = 1024;
+
+/** The part of a configuration that isn't about providers and routing. `undefined` if a field doesn't match the schema. */
 export const readServiceSettings = (
-  written: ServiceSettingsFile,
+  source: JsonObject,
   unset: readonly UnsetReference[],
   findings: Diagnostics,
-): ServiceSettings => {
-  const host = written.HOST?.trim() ?? defaults.host;
-  const apiKey = written.APIKEY?.trim() || undefined;
+): Settings | undefined => {
+  const settings = withDefaults(source);
+  return complete.matches(settings) ? configOf(settings, unset, findings) : undefined;
+};
+
+/** The settings of an empty source. */
+export const defaultSettings = (): Settings => configOf(complete.read(withDefaults({})), [], new Diagnostics());
+
+/** Fills in the schema's defaults and removes unknown members. */
+const withDefaults = (source: JsonObject): unknown => {
+  const sections = Object.fromEntries(Object.keys(settingSections).map((name) => [name, {}]));
+  return Clean(ServiceSettings, Default(ServiceSettings, structuredClone({ ...sections, ...source })));
+};
+
+const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], findings: Diagnostics): Settings => {
+  const { HOST, APIKEY, ALLOWED_HOSTS = [], LIMITS } = settings;
+  const host = HOST.trim();
+  const apiKey = APIKEY?.trim() || undefined;
   // A blank key must not count as none: that would open the service to everyone.
-  if (!apiKey && written.APIKEY) findings.fault('APIKEY', 'must not be blank');
+  if (!apiKey && APIKEY) findings.fault('APIKEY', 'must not be blank');
   if (!apiKey && !isLoopback(host)) {
     const open = `${JSON.stringify(host)} can be reached from other machines, so APIKEY must be set`;
-    findings.fault('HOST', `is not a loopback address: ${open}, or HOST be ${defaults.host}`);
+    findings.fault('HOST', `is not a loopback address: ${open}, or HOST be ${defaultSettings().host}`);
   }
   const missing = new Set(unset.map(({ path }) => path));
-  const allowed = (written.ALLOWED_HOSTS ?? []).filter((_, index) => !missing.has(`ALLOWED_HOSTS[${index}]`));
+  const allowed = ALLOWED_HOSTS.filter((_, index) => !missing.has(`ALLOWED_HOSTS[${index}]`));
   return {
     host: host.replace(/^\[(.*)\]$/, '$1'),
-    port: written.PORT ?? defaults.port,
-    workers: written.WORKERS ?? defaults.workers,
+    port: settings.PORT,
+    workers: settings.WORKERS,
     apiKey,
-    log: written.LOG ?? defaults.log,
-    logLevel: logLevel(written.LOG_LEVEL ?? defaults.logLevel),
+    log: settings.LOG,
+    logLevel: logLevel(settings.LOG_LEVEL),
     allowedHosts: allowed.map((name) => name.trim()).filter((name) => name !== ''),
-    chatStrict: written.CHAT_STRICT ?? defaults.chatStrict,
-    limits: readLimits(written.LIMITS),
-    timeouts: readTimeouts(written.TIMEOUTS),
-    retry: readRetry(written.RETRY),
-    breaker: readBreaker(written.BREAKER),
-    keys: readKeys(written.KEYS),
+    chatStrict: settings.CHAT_STRICT,
+    limits: {
+      ...LIMITS,
+      decompressedBytes:
+        LIMITS.decompressedBytes ?? Math.min(LIMITS.bodyBytes * decompressedPerBodyByte, mostTextBytes),
+      connectionsPerClient: LIMITS.connectionsPerClient ?? Math.max(LIMITS.requestsPerClient, minConnectionsPerClient),
+    },
+    timeouts: settings.TIMEOUTS,
+    retry: settings.RETRY,
+    breaker: settings.BREAKER,
+    keys: settings.KEYS,
   };
 };
 
@@ -87,58 +107,10 @@ const fromText = new Map<string, (text: string) => string | number | boolean>([
   ['CHAT_STRICT', flagOf],
 ]);
 
-const logLevel = (level: NonNullable<ServiceSettingsFile['LOG_LEVEL']>): LogLevel => {
+const logLevel = (level: ServiceSettings['LOG_LEVEL']): LogLevel => {
   if (level === 'trace') return 'debug';
   return level === 'fatal' ? 'error' : level;
 };
-
-const readLimits = (written: ServiceSettingsFile['LIMITS'] = {}): Limits => {
-  const { decompressedPerBodyByte, ...fixed } = defaults.limits;
-  const bodyBytes = written.bodyBytes ?? fixed.bodyBytes;
-  const requestsPerClient = written.requestsPerClient ?? fixed.requestsPerClient;
-  return {
-    bodyBytes,
-    decompressedBytes: written.decompressedBytes ?? Math.min(bodyBytes * decompressedPerBodyByte, mostTextBytes),
-    bodiesBytes: written.bodiesBytes ?? fixed.bodiesBytes,
-    ratio: written.ratio ?? fixed.ratio,
-    jsonDepth: written.jsonDepth ?? fixed.jsonDepth,
-    requestsPerClient,
-    connectionsPerClient: written.connectionsPerClient ?? Math.max(requestsPerClient, fixed.requestsPerClient),
-    connectionsPerProvider: written.connectionsPerProvider ?? fixed.connectionsPerProvider,
-    queuePerProvider: written.queuePerProvider ?? fixed.queuePerProvider,
-    recordBytes: written.recordBytes ?? fixed.recordBytes,
-    replyBytes: written.replyBytes ?? fixed.replyBytes,
-    decompressedReplyBytes: written.decompressedReplyBytes ?? fixed.decompressedReplyBytes,
-  };
-};
-
-const readTimeouts = (written: ServiceSettingsFile['TIMEOUTS'] = {}): Timeouts => ({
-  connectMs: written.connectMs ?? defaults.timeouts.connectMs,
-  firstByteMs: written.firstByteMs ?? defaults.timeouts.firstByteMs,
-  idleMs: written.idleMs ?? defaults.timeouts.idleMs,
-  queueMs: written.queueMs ?? defaults.timeouts.queueMs,
-  stageMs: written.stageMs ?? defaults.timeouts.stageMs,
-  drainMs: written.drainMs ?? defaults.timeouts.drainMs,
-});
-
-const readRetry = (written: ServiceSettingsFile['RETRY'] = {}): RetryPolicy => ({
-  attempts: written.attempts ?? defaults.retry.attempts,
-  budget: written.budget ?? defaults.retry.budget,
-  floor: written.floor ?? defaults.retry.floor,
-  baseMs: written.baseMs ?? defaults.retry.baseMs,
-  maxMs: written.maxMs ?? defaults.retry.maxMs,
-  waitMs: written.waitMs ?? defaults.retry.waitMs,
-});
-
-const readBreaker = (written: ServiceSettingsFile['BREAKER'] = {}): BreakerPolicy => ({
-  faults: written.faults ?? defaults.breaker.faults,
-  openMs: written.openMs ?? defaults.breaker.openMs,
-});
-
-const readKeys = (written: ServiceSettingsFile['KEYS'] = {}): KeyPolicy => ({
-  limitedMs: written.limitedMs ?? defaults.keys.limitedMs,
-  refusedMs: written.refusedMs ?? defaults.keys.refusedMs,
-});
 
 /** Whether a host name or address, with or without brackets, is loopback. */
 export const isLoopback = (host: string): boolean => {

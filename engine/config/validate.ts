@@ -6,14 +6,7 @@ import { applyEnvOverrides, type Environment, interpolateAll, type Reference, re
 import { maxDepth } from './parse.ts';
 import { isDemo, readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
-import {
-  ConfigFile,
-  FallbackFile,
-  ProviderFile,
-  RouterFile,
-  ServiceSettingsFile,
-  TransformerEntryFile,
-} from './schema.ts';
+import { ConfigFile, FallbackFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
 import { coerceFromEnv, readServiceSettings } from './service-settings.ts';
 import { readTransformers, type SourceItem } from './transformers.ts';
 
@@ -23,7 +16,6 @@ export type Validation =
   | { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] };
 
 const file = reader(ConfigFile);
-const settingsFile = reader(ServiceSettingsFile);
 const providerFile = reader(ProviderFile);
 const routerFile = reader(RouterFile);
 const fallbackFile = reader(FallbackFile);
@@ -64,7 +56,7 @@ export const validateConfig = (written: JsonObject, env: Environment): Validatio
     list,
     findings,
   );
-  const settings = settingsFile.matches(filled) ? readServiceSettings(filled, unset, findings) : undefined;
+  const settings = readServiceSettings(filled, unset, findings);
 
   const { faults, warnings } = findings;
   if (faults.length > 0 || !settings) return { faults, warnings };

@@ -1,5 +1,5 @@
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import type { Limits } from '../config/config.ts';
+import type { Limits } from '../config/schema.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { FaultError } from '../model/fault.ts';
 import { RecordBound } from './record-bound.ts';

@@ -1,5 +1,5 @@
 import type { Observable, OperatorFunction } from 'rxjs';
-import type { Limits } from '../config/config.ts';
+import type { Limits } from '../config/schema.ts';
 import type { Answered, Ready } from '../exchange.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import type { Gateway } from '../routing/gateway.ts';

@@ -1,18 +1,12 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { scenarios } from '../../engine/config/config.ts';
-import { BreakerFile, ConfigFile, KeysFile, LimitsFile, RetryFile, TimeoutsFile } from '../../engine/config/schema.ts';
+import { ConfigFile, settingSections } from '../../engine/config/schema.ts';
 import { formats, stages } from '../../transformers/index.ts';
 
 const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
 
-const sections = [
-  ['LIMITS', LimitsFile],
-  ['TIMEOUTS', TimeoutsFile],
-  ['RETRY', RetryFile],
-  ['BREAKER', BreakerFile],
-  ['KEYS', KeysFile],
-] as const;
+const sections = Object.entries(settingSections);
 
 test('the page on the configuration has every field, scenario and transformer', (t) => {
   const fields = [

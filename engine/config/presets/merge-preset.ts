@@ -5,7 +5,7 @@ import { type Config, scenarios } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
 import type { Environment } from '../env.ts';
 import { parseConfig } from '../parse.ts';
-import { ServiceSettingsFile } from '../schema.ts';
+import { ServiceSettings } from '../schema.ts';
 import { validateConfig } from '../validate.ts';
 import { unusable } from './preset-files.ts';
 
@@ -21,7 +21,7 @@ const descriptive: ReadonlySet<string> = new Set([
   'keywords',
 ]);
 /** Fields of the whole service, whose listener and logs serve all presets. */
-const serviceFields: ReadonlySet<string> = new Set(Object.keys(ServiceSettingsFile.properties));
+const serviceFields: ReadonlySet<string> = new Set(Object.keys(ServiceSettings.properties));
 
 /**
  * Merges a preset's manifest over the source of the base configuration. Fields of the preset override those of the base; in

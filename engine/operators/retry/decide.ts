@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../../config/config.ts';
+import type { RetryPolicy } from '../../config/schema.ts';
 import type { FailureClass } from '../../upstream/health/failure-class.ts';
 
 /** The facts on which the decision after a failed attempt depends. */

@@ -1,4 +1,4 @@
-import type { BreakerPolicy } from '../../config/config.ts';
+import type { BreakerPolicy } from '../../config/schema.ts';
 
 /** A circuit breaker for one model, as an immutable value. */
 export interface Breaker {

@@ -1,4 +1,4 @@
-import type { BreakerPolicy, KeyPolicy } from '../../config/config.ts';
+import type { BreakerPolicy, KeyPolicy } from '../../config/schema.ts';
 import {
   afterFault,
   afterNothing,

@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../../config/config.ts';
+import type { RetryPolicy } from '../../config/schema.ts';
 
 /** Requests at one provider, from the first attempt to the end of the answer. */
 export interface Traffic {

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { type Config, keepAliveMs } from '../../../engine/config/config.ts';
+import type { Config } from '../../../engine/config/config.ts';
 import { formatFinding } from '../../../engine/config/diagnostics.ts';
-import { BreakerFile, KeysFile, RetryFile, TimeoutsFile } from '../../../engine/config/schema.ts';
+import { keepAliveMs, settingSections } from '../../../engine/config/schema.ts';
 import { validateConfig } from '../../../engine/config/validate.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 
@@ -27,12 +27,7 @@ const configOf = (written: JsonObject): Config => {
 /** Node.js runs a timer of more milliseconds at once. */
 const longestTimerMs = 2_147_483_647;
 
-const millisecondFields = Object.entries({
-  TIMEOUTS: TimeoutsFile,
-  RETRY: RetryFile,
-  BREAKER: BreakerFile,
-  KEYS: KeysFile,
-}).flatMap(([section, { properties }]) =>
+const millisecondFields = Object.entries(settingSections).flatMap(([section, { properties }]) =>
   Object.keys(properties).flatMap((name) => (name.endsWith('Ms') ? [[section, name] as const] : [])),
 );
 
@@ -100,6 +95,12 @@ test('an empty configuration is complete', (t) => {
     router: { default: undefined, longContextThreshold: 60_000, routes: {}, fallback: {} },
     transformers: [],
   });
+});
+
+test('a section keeps the default of each field that is absent, and no unknown member', (t) => {
+  const { limits, retry } = configOf({ LIMITS: { ratio: 3, unknown: 1 }, RETRY: {} });
+  t.deepEqual(limits, { ...configOf({}).limits, ratio: 3 });
+  t.deepEqual(retry, configOf({}).retry);
 });
 
 test('every field is read', (t) => {

@@ -1,4 +1,4 @@
-import { type Config, defaults, type Provider, type RouterConfig } from '../../../engine/config/config.ts';
+import type { Config, Provider, RouterConfig } from '../../../engine/config/config.ts';
 import { validateConfig } from '../../../engine/config/validate.ts';
 
 /** A provider that lists these models. */
@@ -14,10 +14,9 @@ export const provider = (name: string, ...models: readonly string[]): Provider =
 export const configWith = (providers: readonly Provider[], router: Partial<RouterConfig> = {}): Config => {
   const plain = validateConfig({}, {});
   if ('faults' in plain) throw new Error('the empty configuration has faults');
-  const { longContextThreshold } = defaults;
   return {
     ...plain.config,
     providers,
-    router: { default: undefined, longContextThreshold, routes: {}, fallback: {}, ...router },
+    router: { ...plain.config.router, ...router },
   };
 };

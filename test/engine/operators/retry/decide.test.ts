@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { defaults } from '../../../../engine/config/config.ts';
+import { defaultSettings } from '../../../../engine/config/service-settings.ts';
 import type { Fault, FaultKind } from '../../../../engine/model/fault.ts';
 import type { ModelRequest } from '../../../../engine/model/request.ts';
 import { decide, type RetryDecision, type RetrySituation } from '../../../../engine/operators/retry/decide.ts';
@@ -20,6 +20,8 @@ import { classifyFailure, type FailureClass } from '../../../../engine/upstream/
 import { ProviderHealth } from '../../../../engine/upstream/health/health.ts';
 import { isWithinBudget } from '../../../../engine/upstream/health/traffic.ts';
 import { plainRequest } from '../../../support/context.ts';
+
+const defaults = defaultSettings();
 
 const verdicts: readonly (readonly [kind: FaultKind, status: number | undefined, failureClass: FailureClass])[] = [
   ['upstream-unreachable', undefined, 'transient'],
