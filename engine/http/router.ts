@@ -86,6 +86,9 @@ const wrongMethod = (known: readonly Pattern[], method: string, path: string): F
 const paramsOf = ({ segments }: Pattern, asked: readonly string[]): Params | undefined => {
   const rest = segments.at(-1) === '*';
   if (rest ? asked.length < segments.length : asked.length !== segments.length) return undefined;
+  // First without decoding: nearly all routes differ in a fixed segment.
+  if (!segments.every((segment, index) => segment === asked[index] || segment[0] === ':' || segment === '*'))
+    return undefined;
   const params: Record<string, string> = {};
   for (const [index, segment] of segments.entries()) {
     if (rest && index === segments.length - 1) {
@@ -96,7 +99,7 @@ const paramsOf = ({ segments }: Pattern, asked: readonly string[]): Params | und
       const value = decode(asked[index] ?? '');
       if (!value) return undefined;
       params[segment.slice(1)] = value;
-    } else if (segment !== asked[index]) return undefined;
+    }
   }
   return params;
 };

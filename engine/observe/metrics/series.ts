@@ -13,7 +13,8 @@ const overflow = 'other';
 
 /** The series of one metric, created on first use; above the limit, new ones share a series with all labels `other`. */
 class SeriesTable<T> {
-  readonly #rows = new Map<string, Series<T>>();
+  readonly rows: Series<T>[] = [];
+  readonly #root = new LabelNode<T>();
   readonly #make: () => T;
 
   constructor(make: () => T) {
@@ -21,22 +22,32 @@ class SeriesTable<T> {
   }
 
   at(labels: LabelValues): T {
-    const key = labels.length === 1 ? (labels[0] ?? '') : labels.join('\0');
-    return this.#rows.get(key)?.value ?? this.#add(key, labels);
+    let node: LabelNode<T> | undefined = this.#root;
+    for (let level = 0; node && level < labels.length; level += 1) node = node.below.get(labels[level] ?? '');
+    return node?.value ?? this.#add(labels);
   }
 
-  get rows(): Iterable<Series<T>> {
-    return this.#rows.values();
-  }
-
-  #add(key: string, labels: LabelValues): T {
-    if (this.#rows.size >= maxSeries && labels.some((label) => label !== overflow)) {
+  #add(labels: LabelValues): T {
+    if (this.rows.length >= maxSeries && labels.some((label) => label !== overflow)) {
       return this.at(labels.map(() => overflow));
     }
+    let node = this.#root;
+    for (const label of labels) {
+      const next = node.below.get(label) ?? new LabelNode<T>();
+      node.below.set(label, next);
+      node = next;
+    }
     const value = this.#make();
-    this.#rows.set(key, { labels, value });
+    node.value = value;
+    this.rows.push({ labels, value });
     return value;
   }
+}
+
+/** A tree of maps, one level per label: finding a series builds and hashes no key text. */
+class LabelNode<T> {
+  value: T | undefined;
+  readonly below = new Map<string, LabelNode<T>>();
 }
 
 /** A counter per set of labels. */
