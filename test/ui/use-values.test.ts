@@ -132,7 +132,7 @@ test('a log line is told by its level, its request and its fields; any other lin
   t.like(third, { level: 40, request: 'req_1', own: false });
   t.like(fourth, { level: 0, request: '', own: false });
   t.is(briefOf(JSON.parse(started)), 'GET /api/logs?file=a');
-  t.is(briefOf(JSON.parse(completed)), '200 after 4 ms');
+  t.is(briefOf(JSON.parse(completed)), '200 in 4 ms');
   t.is(briefOf(JSON.parse(routed)), 'asked: x');
   t.deepEqual([0, 10, 35, 60, 99].map(levelName), ['text', 'trace', 'info', 'fatal', 'fatal']);
 });

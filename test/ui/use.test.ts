@@ -83,7 +83,7 @@ const faultsOf = async (page: Page): Promise<readonly string[]> => {
 
 browserTest('the playground sends in each protocol, streamed and whole, and shows all that came', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
-  await page.getByLabel('Text', { exact: true }).fill('Why?');
+  await page.getByLabel('User message').fill('Why?');
   for (const [label, title] of [
     ['Messages', 'Messages'],
     ['Chat', 'Chat Completions'],
@@ -91,7 +91,7 @@ browserTest('the playground sends in each protocol, streamed and whole, and show
   ] as const) {
     await page.getByRole('group', { name: 'Protocol' }).getByText(label, { exact: true }).click();
     for (const streamed of [true, false]) {
-      await page.getByLabel('streamed').setChecked(streamed);
+      await page.getByLabel('Stream').setChecked(streamed);
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       const run = runOf(page, title);
       await run.getByText('done', { exact: true }).waitFor();
@@ -108,24 +108,24 @@ browserTest('the playground sends in each protocol, streamed and whole, and show
       }
       await run.getByRole('tab', { name: /^Headers/ }).click();
       await run.getByText('box,small;explicit').waitFor();
-      await run.getByRole('tab', { name: 'Answer', exact: true }).click();
+      await run.getByRole('tab', { name: 'Response', exact: true }).click();
     }
   }
   t.is(upstream.requests.length, 6);
-  await page.getByRole('link', { name: 'See the request' }).click();
+  await page.getByRole('link', { name: 'View request' }).click();
   await page.getByRole('heading', { level: 1, name: /^req_/ }).waitFor();
   await page.getByRole('tab', { name: 'Steps' }).waitFor();
   await page.goBack();
-  t.is(await page.getByLabel('Text', { exact: true }).inputValue(), 'Why?', 'the draft is still there');
-  await page.getByText('Sent before (6)').click();
+  t.is(await page.getByLabel('User message').inputValue(), 'Why?', 'the draft is still there');
+  await page.getByText('History (6)').click();
   t.deepEqual(complaints, []);
 });
 
 browserTest('the same prompt goes out in three protocols side by side', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
   await page.getByText('All three').click();
-  await page.getByLabel('with a sample tool').check();
-  await page.getByLabel('Text', { exact: true }).press('Control+Enter');
+  await page.getByLabel('Add a sample tool').check();
+  await page.getByLabel('User message').press('Control+Enter');
   for (const title of ['Messages', 'Chat Completions', 'Responses']) {
     await runOf(page, title).getByText('done', { exact: true }).waitFor();
   }
@@ -145,7 +145,7 @@ browserTest('the same prompt goes out in three protocols side by side', async (t
 browserTest('a stream is stopped amid its words; an upstream’s error and a cut stream are said in words', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
   await page.getByRole('group', { name: 'Protocol' }).getByText('Messages', { exact: true }).click();
-  await page.getByLabel('streamed').check();
+  await page.getByLabel('Stream').check();
   await page.getByLabel('Model', { exact: true }).fill('box,endless');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   const run = runOf(page, 'Messages');
@@ -161,11 +161,11 @@ browserTest('a stream is stopped amid its words; an upstream’s error and a cut
   await page.getByLabel('Model', { exact: true }).fill('box,broken');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await run.getByRole('alert').getByText('no capacity left').waitFor();
-  await run.getByText('The gateway answered 529').waitFor();
+  await run.getByText('The gateway returned 529').waitFor();
 
   await page.getByLabel('Model', { exact: true }).fill('box,cut');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await run.getByText('No whole answer').waitFor();
+  await run.getByText('Incomplete response').waitFor();
   await takePictures(page, 'playground-failed');
   t.deepEqual(await faultsOf(page), []);
   t.deepEqual(
@@ -183,7 +183,7 @@ browserTest('the body is edited by hand, sent as it is, and given up again', asy
   await takePictures(page, 'playground-body');
   await editor.press('Control+a');
   await editor.pressSequentially('{"model":"box,small","messages":[');
-  await page.getByText('The body is not JSON yet.').waitFor();
+  await page.getByText('The body is not valid JSON yet.').waitFor();
   await editor.press('Control+a');
   await page.keyboard.insertText('{"model":"box,small","top_p":0.5,"messages":[{"role":"user","content":"by hand"}]}');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -192,7 +192,7 @@ browserTest('the body is edited by hand, sent as it is, and given up again', asy
   await page.reload();
   await page.getByText('The JSON body was edited by hand').waitFor();
   t.deepEqual(await faultsOf(page), []);
-  await page.getByRole('button', { name: 'Send what the form says' }).click();
+  await page.getByRole('button', { name: 'Use the form instead' }).click();
   t.is(await page.getByRole('tab', { name: 'JSON body (edited)' }).count(), 0);
   t.deepEqual(complaints, []);
 });
@@ -275,7 +275,7 @@ browserTest('100,000 lines of a log are read, filtered and scrolled without hold
     [
       'filter',
       async () => {
-        await page.getByLabel('Level').selectOption('From warn');
+        await page.getByLabel('Level').selectOption('warn and above');
         await page.getByText(/^1,0\d\d of 100,0/).waitFor();
       },
     ],
@@ -310,13 +310,13 @@ browserTest('a log is followed by key and pointer: newest, fields, one request, 
   await page.keyboard.press('PageUp');
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');
-  const details = page.getByRole('region', { name: 'The record' });
+  const details = page.getByRole('region', { name: 'Record details' });
   await details.getByText('req_200002').waitFor();
   await takePictures(page, 'logs');
   t.deepEqual(await faultsOf(page), []);
   await details.getByRole('button', { name: 'Only this request' }).click();
   await page.getByText(/^1 of 100,0/).waitFor();
-  t.is(await details.getByRole('link', { name: 'See the request' }).getAttribute('href'), '#/requests/req_200002');
+  t.is(await details.getByRole('link', { name: 'View request' }).getAttribute('href'), '#/requests/req_200002');
   await page.getByRole('button', { name: 'Show all requests' }).first().click();
   await grid.focus();
   await page.keyboard.press('Escape');
@@ -337,7 +337,7 @@ browserTest('a log is followed by key and pointer: newest, fields, one request, 
   t.true((await stat(join(gateway.home, 'app.log'))).size > 10_000_000);
   await page.getByRole('button', { name: 'Clear' }).click();
   await dialog.getByRole('button', { name: 'Clear' }).click();
-  await page.getByText('Nothing has been logged yet').waitFor();
+  await page.getByText('No log records yet').waitFor();
   t.is((await stat(join(gateway.home, 'app.log'))).size, 0);
   await appendFile(join(gateway.home, 'app.log'), `${logged(5)}\n`);
   await grid.getByText('routed as number 5').waitFor();
@@ -349,7 +349,7 @@ browserTest('a log is followed by key and pointer: newest, fields, one request, 
   const server = page.getByRole('grid', { name: /^Records of switchyard-/ });
   await server.getByText('GET /v1/models').first().waitFor();
   t.is(await server.getByText('/api/logs').count(), 0);
-  await page.getByLabel('without this page’s calls').uncheck();
+  await page.getByLabel('Hide this page’s calls').uncheck();
   await server.getByText('GET /api/logs').first().waitFor();
   t.true(
     await page.evaluate<boolean>(
@@ -363,7 +363,7 @@ browserTest('a log is followed by key and pointer: newest, fields, one request, 
 
 browserTest('connect shows what each program needs, with this gateway’s address, and checks it', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/connect`);
-  const programs = page.getByRole('navigation', { name: 'Programs' }).getByRole('button');
+  const programs = page.getByRole('navigation', { name: 'Clients' }).getByRole('button');
   await programs.getByText('curl').waitFor();
   t.is(await programs.count(), 12);
   await page
@@ -374,8 +374,8 @@ browserTest('connect shows what each program needs, with this gateway’s addres
   await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();
   await page.getByText('bash, zsh').click();
   const calls = upstream.requests.length;
-  await page.getByRole('button', { name: 'Check it' }).click();
-  await page.getByText(/^box, small said: Each lever/).waitFor();
+  await page.getByRole('button', { name: 'Run check' }).click();
+  await page.getByText(/^box, small replied: Each lever/).waitFor();
   await page.getByText('POST /v1/messages?beta=true').waitFor();
   t.is(upstream.requests.length, calls + 1);
   await takePictures(page, 'connect');
@@ -385,7 +385,7 @@ browserTest('connect shows what each program needs, with this gateway’s addres
   await page.getByText(`base_url = "${gateway.baseUrl}/v1"`).waitFor();
   await page.getByLabel('Model in the examples').fill('box,broken');
   await page.getByText('model = "box,broken"').waitFor();
-  await page.getByRole('button', { name: 'Check it' }).click();
+  await page.getByRole('button', { name: 'Run check' }).click();
   await page.getByText('no capacity left').waitFor();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy' }).first().click();
@@ -415,8 +415,8 @@ browserTest(
     await page.getByRole('grid').getByText('routed as number 1').waitFor();
     await page.evaluate(`window.location.hash = '#/connect'`);
     await page.getByText('export ANTHROPIC_AUTH_TOKEN="$SWITCHYARD_API_KEY"').waitFor();
-    await page.getByRole('button', { name: 'Check it' }).click();
-    await page.getByText(/^box, small said:/).waitFor();
+    await page.getByRole('button', { name: 'Run check' }).click();
+    await page.getByText(/^box, small replied:/).waitFor();
     t.false((await page.content()).includes(key));
   },
 );

@@ -1,4 +1,4 @@
-/** What a page is given. */
+/** The props of a page. */
 export interface PageProps {
   /** The parts of the address after the page's own name, decoded. */
   readonly rest: readonly string[];

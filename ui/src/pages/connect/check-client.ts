@@ -7,18 +7,18 @@ import { answerReader } from '../../stream/answer-reader.ts';
 import { objectsAt, parseObject } from '../../stream/wire-value.ts';
 import type { ClientGuide } from './clients/client-guide.ts';
 
-/** One call of the check, and what came of it. */
+/** One call of the connection check, with its outcome. */
 export interface CheckStep {
   /** `GET /v1/models`. */
   readonly call: string;
   readonly state: 'waiting' | 'done' | 'failed';
   readonly status?: number;
   readonly ms?: number;
-  /** In words. */
+  /** The outcome as a sentence. */
   readonly says: string;
 }
 
-/** Asks what the program would ask, one after the other: whether anybody is there, the models, one tiny request. */
+/** Makes the calls that the client would make: `HEAD /`, the model list, one tiny request. */
 export const checkClient = async (
   { protocol, path = protocolPaths[protocol], headers = {} }: ClientGuide,
   model: string,
@@ -26,7 +26,7 @@ export const checkClient = async (
   show: (steps: readonly CheckStep[]) => void,
 ): Promise<void> => {
   const calls: readonly Call[] = [
-    { method: 'HEAD', path: '/', read: async () => 'The gateway is there.' },
+    { method: 'HEAD', path: '/', read: async () => 'The gateway is reachable.' },
     { method: 'GET', path: '/v1/models', headers, read: readModels },
     {
       method: 'POST',
@@ -60,7 +60,7 @@ interface Call {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
-  /** What the answer says, in words. Throws where it isn't one. */
+  /** Summarizes the response. Throws if it isn't a valid one. */
   readonly read: (answer: Response) => Promise<string>;
 }
 
@@ -74,8 +74,8 @@ const make = async ({ method, path, headers = {}, body, read }: Call, signal: Ab
 
 const readModels = async (answer: Response): Promise<string> => {
   const models = objectsAt(parseObject(await answer.text()) ?? {}, 'data');
-  if (models.length === 0) throw new ApiError(answer.status, 'No model is listed: add a provider first.');
-  return `${counted(models.length, 'name')} to ask for.`;
+  if (models.length === 0) throw new ApiError(answer.status, 'No models are listed. Add a provider first.');
+  return `${counted(models.length, 'model')} available.`;
 };
 
 const readAnswer = async (protocol: Protocol, answer: Response): Promise<string> => {
@@ -85,10 +85,10 @@ const readAnswer = async (protocol: Protocol, answer: Response): Promise<string>
   const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
   const [provider, served = model] = (answer.headers.get('x-switchyard-route') ?? '').split(/[,;]/);
   const by = `${provider}, ${served}`;
-  return said === '' ? `${by} answered, without a word.` : `${by} said: ${said.slice(0, mostChars)}`;
+  return said === '' ? `${by} sent an empty response.` : `${by} replied: ${said.slice(0, mostChars)}`;
 };
 
-/** More of an answer isn't needed to see that it is one. */
+/** Longer replies are cut, in characters. */
 const mostChars = 120;
 
 const text = 'Say hello in one word.';

@@ -6,7 +6,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { type CheckStep, checkClient } from './check-client.ts';
 import type { ClientGuide } from './clients/client-guide.ts';
 
-/** Does what the program would do, from this page. */
+/** Makes the client's own calls from this page. */
 export const CheckPanel = ({ guide, model }: { readonly guide: ClientGuide; readonly model: string }) => {
   const [steps, setSteps] = useState<readonly CheckStep[]>([]);
   const [busy, setBusy] = useState(false);
@@ -24,16 +24,16 @@ export const CheckPanel = ({ guide, model }: { readonly guide: ClientGuide; read
   };
   return (
     <Panel
-      title="Check it"
-      about={`Asks what ${guide.title} would ask. The last call costs a few tokens.`}
+      title="Connection check"
+      about={`Makes the calls that ${guide.title} would make. The last one costs a few tokens.`}
       actions={
         <Button icon="play" busy={busy} disabled={model === ''} onClick={() => void check()}>
-          Check it
+          Run check
         </Button>
       }
     >
       {steps.length > 0 && (
-        <ol className="check-steps" aria-label="What came of it" aria-live="polite">
+        <ol className="check-steps" aria-label="Check results" aria-live="polite">
           {steps.map(({ call, state, status, ms, says }) => (
             <li key={call}>
               <Lamp tone={tones[state]} pulse={state === 'waiting' && busy}>

@@ -17,7 +17,7 @@ import { GuideView } from './guide-view.tsx';
 const clientPlace = kept('local', 'connect.client');
 const shellPlace = kept('local', 'connect.shell');
 
-/** How programs are pointed at this gateway, with its own address, and a check that does what they would do. */
+/** Explains how to connect each client, and checks the connection. */
 export const Connect = () => {
   const { config } = useConfig();
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
@@ -62,7 +62,7 @@ export const Connect = () => {
         </div>
       </div>
       {models.data?.length === 0 && (
-        <Notice kind="warn" title="No model can be asked for yet">
+        <Notice kind="warn" title="No models available yet">
           <a href={href('/providers')}>Add a provider</a> first.
         </Notice>
       )}
@@ -70,16 +70,16 @@ export const Connect = () => {
         <Notice>
           {connection.wantsKey ? (
             <>
-              The gateway asks for its key. The examples take it from <code>${keyVariable}</code>: set that once, where
-              your shell reads its variables.
+              The gateway requires a key. The examples read it from <code>${keyVariable}</code>: set it once in your
+              shell profile.
             </>
           ) : (
-            'The gateway asks for no key. Programs that want one get any value.'
+            'The gateway does not require a key. For clients that need one, any value works.'
           )}
         </Notice>
       )}
       <div className="connect">
-        <nav className="clients" aria-label="Programs">
+        <nav className="clients" aria-label="Clients">
           {clientGuides.map(({ name, title }) => (
             <button
               key={name}

@@ -8,7 +8,7 @@ import { baseOf, type ClientGuide, type Connection } from './clients/client-guid
 import type { Shell } from './clients/shell.ts';
 import { withoutProxy } from './clients/shell.ts';
 
-/** How one program is set up. */
+/** The setup guide of one client. */
 export const GuideView = ({
   guide,
   connection,
@@ -31,11 +31,11 @@ export const GuideView = ({
             </dd>
           </div>
           <div>
-            <dt>Address</dt>
-            <dd>{guide.base === 'with /v1' ? 'ends in /v1' : 'without /v1, which it adds itself'}</dd>
+            <dt>Base path</dt>
+            <dd>{guide.base === 'with /v1' ? 'ends in /v1' : 'without /v1: the client appends it'}</dd>
           </div>
           <div>
-            <dt>Speaks</dt>
+            <dt>Protocol</dt>
             <dd>{protocolTitles[guide.protocol]}</dd>
           </div>
         </dl>
@@ -50,15 +50,15 @@ export const GuideView = ({
           ))}
         </ul>
         <details className="guide-proxy">
-          <summary>Behind a proxy, or no answer at all?</summary>
+          <summary>Behind a proxy, or cannot connect?</summary>
           <div className="stack-tight">
             <p className="soft">
-              A proxy that HTTP_PROXY names cannot reach this machine for the program. This keeps such calls off it:
+              A proxy set in HTTP_PROXY cannot reach this machine. Exclude local addresses from it:
             </p>
-            <CodeBlock label="Past the proxy" text={withoutProxy(shell, new URL(connection.origin).hostname)} />
+            <CodeBlock label="Bypass the proxy" text={withoutProxy(shell, new URL(connection.origin).hostname)} />
             <p className="soft">
-              Where localhost leads to another program, write 127.0.0.1. From another machine or a container the gateway
-              is only reached when HOST and APIKEY are set.
+              If localhost resolves to another program, use 127.0.0.1. Other machines and containers can reach the
+              gateway only if HOST and APIKEY are set.
             </p>
           </div>
         </details>

@@ -3,7 +3,7 @@ import type { LogFile } from '../../api/logs.ts';
 import { bytes } from '../../format/bytes.ts';
 import { dayAndTime } from '../../format/time.ts';
 
-/** Which file is shown: all of them in sight, with size and age. */
+/** Picks the log file to show; lists each with size and age. */
 export const FilePicker = ({
   files,
   value,

@@ -2,33 +2,33 @@ import { createStore, type Store } from '../../state/store.ts';
 import type { Passes } from './log-filter.ts';
 import { type LogRecord, readRecord } from './log-record.ts';
 
-/** What there is to show. */
+/** What a log list shows. */
 export interface LogView {
-  /** The records that pass, oldest first. The same list grows: `length` tells how much of it this view is. */
+  /** Matching records, oldest first. The list is shared and grows: `length` bounds this view. */
   readonly shown: readonly LogRecord[];
   readonly length: number;
-  /** How many there are, with those that don't pass. */
+  /** All records, matching or not. */
   readonly total: number;
-  /** Records of the beginning that were let go since the file was opened. */
+  /** Oldest records discarded since the file was opened. */
   readonly dropped: number;
-  /** How many of them had been shown by this filter. */
+  /** How many of those matched the filter. */
   readonly shownDropped: number;
-  /** Not all records have been looked at yet. */
+  /** Filtering is in progress. */
   readonly busy: boolean;
 }
 
-/** Nothing yet. */
+/** The view before anything is read. */
 const emptyView: LogView = { shown: [], length: 0, total: 0, dropped: 0, shownDropped: 0, busy: false };
 
-/** No more records are kept; the oldest go first. */
+/** The most records kept; older ones are discarded. */
 export const mostRecords = 200_000;
 
-/** So long the page may be held up at once, in milliseconds: a frame at 60 Hz takes 16. */
+/** The longest that the page is blocked at once, in milliseconds; a frame at 60 Hz takes 16. */
 const sliceMs = 8;
 
 /**
- * The records of one file, and those among them that pass a filter. Lines are read and records looked through in slices, between
- * which the page goes on.
+ * The records of one file, and those that match a filter. Parsing and filtering run in slices, so that the page stays
+ * responsive.
  */
 export class LogBook {
   readonly view: Store<LogView> = createStore(emptyView);
@@ -38,16 +38,16 @@ export class LogBook {
   #read = 0;
   #dropped = 0;
   #shownDropped = 0;
-  /** Records before this one have been looked at. */
+  /** Index of the next record to filter. */
   #seen = 0;
-  #sifting = false;
+  #filtering = false;
   #ownRequests = new Set<string>();
 
   constructor(passes: Passes) {
     this.#passes = passes;
   }
 
-  /** Adds lines at the end. Resolves when more may come. */
+  /** Appends lines. Resolves when more may be added. */
   async add(lines: readonly string[]): Promise<void> {
     let until = performance.now() + sliceMs;
     for (const line of lines) {
@@ -57,20 +57,20 @@ export class LogBook {
       await pause();
       until = performance.now() + sliceMs;
     }
-    this.#letGo();
-    await this.#sift();
+    this.#trim();
+    await this.#filterRest();
   }
 
-  /** Shows those that pass another filter. */
+  /** Applies another filter. */
   filter(passes: Passes): void {
     this.#passes = passes;
     this.#shown = [];
     this.#shownDropped = 0;
     this.#seen = 0;
-    void this.#sift();
+    void this.#filterRest();
   }
 
-  /** Forgets all records. */
+  /** Discards all records. */
   clear(): void {
     this.#records = [];
     this.#shown = [];
@@ -78,30 +78,30 @@ export class LogBook {
     this.#dropped = 0;
     this.#shownDropped = 0;
     this.#ownRequests.clear();
-    this.#tell();
+    this.#publish();
   }
 
-  /** All lines, as one text in pieces. */
+  /** All lines, each with its line break. */
   lines(): string[] {
     return this.#records.map(({ line }) => `${line}\n`);
   }
 
-  /** Looks through the records that haven't been looked at; one such walk at a time. */
-  async #sift(): Promise<void> {
-    if (this.#sifting) return;
-    this.#sifting = true;
+  /** Filters the records that are left; one run at a time. */
+  async #filterRest(): Promise<void> {
+    if (this.#filtering) return;
+    this.#filtering = true;
     while (this.#seen < this.#records.length) {
-      this.#siftSlice();
-      this.#tell();
+      this.#filterSlice();
+      this.#publish();
       if (this.#seen < this.#records.length) await pause();
     }
-    this.#sifting = false;
-    this.#tell();
+    this.#filtering = false;
+    this.#publish();
   }
 
-  #siftSlice(): void {
+  #filterSlice(): void {
     const until = performance.now() + sliceMs;
-    // Asking for the time costs as much as looking at a record.
+    // Reading the clock costs as much as testing a record.
     do {
       for (const record of this.#records.slice(this.#seen, this.#seen + 100)) {
         if (this.#passes(record)) this.#shown.push(record);
@@ -110,8 +110,8 @@ export class LogBook {
     } while (this.#seen < this.#records.length && performance.now() < until);
   }
 
-  /** In large steps: each moves all that stay. */
-  #letGo(): void {
+  /** Discards in large steps: each one copies what stays. */
+  #trim(): void {
     const excess = this.#records.length - mostRecords;
     if (excess < mostRecords / 20) return;
     const first = this.#records[excess]?.n ?? 0;
@@ -123,7 +123,7 @@ export class LogBook {
     this.#shown = staying;
   }
 
-  #tell(): void {
+  #publish(): void {
     this.view.set({
       shown: this.#shown,
       length: this.#shown.length,
@@ -135,5 +135,5 @@ export class LogBook {
   }
 }
 
-/** Lets the page do what waits. */
+/** Yields to the event loop. */
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));

@@ -14,22 +14,22 @@ export const LogDetails = ({
   onClose,
 }: {
   readonly record: LogRecord;
-  /** The list shows this request alone. */
+  /** The list is filtered to this request. */
   readonly isFiltered: boolean;
-  /** Shows one request alone, or, with an empty name, all again. */
+  /** Filters the list to one request; an empty id removes the filter. */
   readonly onRequest: (request: string) => void;
   readonly onClose: () => void;
 }) => {
   const fields = fieldsOf(record.line);
   const id = fields?.requestId;
   return (
-    <section className="log-details" aria-label="The record">
+    <section className="log-details" aria-label="Record details">
       <header className="log-details-head">
-        <h3>The record</h3>
+        <h3>Record</h3>
         <CopyButton text={record.line} />
-        <IconButton icon="close" label="Close the record" onClick={onClose} />
+        <IconButton icon="close" label="Close details" onClick={onClose} />
       </header>
-      <ScrollRegion className="log-fields" label="Its fields">
+      <ScrollRegion className="log-fields" label="Fields">
         {fields ? (
           <dl>
             {Object.entries(fields).map(([name, value]) => (
@@ -48,7 +48,7 @@ export const LogDetails = ({
           <Button onClick={() => onRequest(isFiltered ? '' : record.request)}>
             {isFiltered ? 'Show all requests' : 'Only this request'}
           </Button>
-          {typeof id === 'string' && <a href={href('/requests', id)}>See the request</a>}
+          {typeof id === 'string' && <a href={href('/requests', id)}>View request</a>}
         </div>
       )}
     </section>

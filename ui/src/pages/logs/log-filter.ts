@@ -1,23 +1,23 @@
 import type { LogRecord } from './log-record.ts';
 
-/** Which records are shown. */
+/** What the log list is filtered by. */
 export interface LogFilter {
-  /** This level and those above; 0: all. */
+  /** Minimum level; 0: all. */
   readonly level: number;
-  /** Occurs in the line, whatever its case. */
+  /** Text in the line, case-insensitive. */
   readonly text: string;
-  /** Of this request alone; empty: of all. */
+  /** One request's id; empty: all. */
   readonly request: string;
-  /** Without the calls that this interface makes. */
+  /** Hides the interface's own calls. */
   readonly withoutOwn: boolean;
 }
 
-/** Whether a record passes. */
+/** Whether a record matches. */
 export type Passes = (record: LogRecord) => boolean;
 
-/** The test that a filter asks for. */
+/** Compiles a filter to a predicate. */
 export const filterRecords = ({ level, text, request, withoutOwn }: LogFilter): Passes => {
-  // A line is looked through as it is: a copy in small letters of each would cost more than the search.
+  // Case-insensitive matching is cheaper than a lower-case copy of each line.
   const wanted = text === '' ? undefined : new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'i');
   return (record) =>
     record.level >= level &&

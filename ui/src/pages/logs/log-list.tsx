@@ -8,7 +8,7 @@ import { LogRow } from './log-row.tsx';
 import type { Selection } from './selection.ts';
 import { rowPx, useWindow } from './use-window.ts';
 
-/** The list: only the rows in sight are drawn, however many there are. Source of the keys: WAI-ARIA Authoring Practices, "Grid". */
+/** The list of records; only visible rows are rendered. Source of the keys: WAI-ARIA Authoring Practices, "Grid". */
 export const LogList = ({
   label,
   view,
@@ -18,7 +18,7 @@ export const LogList = ({
   readonly label: string;
   readonly view: LogView;
   readonly selection: Selection | undefined;
-  /** Keep it stable. */
+  /** Must be stable: rows are memoized. */
   readonly onSelect: (selection: Selection) => void;
 }) => {
   const id = useId();
@@ -53,7 +53,7 @@ export const LogList = ({
   const isDrawn = at >= from && at < to;
   return (
     <div className="log-frame">
-      {/* biome-ignore lint/a11y/useSemanticElements: a table would hold rows that aren't drawn */}
+      {/* biome-ignore lint/a11y/useSemanticElements: a table would need rows that aren't rendered */}
       <div
         ref={ref}
         className="log-scroll"
@@ -90,7 +90,7 @@ export const LogList = ({
   );
 };
 
-/** Records are in the order of their numbers. */
+/** Binary search: records are sorted by number. */
 const indexOf = ({ shown, length }: LogView, { n }: LogRecord): number => {
   let low = 0;
   let high = length;

@@ -1,20 +1,20 @@
 import { isJsonObject, type JsonObject } from '../../api/json.ts';
 
-/** A line of a log, as far as filters and the list look at it. */
+/** A log line, with what the filters and the list need. */
 export interface LogRecord {
-  /** Its place in what was read, from 0 on; stays when older lines are let go. */
+  /** Its number in what was read, from 0; stable when older lines are discarded. */
   readonly n: number;
-  /** As it is in the file. */
+  /** The line as written. */
   readonly line: string;
   /** 10 to 60; 0 for a line that isn't a record. */
   readonly level: number;
-  /** The request it belongs to: an `x-request-id`, or process and number; empty when it belongs to none. */
+  /** Its request: an `x-request-id`, or process and number; empty if it has none. */
   readonly request: string;
-  /** It tells of a call of this interface. */
+  /** Belongs to one of the interface's own calls. */
   readonly own: boolean;
 }
 
-/** The record of a line; `ownRequests` gathers the requests of this interface, whose ends don't say so. */
+/** Parses a line. `ownRequests` collects the interface's own requests: their last record doesn't have the URL. */
 export const readRecord = (line: string, n: number, ownRequests: Set<string>): LogRecord => {
   const fields = fieldsOf(line);
   if (!fields) return { n, line, level: 0, request: '', own: false };
@@ -24,7 +24,7 @@ export const readRecord = (line: string, n: number, ownRequests: Set<string>): L
   return { n, line, level, request, own: ownRequests.has(request) };
 };
 
-/** All fields of a line; `undefined` for one that isn't a record. */
+/** All fields of a line; `undefined` if it isn't a record. */
 export const fieldsOf = (line: string): JsonObject | undefined => {
   try {
     const value: unknown = JSON.parse(line);
@@ -34,7 +34,7 @@ export const fieldsOf = (line: string): JsonObject | undefined => {
   }
 };
 
-/** Numbers count the requests of one process. */
+/** Numbers are unique within one process. */
 const requestOf = ({ requestId, req, reqId, pid }: JsonObject): string => {
   if (typeof requestId === 'string') return requestId;
   const number = isJsonObject(req) ? req.id : reqId;
@@ -44,7 +44,7 @@ const requestOf = ({ requestId, req, reqId, pid }: JsonObject): string => {
 const isOwnCall = ({ req }: JsonObject): boolean =>
   isJsonObject(req) && typeof req.url === 'string' && /^\/(?:api|ui|health)(?:[/?]|$)/.test(req.url);
 
-/** What a level is called; from this one on is what a filter asks for. Source: interface specification, "Log line". */
+/** Names of the levels, by their lowest value. Source: interface specification, "Log line". */
 const levels = [
   { value: 0, name: 'text' },
   { value: 10, name: 'trace' },
@@ -58,20 +58,20 @@ const levels = [
 /** A level's name. */
 export const levelName = (level: number): string => levels.findLast(({ value }) => value <= level)?.name ?? 'text';
 
-/** What a record says in one line beside its message: its other fields, those that are the same everywhere left out. */
+/** A record's fields in one line, without its message and the fields that every record has. */
 export const briefOf = (fields: JsonObject): string => {
   const { req, res } = fields;
   const call = isJsonObject(req) ? [`${req.method} ${req.url}`] : [];
-  const end = isJsonObject(res) ? [`${res.statusCode} after ${res.responseTime} ms`] : [];
+  const end = isJsonObject(res) ? [`${res.statusCode} in ${res.responseTime} ms`] : [];
   const others = Object.entries(fields).flatMap(([name, value]) =>
-    everywhere.has(name) || value === undefined
+    commonFields.has(name) || value === undefined
       ? []
       : [`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`],
   );
   return [...call, ...end, ...others].join('  ');
 };
 
-const everywhere: ReadonlySet<string> = new Set([
+const commonFields: ReadonlySet<string> = new Set([
   'level',
   'time',
   'pid',

@@ -5,7 +5,7 @@ import { briefOf, fieldsOf, type LogRecord, levelName } from './log-record.ts';
 import type { Selection } from './selection.ts';
 import { stampOf } from './stamp-of.ts';
 
-/** One record in one line. */
+/** One record as a row. */
 export const LogRow = memo(
   ({
     id,
@@ -16,7 +16,7 @@ export const LogRow = memo(
   }: {
     readonly id: string;
     readonly record: LogRecord;
-    /** Its place among those that are shown, from 1 on. */
+    /** Row number, from 1. */
     readonly number: number;
     readonly active: boolean;
     readonly onSelect: (selection: Selection) => void;
@@ -25,8 +25,8 @@ export const LogRow = memo(
     const level = levelName(record.level);
     return (
       // biome-ignore lint/a11y/useKeyWithClickEvents: keys go to the list, which keeps the focus
-      // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and tells which row is meant
-      // biome-ignore lint/a11y/useSemanticElements: rows of a list that isn't drawn as a whole
+      // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names the active row
+      // biome-ignore lint/a11y/useSemanticElements: rows of a virtual list
       <div
         id={id}
         className={classNames('log-row', `log-${level}`)}

@@ -3,26 +3,26 @@ import { readLog } from '../../api/logs.ts';
 import { createStore, type Store } from '../../state/store.ts';
 import type { LogBook } from './log-book.ts';
 
-/** How the reading of a file stands. */
+/** The state of reading a file. */
 export interface TailState {
-  /** The first answer is there. */
+  /** The first response has arrived. */
   readonly loaded: boolean;
-  /** Bytes of older lines that the gateway left out. */
+  /** Bytes of older lines that the gateway omitted. */
   readonly omitted: number;
-  /** Why the newest attempt failed. A missing key and a gateway that doesn't answer aren't told here: the page's frame does. */
+  /** Why the last read failed. A missing key or an unreachable gateway is reported by the page's frame instead. */
   readonly error: string | undefined;
 }
 
-/** How often a file is asked for what is new, in milliseconds. */
+/** The polling interval, in milliseconds. */
 const everyMs = 1_000;
 
-/** A file being followed. */
+/** A file that is being followed. */
 interface Tail {
   readonly state: Store<TailState>;
   readonly stop: () => void;
 }
 
-/** Reads a file into a book, and then what is added to it, each second while the tab is in sight; from anew once it was emptied. */
+/** Reads a file into a book and polls for new lines while the tab is visible. A truncated file is read again. */
 export const followLog = (file: string, book: LogBook): Tail => {
   const leaving = new AbortController();
   const state = createStore<TailState>({ loaded: false, omitted: 0, error: undefined });
@@ -49,7 +49,7 @@ export const followLog = (file: string, book: LogBook): Tail => {
       );
       after = next;
     } catch (error) {
-      // What came of an answer that broke off would come once more.
+      // Lines of an interrupted response would be added twice.
       if (taken && !isAbort(error)) {
         book.clear();
         after = 0;
@@ -64,8 +64,8 @@ export const followLog = (file: string, book: LogBook): Tail => {
       state.set({ ...state.get(), loaded: true, error: undefined });
     } catch (error) {
       if (isAbort(error)) return;
-      // Once there is a key, or the gateway is back, the file is opened anew.
-      if (isToldByFrame(error)) return;
+      // The file is reopened once there is a key or the gateway is back.
+      if (isReportedByFrame(error)) return;
       state.set({ ...state.get(), error: wordError(error) });
     }
     if (leaving.signal.aborted) return;
@@ -88,5 +88,5 @@ export const followLog = (file: string, book: LogBook): Tail => {
   };
 };
 
-const isToldByFrame = (error: unknown): boolean =>
+const isReportedByFrame = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 401 || error.status === 0);

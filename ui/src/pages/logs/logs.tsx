@@ -26,13 +26,13 @@ import type { Selection } from './selection.ts';
 import { useLog } from './use-log.ts';
 import './logs.css';
 
-/** The application log: what the gateway decided. The others tell of HTTP requests. */
+/** The application log: the gateway's decisions. All other files hold HTTP requests. */
 const appLog = 'app.log';
 
-/** So often the sizes of the files are asked for, in milliseconds. */
+/** How often the file list is refreshed, in milliseconds. */
 const filesEveryMs = 10_000;
 
-/** The gateway's log files, followed as they grow. The address may name a file and a request: `#/logs?file=…&request=…`. */
+/** Shows the gateway's log files and follows them. The address may name a file and a request: `#/logs?file=…&request=…`. */
 export const Logs = ({ query }: PageProps) => {
   const files = useLoad(listLogs, filesEveryMs);
   const [file, setFile] = useState(query.get('file') ?? appLog);
@@ -45,7 +45,7 @@ export const Logs = ({ query }: PageProps) => {
   const [selection, setSelection] = useState<Selection>();
   const find = useRef<HTMLInputElement>(null);
   const { view, tail, lines } = useLog(file, filter);
-  useShortcut('/', 'Find in the log', () => find.current?.focus());
+  useShortcut('/', 'Search the log', () => find.current?.focus());
   const change = (part: Partial<LogFilter>): void => setFilter({ ...filter, ...part });
   const pick = useCallback((name: string) => {
     setFile(name);
@@ -54,7 +54,7 @@ export const Logs = ({ query }: PageProps) => {
   const clear = async (): Promise<void> => {
     const yes = await confirm({
       title: `Clear ${file}?`,
-      text: 'All its lines are removed from the disk. What is logged from now on is written as before.',
+      text: 'All its lines are deleted from disk. Logging continues.',
       yes: 'Clear',
       danger: true,
     });
@@ -74,7 +74,7 @@ export const Logs = ({ query }: PageProps) => {
     <>
       <PageHeader
         title="Logs"
-        about="What the gateway wrote down: its decisions in app.log, HTTP requests in the others."
+        about="The gateway’s decisions are in app.log, HTTP requests in the other files."
         actions={
           <>
             <Button disabled={view.total === 0} onClick={() => saveText(file, lines())}>
@@ -119,7 +119,7 @@ export const Logs = ({ query }: PageProps) => {
             />
             {file !== appLog && (
               <CheckField
-                label="without this page’s calls"
+                label="Hide this page’s calls"
                 checked={filter.withoutOwn}
                 onChange={(withoutOwn) => change({ withoutOwn })}
               />
@@ -128,7 +128,7 @@ export const Logs = ({ query }: PageProps) => {
         }
       >
         {tail.error && (
-          <Notice kind="failed" title="The log could not be read">
+          <Notice kind="failed" title="Could not read the log">
             {tail.error}
           </Notice>
         )}
@@ -142,8 +142,8 @@ export const Logs = ({ query }: PageProps) => {
         )}
         {(tail.omitted > 0 || view.dropped > 0) && (
           <p className="log-note soft small">
-            {tail.omitted > 0 && `${bytes(tail.omitted)} of older lines are in the file, but not here. `}
-            {view.dropped > 0 && `The newest ${count(mostRecords)} records are kept here.`}
+            {tail.omitted > 0 && `${bytes(tail.omitted)} of older lines in the file are not shown. `}
+            {view.dropped > 0 && `Only the newest ${count(mostRecords)} records are shown.`}
           </p>
         )}
         <div className="log-body" data-open={selection?.open}>
@@ -170,7 +170,7 @@ const everything = { level: 0, text: '', request: '' };
 
 const levelChoices = [0, 20, 30, 40, 50].map((level) => ({
   value: String(level),
-  label: level === 0 ? 'All levels' : level === 50 ? 'Errors alone' : `From ${levelName(level)}`,
+  label: level === 0 ? 'All levels' : level === 50 ? 'Errors only' : `${levelName(level)} and above`,
 }));
 
 const notWritten = { name: appLog, path: '', size: 0, lastModified: new Date().toISOString() };
@@ -186,7 +186,7 @@ const Counts = ({ shown, total, busy }: { readonly shown: number; readonly total
 
 const NothingShown = ({ isFiltered, onAll }: { readonly isFiltered: boolean; readonly onAll: () => void }) =>
   isFiltered ? (
-    <Empty title="No record passes these filters" actions={<Button onClick={onAll}>Show all</Button>} />
+    <Empty title="No records match the filters" actions={<Button onClick={onAll}>Show all</Button>} />
   ) : (
-    <Empty title="Nothing has been logged yet">New records turn up here by themselves.</Empty>
+    <Empty title="No log records yet">New records appear here automatically.</Empty>
   );

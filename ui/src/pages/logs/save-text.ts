@@ -1,7 +1,7 @@
-/** How long the browser may take to begin with a download, in milliseconds. */
+/** How long the browser may take to start the download, in milliseconds. */
 const beginsMs = 10_000;
 
-/** Lets the browser save a text, given in pieces, under this name. */
+/** Downloads a text, given in pieces, as a file. */
 export const saveText = (name: string, pieces: string[]): void => {
   const url = URL.createObjectURL(new Blob(pieces, { type: 'text/plain' }));
   const link = document.createElement('a');

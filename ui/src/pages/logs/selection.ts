@@ -1,6 +1,6 @@
 import type { LogRecord } from './log-record.ts';
 
-/** Which record the keys are at, and whether its fields are shown. */
+/** The selected record, and whether its details are open. */
 export interface Selection {
   readonly record: LogRecord;
   readonly open: boolean;

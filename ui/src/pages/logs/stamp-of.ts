@@ -7,6 +7,6 @@ const stamp = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 });
 
-/** A record's time of day, in milliseconds; empty for anything that isn't a time. */
+/** A record's time of day, to the millisecond; empty if it isn't a time. */
 export const stampOf = (time: Json | undefined): string =>
   typeof time === 'number' && Math.abs(time) <= 8.64e15 ? stamp.format(time) : '';

@@ -6,23 +6,23 @@ import { LogBook, type LogView } from './log-book.ts';
 import { filterRecords, type LogFilter } from './log-filter.ts';
 import { followLog, type TailState } from './log-tail.ts';
 
-/** A file that is followed for as long as the component is there. */
+/** A log file that is followed while the component is mounted. */
 interface OpenLog {
   readonly view: LogView;
   readonly tail: TailState;
-  /** All lines that are there, filtered or not. */
+  /** All lines, filtered or not. */
   readonly lines: () => string[];
 }
 
-/** Opens a log, and shows of it what passes the filter. */
+/** Opens a log and filters it. */
 export const useLog = (file: string, { level, text, request, withoutOwn }: LogFilter): OpenLog => {
   const { key } = useStore(keyState);
   const { revision } = useStore(connection);
   const passes = useMemo(() => filterRecords({ level, text, request, withoutOwn }), [level, text, request, withoutOwn]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each file has a book of its own; a filter is given to it below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each file has its own book; filters are applied to it below
   const book = useMemo(() => new LogBook(passes), [file]);
   const [tail, setTail] = useState(() => notRead);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new key or connection is a reason to read it anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new key or connection reopens the file
   useEffect(() => {
     book.clear();
     const { state, stop } = followLog(file, book);

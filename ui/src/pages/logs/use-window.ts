@@ -1,37 +1,37 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 import type { LogView } from './log-book.ts';
 
-/** A row's height in pixels; all are the same, so that any place of a long list is found without drawing the others. */
+/** A row's height in pixels. It is fixed, so that offsets can be computed. */
 export const rowPx = 26;
 
-/** Rows drawn beyond each edge: a scroll by a few rows shows them at once. */
+/** Rows rendered beyond each edge, so that short scrolls show no gap. */
 const spareRows = 12;
 
-/** The part of a long list that is drawn. */
+/** The rendered part of a long list. */
 interface ListWindow {
-  /** For the element that scrolls. */
+  /** For the scrolling element. */
   readonly ref: (element: HTMLElement | null) => (() => void) | undefined;
   readonly onScroll: () => void;
-  /** Index of the first row that is drawn, and the one behind the last. */
+  /** Indices of the first rendered row, and of the one after the last. */
   readonly from: number;
   readonly to: number;
-  /** Rows that fit in the element. */
+  /** Rows that fit into the element. */
   readonly page: number;
-  /** The newest row is in sight and stays so. */
+  /** The list follows its end. */
   readonly following: boolean;
-  /** Records that came since it no longer is. */
+  /** Records added since it stopped following. */
   readonly missed: number;
-  /** Scrolls as little as needed to show a row. */
+  /** Scrolls a row into view. */
   readonly reveal: (index: number) => void;
   readonly follow: () => void;
 }
 
-/** Follows the scrolling of a list of rows. The end stays in sight until somebody scrolls up. */
+/** Renders a window of a long list. It follows the end until the user scrolls up. */
 export const useWindow = ({ length, shownDropped }: LogView): ListWindow => {
   const element = useRef<HTMLElement>(null);
   const [first, setFirst] = useState(0);
   const [page, setPage] = useState(1);
-  // Where the list ended when it was left; none while its end is followed.
+  // Where the list ended when following stopped; `undefined` while following.
   const [leftAt, setLeftAt] = useState<number>();
   const end = length + shownDropped;
   const latest = useRef(end);
@@ -54,12 +54,12 @@ export const useWindow = ({ length, shownDropped }: LogView): ListWindow => {
   }, []);
 
   const following = leftAt === undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a longer list, or a lower element, has its end elsewhere
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end moves with the list's length and the element's height
   useLayoutEffect(() => {
     const box = element.current;
     if (!box) return;
     if (following) box.scrollTop = box.scrollHeight;
-    // What is looked at stays where it is when older records are let go.
+    // Visible rows stay in place when older records are discarded.
     else box.scrollTop -= (shownDropped - droppedBefore.current) * rowPx;
     droppedBefore.current = shownDropped;
   }, [length, shownDropped, following, page]);
@@ -71,7 +71,7 @@ export const useWindow = ({ length, shownDropped }: LogView): ListWindow => {
     if (top < box.scrollTop) box.scrollTop = top;
     else if (top + rowPx > box.scrollTop + box.clientHeight) box.scrollTop = top + rowPx - box.clientHeight;
   }, []);
-  // The end is known before its scroll event comes.
+  // The end is known before its scroll event arrives.
   const top = following ? length - page : Math.min(first, length - page);
   const from = Math.max(0, top - spareRows);
   return {

@@ -5,7 +5,7 @@ import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import type { AnswerPart } from '../../stream/answer.ts';
 import type { Run } from './run.ts';
 
-/** The answer as a person reads it. */
+/** The response, rendered. */
 export const AnswerView = ({ run: { answer, phase } }: { readonly run: Run }) => {
   if (answer.parts.length > 0) {
     return (
@@ -18,7 +18,7 @@ export const AnswerView = ({ run: { answer, phase } }: { readonly run: Run }) =>
     );
   }
   const isOpen = phase === 'waiting' || phase === 'receiving';
-  return <Empty title={isOpen ? 'Nothing has been said yet' : 'Nothing was said'} />;
+  return <Empty title={isOpen ? 'No content yet' : 'Empty response'} />;
 };
 
 const PartView = ({ part }: { readonly part: AnswerPart }) => {
@@ -34,7 +34,7 @@ const PartView = ({ part }: { readonly part: AnswerPart }) => {
       );
     case 'tool':
       return (
-        <section className="tool-call" aria-label={`Call of ${part.name}`}>
+        <section className="tool-call" aria-label={`Call to ${part.name}`}>
           <p className="row">
             <Badge tone="accent">tool call</Badge> <b>{part.name}</b> <span className="soft mono small">{part.id}</span>
           </p>
@@ -46,13 +46,13 @@ const PartView = ({ part }: { readonly part: AnswerPart }) => {
     case 'other':
       return (
         <p className="soft">
-          <Badge>{part.name}</Badge> (to be seen among the raw events)
+          <Badge>{part.name}</Badge> (see the raw events)
         </p>
       );
   }
 };
 
-/** Input that is still coming in is shown as it is. */
+/** Incomplete input is shown unformatted. */
 const pretty = (input: string): string => {
   try {
     return JSON.stringify(JSON.parse(input), null, 2);

@@ -3,7 +3,7 @@ import { type Protocol, protocolPaths } from '../../api/protocols.ts';
 import { Button } from '../../parts/button.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 
-/** The whole request as JSON: the form's, until it is changed by hand. */
+/** Edits the request body as JSON; it follows the form until it is edited. */
 export const BodyEditor = ({
   protocol,
   written,
@@ -11,11 +11,11 @@ export const BodyEditor = ({
   onChange,
 }: {
   readonly protocol: Protocol;
-  /** What was written by hand. */
+  /** The edited text. */
   readonly written: string | undefined;
-  /** What the form makes. */
+  /** The body made from the form. */
   readonly composed: Json;
-  /** `undefined`: back to the form's. */
+  /** `undefined`: reset to the form's body. */
   readonly onChange: (text: string | undefined) => void;
 }) => {
   const made = JSON.stringify(composed, null, 2);
@@ -29,13 +29,13 @@ export const BodyEditor = ({
         value={written ?? made}
         maxLines={24}
         onChange={(text) => {
-          // The editor also tells when its text was set from here.
+          // The editor also reports changes made from here.
           if (text !== (written ?? made)) onChange(text);
         }}
       />
       {written !== undefined && (
         <div className="row">
-          <Button onClick={() => onChange(undefined)}>Back to what the form says</Button>
+          <Button onClick={() => onChange(undefined)}>Reset to the form</Button>
         </div>
       )}
     </div>

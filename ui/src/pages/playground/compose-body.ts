@@ -2,23 +2,23 @@ import type { JsonObject } from '../../api/json.ts';
 import type { Protocol } from '../../api/protocols.ts';
 import type { Picture, Prompt } from './prompt.ts';
 
-/** Tokens that the thinking may take; the least that the Messages protocol takes. */
+/** The thinking budget in tokens; the least that the Messages protocol accepts. */
 const thinkingTokens = 1_024;
 
-/** The Messages protocol wants a limit always. */
+/** The default limit in tokens: the Messages protocol requires one. */
 const plainMaxTokens = 1_024;
 
 const tool = {
   name: 'get_weather',
-  description: 'Tells the weather of a place.',
+  description: 'Returns the weather in a city.',
   parameters: {
     type: 'object',
-    properties: { city: { type: 'string', description: 'Name of the place' } },
+    properties: { city: { type: 'string', description: 'City name' } },
     required: ['city'],
   },
 };
 
-/** The request's body, as a client of that protocol would write it. */
+/** The request body in a client's protocol. */
 export const composeBody = (protocol: Protocol, prompt: Prompt, picture: Picture | undefined): JsonObject =>
   composers[protocol](prompt, picture);
 
@@ -29,7 +29,7 @@ const composeMessages: Compose = (prompt, picture) => {
   const source = picture && { type: 'base64', media_type: picture.mediaType, data: picture.base64 };
   return {
     model,
-    // The limit holds for thinking and answer together.
+    // The limit covers thinking and answer.
     max_tokens: thinking ? maxTokens + thinkingTokens : maxTokens,
     ...(stream && { stream }),
     ...(system !== '' && { system }),
@@ -56,7 +56,7 @@ const composeChat: Compose = ({ model, system, text, stream, maxTokens, withTool
   return {
     model,
     ...(maxTokens !== undefined && { max_completion_tokens: maxTokens }),
-    // Only with this does a stream tell its token counts.
+    // Without it, a stream has no token counts.
     ...(stream && { stream, stream_options: { include_usage: true } }),
     ...(thinking && { reasoning_effort: 'medium' }),
     ...(withTool && { tools: [{ type: 'function', function: tool }] }),
@@ -77,7 +77,7 @@ const composeResponses: Compose = ({ model, system, text, stream, maxTokens, wit
     ...(thinking && { reasoning: { effort: 'medium', summary: 'auto' } }),
     ...(withTool && { tools: [{ type: 'function', ...tool }] }),
     input: image ? [{ role: 'user', content: [{ type: 'input_text', text }, image] }] : text,
-    // Nobody keeps it: the gateway has no memory of answers.
+    // The gateway doesn't store responses.
     store: false,
   };
 };

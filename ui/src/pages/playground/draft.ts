@@ -1,24 +1,24 @@
 import { type Protocol, protocols } from '../../api/protocols.ts';
 import type { Prompt } from './prompt.ts';
 
-/** Where the prompt goes: one protocol, or each of them at the same time. */
+/** Where the prompt is sent: one protocol, or all at once. */
 export type Target = Protocol | 'all';
 
-/** All targets, in the order in which they are offered. */
+/** All targets, in display order. */
 export const targets: readonly Target[] = [...protocols, 'all'];
 
-/** What the page holds while somebody writes. */
+/** The page's input. */
 interface PlaygroundDraft {
   readonly target: Target;
-  /** The model as it was picked; the first one that the gateway lists until then. */
+  /** The model that was picked; by default the first one listed. */
   readonly model: string | undefined;
   readonly prompt: Omit<Prompt, 'model'>;
-  /** Bodies that were written by hand, instead of the form's. */
+  /** Edited bodies; they replace the form's. */
   readonly bodies: Partial<Readonly<Record<Protocol, string>>>;
   readonly capture: boolean;
 }
 
-/** What the page begins with. */
+/** The input on the first visit. */
 export const firstDraft: PlaygroundDraft = {
   target: 'messages',
   model: undefined,
@@ -42,5 +42,5 @@ export interface SentPrompt {
   readonly prompt: Prompt;
 }
 
-/** So many are kept. */
+/** How many are kept. */
 export const mostSent = 20;

@@ -3,10 +3,10 @@ import { bytes } from '../../format/bytes.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Picture } from './prompt.ts';
 
-/** Larger ones are refused by most providers, in bytes. */
+/** The largest image, in bytes: most providers reject larger ones. */
 const mostBytes = 4 * 1024 * 1024;
 
-/** Takes a picture from the disk. It is kept in the page alone, and shown before it goes. */
+/** Picks an image file and previews it. It stays in the page until it is sent. */
 export const PictureField = ({
   picture,
   onChange,
@@ -19,13 +19,13 @@ export const PictureField = ({
   const take = async (file: File | undefined): Promise<void> => {
     if (!file) return;
     setError(undefined);
-    if (file.size > mostBytes) setError(`${file.name} has ${bytes(file.size)}; up to ${bytes(mostBytes)} can be sent.`);
+    if (file.size > mostBytes) setError(`${file.name} is ${bytes(file.size)}; the limit is ${bytes(mostBytes)}.`);
     else onChange({ name: file.name, mediaType: file.type, size: file.size, base64: await base64Of(file) });
   };
   return (
     <div className="field">
       <label htmlFor={id} className="field-label">
-        Picture
+        \n Image
       </label>
       {picture ? (
         <div className="row">
@@ -59,7 +59,7 @@ export const PictureField = ({
 const base64Of = async (file: File): Promise<string> => {
   const all = new Uint8Array(await file.arrayBuffer());
   const pieces: string[] = [];
-  // As many arguments as a call may have, and a multiple of three: each piece is whole by itself.
+  // Within the argument limit of a call, and a multiple of three: no padding inside the text.
   for (let at = 0; at < all.length; at += pieceBytes) {
     pieces.push(window.btoa(String.fromCharCode(...all.subarray(at, at + pieceBytes))));
   }

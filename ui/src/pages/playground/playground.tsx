@@ -23,7 +23,7 @@ import { SentPrompts } from './sent-prompts.tsx';
 import { useKept } from './use-kept.ts';
 import { useRuns } from './use-runs.ts';
 
-/** Sends a prompt in any of the three protocols, or in all of them, and shows what comes back. */
+/** Sends a prompt in one or all client protocols and shows the responses. */
 export const Playground = () => {
   const [draft, changeDraft] = useKept('playground', firstDraft);
   const [sent, changeSent] = useKept<readonly SentPrompt[]>('playground.sent', []);
@@ -34,7 +34,7 @@ export const Playground = () => {
   const answers = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const box = answers.current;
-    // Below a form that fills the window, nobody would see the answer come.
+    // Below a form that fills the window, the response would be out of view.
     if (running && box && box.getBoundingClientRect().top > window.innerHeight / 2) box.scrollIntoView();
   }, [running]);
 
@@ -72,7 +72,7 @@ export const Playground = () => {
     <>
       <PageHeader
         title="Playground"
-        about="Send a prompt as a client would, in any of the three protocols, and see all that comes back."
+        about="Send a prompt in any of the three client protocols and inspect the response."
       />
       <div className={target === 'all' ? 'playground-stacked' : 'playground'}>
         <Panel
@@ -87,7 +87,7 @@ export const Playground = () => {
             />
           }
         >
-          {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys of the fields within, from any of them */}
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: handles keys from every field inside */}
           <div
             className="stack"
             onKeyDown={(event) => {
@@ -106,7 +106,7 @@ export const Playground = () => {
               />
             ) : (
               <Tabs
-                label="What is sent"
+                label="Request"
                 shown={view}
                 onShow={setView}
                 tabs={[
@@ -144,21 +144,21 @@ export const Playground = () => {
                 </Button>
               )}
               <CheckField
-                label="record its way"
-                title="Each stage of it can then be looked at"
+                label="Record trace"
+                title="Each stage can be inspected afterwards"
                 checked={capture}
                 onChange={(next) => changeDraft((before) => ({ ...before, capture: next }))}
               />
-              <span className="soft small">{problem ?? 'or Ctrl and Enter'}</span>
+              <span className="soft small">{problem ?? 'or press Ctrl+Enter'}</span>
             </div>
             <SentPrompts list={sent} onPick={pick} />
           </div>
         </Panel>
         <div ref={answers} className="playground-answers">
           {list.length === 0 ? (
-            <Panel title="Answer">
-              <Empty title="Nothing has been sent yet">
-                The answer turns up here as it comes: rendered, as raw events with their times, and with its headers.
+            <Panel title="Response">
+              <Empty title="Nothing sent yet">
+                The response appears here as it arrives: rendered, as raw events with timing, and with its headers.
               </Empty>
             </Panel>
           ) : (
@@ -181,14 +181,14 @@ const parse = (text: string): Json | undefined => {
 };
 
 const problemOf = (prompt: Prompt, written: string | undefined, value: Json | undefined): string | undefined => {
-  if (written !== undefined) return value === undefined ? 'The body is not JSON yet.' : undefined;
-  if (prompt.model === '') return 'Pick a model first.';
+  if (written !== undefined) return value === undefined ? 'The body is not valid JSON yet.' : undefined;
+  if (prompt.model === '') return 'Select a model first.';
   return prompt.maxTokens !== undefined && !(Number.isInteger(prompt.maxTokens) && prompt.maxTokens > 0)
-    ? 'The longest answer must be a whole number, at least 1.'
+    ? 'Max output tokens must be a whole number of at least 1.'
     : undefined;
 };
 
-/** Three answers stand side by side where there is room, else one behind the other. */
+/** The least width for three columns, in pixels; below it there are tabs. */
 const sideBySidePx = 760;
 
 const RunList = ({ list }: { readonly list: readonly Run[] }) => {
@@ -207,7 +207,7 @@ const RunList = ({ list }: { readonly list: readonly Run[] }) => {
         </div>
       ) : (
         <Tabs
-          label="Answers"
+          label="Protocols"
           shown={shown}
           onShow={setShown}
           tabs={list.map(({ protocol }) => ({ name: protocol, title: protocolTitles[protocol] }))}

@@ -7,7 +7,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { PictureField } from './picture-field.tsx';
 import type { Picture, Prompt } from './prompt.ts';
 
-/** What is sent, in the words that all protocols share. */
+/** The prompt form, independent of the protocol. */
 export const PromptForm = ({
   prompt,
   onChange,
@@ -21,16 +21,13 @@ export const PromptForm = ({
   readonly picture: Picture | undefined;
   readonly onPicture: (picture: Picture | undefined) => void;
   readonly models: Loaded<readonly ListedModel[]>;
-  /** A body that was written by hand is sent instead; this lets the form count again. */
+  /** Resets an edited body, which is sent instead of the form's. */
   readonly onForm?: (() => void) | undefined;
 }) => (
   <div className="prompt-form">
     {onForm && (
-      <Notice
-        title="The JSON body was edited by hand"
-        actions={<Button onClick={onForm}>Send what the form says</Button>}
-      >
-        It is sent as it is; the form has no effect on it.
+      <Notice title="The JSON body was edited by hand" actions={<Button onClick={onForm}>Use the form instead</Button>}>
+        It is sent as is; the form has no effect.
       </Notice>
     )}
     <ComboField
@@ -42,27 +39,23 @@ export const PromptForm = ({
         ...(owner !== undefined && { note: owner }),
       }))}
       error={models.error}
-      hint="provider,model goes just there; any other name is routed."
+      hint="provider,model goes to exactly that model; any other name is routed by the rules."
     />
-    <TextArea label="System" rows={2} value={prompt.system} onChange={(system) => onChange({ system })} />
+    <TextArea label="System prompt" rows={2} value={prompt.system} onChange={(system) => onChange({ system })} />
     <TextArea
       className="prompt-text"
-      label="Text"
+      label="User message"
       rows={5}
       value={prompt.text}
       onChange={(text) => onChange({ text })}
     />
     <div className="prompt-choices">
-      <CheckField label="streamed" checked={prompt.stream} onChange={(stream) => onChange({ stream })} />
-      <CheckField
-        label="with a sample tool"
-        checked={prompt.withTool}
-        onChange={(withTool) => onChange({ withTool })}
-      />
-      <CheckField label="ask for thinking" checked={prompt.thinking} onChange={(thinking) => onChange({ thinking })} />
+      <CheckField label="Stream" checked={prompt.stream} onChange={(stream) => onChange({ stream })} />
+      <CheckField label="Add a sample tool" checked={prompt.withTool} onChange={(withTool) => onChange({ withTool })} />
+      <CheckField label="Request thinking" checked={prompt.thinking} onChange={(thinking) => onChange({ thinking })} />
     </div>
     <NumberField
-      label="Longest answer, in tokens"
+      label="Max output tokens"
       min={1}
       step={1}
       value={prompt.maxTokens}

@@ -1,10 +1,10 @@
-/** What somebody wants to send, whatever the protocol. */
+/** A prompt, independent of the protocol. */
 export interface Prompt {
   readonly model: string;
   readonly system: string;
   readonly text: string;
   readonly stream: boolean;
-  /** The longest answer, in tokens. */
+  /** Max output tokens. */
   readonly maxTokens: number | undefined;
   /** Declares a sample tool. */
   readonly withTool: boolean;
@@ -12,7 +12,7 @@ export interface Prompt {
   readonly thinking: boolean;
 }
 
-/** A picture to go with the text. */
+/** An image sent with the text. */
 export interface Picture {
   readonly name: string;
   /** `image/png`. */

@@ -6,10 +6,10 @@ import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
 import type { TimedRecord } from './run.ts';
 
-/** So many are shown at first: a long answer has thousands. */
+/** How many events are shown at first; long responses have thousands. */
 const firstShown = 200;
 
-/** What was received, as it was received. */
+/** The events or the body of a response, as received. */
 export const RunEvents = ({
   events,
   eventCount,
@@ -17,14 +17,14 @@ export const RunEvents = ({
 }: {
   readonly events: readonly TimedRecord[];
   readonly eventCount: number;
-  /** Of an answer that came whole. */
+  /** The body of a response that isn't streamed. */
   readonly body: string | undefined;
 }) => {
   const [shown, setShown] = useState(firstShown);
   if (body !== undefined) {
     return body === '' ? <Empty title="The body is empty" /> : <JsonEditor label="Body" value={pretty(body)} />;
   }
-  if (eventCount === 0) return <Empty title="No event has come yet" />;
+  if (eventCount === 0) return <Empty title="No events yet" />;
   return (
     <div className="stack-tight">
       <div className="row">
@@ -33,7 +33,7 @@ export const RunEvents = ({
       <ScrollRegion className="run-events" label="Events">
         <ol>
           {events.slice(0, Math.min(shown, eventCount)).map(({ atMs, event, data }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: records have no names; they only become more
+            // biome-ignore lint/suspicious/noArrayIndexKey: records have no ids; the list only grows
             <li key={index}>
               <span className="run-event-time">{atMs.toFixed(1)} ms</span>
               <span className="run-event-data">

@@ -1,9 +1,9 @@
 import { Empty } from '../../parts/empty.tsx';
 import type { Run } from './run.ts';
 
-/** What came before the answer; the gateway's own words first. */
+/** The response headers, the gateway's own first. */
 export const RunHeaders = ({ headers }: Pick<Run, 'headers'>) => {
-  if (headers.length === 0) return <Empty title="The answer has not begun" />;
+  if (headers.length === 0) return <Empty title="No response yet" />;
   const own = headers.filter(([name]) => name.startsWith('x-switchyard-'));
   const others = headers.filter(([name]) => !name.startsWith('x-switchyard-'));
   return (
@@ -22,7 +22,7 @@ export const RunHeaders = ({ headers }: Pick<Run, 'headers'>) => {
 };
 
 const about: Readonly<Record<string, string>> = {
-  'x-switchyard-route': 'who served it, and the scenario that led there',
-  'x-switchyard-loss': 'fields that the conversion could not carry',
-  'x-request-id': 'the name under which the gateway keeps it',
+  'x-switchyard-route': 'the provider and model that served it, and the scenario',
+  'x-switchyard-loss': 'fields lost in conversion',
+  'x-request-id': 'the request’s id in the gateway',
 };

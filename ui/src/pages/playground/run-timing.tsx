@@ -6,7 +6,7 @@ import { href } from '../../router/route.ts';
 import type { AnswerUsage } from '../../stream/answer.ts';
 import type { Run } from './run.ts';
 
-/** The figures of a run. Each has its place from the start, so that nothing moves while they come in. */
+/** The figures of a run. All are shown from the start, so that the layout doesn't shift. */
 export const RunTiming = ({ run }: { readonly run: Run }) => {
   const { status, headers, firstByteMs, firstDeltaMs, endMs, answer } = run;
   const id = headers.find(([name]) => name === 'x-request-id')?.[1];
@@ -14,12 +14,12 @@ export const RunTiming = ({ run }: { readonly run: Run }) => {
     <dl className="run-figures">
       <Figure title="Status">{status === undefined ? '–' : <StatusBadge status={status} />}</Figure>
       <Figure title="First byte">{time(firstByteMs)}</Figure>
-      <Figure title="First word">{time(firstDeltaMs)}</Figure>
+      <Figure title="First token">{time(firstDeltaMs)}</Figure>
       <Figure title="Total">{time(endMs)}</Figure>
-      <Figure title="Pieces per second">{pace(run)}</Figure>
+      <Figure title="Chunks per second">{pace(run)}</Figure>
       <Figure title="Tokens">{tokens(answer.usage)}</Figure>
-      <Figure title="Ended by">{answer.finish ?? '–'}</Figure>
-      <Figure title="Its way">{id === undefined ? '–' : <a href={href('/requests', id)}>See the request</a>}</Figure>
+      <Figure title="Finish reason">{answer.finish ?? '–'}</Figure>
+      <Figure title="Trace">{id === undefined ? '–' : <a href={href('/requests', id)}>View request</a>}</Figure>
     </dl>
   );
 };
@@ -40,9 +40,9 @@ const tokens = ({ input, output, cacheRead, cacheWrite, reasoning }: AnswerUsage
   const told = [
     [input, 'in'],
     [output, 'out'],
-    [cacheRead, 'from a cache'],
-    [cacheWrite, 'into a cache'],
-    [reasoning, 'of thinking'],
+    [cacheRead, 'cache read'],
+    [cacheWrite, 'cache write'],
+    [reasoning, 'reasoning'],
   ] as const;
   const words = told.flatMap(([value, what], at) =>
     value === undefined || (at > 1 && value === 0) ? [] : [`${count(value)} ${what}`],

@@ -12,7 +12,7 @@ import { RunTiming } from './run-timing.tsx';
 
 type View = 'answer' | 'raw' | 'headers';
 
-/** One request's answer: rendered, as it was received, and what came with it. */
+/** One response: rendered, raw, and its headers. */
 export const RunView = ({ run }: { readonly run: Run }) => {
   const [view, setView] = useState<View>('answer');
   const { protocol, phase, error, status, headers, events, eventCount, body } = run;
@@ -32,17 +32,17 @@ export const RunView = ({ run }: { readonly run: Run }) => {
       {error !== undefined && (
         <Notice
           kind="failed"
-          title={status === undefined || status < 400 ? 'No whole answer' : `The gateway answered ${status}`}
+          title={status === undefined || status < 400 ? 'Incomplete response' : `The gateway returned ${status}`}
         >
           {error}
         </Notice>
       )}
       <Tabs
-        label={`Answer in ${protocolTitles[protocol]}`}
+        label={`Response in ${protocolTitles[protocol]}`}
         shown={view}
         onShow={setView}
         tabs={[
-          { name: 'answer', title: 'Answer' },
+          { name: 'answer', title: 'Response' },
           { name: 'raw', title: body === undefined ? `Events (${eventCount})` : 'Body' },
           { name: 'headers', title: 'Headers' },
         ]}

@@ -7,47 +7,47 @@ import { type SseRecord, sseReader } from '../../api/sse-records.ts';
 import type { Answer } from '../../stream/answer.ts';
 import { answerReader } from '../../stream/answer-reader.ts';
 
-/** A record of a stream as it came. */
+/** A stream record with its arrival time. */
 export interface TimedRecord extends SseRecord {
   /** Milliseconds since the request was sent. */
   readonly atMs: number;
 }
 
-/** One request and what came of it so far. */
+/** One request and its response so far. */
 export interface Run {
   readonly protocol: Protocol;
   readonly phase: 'waiting' | 'receiving' | 'ended' | 'stopped' | 'failed';
-  /** Undefined until the answer begins. */
+  /** `undefined` until the response begins. */
   readonly status: number | undefined;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly answer: Answer;
-  /** Of a stream: the first `eventCount` of this growing list have come. */
+  /** Records of a stream. The list is shared and grows: `eventCount` bounds this state. */
   readonly events: readonly TimedRecord[];
   readonly eventCount: number;
-  /** The body of an answer that isn't a stream. */
+  /** The body of a response that isn't streamed. */
   readonly body: string | undefined;
-  /** Milliseconds since it was sent, here and below. */
+  /** Milliseconds since the request was sent, here and below. */
   readonly firstByteMs: number | undefined;
   readonly firstDeltaMs: number | undefined;
   readonly lastDeltaMs: number | undefined;
   readonly endMs: number | undefined;
-  /** What went wrong, in words. */
+  /** The error message. */
   readonly error: string | undefined;
 }
 
-/** What a run is asked to do. */
+/** Options of a run. */
 interface RunOptions {
   readonly protocol: Protocol;
   readonly body: Json;
-  /** The gateway records it. */
+  /** Has the gateway record the request. */
   readonly capture: boolean;
   readonly signal: AbortSignal;
 }
 
-/** How often the page is drawn while an answer comes in, in milliseconds: more than that nobody can see. */
+/** The rendering interval while a response arrives, in milliseconds. */
 const drawEveryMs = 50;
 
-/** Sends a request and shows what comes of it; failures and an abort are shown too. Resolves when it is over. */
+/** Sends a request and reports its progress, failures and aborts. Resolves at the end. */
 export const runRequest = async (
   { protocol, body, capture, signal }: RunOptions,
   show: (run: Run) => void,
@@ -86,7 +86,7 @@ export const runRequest = async (
   }
 };
 
-const brokeOff = 'The connection broke off before the answer had ended.';
+const brokeOff = 'The connection was lost before the response was complete.';
 
 const nothingYet = {
   phase: 'waiting',
@@ -129,5 +129,5 @@ const readStream = async (
 
 const endOfStream = ({ fault, ended }: Answer): Partial<Run> => {
   if (fault !== undefined) return { phase: 'failed', error: fault };
-  return ended ? { phase: 'ended' } : { phase: 'failed', error: 'The stream ended before the answer did.' };
+  return ended ? { phase: 'ended' } : { phase: 'failed', error: 'The stream ended before the response was complete.' };
 };

@@ -2,7 +2,7 @@ import { protocolTitles } from '../../api/protocols.ts';
 import { timeOfDay } from '../../format/time.ts';
 import type { SentPrompt } from './draft.ts';
 
-/** The prompts that were sent last; one that is picked comes back into the form. */
+/** Recently sent prompts; picking one restores it in the form. */
 export const SentPrompts = ({
   list,
   onPick,
@@ -12,7 +12,7 @@ export const SentPrompts = ({
 }) =>
   list.length === 0 ? null : (
     <details className="sent">
-      <summary>Sent before ({list.length})</summary>
+      <summary>History ({list.length})</summary>
       <ol className="sent-list">
         {list.map((sent) => (
           <li key={sent.at}>

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from 'react';
 import { kept } from '../../state/kept.ts';
 
-/** A JSON value that outlives a reload and a visit to another page, until the tab is closed. */
+/** A JSON value that is kept until the tab is closed. */
 export const useKept = <T extends object>(
   name: string,
   initial: T,
@@ -20,7 +20,7 @@ export const useKept = <T extends object>(
   return [value, change];
 };
 
-/** As this very hook wrote it: its shape is the caller's own. */
+/** Written by this hook, so it has the caller's type. */
 const readKept = <T>(text: string | undefined): T | undefined => {
   if (text === undefined) return undefined;
   try {

@@ -3,16 +3,16 @@ import type { Json } from '../../api/json.ts';
 import type { Protocol } from '../../api/protocols.ts';
 import { type Run, runRequest } from './run.ts';
 
-/** What was sent last, and what came of it. */
+/** The latest requests and their responses. */
 interface Runs {
-  /** In the order in which they were sent. */
+  /** In the order they were sent. */
   readonly list: readonly Run[];
   readonly running: boolean;
   readonly start: (bodies: readonly (readonly [protocol: Protocol, body: Json])[], capture: boolean) => void;
   readonly stop: () => void;
 }
 
-/** Sends requests, several at once; they are given up when the page is left. */
+/** Sends requests in parallel; leaving the page aborts them. */
 export const useRuns = (): Runs => {
   const [list, setList] = useState<readonly Run[]>([]);
   const current = useRef<AbortController>(undefined);
@@ -24,7 +24,7 @@ export const useRuns = (): Runs => {
     setList([]);
     bodies.forEach(([protocol, body], at) => {
       void runRequest({ protocol, body, capture, signal: own.signal }, (run) => {
-        // What a request that was given up still tells would stand among the answers to the next one.
+        // Late updates of an aborted request must not mix with the next one's.
         if (current.current === own) setList((before) => Object.assign([...before], { [at]: run }));
       });
     });

@@ -30,6 +30,6 @@ export const aiSdk: ClientGuide = {
     },
   ],
   notes: [
-    '`createOpenAI` and `createAnthropic` of the same SDK take the same address, also with `/v1`; `createOpenAI` speaks Responses unless told otherwise.',
+    '`createOpenAI` and `createAnthropic` from the same SDK take the same base URL, including `/v1`. `createOpenAI` uses the Responses API by default.',
   ],
 };

@@ -16,7 +16,5 @@ export const aider: ClientGuide = {
       ])}\naider --timeout 600 --model ${quoted[shell](`openai/${connection.model}`)}`,
     },
   ],
-  notes: [
-    'The model’s name has `openai/` in front: that tells aider which way to ask, and does not reach the gateway.',
-  ],
+  notes: ['The prefix `openai/` selects the API that aider uses. It is not sent to the gateway.'],
 };

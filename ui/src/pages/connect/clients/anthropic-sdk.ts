@@ -47,7 +47,7 @@ console.log(message.content);`,
     ];
   },
   notes: [
-    'The SDK adds `/v1` by itself: with it in the address, requests go to `/v1/v1/messages` and get a 404.',
-    'Ask for long answers as a stream: without one, the SDK gives up after ten minutes.',
+    'The SDK appends `/v1` itself. With `/v1` in the base URL, requests go to `/v1/v1/messages` and fail with 404.',
+    'Stream long responses: without streaming, the SDK times out after ten minutes.',
   ],
 };

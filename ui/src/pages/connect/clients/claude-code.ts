@@ -23,8 +23,8 @@ export const claudeCode: ClientGuide = {
     },
   ],
   notes: [
-    '`switchyard run claude` does the same for one run, and changes no file.',
-    'Its list of models shows only names that hold `claude` or `anthropic`: the gateway lists such an alias (`anthropic-switchyard-…`) for each of its models.',
-    'An `ANTHROPIC_API_KEY` of your own would be sent beside the token, so it is taken away.',
+    '`switchyard run claude` does the same for a single run and changes no files.',
+    'Claude Code lists only models with `claude` or `anthropic` in their names, so the gateway lists an alias (`anthropic-switchyard-…`) for each model.',
+    'Your own `ANTHROPIC_API_KEY` would be sent along with the token, so it is unset.',
   ],
 };

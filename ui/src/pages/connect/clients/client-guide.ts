@@ -1,43 +1,43 @@
 import type { Protocol } from '../../../api/protocols.ts';
 import type { Shell } from './shell.ts';
 
-/** How the gateway is reached from here. */
+/** How clients reach the gateway. */
 export interface Connection {
-  /** `http://127.0.0.1:3456`, as this page was opened. */
+  /** The origin of this page: `http://127.0.0.1:3456`. */
   readonly origin: string;
-  /** The gateway asks for a key. Where it doesn't, programs still want some value. */
+  /** The gateway requires a key. Many clients need some value even if it doesn't. */
   readonly wantsKey: boolean;
-  /** The model that the examples ask for. */
+  /** The model used in the examples. */
   readonly model: string;
-  /** Every name that may be asked for. */
+  /** All model names that the gateway accepts. */
   readonly models: readonly string[];
 }
 
-/** A text to copy. */
+/** A text to copy, with a label. */
 interface Snippet {
   /** Where it goes: a shell, a file. */
   readonly label: string;
   readonly text: string;
 }
 
-/** How one program is pointed at the gateway. */
+/** How to connect one client to the gateway. */
 export interface ClientGuide {
   /** Unique, without spaces. */
   readonly name: string;
   readonly title: string;
-  /** The protocol it speaks when it is set up like this. */
+  /** The protocol that the client uses with this setup. */
   readonly protocol: Protocol;
-  /** The address that it is given ends in `/v1`, or it adds that by itself. */
+  /** Whether the base URL ends in `/v1`, or the client appends that itself. */
   readonly base: 'with /v1' | 'without /v1';
   readonly snippets: (connection: Connection, shell: Shell) => readonly Snippet[];
-  /** What else one should know. */
+  /** Further notes, in Markdown. */
   readonly notes: readonly string[];
-  /** Where its requests arrive, when that isn't the protocol's own path. */
+  /** The path of its requests, where it isn't the protocol's own. */
   readonly path?: string;
-  /** Headers that it sends with them. */
+  /** Headers sent with each request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The address that a program is given. */
+/** The base URL for a client. */
 export const baseOf = ({ origin }: Connection, base: ClientGuide['base']): string =>
   base === 'with /v1' ? `${origin}/v1` : origin;

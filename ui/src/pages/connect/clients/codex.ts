@@ -28,8 +28,8 @@ export const codex: ClientGuide = {
       : [{ label: shellLabel[shell], text: assignments(shell, false, [[keyVariable, anyKey]]) }]),
   ],
   notes: [
-    'The two lines at the top stand before the first `[table]` of the file; keep a copy of it before you change it.',
-    `It takes the key from \`${keyVariable}\`, and refuses to start while that is empty.`,
-    '`switchyard run codex` does the same for one run, and changes no file.',
+    'The first two lines must come before the first `[table]` in the file. Back the file up before you change it.',
+    `Codex reads the key from \`${keyVariable}\` and refuses to start while it is empty.`,
+    '`switchyard run codex` does the same for a single run and changes no files.',
   ],
 };

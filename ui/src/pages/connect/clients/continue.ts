@@ -1,7 +1,7 @@
 import { baseOf, type ClientGuide } from './client-guide.ts';
 import { anyKey, keyVariable } from './shell.ts';
 
-/** Continue. Source: its documentation, "config.yaml reference". Quoted JSON texts are YAML, too. */
+/** Continue. Source: its documentation, "config.yaml reference". JSON strings are valid YAML. */
 export const continueDev: ClientGuide = {
   name: 'continue',
   title: 'Continue',
@@ -22,6 +22,6 @@ export const continueDev: ClientGuide = {
     },
   ],
   notes: [
-    `It looks for secrets in \`~/.continue/.env\`: a line \`${keyVariable}=…\` there, or the key itself in the file.`,
+    `Continue reads secrets from \`~/.continue/.env\`: add a line \`${keyVariable}=…\` there, or write the key itself into this file.`,
   ],
 };

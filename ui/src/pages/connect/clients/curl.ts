@@ -19,23 +19,24 @@ export const curl: ClientGuide = {
       }),
     })),
   notes: [
-    'The header `x-api-key` takes the key just as well.',
-    'With `-i`, curl also shows where the request went: `x-switchyard-route`.',
+    'The key can also be sent in the `x-api-key` header.',
+    'With `-i`, curl also prints `x-switchyard-route`, which names the provider and model.',
   ],
 };
 
 const command = ({ origin, wantsKey }: Connection, shell: Shell, path: string, body: object): string => {
-  const { program, goesOn, key } = ways[shell];
+  const { program, continuation, key } = ways[shell];
   return [
     `${program} -N ${origin}${path}`,
     "  -H 'content-type: application/json'",
     ...(wantsKey ? [`  -H ${key}`] : []),
     `  -d ${quoted[shell](JSON.stringify(body))}`,
-  ].join(` ${goesOn}\n`);
+  ].join(` ${continuation}\n`);
 };
 
-/** In older PowerShells, `curl` alone is another command. */
-const ways: Readonly<Record<Shell, { readonly program: string; readonly goesOn: string; readonly key: string }>> = {
-  bash: { program: 'curl', goesOn: '\\', key: `"authorization: Bearer $${keyVariable}"` },
-  powershell: { program: 'curl.exe', goesOn: '`', key: `"authorization: Bearer $env:${keyVariable}"` },
-};
+/** In Windows PowerShell, `curl` is an alias of another command. */
+const ways: Readonly<Record<Shell, { readonly program: string; readonly continuation: string; readonly key: string }>> =
+  {
+    bash: { program: 'curl', continuation: '\\', key: `"authorization: Bearer $${keyVariable}"` },
+    powershell: { program: 'curl.exe', continuation: '`', key: `"authorization: Bearer $env:${keyVariable}"` },
+  };

@@ -1,7 +1,7 @@
 import { baseOf, type ClientGuide, type Connection } from './client-guide.ts';
 import { anyKey, keyVariable } from './shell.ts';
 
-/** What goes into the fields of a form. */
+/** The values of the form's fields. */
 const fields = (connection: Connection): string =>
   [
     'API Provider   OpenAI Compatible',
@@ -17,8 +17,8 @@ const formClient = (name: string, title: string, place: string): ClientGuide => 
   base: 'with /v1',
   snippets: (connection) => [{ label: place, text: fields(connection) }],
   notes: [
-    'The key is kept by the editor; it is the gateway’s, not a provider’s.',
-    'Set the context window of the model behind the name: the form cannot know it.',
+    'The editor stores the key. It is the gateway’s key, not a provider’s.',
+    'Set the context window to that of the actual model; the form cannot detect it.',
   ],
 });
 

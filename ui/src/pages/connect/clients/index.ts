@@ -11,7 +11,7 @@ import { openaiSdk } from './openai-sdk.ts';
 import { opencode } from './opencode.ts';
 import { zed } from './zed.ts';
 
-/** The programs that the page knows, in the order in which it shows them. */
+/** All client guides, in display order. */
 export const clientGuides: readonly ClientGuide[] = [
   claudeCode,
   codex,

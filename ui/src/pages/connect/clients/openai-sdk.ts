@@ -41,7 +41,7 @@ console.log(answer.output_text);`,
     ];
   },
   notes: [
-    'Both `chat.completions` and `responses` are served, streamed or not.',
-    'They ask once more after 408, 409, 429 and 5xx by themselves; `retry-after` is passed on from the provider.',
+    'Both `chat.completions` and `responses` work, with and without streaming.',
+    'The SDKs retry after 408, 409, 429 and 5xx. The provider’s `retry-after` is passed on.',
   ],
 };

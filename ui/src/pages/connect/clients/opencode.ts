@@ -32,12 +32,10 @@ export const opencode: ClientGuide = {
       ),
     },
   ],
-  notes: [
-    'It shows the models that are listed in the file alone: add a line for each one that you add to the gateway.',
-  ],
+  notes: ['opencode shows only the models listed in this file. Add a line for each model that you add to the gateway.'],
 };
 
-/** The names that go to one model each; the others are other words for them. */
+/** Names of the form `provider,model`; all others are aliases. */
 const destinations = (models: readonly string[]): readonly string[] => {
   const named = models.filter((name) => name.includes(','));
   return named.length > 0 ? named : models;

@@ -1,22 +1,22 @@
-/** The shells whose syntax is shown. */
+/** The shells that snippets exist for. */
 export const shells = ['bash', 'powershell'] as const;
 
-/** One of them. */
+/** One of `shells`. */
 export type Shell = (typeof shells)[number];
 
-/** What people call them. */
+/** Display names of the shells. */
 export const shellTitles: Readonly<Record<Shell, string>> = { bash: 'bash, zsh', powershell: 'PowerShell' };
 
-/** The environment variable in which the examples look for the gateway's key. */
+/** The environment variable that holds the gateway's key in the examples. */
 export const keyVariable = 'SWITCHYARD_API_KEY';
 
-/** What stands for a key where none is asked for: programs refuse to start without one. */
+/** A placeholder key: many clients refuse to start without one. */
 export const anyKey = 'any-value';
 
-/** A value that a shell takes from the variable with the key. */
+/** Marks a value that is read from `keyVariable`. */
 export const theKey = Symbol('the key');
 
-/** Sets variables, a line each; an empty value takes a variable away. Without a key to take, any value stands for it. */
+/** Variable assignments, one per line. An empty value unsets the variable; without a key, `theKey` becomes `anyKey`. */
 export const assignments = (
   shell: Shell,
   wantsKey: boolean,
@@ -39,7 +39,7 @@ const writers: Readonly<Record<Shell, (name: string, value: string) => string>> 
   powershell: (name, value) => `$env:${name} = ${quoted.powershell(value)}`,
 };
 
-/** A text that the shell takes as it is. */
+/** A text, quoted for the shell. */
 export const quoted: Readonly<Record<Shell, (text: string) => string>> = {
   bash: (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`),
   powershell: (text) => `'${text.replaceAll("'", "''")}'`,
@@ -48,7 +48,7 @@ export const quoted: Readonly<Record<Shell, (text: string) => string>> = {
 /** The label of a snippet for a shell. */
 export const shellLabel: Readonly<Record<Shell, string>> = { bash: 'Shell', powershell: 'PowerShell' };
 
-/** Lets programs reach this host past a proxy that the environment names. */
+/** Excludes this host from the proxy that the environment sets. */
 export const withoutProxy = (shell: Shell, hostName: string): string => {
   const hosts = [...new Set(['127.0.0.1', 'localhost', hostName])].join(',');
   return assignments(shell, false, [['NO_PROXY', hosts]]);

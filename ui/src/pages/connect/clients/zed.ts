@@ -38,7 +38,7 @@ export const zed: ClientGuide = {
       : [{ label: shellLabel[shell], text: assignments(shell, false, [[keyVariable, anyKey]]) }]),
   ],
   notes: [
-    `It takes the key from \`${keyVariable}\` (the provider’s name in capitals), or asks for it in its settings.`,
-    'Sizes and capabilities are what you say in the file: write those of the model behind the name.',
+    `Zed reads the key from \`${keyVariable}\` (the provider’s name in upper case) or from its settings.`,
+    'Zed takes token limits and capabilities from this file: set them to match the actual model.',
   ],
 };
