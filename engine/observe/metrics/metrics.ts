@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { LossSeries, Observer } from '../../observer.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
 import { Meter } from './meter.ts';
-import { processMetrics } from './prometheus.ts';
-import { showUpstreams } from './upstream-metrics.ts';
+import { renderMetrics } from './prometheus.ts';
+import { upstreamMetrics } from './upstream-metrics.ts';
 
 /** The service's metrics. */
 export interface Metrics {
@@ -28,15 +29,28 @@ interface MetricsOptions {
 
 /** Creates independent metrics; they are rendered only on a scrape. */
 export const createMetrics = ({ losses, upstreams, nowMs = () => performance.now() }: MetricsOptions = {}): Metrics => {
-  const counts = new Counts(losses);
-  if (upstreams) showUpstreams(counts.registry, upstreams);
+  const counts = new Counts();
+  const metrics = [...counts.metrics(losses), ...(upstreams ? upstreamMetrics(upstreams) : [])];
   return {
     started: (route) => new Meter(counts, route, nowMs),
     reloaded: (result) => counts.reloads.add([result]),
     async scrape() {
       const shared = processMetrics();
-      const texts = await Promise.all([counts.registry.metrics(), shared.metrics()]);
-      return { text: texts.join('\n'), contentType: shared.contentType };
+      return { text: `${renderMetrics(metrics)}\n${await shared.metrics()}`, contentType: shared.contentType };
     },
   };
+};
+
+let registry: Registry | undefined;
+
+/**
+ * Metrics of this process: CPU, memory, event loop, garbage collection. Shared by all services of a process, since
+ * prom-client's observers, once started, never stop.
+ */
+const processMetrics = (): Registry => {
+  if (!registry) {
+    registry = new Registry();
+    collectDefaultMetrics({ register: registry });
+  }
+  return registry;
 };

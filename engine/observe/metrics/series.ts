@@ -2,7 +2,7 @@
 export type LabelValues = readonly string[];
 
 /** One series of a metric. */
-export interface Series<T> {
+interface Series<T> {
   readonly labels: LabelValues;
   readonly value: T;
 }
@@ -58,13 +58,13 @@ export class Tally {
     this.#table.at(labels).count += by;
   }
 
-  get rows(): Iterable<Series<{ readonly count: number }>> {
-    return this.#table.rows;
+  *rows(): Iterable<Series<number>> {
+    for (const { labels, value } of this.#table.rows) yield { labels, value: value.count };
   }
 }
 
 /** Observations of one set of labels. */
-export interface Observed {
+interface Observed {
   /** Observations per bucket, not cumulative; the last has no upper bound. */
   readonly buckets: Float64Array;
   count: number;
@@ -91,7 +91,7 @@ export class Distribution {
     observed.sum += value;
   }
 
-  get rows(): Iterable<Series<Observed>> {
+  rows(): Iterable<Series<Observed>> {
     return this.#table.rows;
   }
 }

@@ -137,12 +137,19 @@ test('whatever comes as labels, series have a limit', async (t) => {
   t.deepEqual(await lines('losses_total'), ['switchyard_losses_total{stage="s",field="f0"} 2']);
 });
 
-test('labels are escaped', async (t) => {
-  const { metrics, lines } = open();
-  const observer = metrics.started('chat');
-  observer.routed({ ...route, provider: { name: 'a"b\\c\nd', models: ['m'] } });
-  observer.finished(200);
-  t.regex((await lines('requests_total'))[0] ?? '', /provider="a\\"b\\\\c\\nd"/);
+test('label values are escaped, and metrics without values keep their heads', async (t) => {
+  const { metrics } = open({ losses: () => [{ stage: 'a\\b"c', field: 'd\ne', count: 2 }] });
+  const { text } = await metrics.scrape();
+  t.true(
+    text.includes(`# HELP switchyard_config_reloads_total Changes of the configuration.
+# TYPE switchyard_config_reloads_total counter
+
+# HELP switchyard_losses_total Fields that a conversion could not carry.
+# TYPE switchyard_losses_total counter
+switchyard_losses_total{stage="a\\\\b\\"c",field="d\\ne"} 2
+
+# HELP switchyard_request_duration_seconds `),
+  );
 });
 
 test('reloads by their result; all names are told from the start, with those of the process', async (t) => {
