@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { of } from 'rxjs';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Backup } from '../engine/config/backups.ts';
 import type { Change } from '../engine/config/change.ts';
 import { type Finding, formatFinding } from '../engine/config/diagnostics.ts';
@@ -10,14 +9,13 @@ import type { HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import { reader } from '../engine/model/schema.ts';
-import { adminEndpoint, describe } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
-import { readJsonBody } from './read-json-body.ts';
+import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, Outcome, readJsonBody } from './endpoint.ts';
 
-const restoreBody = reader(
-  Type.Object({ name: Type.String({ description: "A backup's name, as `GET /api/config/backups` lists it." }) }),
-);
+const RestoreRequest = Type.Object({ name: Type.String({ description: 'As the list of backups names it.' }) });
+const restoreReader = reader(RestoreRequest);
+
+/** What is wrong with a configuration, and where. */
+export const Findings = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }));
 
 /**
  * Endpoints of the configuration. A change that has begun completes even if the client disconnects.
@@ -29,66 +27,71 @@ const restoreBody = reader(
  * - `GET /api/config/backups`, `/{name}`: earlier configurations, newest first; one of them.
  * - `POST /api/config/restore`: restores a backup.
  */
-export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => {
-  return [
+export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => [
+  adminRoute(
+    'GET',
+    '/api/config',
+    { summary: 'The configuration', says: 'The configuration as written.', reply: ConfigFile },
+    async () => jsonReply(store.written, 200, { etag: etagOf(store.written) }),
+  ),
+  adminRoute(
+    'POST',
+    '/api/config',
+    { summary: 'Replaces the configuration', says: 'It is in effect.', reply: Outcome, request: ConfigFile },
+    (request) => replace(store, request),
+  ),
+  jsonRoute(
+    'POST',
+    '/api/config/check',
     {
-      method: 'GET',
-      path: '/api/config',
-      endpoint: adminEndpoint(() => of(jsonReply(store.written, 200, { etag: etagOf(store.written) }))),
+      summary: 'What a configuration would come to',
+      says: 'What is wrong with it, and what would need a restart; nothing is changed.',
+      reply: Type.Object({ faults: Findings, warnings: Findings, restart: Type.Array(Type.String()) }),
+      request: ConfigFile,
     },
-    { method: 'POST', path: '/api/config', endpoint: adminEndpoint((incoming) => replace(store, incoming)) },
-    {
-      method: 'POST',
-      path: '/api/config/check',
-      endpoint: adminEndpoint(async ({ body }) => {
-        const { faults, warnings, restart } = await store.check(readBody(store, body));
-        return jsonReply({
-          faults: faults.map(showFinding),
-          warnings: warnings.map(showFinding),
-          restart: [...restart],
-        });
-      }),
-      doc: checkDoc,
+    async ({ body }) => {
+      const { faults, warnings, restart } = await store.check(readBody(store, body));
+      return { faults: faults.map(showFinding), warnings: warnings.map(showFinding), restart };
     },
-    {
-      method: 'GET',
-      path: '/api/config/schema',
-      endpoint: adminEndpoint(() => of(jsonReply(configSchema))),
-      doc: schemaDoc,
+  ),
+  adminRoute(
+    'GET',
+    '/api/config/schema',
+    { summary: "The configuration's schema", says: 'As JSON Schema.', reply: Type.Object({ type: Type.String() }) },
+    async () => jsonReply(configSchema),
+  ),
+  jsonRoute(
+    'GET',
+    '/api/config/backups',
+    { summary: 'Earlier configurations, newest first', says: 'The list.', reply: Type.Unknown() },
+    async () => ({ backups: (await store.listBackups()).map(show) }),
+  ),
+  adminRoute(
+    'GET',
+    '/api/config/backups/:name',
+    { summary: 'An earlier configuration', says: 'As written.', reply: ConfigFile },
+    async (_, { name = '' }) => {
+      const parsed = (await store.readBackup(name)) ?? noBackup();
+      if ('written' in parsed) return jsonReply(parsed.written);
+      return fail('invalid-request', `That backup can't be read: ${parsed.faults.map(formatFinding).join('; ')}.`);
     },
-    {
-      method: 'GET',
-      path: '/api/config/backups',
-      endpoint: adminEndpoint(async () => jsonReply({ backups: (await store.listBackups()).map(show) })),
-    },
-    {
-      method: 'GET',
-      path: '/api/config/backups/:name',
-      endpoint: adminEndpoint(async (_, { name = '' }) => {
-        const parsed = (await store.readBackup(name)) ?? noBackup();
-        if ('written' in parsed) return jsonReply(parsed.written);
-        return fail('invalid-request', `That backup can't be read: ${parsed.faults.map(formatFinding).join('; ')}.`);
-      }),
-      doc: backupDoc,
-    },
-    {
-      method: 'POST',
-      path: '/api/config/restore',
-      endpoint: adminEndpoint(async ({ body }) =>
-        changeReply((await store.restore(restoreBody.read(readBody(store, body)).name)) ?? noBackup()),
-      ),
-    },
-  ];
-};
+  ),
+  jsonRoute(
+    'POST',
+    '/api/config/restore',
+    { summary: 'Takes an earlier configuration', says: 'It is in effect.', reply: Outcome, request: RestoreRequest },
+    async ({ body }) => outcomeOf((await store.restore(restoreReader.read(readBody(store, body)).name)) ?? noBackup()),
+  ),
+];
 
 const noBackup = (): never => fail('not-found', 'There is no backup of that name.');
 
 const replace = async (store: ConfigStore, { body, headers }: HttpRequest): Promise<WholeReply> => {
   const written = readBody(store, body);
   const tags = headers['if-match'];
-  if (tags === undefined) return changeReply(await store.replace(written));
+  if (tags === undefined) return jsonReply(outcomeOf(await store.replace(written)));
   const change = await store.replaceIf((present) => matchesTag(etagOf(present), tags), written);
-  if (change) return changeReply(change);
+  if (change) return jsonReply(outcomeOf(change));
   const message =
     'Nothing was changed: the configuration was changed by somebody else since it was read. Read it again, and make the change there.';
   return jsonReply({ success: false, message }, 412, { etag: etagOf(store.written) });
@@ -102,7 +105,7 @@ const etagOf = (written: JsonObject): string =>
 const matchesTag = (tag: string, tags: string): boolean =>
   tags.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')));
 
-const showFinding = ({ path, message }: Finding): JsonObject => ({ path, message });
+const showFinding = ({ path, message }: Finding) => ({ path, message });
 
 /** JSON Schema of `config.json`, for editors. */
 const configSchema: JsonObject = {
@@ -115,9 +118,9 @@ const configSchema: JsonObject = {
 const readBody = ({ config }: ConfigStore, body: Uint8Array): JsonObject => readJsonBody(body, config.limits.jsonDepth);
 
 /** A backup for the list: name, time of its replacement (ISO 8601), size in bytes. */
-const show = ({ name, atMs, size }: Backup): JsonObject => ({ name, replacedAt: new Date(atMs).toISOString(), size });
+const show = ({ name, atMs, size }: Backup) => ({ name, replacedAt: new Date(atMs).toISOString(), size });
 
-const changeReply = (change: Change): WholeReply => {
+const outcomeOf = (change: Change): Static<typeof Outcome> => {
   if (change.type === 'refused') {
     const faults = change.faults.map((fault) => `\n- ${formatFinding(fault)}`).join('');
     return fail('invalid-request', `Nothing was changed:${faults}`, { param: change.faults[0]?.path });
@@ -128,16 +131,5 @@ const changeReply = (change: Change): WholeReply => {
     ...(restart.length > 0 ? [`A restart is needed for ${restart.join(', ')}.`] : []),
     ...warnings.map((warning) => `Warning: ${formatFinding(warning)}.`),
   ];
-  return jsonReply({ success: true, message: sentences.join(' ') });
+  return done(sentences.join(' '));
 };
-
-const Findings = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }));
-
-const checkDoc = describe(
-  'What a configuration would come to',
-  'What is wrong with it, and what would need a restart; nothing is changed.',
-  Type.Object({ faults: Findings, warnings: Findings, restart: Type.Array(Type.String()) }),
-  { request: ConfigFile },
-);
-const schemaDoc = describe("The configuration's schema", 'As JSON Schema.', Type.Object({ type: Type.String() }));
-const backupDoc = describe('An earlier configuration', 'As written.', ConfigFile);

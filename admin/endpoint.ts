@@ -1,13 +1,96 @@
-import { defer, type ObservableInput } from 'rxjs';
-import type { TSchema } from 'typebox';
-import type { Endpoint, HttpRequest, Params, ReplyPart } from '../engine/http/endpoint.ts';
-import { formatFault } from './format-fault.ts';
-import type { OperationDoc } from './operation-doc.ts';
-import { ServiceFault } from './operation-docs.ts';
+import { TextDecoder } from 'node:util';
+import { defer, from, isObservable, map, type Observable, type ObservableInput } from 'rxjs';
+import Type, { type Static, type TSchema } from 'typebox';
+import { defaultSettings } from '../engine/config/service-settings.ts';
+import type { Endpoint, FormatFault, HttpRequest, Params, ReplyPart, WholeReply } from '../engine/http/endpoint.ts';
+import type { HttpRoute } from '../engine/http/router.ts';
+import { type FaultKind, fail } from '../engine/model/fault.ts';
+import { isJsonObject, isWithinDepth, type Json, type JsonObject, parseJson } from '../engine/model/json/json.ts';
+import type { Headers } from '../engine/model/protocol.ts';
+
+/** A route with an optional OpenAPI description. */
+export interface DocumentedRoute extends HttpRoute {
+  /** Absent: served, but not listed in `/openapi.json`. */
+  readonly doc?: OperationDoc;
+}
+
+/** OpenAPI description of a route. */
+export interface OperationDoc {
+  /** One line. */
+  readonly summary: string;
+  /** Tag that groups it. */
+  readonly group: 'models' | 'management' | 'operation';
+  /** Query parameters by name. */
+  readonly query?: Readonly<Record<string, TSchema>>;
+  /** Schema of the JSON request body. */
+  readonly request?: TSchema;
+  /** Replies by status, without faults. */
+  readonly answers: Readonly<Record<number, AnswerDoc>>;
+  /** Schema of fault bodies. */
+  readonly fault?: TSchema;
+}
+
+/** Description of a reply. */
+interface AnswerDoc {
+  readonly says: string;
+  /** Body schemas by media type. Absent: no body. */
+  readonly content?: Readonly<Record<string, TSchema>>;
+}
+
+/** An operation of the service's own API whose status 200 is JSON. */
+interface JsonOperation<S extends TSchema> {
+  readonly summary: string;
+  /** The meaning of status 200. */
+  readonly says: string;
+  readonly reply: S;
+  readonly query?: Readonly<Record<string, TSchema>>;
+  /** Schema of the request body. It only describes: `answer` reads the body. */
+  readonly request?: TSchema;
+}
+
+/** A type whose lists are readonly at every depth. Records end the descent, since JSON's type is a record of itself. */
+type ReadonlyDeep<T> = T extends object
+  ? string extends keyof T
+    ? T
+    : { readonly [K in keyof T]: ReadonlyDeep<T[K]> }
+  : T;
 
 type Answer = (request: HttpRequest, params: Params) => ObservableInput<ReplyPart>;
 
-/** Creates an endpoint of the service's own API, which requires the key. `answer` may throw faults. */
+type JsonAnswer<T> = (request: HttpRequest, params: Params) => T | Promise<T> | Observable<T>;
+
+/** Creates a route that replies with what `answer` returns. The key is required; `answer` may throw faults. */
+export const jsonRoute = <S extends TSchema>(
+  method: string,
+  path: string,
+  operation: JsonOperation<S>,
+  answer: JsonAnswer<ReadonlyDeep<Static<S>>>,
+): DocumentedRoute =>
+  adminRoute(method, path, operation, (request, params) => {
+    const answered = answer(request, params);
+    const body = isObservable(answered) ? answered : from(Promise.resolve(answered));
+    return body.pipe(map((value) => jsonTextReply(JSON.stringify(value))));
+  });
+
+/** Like `jsonRoute`, for answers that aren't always JSON with status 200. */
+export const adminRoute = (
+  method: string,
+  path: string,
+  { says, reply, ...operation }: JsonOperation<TSchema>,
+  answer: Answer,
+): DocumentedRoute => ({
+  method,
+  path,
+  endpoint: adminEndpoint(answer),
+  doc: {
+    ...operation,
+    group: 'management',
+    answers: { 200: { says, content: { 'application/json': reply } } },
+    fault: ServiceFault,
+  },
+});
+
+/** Creates an endpoint of the service's own API, which requires the key. */
 export const adminEndpoint = (answer: Answer): Endpoint => ({
   open: false,
   formatFault,
@@ -17,16 +100,66 @@ export const adminEndpoint = (answer: Answer): Endpoint => ({
 /** Creates an endpoint of the service's own API that needs no key, and also answers while the service drains. */
 export const openEndpoint = (answer: Answer): Endpoint => ({ ...adminEndpoint(answer), open: true });
 
-/** Describes a management endpoint that replies with JSON; `says` is the meaning of its status 200. */
-export const describe = (
-  summary: string,
-  says: string,
-  schema: TSchema,
-  more: Partial<OperationDoc> = {},
-): OperationDoc => ({
-  summary,
-  group: 'management',
-  answers: { 200: { says, content: { 'application/json': schema } } },
-  fault: ServiceFault,
-  ...more,
+/** A JSON reply that must not be cached. */
+export const jsonReply = (body: Json, status = 200, headers: Headers = {}): WholeReply =>
+  jsonTextReply(JSON.stringify(body), status, headers);
+
+/** Like `jsonReply`, for a body that is JSON text already. */
+export const jsonTextReply = (body: string, status = 200, headers: Headers = {}): WholeReply => ({
+  type: 'whole',
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+  body,
 });
+
+/** Reply of operations that change something. */
+export const Outcome = Type.Object({ success: Type.Boolean(), message: Type.String() });
+
+/** The outcome of an operation that succeeded. */
+export const done = (message: string): Static<typeof Outcome> => ({ success: true, message });
+
+/** Fault body of the service's own endpoints. */
+export const ServiceFault = Type.Object({ success: Type.Literal(false), message: Type.String() });
+
+/** Statuses of faults in the service's own endpoints; any other kind is a bug (500). */
+const statuses: Partial<Record<FaultKind, number>> = {
+  'invalid-request': 400,
+  unsupported: 400,
+  'no-route': 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'upgrade-refused': 426,
+  'request-timeout': 408,
+  'too-large': 413,
+  'unsupported-encoding': 415,
+  unavailable: 503,
+};
+
+/** Formats a fault for the service's own endpoints. */
+export const formatFault: FormatFault = ({ kind, message }) => ({
+  status: statuses[kind] ?? 500,
+  body: { success: false, message },
+});
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Parses a request's body as a JSON object. Throws an `invalid-request` fault for other bodies, and for nesting deeper than
+ * `maxDepth` levels.
+ */
+export const readJsonBody = (body: Uint8Array, maxDepth: number = defaultSettings().limits.jsonDepth): JsonObject => {
+  const value = parseJson(decode(body));
+  if (value === undefined) return fail('invalid-request', 'The body is not valid JSON.');
+  if (!isWithinDepth(value, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
+  return isJsonObject(value) ? value : fail('invalid-request', 'The body must be a JSON object.');
+};
+
+const decode = (body: Uint8Array): string => {
+  try {
+    return utf8.decode(body);
+  } catch {
+    return fail('invalid-request', 'The body is not valid UTF-8.');
+  }
+};

@@ -8,11 +8,7 @@ import { isJsonObject, type JsonObject } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { adminEndpoint } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute, OperationDoc } from './operation-doc.ts';
-import { ServiceFault } from './operation-docs.ts';
-import { readJsonBody } from './read-json-body.ts';
+import { adminRoute, type DocumentedRoute, jsonReply, readJsonBody } from './endpoint.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -37,12 +33,11 @@ export const explainRoutes = (
   gateway: () => Gateway,
   clients: readonly ClientProtocol[],
 ): readonly DocumentedRoute[] => {
-  const endpoint = adminEndpoint((incoming) =>
-    explain(questionOf(incoming, clients, gateway().config), gateway()).pipe(map((body) => jsonReply(body))),
-  );
+  const answer = (request: HttpRequest) =>
+    explain(questionOf(request, clients, gateway().config), gateway()).pipe(map((body) => jsonReply(body)));
   return [
-    { method: 'GET', path: '/api/explain', endpoint, doc: { ...explainDoc, query: fields } },
-    { method: 'POST', path: '/api/explain', endpoint, doc: { ...explainDoc, request: ExplainRequest } },
+    adminRoute('GET', '/api/explain', { ...explainDoc, query: fields }, answer),
+    adminRoute('POST', '/api/explain', { ...explainDoc, request: ExplainRequest }, answer),
   ];
 };
 
@@ -74,35 +69,27 @@ const noClient = (clients: readonly ClientProtocol[]): never =>
 const noRequest = (): never =>
   fail('invalid-request', 'body is required, or model for a small request.', { param: 'body' });
 
-const explainDoc: OperationDoc = {
+const explainDoc = {
   summary: 'What would become of a request',
-  group: 'management',
-  answers: {
-    200: {
-      says: 'The decision, and the call that would be made.',
-      content: {
-        'application/json': Type.Object({
-          client: Type.String(),
-          scenario: Type.String(),
-          reason: Type.String(),
-          provider: Type.String(),
-          model: Type.String(),
-          url: Type.String(),
-          headers: Type.Record(Type.String(), Type.String()),
-          losses: Type.Array(Type.Object({ path: Type.String(), outcome: Type.String(), step: Type.String() })),
-          relays: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }),
-          fallbacks: Type.Array(
-            Type.Object({
-              provider: Type.String(),
-              model: Type.String(),
-              format: Type.String(),
-              fault: Type.Union([Type.String(), Type.Null()], { description: 'Why it can not be used.' }),
-            }),
-            { description: 'Who is asked when this destination can not serve, in order.' },
-          ),
-        }),
-      },
-    },
-  },
-  fault: ServiceFault,
+  says: 'The decision, and the call that would be made.',
+  reply: Type.Object({
+    client: Type.String(),
+    scenario: Type.String(),
+    reason: Type.String(),
+    provider: Type.String(),
+    model: Type.String(),
+    url: Type.String(),
+    headers: Type.Record(Type.String(), Type.String()),
+    losses: Type.Array(Type.Object({ path: Type.String(), outcome: Type.String(), step: Type.String() })),
+    relays: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }),
+    fallbacks: Type.Array(
+      Type.Object({
+        provider: Type.String(),
+        model: Type.String(),
+        format: Type.String(),
+        fault: Type.Union([Type.String(), Type.Null()], { description: 'Why it can not be used.' }),
+      }),
+      { description: 'Who is asked when this destination can not serve, in order.' },
+    ),
+  }),
 };

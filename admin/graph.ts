@@ -1,6 +1,5 @@
-import { of } from 'rxjs';
+import Type from 'typebox';
 import { findProvider } from '../engine/config/destination.ts';
-import type { HttpRoute } from '../engine/http/router.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
@@ -8,21 +7,28 @@ import { type NamedRoute, namedRoutes } from '../engine/routing/model-names.ts';
 import { showPlan } from '../engine/routing/plan/show-plan.ts';
 import { probeRequest } from '../engine/routing/probe-request.ts';
 import { resolveRoute } from '../engine/routing/resolve.ts';
-import { adminEndpoint } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
+import { adminRoute, type DocumentedRoute, jsonReply } from './endpoint.ts';
 
 /**
  * `GET /api/graph`: the transformer graphs of requests. `model` alone routes like a client's request; `provider` and `model`
  * name a destination; neither: all configured routes. `client` selects a client protocol.
  */
-export const graphRoutes = (gateway: () => Gateway, clients: readonly ClientProtocol[]): readonly HttpRoute[] => [
-  {
-    method: 'GET',
-    path: '/api/graph',
-    endpoint: adminEndpoint(({ query }) =>
-      of(jsonReply({ graphs: draw(new URLSearchParams(query), gateway(), clients) })),
-    ),
-  },
+export const graphRoutes = (gateway: () => Gateway, clients: readonly ClientProtocol[]): readonly DocumentedRoute[] => [
+  adminRoute(
+    'GET',
+    '/api/graph',
+    {
+      summary: 'The steps that requests run through',
+      says: 'One graph for each client protocol and route.',
+      reply: Type.Object({ graphs: Type.Array(Type.Object({ client: Type.String(), provider: Type.String() })) }),
+      query: {
+        client: Type.String({ description: 'One client protocol.' }),
+        provider: Type.String({ description: 'One provider; needs `model`.' }),
+        model: Type.String({ description: 'A model, as a request would name it.' }),
+      },
+    },
+    async ({ query }) => jsonReply({ graphs: draw(new URLSearchParams(query), gateway(), clients) }),
+  ),
 ];
 
 const draw = (query: URLSearchParams, gateway: Gateway, clients: readonly ClientProtocol[]) => {

@@ -1,8 +1,6 @@
 import { of } from 'rxjs';
-import { openEndpoint } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
-import { liveDoc, readyDoc } from './operation-docs.ts';
+import Type from 'typebox';
+import { type DocumentedRoute, jsonReply, type OperationDoc, openEndpoint, ServiceFault } from './endpoint.ts';
 
 /** Whether the service accepts requests. */
 export interface Health {
@@ -13,19 +11,52 @@ export interface Health {
 
 /**
  * Health endpoints. `GET /health` and `/health/ready`: 200 while requests are served, else 503. `GET /health/live`: always 200,
- * so that a draining process isn't restarted. They call no upstream and reveal nothing else, so they need no key.
+ * so that a draining process isn't restarted. `GET /`: clients check there that a service exists before they start. They call
+ * no upstream and reveal nothing else, so they need no key.
  */
 export const healthRoutes = (health: () => Health): readonly DocumentedRoute[] => {
   const ready = openEndpoint(() => of(readyReply(health())));
   const live = openEndpoint(() => of(jsonReply({ status: 'ok' })));
+  const root = openEndpoint(() => of(jsonReply({ service: 'switchyard' })));
   return [
     { method: 'GET', path: '/health', endpoint: ready, doc: readyDoc },
     { method: 'GET', path: '/health/ready', endpoint: ready, doc: readyDoc },
     { method: 'GET', path: '/health/live', endpoint: live, doc: liveDoc },
+    { method: 'GET', path: '/', endpoint: root, doc: rootDoc },
   ];
 };
 
 const readyReply = ({ draining, misconfigured = false }: Health) => {
   if (draining) return jsonReply({ status: 'draining' }, 503);
   return misconfigured ? jsonReply({ status: 'misconfigured' }, 503) : jsonReply({ status: 'ok' });
+};
+
+const status = (...words: readonly string[]) => ({
+  'application/json': Type.Object({ status: Type.Union(words.map((word) => Type.Literal(word))) }),
+});
+
+const readyDoc: OperationDoc = {
+  summary: 'Whether requests are served',
+  group: 'operation',
+  answers: {
+    200: { says: 'They are.', content: status('ok') },
+    503: { says: 'They are not.', content: status('draining', 'misconfigured') },
+  },
+  fault: ServiceFault,
+};
+
+const liveDoc: OperationDoc = {
+  summary: 'Whether the process answers',
+  group: 'operation',
+  answers: { 200: { says: 'It does.', content: status('ok') } },
+  fault: ServiceFault,
+};
+
+const rootDoc: OperationDoc = {
+  summary: 'A sign of life for clients that look before they start',
+  group: 'management',
+  answers: {
+    200: { says: 'The service is here.', content: { 'application/json': Type.Object({ service: Type.String() }) } },
+  },
+  fault: ServiceFault,
 };

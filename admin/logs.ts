@@ -1,22 +1,25 @@
-import { from, mergeMap } from 'rxjs';
+import { finalize, from, mergeMap, type Observable } from 'rxjs';
 import Type, { type Static } from 'typebox';
-import type { HttpRoute } from '../engine/http/router.ts';
+import type { Backpressure, Pausable } from '../engine/backpressure.ts';
+import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/list-logs.ts';
 import type { Logs } from '../engine/log/open-logs.ts';
+import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read-lines.ts';
 import { fail } from '../engine/model/fault.ts';
-import { adminEndpoint } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import { noSuchLog } from './no-such-log.ts';
-import { sendLog } from './send-log.ts';
+import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, Outcome } from './endpoint.ts';
 
 /** One element of `GET /api/logs/files`. Source: interface specification, "Log file entry". */
 const LogFileEntry = Type.Object({
-  name: Type.String({ description: 'File name.' }),
-  path: Type.String({ description: 'Complete path.' }),
-  size: Type.Integer({ description: 'In bytes.' }),
-  lastModified: Type.String({ description: 'ISO 8601.' }),
+  name: Type.String(),
+  path: Type.String(),
+  size: Type.Integer(),
+  lastModified: Type.String({ format: 'date-time' }),
 });
 type LogFileEntry = Static<typeof LogFileEntry>;
+
+const fileQuery = {
+  file: Type.String({ description: 'A log file as the list of them names it; default: app.log.' }),
+};
 
 /** Maximum size of a log excerpt, in bytes; of larger files only the end is sent. */
 const maxBytes = 16 * 1024 * 1024;
@@ -28,19 +31,33 @@ const maxBytes = 16 * 1024 * 1024;
  * - `GET /api/logs`: lines of a file; `limit`: only the newest, `after`: only those since an earlier reply.
  * - `DELETE /api/logs`: truncates a file.
  */
-export const logRoutes = (home: string, logs: Logs): readonly HttpRoute[] => [
-  {
-    method: 'GET',
-    path: '/api/logs/files',
-    endpoint: adminEndpoint(async () => {
+export const logRoutes = (home: string, logs: Logs): readonly DocumentedRoute[] => [
+  jsonRoute(
+    'GET',
+    '/api/logs/files',
+    { summary: 'The log files, newest first', says: 'The list.', reply: Type.Array(LogFileEntry) },
+    async () => {
       await logs.flush();
-      return jsonReply((await listLogs(home)).map(show));
-    }),
-  },
-  {
-    method: 'GET',
-    path: '/api/logs',
-    endpoint: adminEndpoint(({ query, backpressure }) => {
+      return (await listLogs(home)).map(show);
+    },
+  ),
+  adminRoute(
+    'GET',
+    '/api/logs',
+    {
+      summary: 'One log file',
+      says: 'Its lines, each a record as JSON text.',
+      reply: Type.Array(Type.String()),
+      query: {
+        ...fileQuery,
+        limit: Type.Integer({ minimum: 1, description: 'So many of the newest lines.' }),
+        after: Type.Integer({
+          minimum: 0,
+          description: 'Only lines from this byte on, as `x-switchyard-log-offset` of an earlier answer told it.',
+        }),
+      },
+    },
+    ({ query, backpressure }) => {
       const params = new URLSearchParams(query);
       const maxLines = readLimit(params.get('limit'));
       const after = readAfter(params.get('after'));
@@ -51,20 +68,25 @@ export const logRoutes = (home: string, logs: Logs): readonly HttpRoute[] => [
         }),
         mergeMap((log) => sendLog(log, { maxBytes, maxLines, after }, backpressure)),
       );
-    }),
-  },
-  {
-    method: 'DELETE',
-    path: '/api/logs',
-    endpoint: adminEndpoint(async ({ query }) => {
+    },
+  ),
+  jsonRoute(
+    'DELETE',
+    '/api/logs',
+    { summary: 'Clears one log file', says: 'It is empty.', reply: Outcome, query: fileQuery },
+    async ({ query }) => {
       const log = await askedFile(home, new URLSearchParams(query));
       // Buffered records must not appear after the truncation.
       await logs.flush();
       await emptyLog(log);
-      return jsonReply({ success: true, message: `${log.name} was emptied.` });
-    }),
-  },
+      return done(`${log.name} was emptied.`);
+    },
+  ),
 ];
+
+/** The same for files that aren't logs, so that their existence isn't revealed. */
+const noSuchLog = (): never =>
+  fail('not-found', 'There is no such log file; GET /api/logs/files lists those that there are.');
 
 const show = ({ name, path, size, modifiedMs }: LogEntry): LogFileEntry => ({
   name,
@@ -103,3 +125,63 @@ const emptyLog = async (log: LogName): Promise<void> => {
     await file.close();
   }
 };
+
+/**
+ * Streams a log's newest lines as a JSON array of strings; any file size, with back-pressure. Headers:
+ * `x-switchyard-log-omitted` (bytes of omitted older lines, if any) and `x-switchyard-log-offset` (byte offset at which the
+ * next reply continues).
+ */
+export const sendLog = (log: LogName, tail: Tail, backpressure: Backpressure): Observable<ReplyPart> => {
+  const gate = new Gate();
+  backpressure.attach(gate);
+  // Resumes on disconnect, so that a paused read doesn't keep the file open.
+  return from(readParts(log, tail, gate)).pipe(finalize(() => gate.resume()));
+};
+
+async function* readParts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<ReplyPart> {
+  const file = await openLogFile(log, 'read');
+  if (typeof file === 'string') {
+    // The application log is created on its first record.
+    yield file === 'missing' && log.name === appLogName ? jsonReply([], 200, { [offsetHeader]: '0' }) : noSuchLog();
+    return;
+  }
+  try {
+    const span = await findTail(file, tail);
+    const { status, headers } = jsonReply([]);
+    const { after = 0 } = tail;
+    const begin = after > span.to ? 0 : after;
+    const omitted = span.from > begin && { 'x-switchyard-log-omitted': String(span.from - begin) };
+    // An incomplete last line is sent with the next reply.
+    const end = await findLinesEnd(file, span.from, span.to);
+    yield { type: 'head', status, headers: { ...headers, ...omitted, [offsetHeader]: String(end) } };
+    let separator = '[';
+    for await (const lines of readLines(file, tail.after === undefined ? span : { from: span.from, to: end })) {
+      await gate.opened;
+      yield { type: 'data', data: separator + lines.map((line) => JSON.stringify(line)).join(',') };
+      separator = ',';
+    }
+    yield { type: 'data', data: separator === '[' ? '[]' : ']' };
+  } finally {
+    await file.close();
+  }
+}
+
+const offsetHeader = 'x-switchyard-log-offset';
+
+/** Pauses reading while the client is slow. */
+class Gate implements Pausable {
+  /** Resolves on `resume`; `undefined` unless paused. */
+  opened: Promise<void> | undefined;
+  #open: (() => void) | undefined;
+
+  pause(): void {
+    this.opened ??= new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
+
+  resume(): void {
+    this.#open?.();
+    this.opened = undefined;
+  }
+}

@@ -1,7 +1,6 @@
+import Type from 'typebox';
 import type { Metrics } from '../engine/observe/metrics/metrics.ts';
-import { adminEndpoint } from './endpoint.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
-import { metricsDoc } from './operation-docs.ts';
+import { adminEndpoint, type DocumentedRoute, ServiceFault } from './endpoint.ts';
 
 /** `GET /metrics`: metrics in Prometheus's text format. They reveal providers and models, so they need the key. */
 export const metricsRoutes = (metrics: Metrics): readonly DocumentedRoute[] => [
@@ -17,6 +16,11 @@ export const metricsRoutes = (metrics: Metrics): readonly DocumentedRoute[] => [
         body: text,
       };
     }),
-    doc: metricsDoc,
+    doc: {
+      summary: 'Counters, in the text format of Prometheus',
+      group: 'operation',
+      answers: { 200: { says: 'The counters.', content: { 'text/plain': Type.String() } } },
+      fault: ServiceFault,
+    },
   },
 ];

@@ -5,9 +5,8 @@ import { fail, faultOf } from '../engine/model/fault.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import type { ClientModel, ClientModels } from '../engine/model/model-catalog.ts';
 import { aliasName, modelNames } from '../engine/routing/model-names.ts';
-import { jsonReply } from './json-reply.ts';
-import { modelDoc, modelsDoc } from './model-docs.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
+import { type DocumentedRoute, jsonReply } from './endpoint.ts';
+import { modelDoc, modelsDoc } from './openapi/model-docs.ts';
 
 /** Sources of the model list. */
 interface ModelSource {

@@ -14,10 +14,7 @@ import { isJsonObject, type JsonObject } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { adminEndpoint, describe } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
-import { readJsonBody } from './read-json-body.ts';
+import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
 
 /** Dependencies of the provider endpoints. */
 interface ProviderParts {
@@ -57,18 +54,23 @@ const maxReplyLength = 200;
  * reported with status 200 and a message.
  */
 export const providerRoutes = (parts: ProviderParts): readonly DocumentedRoute[] => [
-  {
-    method: 'POST',
-    path: '/api/providers/test',
-    endpoint: adminEndpoint((incoming) => test(incoming, parts).pipe(map((body) => jsonReply(body)))),
-    doc: testDoc,
-  },
-  {
-    method: 'POST',
-    path: '/api/providers/models',
-    endpoint: adminEndpoint((incoming) => list(incoming, parts).pipe(map((body) => jsonReply(body)))),
-    doc: listDoc,
-  },
+  jsonRoute(
+    'POST',
+    '/api/providers/test',
+    { summary: 'Tries a provider', says: 'What happened.', reply: TestOutcome, request: TestRequest },
+    (request) => test(request, parts),
+  ),
+  jsonRoute(
+    'POST',
+    '/api/providers/models',
+    {
+      summary: "A provider's own list of models",
+      says: 'The list, or why there is none.',
+      reply: ListOutcome,
+      request: ListRequest,
+    },
+    (request) => list(request, parts),
+  ),
 ];
 
 const test = ({ body, startedAtMs }: HttpRequest, parts: ProviderParts): Observable<TestOutcome> => {
@@ -138,8 +140,3 @@ const ask = <T>(
     }),
   );
 };
-
-const testDoc = describe('Tries a provider', 'What happened.', TestOutcome, { request: TestRequest });
-const listDoc = describe("A provider's own list of models", 'The list, or why there is none.', ListOutcome, {
-  request: ListRequest,
-});

@@ -1,4 +1,5 @@
 import { from, mergeMap, type Observable, of } from 'rxjs';
+import Type from 'typebox';
 import { findProvider } from '../engine/config/destination.ts';
 import type { HttpRequest, ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
@@ -9,11 +10,7 @@ import { RequestDetail } from '../engine/observe/history/capture-schema.ts';
 import type { History } from '../engine/observe/history/history.ts';
 import { readReplayable, replay } from '../engine/observe/history/replay.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { adminEndpoint } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
-import { readJsonBody } from './read-json-body.ts';
-import { ReplayRequest, replayDoc } from './request-docs.ts';
+import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, readJsonBody } from './endpoint.ts';
 
 /** Dependencies of the replay endpoint. */
 export interface ReplayParts {
@@ -23,6 +20,18 @@ export interface ReplayParts {
   readonly gatewayOf: (preset: string | undefined) => Promise<Gateway>;
 }
 
+/** The body, which is optional. */
+const ReplayRequest = Type.Object({
+  client: Type.Optional(
+    Type.Enum(['messages', 'chat', 'responses'], {
+      description: 'What the answer is written in; default: as recorded.',
+    }),
+  ),
+  speed: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1000, default: 0, description: 'Times as fast as recorded; 0: at once.' }),
+  ),
+  stream: Type.Optional(Type.Boolean({ description: 'Default: as it was asked for.' })),
+});
 const requestReader = reader(ReplayRequest);
 const detailReader = reader(RequestDetail);
 
@@ -71,3 +80,16 @@ const play = (text: string, incoming: HttpRequest, { clients, gatewayOf }: Repla
 };
 
 const conflictReply = (message: string): ReplyPart => jsonReply({ success: false, message }, 409);
+
+const replayDoc: OperationDoc = {
+  summary: "A captured upstream's answer once more, through today's configuration",
+  group: 'management',
+  request: ReplayRequest,
+  answers: {
+    200: {
+      says: 'The answer, in the client protocol asked for.',
+      content: { 'application/json': Type.Unknown(), 'text/event-stream': Type.String() },
+    },
+  },
+  fault: Type.Unknown({ description: "The service's own error, or the client protocol's." }),
+};

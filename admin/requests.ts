@@ -1,16 +1,22 @@
-import { from, mergeMap, type Observable, of } from 'rxjs';
+import Type from 'typebox';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
-import type { JsonObject } from '../engine/model/json/json.ts';
 import { reader } from '../engine/model/schema.ts';
-import { activityOf } from '../engine/observe/history/activity.ts';
+import { Activity, activityOf } from '../engine/observe/history/activity.ts';
+import { CaptureState, RequestDetail } from '../engine/observe/history/capture-schema.ts';
 import { type History, maxSummaries } from '../engine/observe/history/history.ts';
-import { adminEndpoint } from './endpoint.ts';
-import { jsonReply, jsonTextReply } from './json-reply.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
-import { readJsonBody } from './read-json-body.ts';
+import { RequestSummary } from '../engine/observe/history/summary.ts';
+import {
+  adminRoute,
+  type DocumentedRoute,
+  done,
+  jsonReply,
+  jsonRoute,
+  jsonTextReply,
+  Outcome,
+  readJsonBody,
+} from './endpoint.ts';
 import { type ReplayParts, replayRoutes } from './replay.ts';
-import * as docs from './request-docs.ts';
 
 /** Dependencies of the request history endpoints. */
 interface RequestParts extends ReplayParts {
@@ -21,7 +27,8 @@ interface RequestParts extends ReplayParts {
   readonly workers: () => number;
 }
 
-const captureSwitch = reader(docs.CaptureSwitch);
+const CaptureSwitch = Type.Object({ on: Type.Boolean() });
+const switchReader = reader(CaptureSwitch);
 
 /**
  * Endpoints of the request history.
@@ -34,52 +41,74 @@ const captureSwitch = reader(docs.CaptureSwitch);
 export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] => {
   const { requests, startedAtMs, workers } = parts;
   const { captures } = requests;
-  const list = adminEndpoint(({ query }) => {
-    const params = new URLSearchParams(query);
-    const after = readNumber(params, 'after', 0, Number.MAX_SAFE_INTEGER, 0);
-    const limit = readNumber(params, 'limit', 1, maxSummaries, 200);
-    return of(
-      jsonReply({
-        capture: captures.state(),
-        newest: requests.newest(),
-        requests: requests.list(after, limit).map((summary): JsonObject => ({ ...summary })),
-      }),
-    );
-  });
-  const activity = adminEndpoint(() =>
-    of(
-      jsonReply({
+  return [
+    jsonRoute(
+      'GET',
+      '/api/requests',
+      {
+        summary: 'The requests that ended last',
+        says: 'Their summaries, newest first; the last 1,000 are kept.',
+        reply: Type.Object({ capture: CaptureState, newest: Type.Integer(), requests: Type.Array(RequestSummary) }),
+        query: {
+          after: Type.Integer({ minimum: 0, description: 'Only those with a higher `n`.' }),
+          limit: Type.Integer({ minimum: 1, maximum: maxSummaries, default: 200 }),
+        },
+      },
+      ({ query }) => {
+        const params = new URLSearchParams(query);
+        const after = readNumber(params, 'after', 0, Number.MAX_SAFE_INTEGER, 0);
+        const limit = readNumber(params, 'limit', 1, maxSummaries, 200);
+        return { capture: captures.state(), newest: requests.newest(), requests: requests.list(after, limit) };
+      },
+    ),
+    jsonRoute(
+      'DELETE',
+      '/api/requests',
+      {
+        summary: 'Forgets the requests that have ended',
+        says: 'They are forgotten, captures too.',
+        reply: Outcome,
+      },
+      () => {
+        requests.clear();
+        return done('All requests that have ended were forgotten.');
+      },
+    ),
+    adminRoute(
+      'GET',
+      '/api/requests/:id',
+      { summary: 'One captured request, as it went through', says: 'The capture.', reply: RequestDetail },
+      async (_, { id = '' }) => {
+        const text = await captures.find(id);
+        return text === undefined ? withoutCapture(requests, id) : jsonTextReply(text);
+      },
+    ),
+    ...replayRoutes(parts),
+    jsonRoute(
+      'GET',
+      '/api/activity',
+      { summary: 'What goes on', says: 'Requests in flight, and figures for each line.', reply: Activity },
+      () => ({
         startedAt: startedAtMs,
         process: { pid: process.pid, workers: workers() },
         ...activityOf(requests, Date.now()),
       }),
     ),
-  );
-  const show = adminEndpoint((_, { id = '' }) =>
-    from(captures.find(id)).pipe(
-      mergeMap(
-        (text): Observable<ReplyPart> => of(text === undefined ? withoutCapture(requests, id) : jsonTextReply(text)),
-      ),
+    jsonRoute(
+      'GET',
+      '/api/capture',
+      { summary: 'Whether requests are captured', says: 'The state.', reply: CaptureState },
+      () => captures.state(),
     ),
-  );
-  const readSwitch = adminEndpoint(() => of(jsonReply(captures.state())));
-  const setSwitch = adminEndpoint(({ body }) => {
-    captures.on = captureSwitch.read(readJsonBody(body)).on;
-    return of(jsonReply(captures.state()));
-  });
-  const clear = adminEndpoint(() => {
-    requests.clear();
-    return of(jsonReply({ success: true, message: 'All requests that have ended were forgotten.' }));
-  });
-
-  return [
-    { method: 'GET', path: '/api/requests', endpoint: list, doc: docs.listDoc },
-    { method: 'DELETE', path: '/api/requests', endpoint: clear, doc: docs.clearDoc },
-    { method: 'GET', path: '/api/requests/:id', endpoint: show, doc: docs.showDoc },
-    ...replayRoutes(parts),
-    { method: 'GET', path: '/api/activity', endpoint: activity, doc: docs.activityDoc },
-    { method: 'GET', path: '/api/capture', endpoint: readSwitch, doc: docs.captureDoc },
-    { method: 'POST', path: '/api/capture', endpoint: setSwitch, doc: docs.setCaptureDoc },
+    jsonRoute(
+      'POST',
+      '/api/capture',
+      { summary: 'Switches capturing', says: 'The state.', reply: CaptureState, request: CaptureSwitch },
+      ({ body }) => {
+        captures.on = switchReader.read(readJsonBody(body)).on;
+        return captures.state();
+      },
+    ),
   ];
 };
 

@@ -1,8 +1,7 @@
-import { of } from 'rxjs';
 import Type from 'typebox';
-import { adminEndpoint, describe } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
+import type { WholeReply } from '../engine/http/endpoint.ts';
+import { fail } from '../engine/model/fault.ts';
+import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, Outcome } from './endpoint.ts';
 
 /** Facts about the running service. */
 export interface ServiceFacts {
@@ -24,6 +23,12 @@ interface ServiceProcesses {
   readonly workers: readonly { readonly pid: number; readonly startedAtMs: number }[];
 }
 
+/** A service that can replace its processes. */
+interface Restartable {
+  /** Resolves once new processes serve; rejects with a message for users. */
+  readonly restart: () => Promise<void>;
+}
+
 const Worker = Type.Object({
   pid: Type.Integer(),
   startedAt: Type.String({ format: 'date-time' }),
@@ -40,15 +45,40 @@ const ServiceState = Type.Object({
   answeredBy: Type.Integer({ description: 'The process that gave this answer.' }),
 });
 
-/** `GET /api/service`: the serving processes, their start times, and the configuration's folder. */
-export const serviceRoutes = (facts: () => ServiceFacts): readonly DocumentedRoute[] => [
-  {
-    method: 'GET',
-    path: '/api/service',
-    endpoint: adminEndpoint(() => of(jsonReply(show(facts())))),
-    doc,
-  },
+/**
+ * Endpoints of the service itself.
+ *
+ * - `GET /api/service`: the serving processes, their start times, and the configuration's folder.
+ * - `POST /api/restart`: replaces the serving processes; the old ones finish their requests. Replies once the new ones serve.
+ */
+export const serviceRoutes = (
+  facts: () => ServiceFacts,
+  supervision: Restartable | undefined,
+): readonly DocumentedRoute[] => [
+  adminRoute(
+    'POST',
+    '/api/restart',
+    { summary: 'Restarts the service', says: 'The restart has begun.', reply: Outcome },
+    () => restart(supervision),
+  ),
+  jsonRoute(
+    'GET',
+    '/api/service',
+    { summary: 'Which processes serve', says: 'The processes.', reply: ServiceState },
+    () => show(facts()),
+  ),
 ];
+
+const restart = async (supervision: Restartable | undefined): Promise<WholeReply> => {
+  if (!supervision) return fail('unavailable', 'This service runs inside another program, which alone can restart it.');
+  try {
+    await supervision.restart();
+    return jsonReply(done('The service was restarted; streams in flight go on to their end.'));
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return jsonReply({ success: false, message: `The service was not restarted, and goes on: ${problem}` }, 500);
+  }
+};
 
 const show = ({ home, baseUrl, providers, fleet }: ServiceFacts) => ({
   pid: fleet.pid,
@@ -60,5 +90,3 @@ const show = ({ home, baseUrl, providers, fleet }: ServiceFacts) => ({
   workers: fleet.workers.map(({ pid, startedAtMs }) => ({ pid, startedAt: new Date(startedAtMs).toISOString() })),
   answeredBy: process.pid,
 });
-
-const doc = describe('Which processes serve', 'The processes.', ServiceState);

@@ -1,13 +1,10 @@
-import { of } from 'rxjs';
 import Type, { type Static } from 'typebox';
 import type { TransformerEntry } from '../engine/config/config.ts';
 import type { LoadedStage } from '../engine/config/custom/load-stages.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import type { Format, Transformer } from '../engine/model/transformer.ts';
 import type { TransformerRegistry } from '../engine/routing/plan/choose-format.ts';
-import { adminEndpoint, describe } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
+import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
 
 const TransformerRow = Type.Object({
   name: Type.String(),
@@ -44,12 +41,16 @@ export const transformerRoutes = (
   registry: () => TransformerRegistry,
   entries: () => readonly TransformerEntry[] = () => [],
 ): readonly DocumentedRoute[] => [
-  {
-    method: 'GET',
-    path: '/api/transformers',
-    endpoint: adminEndpoint(() => of(jsonReply({ transformers: list(registry(), entries()) }))),
-    doc,
-  },
+  jsonRoute(
+    'GET',
+    '/api/transformers',
+    {
+      summary: 'All transformers',
+      says: 'The list.',
+      reply: Type.Object({ transformers: Type.Array(TransformerRow) }),
+    },
+    () => ({ transformers: list(registry(), entries()) }),
+  ),
 ];
 
 const list = (
@@ -108,5 +109,3 @@ const showCustom = ({ name }: TransformerEntry, path: string, loaded: LoadedStag
 
 /** Serializing drops typebox's symbols. */
 const plain = (schema: object): JsonObject => JSON.parse(JSON.stringify(schema));
-
-const doc = describe('All transformers', 'The list.', Type.Object({ transformers: Type.Array(TransformerRow) }));

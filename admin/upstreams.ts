@@ -1,10 +1,7 @@
-import { of } from 'rxjs';
 import Type from 'typebox';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { type CooldownState, type UpstreamState, upstreamStates } from '../engine/upstream/health/show-health.ts';
-import { adminEndpoint, describe } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute } from './operation-doc.ts';
+import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
 
 const reason = Type.Union([Type.Literal('limited'), Type.Literal('refused'), Type.Literal('forbidden')]);
 const forMs = Type.Integer({ description: 'For so many milliseconds more.' });
@@ -31,16 +28,18 @@ const Upstream = Type.Object({
   ),
 });
 
-const Upstreams = Type.Object({ upstreams: Type.Array(Upstream) });
-
 /** `GET /api/upstreams`: each provider's breakers, keys by number, queue and connections, in this process. */
 export const upstreamRoutes = (gateway: () => Gateway): readonly DocumentedRoute[] => [
-  {
-    method: 'GET',
-    path: '/api/upstreams',
-    endpoint: adminEndpoint(() => of(jsonReply({ upstreams: upstreamStates(gateway()).map(show) }))),
-    doc,
-  },
+  jsonRoute(
+    'GET',
+    '/api/upstreams',
+    {
+      summary: 'How each provider stands: breakers, keys, queue, connections',
+      says: 'The providers of the configuration.',
+      reply: Type.Object({ upstreams: Type.Array(Upstream) }),
+    },
+    () => ({ upstreams: upstreamStates(gateway()).map(show) }),
+  ),
 ];
 
 const show = ({ provider, live, retrying, connections, keys, models }: UpstreamState) => ({
@@ -60,9 +59,3 @@ const show = ({ provider, live, retrying, connections, keys, models }: UpstreamS
 });
 
 const showCooldown = ({ why, forMs: left }: CooldownState) => ({ why, forMs: Math.ceil(left) });
-
-const doc = describe(
-  'How each provider stands: breakers, keys, queue, connections',
-  'The providers of the configuration.',
-  Upstreams,
-);

@@ -1,21 +1,17 @@
 import { configRoutes } from '../../admin/config.ts';
+import type { DocumentedRoute, OperationDoc } from '../../admin/endpoint.ts';
 import { explainRoutes } from '../../admin/explain.ts';
 import { graphRoutes } from '../../admin/graph.ts';
 import { type Health, healthRoutes } from '../../admin/health.ts';
 import { logRoutes } from '../../admin/logs.ts';
 import { metricsRoutes } from '../../admin/metrics.ts';
-import { modelRouteDoc } from '../../admin/model-route-doc.ts';
 import { modelListRoutes } from '../../admin/models.ts';
-import { openApiRoutes, withDocs } from '../../admin/openapi.ts';
-import type { DocumentedRoute, OperationDoc } from '../../admin/operation-doc.ts';
-import { compactDoc, countTokensDoc, inputTokensDoc } from '../../admin/operation-docs.ts';
+import { compactDoc, countTokensDoc, inputTokensDoc, modelRouteDoc } from '../../admin/openapi/model-docs.ts';
+import { openApiRoutes, withDocs } from '../../admin/openapi/openapi.ts';
 import { presetAdminRoutes } from '../../admin/presets.ts';
 import { providerRoutes } from '../../admin/providers.ts';
 import { requestRoutes } from '../../admin/requests.ts';
-import { restartRoutes } from '../../admin/restart.ts';
-import { rootRoutes } from '../../admin/root.ts';
 import { type ServiceFacts, serviceRoutes } from '../../admin/service.ts';
-import { serviceDocs } from '../../admin/service-docs.ts';
 import { transformerRoutes } from '../../admin/transformers.ts';
 import { uiRoutes } from '../../admin/ui.ts';
 import type { UiFiles } from '../../admin/ui-files.ts';
@@ -104,14 +100,12 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs }),
       ...presetAdminRoutes(home, presets),
       ...uiRoutes(ui),
-      ...restartRoutes(supervision),
-      ...serviceRoutes(facts),
+      ...serviceRoutes(facts, supervision),
       ...upstreamRoutes(gateway),
       ...metricsRoutes(metrics),
       ...healthRoutes(health),
-      ...rootRoutes,
     ],
-    { ...serviceDocs, ...modelDocs() },
+    modelDocs(),
   );
   return [...routes, ...openApiRoutes(routes, version)];
 };

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { formatFault } from '../../admin/format-fault.ts';
+import { formatFault } from '../../admin/endpoint.ts';
 import { uiFilesIn } from '../../admin/ui-files.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';

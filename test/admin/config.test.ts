@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { concat, concatMap, defer, delay, from, map, of } from 'rxjs';
 import { configRoutes } from '../../admin/config.ts';
-import { formatFault } from '../../admin/format-fault.ts';
+import { formatFault } from '../../admin/endpoint.ts';
 import type { HttpRoute } from '../../engine/http/router.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { openStore, type Rig as StoreRig, temporaryHome, withProvider } from '../engine/config/store-rig.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { formatFault } from '../../admin/format-fault.ts';
+import { formatFault } from '../../admin/endpoint.ts';
 import { listen } from '../../engine/http/listener.ts';
 import { createRouter, type HttpRoute } from '../../engine/http/router.ts';
 

@@ -20,7 +20,7 @@ const many = (pump: string) => ({ pump });
 export const rows: Readonly<Record<string, readonly Row[]>> = {
   'admin/config.ts': [foreign(/^W\//)],
   'admin/logs.ts': [foreign(/^[1-9]\d{0,8}$/), foreign(/^\d{1,15}$/, many('0'))],
-  'admin/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
+  'admin/openapi/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
   'admin/requests.ts': [foreign(/^\d{1,16}$/, many('a'))],
   'admin/ui-files.ts': [
     own(/-[\w-]{8}\.\w+$/),

@@ -1,11 +1,8 @@
 import { of } from 'rxjs';
-import type { TSchema } from 'typebox';
-import type { HttpRoute } from '../engine/http/router.ts';
-import type { JsonDraft, JsonObject } from '../engine/model/json/json.ts';
-import { adminEndpoint } from './endpoint.ts';
-import { jsonReply } from './json-reply.ts';
-import type { DocumentedRoute, OperationDoc } from './operation-doc.ts';
-import { openApiDoc } from './operation-docs.ts';
+import Type, { type TSchema } from 'typebox';
+import type { HttpRoute } from '../../engine/http/router.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, ServiceFault } from '../endpoint.ts';
 
 /** `GET /openapi.json`: describes all routes, including itself, as OpenAPI 3.1. */
 export const openApiRoutes = (otherRoutes: readonly DocumentedRoute[], version: string): readonly DocumentedRoute[] => {
@@ -98,3 +95,21 @@ const operationId = (method: string, path: string): string =>
 
 /** Serializing drops typebox's symbols. */
 const plain = (schema: TSchema): JsonObject => JSON.parse(JSON.stringify(schema));
+
+const openApiDoc: OperationDoc = {
+  summary: 'This description',
+  group: 'operation',
+  answers: {
+    200: {
+      says: 'The description, as OpenAPI 3.1.',
+      content: {
+        'application/json': Type.Object({
+          openapi: Type.String(),
+          info: Type.Object({ title: Type.String(), version: Type.String() }),
+          paths: Type.Object({}),
+        }),
+      },
+    },
+  },
+  fault: ServiceFault,
+};

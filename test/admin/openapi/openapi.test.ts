@@ -1,34 +1,31 @@
 import test, { type ExecutionContext } from 'ava';
 import Type from 'typebox';
 import { request } from 'undici';
-import { healthRoutes } from '../../admin/health.ts';
-import { metricsRoutes } from '../../admin/metrics.ts';
-import { modelRouteDoc } from '../../admin/model-route-doc.ts';
-import { modelListRoutes } from '../../admin/models.ts';
-import { openApiDocument, openApiRoutes, withDocs } from '../../admin/openapi.ts';
-import type { DocumentedRoute } from '../../admin/operation-doc.ts';
-import { countTokensDoc } from '../../admin/operation-docs.ts';
-import { rootRoutes } from '../../admin/root.ts';
-import { serviceDocs } from '../../admin/service-docs.ts';
-import { transformerRoutes } from '../../admin/transformers.ts';
-import { countTokensEndpoint } from '../../engine/endpoints/count-tokens.ts';
-import { modelEndpoint } from '../../engine/endpoints/model.ts';
-import type { HttpRoute } from '../../engine/http/router.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
-import { createMetrics } from '../../engine/observe/metrics/metrics.ts';
-import { chatModels } from '../../protocols/chat/models.ts';
-import { chatSchemas } from '../../protocols/chat/openapi.ts';
-import { clientProtocols } from '../../protocols/index.ts';
-import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
-import { messagesClient } from '../../protocols/messages/index.ts';
-import { messagesModels } from '../../protocols/messages/models.ts';
-import { messagesCountRequest, messagesSchemas } from '../../protocols/messages/openapi.ts';
-import { responsesSchemas } from '../../protocols/responses/openapi.ts';
-import { defaultFormat, formats, stages } from '../../transformers/index.ts';
-import { echo, serve } from '../engine/http/rig.ts';
-import { configOf, gatewayOf } from '../support/gateway-of.ts';
-import { isDescribed, misfitsOf } from '../support/openapi.ts';
-import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import type { DocumentedRoute } from '../../../admin/endpoint.ts';
+import { healthRoutes } from '../../../admin/health.ts';
+import { metricsRoutes } from '../../../admin/metrics.ts';
+import { modelListRoutes } from '../../../admin/models.ts';
+import { countTokensDoc, modelRouteDoc } from '../../../admin/openapi/model-docs.ts';
+import { openApiDocument, openApiRoutes, withDocs } from '../../../admin/openapi/openapi.ts';
+import { transformerRoutes } from '../../../admin/transformers.ts';
+import { countTokensEndpoint } from '../../../engine/endpoints/count-tokens.ts';
+import { modelEndpoint } from '../../../engine/endpoints/model.ts';
+import type { HttpRoute } from '../../../engine/http/router.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
+import { createMetrics } from '../../../engine/observe/metrics/metrics.ts';
+import { chatModels } from '../../../protocols/chat/models.ts';
+import { chatSchemas } from '../../../protocols/chat/openapi.ts';
+import { clientProtocols } from '../../../protocols/index.ts';
+import { messagesCounting } from '../../../protocols/messages/count-tokens.ts';
+import { messagesClient } from '../../../protocols/messages/index.ts';
+import { messagesModels } from '../../../protocols/messages/models.ts';
+import { messagesCountRequest, messagesSchemas } from '../../../protocols/messages/openapi.ts';
+import { responsesSchemas } from '../../../protocols/responses/openapi.ts';
+import { defaultFormat, formats, stages } from '../../../transformers/index.ts';
+import { echo, serve } from '../../engine/http/rig.ts';
+import { configOf, gatewayOf } from '../../support/gateway-of.ts';
+import { isDescribed, misfitsOf } from '../../support/openapi.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
 
 const schemas = { messages: messagesSchemas, chat: chatSchemas, responses: responsesSchemas, gemini: undefined };
 
@@ -64,18 +61,14 @@ const open = async (t: ExecutionContext) => {
     doc: { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault },
   };
   const listing = { config: () => config, listings: [messagesModels], plain: chatModels, startedAtMs: 0 };
-  const rows = withDocs(
-    [
-      ...models,
-      counting,
-      ...modelListRoutes(listing),
-      ...metricsRoutes(createMetrics()),
-      ...healthRoutes(() => ({ draining: false })),
-      ...transformerRoutes(() => ({ formats, stages, defaultFormat, custom: new Map() })),
-      ...rootRoutes,
-    ],
-    serviceDocs,
-  );
+  const rows = [
+    ...models,
+    counting,
+    ...modelListRoutes(listing),
+    ...metricsRoutes(createMetrics()),
+    ...healthRoutes(() => ({ draining: false })),
+    ...transformerRoutes(() => ({ formats, stages, defaultFormat, custom: new Map() })),
+  ];
   const { port } = await serve(t, [...rows, ...openApiRoutes(rows, '1.2.3')], { apiKey: 'secret' });
   return async (
     method: 'GET' | 'POST',
