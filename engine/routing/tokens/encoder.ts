@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { writeJson } from '../../model/json/exact-numbers.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { root } from '../../paths.ts';
 import { splitText } from './estimate.ts';
@@ -43,8 +44,8 @@ export const createTokenCounter = (load: () => Encoder = loadEncoder): TokenCoun
   };
   return {
     count(request) {
-      const { texts, others } = promptOf(request);
-      return texts.reduce((sum, text) => sum + countText(text), others);
+      const { texts, values, others } = promptOf(request);
+      return [...texts, ...values.map(writeJson)].reduce((sum, text) => sum + countText(text), others);
     },
     countText,
   };

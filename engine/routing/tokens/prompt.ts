@@ -1,11 +1,14 @@
+import type { JsonObject } from '../../model/json/json.ts';
 import type { DocumentPart, ModelRequest, OutputFormat, Part, Tool } from '../../model/request.ts';
 import { inputText } from '../../model/tool-arguments.ts';
 import { audioTokens, fileTokens, imageTokens, unseenFileTokens } from './media.ts';
 
 /** A prompt's contents for counting. */
 interface Prompt {
-  /** All texts, in order. */
+  /** All plain texts, in order. */
   readonly texts: readonly string[];
+  /** Arguments, schemas and vendors' own parts, whose JSON text is counted. */
+  readonly values: readonly JsonObject[];
   /** Tokens of everything else: media, and the overhead of turns, tools and calls. */
   readonly others: number;
 }
@@ -21,17 +24,18 @@ const redactedPerToken = 5;
 
 /** Splits a request into texts and other tokens. */
 export const promptOf = (request: ModelRequest): Prompt => {
-  const texts: string[] = [];
+  const found: Found = { texts: [], values: [] };
+  const { texts } = found;
   let others = perPrompt;
   for (const { text } of request.system) texts.push(text);
   if (request.system.length > 0) others += perTurn;
   for (const { parts, name } of request.turns) {
-    others += perTurn + addParts(parts, texts);
+    others += perTurn + addParts(parts, found);
     if (name !== undefined) texts.push(name);
   }
-  for (const tool of request.tools) others += addTool(tool, texts);
-  addOutput(request.output, texts);
-  return { texts, others };
+  for (const tool of request.tools) others += addTool(tool, found);
+  addOutput(request.output, found);
+  return { ...found, others };
 };
 
 /** Tokens of a request's images and documents. */
@@ -61,14 +65,21 @@ const documentMedia = ({ source }: DocumentPart): number => {
   }
 };
 
-/** Adds the parts' texts to `texts`; returns the other tokens. */
-const addParts = (parts: readonly Part[], texts: string[]): number => {
+/** The contents found so far. */
+interface Found {
+  readonly texts: string[];
+  readonly values: JsonObject[];
+}
+
+/** Adds the parts' contents to `found`; returns the other tokens. */
+const addParts = (parts: readonly Part[], found: Found): number => {
   let others = 0;
-  for (const part of parts) others += addPart(part, texts);
+  for (const part of parts) others += addPart(part, found);
   return others;
 };
 
-const addPart = (part: Part, texts: string[]): number => {
+const addPart = (part: Part, found: Found): number => {
+  const { texts, values } = found;
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -76,30 +87,33 @@ const addPart = (part: Part, texts: string[]): number => {
       texts.push(part.text);
       return 0;
     case 'tool-call':
-      texts.push(part.name, inputText(part.input));
+      texts.push(part.name);
+      if (typeof part.input === 'string') texts.push(inputText(part.input));
+      else values.push(part.input);
       return perTool;
     case 'tool-result':
-      return perTool + addParts(part.content, texts);
+      return perTool + addParts(part.content, found);
     case 'image':
       return imageTokens(part);
     case 'audio':
       return audioTokens(part);
     case 'document':
-      return addDocument(part, texts);
+      return addDocument(part, found);
     case 'search-result':
       texts.push(part.title, part.source);
-      return addParts(part.content, texts);
+      return addParts(part.content, found);
     case 'redacted-thinking':
       return Math.ceil(part.signature.data.length / redactedPerToken);
     case 'opaque':
-      texts.push(JSON.stringify(part.raw));
+      values.push(part.raw);
       return 0;
     default:
       return part satisfies never;
   }
 };
 
-const addDocument = ({ source, title, context }: DocumentPart, texts: string[]): number => {
+const addDocument = ({ source, title, context }: DocumentPart, found: Found): number => {
+  const { texts } = found;
   if (title !== undefined) texts.push(title);
   if (context !== undefined) texts.push(context);
   switch (source.kind) {
@@ -107,7 +121,7 @@ const addDocument = ({ source, title, context }: DocumentPart, texts: string[]):
       texts.push(source.text);
       return 0;
     case 'content':
-      return addParts(source.parts, texts);
+      return addParts(source.parts, found);
     case 'base64':
       return fileTokens(source);
     case 'url':
@@ -118,19 +132,21 @@ const addDocument = ({ source, title, context }: DocumentPart, texts: string[]):
   }
 };
 
-const addTool = (tool: Tool, texts: string[]): number => {
+const addTool = (tool: Tool, { texts, values }: Found): number => {
   switch (tool.type) {
     case 'function':
-      texts.push(tool.name, tool.description ?? '', JSON.stringify(tool.parameters ?? {}));
+      texts.push(tool.name, tool.description ?? '');
+      values.push(tool.parameters ?? {});
       break;
     case 'custom':
-      texts.push(tool.name, tool.description ?? '', JSON.stringify(tool.format ?? {}));
+      texts.push(tool.name, tool.description ?? '');
+      values.push(tool.format ?? {});
       break;
     case 'web-search':
-      texts.push(JSON.stringify(tool.raw.value));
+      values.push(tool.raw.value);
       break;
     case 'hosted':
-      texts.push(JSON.stringify(tool.raw));
+      values.push(tool.raw);
       break;
     default:
       tool satisfies never;
@@ -138,7 +154,8 @@ const addTool = (tool: Tool, texts: string[]): number => {
   return perTool;
 };
 
-const addOutput = (output: OutputFormat | undefined, texts: string[]): void => {
-  if (output?.type === 'json-schema')
-    texts.push(output.name ?? '', output.description ?? '', JSON.stringify(output.schema));
+const addOutput = (output: OutputFormat | undefined, { texts, values }: Found): void => {
+  if (output?.type !== 'json-schema') return;
+  texts.push(output.name ?? '', output.description ?? '');
+  values.push(output.schema);
 };

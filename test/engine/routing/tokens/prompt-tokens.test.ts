@@ -31,8 +31,7 @@ const around = 3 + 4;
 test('what is short by its bytes is not counted', (t) => {
   const { tokens, warmed } = counting();
   const request = withParts(text('x'.repeat(900)));
-  t.deepEqual(tokens.sizeBeside(request, 3000, 1000), { tokens: 2000, by: 'bound' });
-  t.deepEqual(tokens.sizeBeside(request, 1900, 1000), { tokens: 900 + around, by: 'bound' });
+  t.deepEqual(tokens.sizeBeside(request, 3000, 1000), { tokens: 1600, by: 'bound' });
   t.is(warmed(), 0);
   t.like(tokens.sizeBeside(request, 1000, 1000), { by: 'bound' });
   t.is(warmed(), 1, 'a count will be needed soon');
@@ -47,7 +46,7 @@ test('media count, whatever the length of the body', (t) => {
     by: 'count',
     tokens: 1600 + 1600 + 2250 + 7 + around,
   });
-  t.like(tokens.sizeBeside(withParts(image, result), 6_000, 10), { tokens: 5450 + 20, by: 'bound' });
+  t.like(tokens.sizeBeside(withParts(image, result), 6_000, 10), { tokens: 5450 + 16, by: 'bound' });
 });
 
 test('what is long by its words is not counted', (t) => {
@@ -74,11 +73,74 @@ test('of a growing conversation only what is new is counted', async (t) => {
   t.deepEqual(asked, ['y'.repeat(2000)]);
 });
 
+test('of texts of one length, those that agree in all samples share a count', async (t) => {
+  const { tokens, asked } = counting();
+  const ask = async (words: string): Promise<number> => {
+    asked.length = 0;
+    await tokens.count(withParts(text(words)));
+    return asked.length;
+  };
+  for (let index = 1000; index < 2000; index += 1) t.is(await ask(`short, ${index}`), 1);
+  const long = 'word '.repeat(1000);
+  t.is(await ask(long), 1);
+  t.is(await ask(long.replaceAll('word', 'worm')), 1);
+  t.is(await ask(`W${long.slice(1)}`), 1, 'the first character is a sample');
+  t.is(await ask(`${long.slice(0, -1)}.`), 1, 'and the last');
+  t.is(await ask(`wo__${long.slice(4)}`), 0, 'a small change may lie between them');
+});
+
+test('tools and calls are not written as JSON where the known texts decide', async (t) => {
+  const { tokens, asked } = counting();
+  let written = 0;
+  const input = {
+    get a() {
+      written += 1;
+      return 'x'.repeat(100);
+    },
+  };
+  const request = withParts(text('x'.repeat(4000)), { type: 'tool-call', id: 'c', name: 'n', input });
+  t.is(tokens.sizeBeside(request, 2000, 4200), undefined);
+  await tokens.count(request);
+  t.is(asked.length, 3);
+  written = 0;
+  t.deepEqual(tokens.sizeBeside(request, 2000, 4200), {
+    tokens: 1000 + 7 + around + 1 + Math.ceil(199 * 1.6),
+    by: 'bound',
+  });
+  t.like(tokens.sizeBeside(request, 1000, 4200), { by: 'bound' });
+  t.is(written, 0);
+  t.deepEqual(tokens.sizeBeside(request, 1100, 4200), { tokens: 1000 + 7 + around + 1 + 27, by: 'count' });
+  t.is(written, 1);
+});
+
+test('known texts are found by the bytes of a body, escapes or not', async (t) => {
+  const { tokens } = counting();
+  const words = ['plain '.repeat(300), 'line\n'.repeat(300), 'größer 😀'.repeat(200), 'unknown '.repeat(100)];
+  const [plain = '', lines = '', beyond = ''] = words;
+  await tokens.count(withParts(text(plain), text(lines), text(beyond)));
+  const body = Buffer.from(JSON.stringify({ words }));
+  let end = body.indexOf('[') + 1;
+  const strings = words.map((word): readonly [number, number] => {
+    const start = end + 1;
+    end = start + Buffer.byteLength(JSON.stringify(word)) - 2;
+    end += 2;
+    return [start, end - 2];
+  });
+  const known = Math.ceil(plain.length / 4) + Math.ceil(lines.length / 4) + Math.ceil(beyond.length / 4);
+  const rest = strings.slice(0, 3).reduce((bytes, [from, to]) => bytes - (to - from), body.length);
+  for (const round of ['decoded', 'remembered by their bytes']) {
+    const most = { tokens: known + Math.ceil(rest * 1.6), by: 'bound' } as const;
+    t.deepEqual(tokens.sizeOfStrings(body, strings, 5_000), most, round);
+    t.deepEqual(tokens.sizeOfStrings(body, strings, known - 1), { tokens: known, by: 'bound' }, round);
+    t.is(tokens.sizeOfStrings(body, strings, known + 1), undefined, round);
+  }
+});
+
 test('the memory is bounded', async (t) => {
   const { tokens, asked } = counting();
-  const first = withParts(text('first '.repeat(100_000)));
+  const first = withParts(text('first '.repeat(100)));
   await tokens.count(first);
-  for (let index = 0; index < 20; index += 1) await tokens.count(withParts(text(`${index}${'x'.repeat(600_000)}`)));
+  await tokens.count(withParts(...Array.from({ length: 50_000 }, (_, index) => text(`other ${index}`))));
   asked.length = 0;
   await tokens.count(first);
   t.is(asked.length, 1);
@@ -126,6 +188,14 @@ test('the bounds lie on both sides of the count', (t) => {
   };
   const bound = counting().tokens.sizeBeside(request, 1e9, bytesOf(request));
   t.true((bound?.tokens ?? 0) >= real.count(request));
+});
+
+test('the bound holds for numbers that become longer when they are written', (t) => {
+  const numbers = Array.from({ length: 3_000 }, () => 1e20);
+  const request = withParts({ type: 'tool-call', id: 'c', name: 'n', input: { numbers } });
+  const body = JSON.stringify(request).replaceAll('100000000000000000000', '1e20');
+  t.true(real.count(request) > body.length);
+  t.true((counting().tokens.sizeBeside(request, 1e9, body.length)?.tokens ?? 0) >= real.count(request));
 });
 
 test('the bounds hold for texts of any kind', (t) => {
