@@ -160,12 +160,12 @@ test.serial(
       plan: () => plan,
       bodyBytes: 1_400,
       rhythm: () => once,
-      warmUp: () => ({ rhythm: once }),
+      warmUp: () => [{ rhythm: once }],
       rounds: { full: 1, brief: 1, quick: 1 },
       fullPairs: [],
     });
     try {
-      const settings = { pairs: [pairs[1]], targets, quick: true };
+      const settings = { pairs: [pairs[1]], targets, quick: false };
       const rows = await scene.run({ settings, upstream, load, progress: () => {} });
       const failed = Object.fromEntries(rows.map((row) => [row.participant, row.failed]));
       t.regex(failed.lossy ?? '', /^1 wrong: the text differs from character/);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { Conversation } from './load/conversation.ts';
+import { allocationProbe, takeAllocated } from './measure/allocations.ts';
 import { clearBlocks, longestBlockMs, loopProbe } from './measure/loop-blocks.ts';
 import { forgetPeak, readMemory } from './measure/memory.ts';
 import { cpuBetween, readCpu, treeOf } from './measure/process-tree.ts';
@@ -109,6 +110,26 @@ onLinux('the probe sees how long the event loop stood still, and doesn’t count
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+onLinux('allocations are counted whether they are collected or kept, each once', async (t) => {
+  const program = `
+    const kept = [];
+    const steps = [() => { for (let n = 0; n < 1e6; n += 1) kept[n & 1023] = [n, n, n, n]; }, () => {}];
+    process.stdin.on('data', () => { steps.shift()?.(); process.stdout.write('.'); });
+    process.stdout.write('.');
+  `;
+  t.is(await takeAllocated(process.pid), undefined);
+  await withProgram(program, allocationProbe(), async (pid, step) => {
+    t.is(await takeAllocated(pid), 0);
+    await step();
+    const some = (await takeAllocated(pid)) ?? 0;
+    await step();
+    const none = (await takeAllocated(pid)) ?? 0;
+    // An array is 32 bytes, its four elements 48.
+    t.true(some >= 80e6 && some < 90e6, `${some} bytes`);
+    t.true(none < 2e6, `${none} bytes`);
+  });
 });
 
 test('a conversation’s requests are JSON, of the size that was asked for, and differ by their last turn', (t) => {

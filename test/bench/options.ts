@@ -46,8 +46,8 @@ export const readOptions = async (args: readonly string[]): Promise<Options> => 
 export const usage = (): string => `npm run bench -- [scene or group …] [options]
 
   --pairs a,b       ${pairs.map(({ name }) => name.replace('→', '-')).join(', ')}
-  --targets a,b     gateways: switchyard, or paths of modules that export a \`target\`
-  --quick           shorter rounds, two pairs: for a look, not for figures
+  --targets a,b     gateways: switchyard, folders of other checkouts, or modules that export a \`target\`
+  --quick           some 15 s per scene and pair, two pairs: to compare while you work
   --json FILE       the figures
   --chart FILE      a page with bars and the table
 

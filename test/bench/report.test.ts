@@ -14,6 +14,7 @@ const spread = { p50: 1, p99: 2, max: 3 };
 const round = (cpuMs: number, more: Partial<LoadResult> = {}): Round => ({
   cpuMs,
   peakMb: 150,
+  allocated: 2_400_000,
   result: {
     good: 100,
     bad: 0,
@@ -46,17 +47,41 @@ test('ratios are taken within each round, and their median counts', (t) => {
   t.is(row?.cpuUs, 200);
 });
 
+test('a second gateway is shown beside the first one, round by round', (t) => {
+  const found = rowsOf(
+    plain,
+    pair,
+    new Map([
+      ['before', [round(20), round(60)]],
+      ['after', [round(10), round(45)]],
+      ['converted', [round(10), round(30)]],
+    ]),
+  );
+  t.deepEqual(
+    found.map(({ participant, beside }) => [participant, beside]),
+    [
+      ['before', undefined],
+      ['after', { to: 'before', median: 0.5, low: 0.5, high: 0.75 }],
+      ['converted', undefined],
+    ],
+  );
+  t.regex(renderTable(found), /after .*0\.50 \(0\.50–0\.75\)/);
+});
+
 test('a goal that is missed is flagged, one that is reached too', (t) => {
-  const missed = rows([round(17), round(17), round(17)]);
+  const missed = rows([round(20), round(20), round(20)]);
   t.deepEqual(
     reachOf(missed).map(({ figure, reached }) => [figure, reached]),
-    [[1.7, false]],
+    [
+      [2, false],
+      [24, true],
+    ],
   );
-  t.regex(renderTable(missed), /yard .*1\.70 .*NO ≤ 1\.6/);
-  t.regex(renderReach(reachOf(missed)), /plain-64 .*1\.70 × floor .*NO$/);
-  const reached = rows([round(16), round(16), round(16)]);
-  t.regex(renderTable(reached), /yard .*1\.60 .*yes ≤ 1\.6/);
-  t.regex(renderReach(reachOf(reached)), /yes$/);
+  t.regex(renderTable(missed), /yard .*2\.00 .*NO ≤ 1\.9; yes ≤ 25 .* 24\.0/);
+  t.regex(renderReach(reachOf(missed)), /plain-64 .*2\.00 × floor .*NO +\|$/m);
+  const reached = rows([round(19), round(19), round(19)]);
+  t.regex(renderTable(reached), /yard .*1\.90 .*yes ≤ 1\.9/);
+  t.regex(renderReach(reachOf(reached)), /plain-64 .*1\.90 × floor .*yes +\|$/m);
 });
 
 test('a wrong answer in any round fails the row, and its goal however cheap it was', (t) => {
@@ -71,7 +96,7 @@ test('one that never answered rightly has no figures, and misses its goal', (t) 
   t.is(failed[0]?.cpuUs, undefined);
   t.deepEqual(
     reachOf(failed).map(({ reached }) => reached),
-    [false],
+    [false, false],
   );
 });
 
@@ -107,10 +132,10 @@ test('cold start counts in seconds, on a slow machine beside the bare stack', (t
 test('the chart is one page of markup with all that was measured', (t) => {
   const machine = { cpu: 'A <fast> one', cores: 2, memoryGb: 8, system: 'Linux', node: '20.0.0', busy: 0 };
   const page = renderChart(
-    runReport({ startedAt: '', seconds: 1, machine, quick: false, rows: rows([round(17), round(17), round(17)]) }),
+    runReport({ startedAt: '', seconds: 1, machine, quick: false, rows: rows([round(20), round(20), round(20)]) }),
   );
   t.regex(page, /A &lt;fast> one/);
-  t.regex(page, /<svg .*yard.*170 µs\/request, 1\.70 ×/);
+  t.regex(page, /<svg .*yard.*200 µs\/request, 2\.00 ×/);
   t.regex(page, /<tr class="no">/);
   t.notRegex(page, /(?:src|href)=/);
 });

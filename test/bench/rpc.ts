@@ -13,14 +13,16 @@ type Envelope<Answer> = { readonly answer: Answer } | { readonly failed: string 
 
 /**
  * Starts a TypeScript module as a process of its own. It ends when this one does: the channel between them closes.
- * `Question` and `Answer` are what `answerQuestions` in that module was given.
+ * `env` is added to this process's environment. `Question` and `Answer` are what `answerQuestions` in that module was given.
  */
 export const startHelper = <Question extends object, Answer>(
   module: URL,
   args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Helper<Question, Answer> => {
   const child = fork(fileURLToPath(module), args, {
     execArgv: ['--import=tsx'],
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return {

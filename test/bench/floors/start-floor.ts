@@ -2,11 +2,13 @@ import { startHelper } from '../rpc.ts';
 import type { RunningTarget } from '../targets/target.ts';
 
 /** Starts a bare forwarder, with the hand-written conversion of this pair when one is named; it ends with this process. */
-export const startFloor = async (upstreamUrl: string, pair?: string): Promise<RunningTarget> => {
-  const helper = startHelper<object, { readonly port: number }>(new URL('./forward.ts', import.meta.url), [
-    upstreamUrl,
-    pair ?? '',
-  ]);
+export const startFloor = async (
+  upstreamUrl: string,
+  pair = '',
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningTarget> => {
+  const module = new URL('./forward.ts', import.meta.url);
+  const helper = startHelper<object, { readonly port: number }>(module, [upstreamUrl, pair], env);
   const { port } = await helper.ask({});
   return { pid: helper.pid, baseUrl: `http://127.0.0.1:${port}`, stop: async () => helper.stop() };
 };

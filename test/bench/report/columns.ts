@@ -1,12 +1,7 @@
 /** Lines of cells as text, each column as wide as its widest cell. */
-export const inColumns = (lines: readonly (readonly string[])[]): readonly string[] => {
+export const inColumns = (lines: readonly (readonly string[])[], between = '  '): readonly string[] => {
   const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => (line[at] ?? '').length)));
-  return lines.map((line) =>
-    line
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  return lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(between));
 };
 
 /** Three significant digits, no exponent. */

@@ -1,9 +1,12 @@
-import type { Row } from '../scenes/scene.ts';
+import type { Ratio, Row } from '../scenes/scene.ts';
 import { inColumns, short } from './columns.ts';
 import { type Reach, reachOf } from './reach.ts';
 
 /** A column: its title, and what it shows of a row. */
 type Column = readonly [title: string, cell: (row: Row, goals: readonly Reach[]) => string];
+
+const inSpread = ({ median, low, high }: Ratio): string =>
+  `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 
 /** The columns of the table. */
 export const columns: readonly Column[] = [
@@ -11,11 +14,10 @@ export const columns: readonly Column[] = [
   ['pair', ({ pair }) => pair],
   ['who', ({ participant }) => participant],
   ['µs CPU', ({ cpuUs, unit }) => (cpuUs === undefined ? '' : `${short(cpuUs)}/${unit}`)],
-  [
-    '× floor',
-    ({ ratio }) => (ratio ? `${ratio.median.toFixed(2)} (${ratio.low.toFixed(2)}–${ratio.high.toFixed(2)})` : ''),
-  ],
+  ['× floor', ({ ratio }) => (ratio ? inSpread(ratio) : '')],
+  ['× first', ({ beside }) => (beside ? inSpread(beside) : '')],
   ['reached', (_, goals) => goals.map(({ reached, wanted }) => `${reached ? 'yes' : 'NO'} ${wanted}`).join('; ')],
+  ['KB allocated', ({ allocatedKb }) => (allocatedKb === undefined ? '' : short(allocatedKb))],
   ['/s', ({ perSecond }) => (perSecond === undefined ? '' : perSecond.toFixed(0))],
   ['latency p50/p99 ms', ({ latencyMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],
   ['delay p50/p99 ms', ({ delayMs: at }) => (at ? `${short(at.p50)}/${short(at.p99)}` : '')],
@@ -32,22 +34,27 @@ export const renderTable = (rows: readonly Row[]): string => {
   const used = columns.flatMap((_, at) => (cells.some((line) => line[at] !== '') ? [at] : []));
   const lines = [columns.map(([title]) => title), ...cells].map((line) => used.map((at) => line[at] ?? ''));
   const [head = '', ...body] = inColumns(lines);
-  return [head, ...body.flatMap((line, at) => [line, ...remarks(rows[at])])].join('\n');
+  return [head, ...body.flatMap((line, at) => [line, ...remarks(rows[at])])].map((line) => line.trimEnd()).join('\n');
 };
 
-/** What was to be reached, and whether it was. */
-export const renderReach = (goals: readonly Reach[]): string =>
-  inColumns([
-    ['to reach', 'pair', 'who', 'figure', 'wanted', 'reached'],
-    ...goals.map(({ scene, pair, participant, what, figure, wanted, reached }) => [
-      scene,
-      pair,
-      participant,
-      `${short(figure)} ${what}`,
-      wanted,
-      reached ? 'yes' : 'NO',
-    ]),
-  ]).join('\n');
+/** What was to be reached, and whether it was: a table in Markdown, as `docs/performance.md` shows it. */
+export const renderReach = (goals: readonly Reach[]): string => {
+  const [head = '', ...lines] = inColumns(
+    [
+      ['scene', 'pair', 'who', 'figure', 'goal', 'reached'],
+      ...goals.map(({ scene, pair, participant, what, figure, wanted, reached }) => [
+        scene,
+        pair,
+        participant,
+        `${short(figure)} ${what}`,
+        wanted,
+        reached ? 'yes' : 'NO',
+      ]),
+    ],
+    ' | ',
+  ).map((line) => `| ${line} |`);
+  return [head, head.replaceAll(/[^|]/g, '-'), ...lines].join('\n');
+};
 
 /** Those of one row. */
 export const goalsOf = (row: Row, goals: readonly Reach[]): readonly Reach[] =>

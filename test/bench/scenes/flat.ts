@@ -46,7 +46,7 @@ export const flatScene: Scene = {
     const [pair] = stage.settings.pairs.length === 1 ? stage.settings.pairs : pairs;
     if (!pair) return [];
     stage.progress('flat: starting');
-    const { running } = await startParticipants(stage, pair, { floors: false });
+    const { running } = await startParticipants(stage, pair, { floors: [] });
     try {
       const rows: Row[] = [];
       for (const participant of running) {

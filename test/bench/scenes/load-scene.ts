@@ -1,24 +1,24 @@
 import type { Rhythm } from '../load/job.ts';
 import type { UpstreamPlan } from '../upstream/plan.ts';
 import type { Pair } from '../wire.ts';
-import { floorOf, startParticipants, stopAll } from './participants.ts';
-import { rowsOf } from './rows-of.ts';
+import { type Floor, floorOf, startParticipants, stopAll } from './participants.ts';
+import { type Counted, rowsOf } from './rows-of.ts';
 import type { Row, Scene, Stage } from './scene.ts';
 import { takeTurns, type WarmUp } from './take-turns.ts';
 
 /**
  * How much is spent on a pair: `full` where a figure is to be reached, `brief` for the others, which show that nothing is out
- * of line, `quick` for a look.
+ * of line, `quick` to compare while one works.
  */
 export type Extent = 'full' | 'brief' | 'quick';
 
 /** A scene that is made of requests. */
 export interface LoadScene extends Pick<Scene, 'name' | 'groups' | 'about'> {
-  readonly unit: 'request' | 'delta';
+  readonly unit: Counted['unit'];
   readonly plan: (extent: Extent) => UpstreamPlan;
   readonly bodyBytes: number;
   readonly rhythm: (extent: Extent) => Rhythm;
-  readonly warmUp: (extent: Extent) => WarmUp;
+  readonly warmUp: (extent: Extent) => readonly WarmUp[];
   readonly rounds: Readonly<Record<Extent, number>>;
   /** Pairs whose extent is `full`. */
   readonly fullPairs: readonly string[];
@@ -41,19 +41,22 @@ export const loadScene = (scene: LoadScene): Scene => ({
   },
 });
 
+/** For a look, the pair's own floor; a second one only where this pair alone is measured. */
+const floorsOf = (pair: Pair, { settings: { quick, pairs } }: Stage): readonly Floor[] => {
+  const own = floorOf(pair);
+  if (quick) return [own];
+  return own === 'bytes' && pairs.length === 1 ? ['converted', own, 'direct'] : [own, 'direct'];
+};
+
 const runPair = async (scene: LoadScene, stage: Stage, pair: Pair): Promise<readonly Row[]> => {
   const { name, unit, bodyBytes } = scene;
   const { quick, pairs } = stage.settings;
   const extent = quick ? 'quick' : scene.fullPairs.includes(pair.name) || pairs.length === 1 ? 'full' : 'brief';
   const plan = scene.plan(extent);
   stage.progress('starting');
-  const { running, refused } = await startParticipants(stage, pair, { floors: true });
+  const { running, refused } = await startParticipants(stage, pair, { floors: floorsOf(pair, stage) });
   try {
-    // A second floor says something only to somebody who looks at this pair alone.
-    const participants = running.filter(
-      (each) => each.name !== 'converted' || floorOf(pair) === 'converted' || pairs.length === 1,
-    );
-    const done = await takeTurns(stage, participants, {
+    const done = await takeTurns(stage, running, {
       plan,
       bodyBytes,
       rhythm: scene.rhythm(extent),

@@ -22,7 +22,7 @@ export const addLoopBlocks =
     const file = join(folder, 'blocks');
     clearBlocks(file);
     stage.progress('event loop');
-    const { running } = await startParticipants(stage, pair, { floors: false, env: loopProbe(file) });
+    const { running } = await startParticipants(stage, pair, { floors: [], env: loopProbe(file) });
     try {
       const found = new Map<string, { readonly first: number; readonly later: number }>();
       for (const { name, place } of running) {

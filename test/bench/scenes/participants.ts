@@ -1,5 +1,6 @@
 import { startFloor } from '../floors/start-floor.ts';
 import type { Place } from '../load/job.ts';
+import { allocationProbe } from '../measure/allocations.ts';
 import type { RunningTarget } from '../targets/target.ts';
 import type { Pair, Wire } from '../wire.ts';
 import type { Stage } from './scene.ts';
@@ -14,14 +15,20 @@ export interface Participant {
   readonly stop: () => Promise<void>;
 }
 
+/** What a gateway is compared with: the upstream itself, the bytes handed on, the conversion written by hand. */
+export type Floor = 'direct' | 'bytes' | 'converted';
+
+/** The names of all participants that aren't gateways. */
+export const floors: ReadonlySet<string> = new Set(['direct', 'bytes', 'converted', 'bare']);
+
 /** The floor that a pair is measured against: the bytes alone where both sides speak the same, else the conversion. */
 export const floorOf = ({ client, upstream }: Pair): 'bytes' | 'converted' =>
   client === upstream ? 'bytes' : 'converted';
 
 /** How the participants of a scene are started. */
 export interface StartOptions {
-  /** Whether the floors take part. */
-  readonly floors: boolean;
+  /** Those that take part. */
+  readonly floors: readonly Floor[];
   readonly workers?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -32,19 +39,17 @@ export interface Started {
   readonly refused: ReadonlyMap<string, string>;
 }
 
-/**
- * Starts the gateways, and beside them the floors: `direct`, and those that fit the pair. Rejects when a floor can't be started;
- * a gateway that can't be is told of.
- */
+/** Starts the gateways, and beside them the floors. Rejects when a floor can't be started; a gateway is then `refused`. */
 export const startParticipants = async (
   { settings, upstream }: Stage,
   pair: Pair,
   { floors, workers = 1, env = {} }: StartOptions,
 ): Promise<Started> => {
   const upstreamUrl = upstream.baseUrl;
+  const probed = { ...allocationProbe(), ...env };
   const refused = new Map<string, string>();
   const gateways = settings.targets.map(({ name, start }) =>
-    start({ upstreamUrl, upstream: pair.upstream, workers, env }).then(
+    start({ upstreamUrl, upstream: pair.upstream, workers, env: probed }).then(
       (running) => [participant(name, pair.client, running)],
       (error: unknown) => {
         refused.set(name, error instanceof Error ? error.message : String(error));
@@ -52,15 +57,13 @@ export const startParticipants = async (
       },
     ),
   );
-  const started: Promise<Participant>[] = [];
-  if (floors) {
-    started.push(startFloor(upstreamUrl, pair.name).then((floor) => participant('converted', pair.client, floor)));
-    if (floorOf(pair) === 'bytes') {
-      started.push(startFloor(upstreamUrl).then((floor) => participant('bytes', pair.client, floor)));
+  const started = floors.map(async (name): Promise<Participant> => {
+    if (name === 'direct') {
+      const place = { baseUrl: upstreamUrl, wire: pair.upstream, headers: {} };
+      return { name, place, pid: undefined, stop: async () => {} };
     }
-    const place = { baseUrl: upstreamUrl, wire: pair.upstream, headers: {} };
-    started.push(Promise.resolve({ name: 'direct', place, pid: undefined, stop: async () => {} }));
-  }
+    return participant(name, pair.client, await startFloor(upstreamUrl, name === 'bytes' ? '' : pair.name, probed));
+  });
   const [gatewaysRunning, settled] = await Promise.all([Promise.all(gateways), Promise.allSettled(started)]);
   const floorsRunning = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const running = [...gatewaysRunning.flat(), ...floorsRunning];

@@ -3,22 +3,21 @@ import { type Extent, type LoadScene, loadScene } from './load-scene.ts';
 import { addLoopBlocks } from './loop-blocks.ts';
 import type { Scene } from './scene.ts';
 
-const roundMs = { full: 700, brief: 300, quick: 250 } as const satisfies Record<Extent, number>;
+const roundMs = { full: 700, brief: 300, quick: 400 } as const satisfies Record<Extent, number>;
 
 const plain = {
   plan: () => wholeAnswer,
   unit: 'request',
-  rounds: { full: 5, brief: 3, quick: 3 },
+  rounds: { full: 5, brief: 3, quick: 7 },
   fullPairs: ['messages→chat', 'chat→chat'],
 } as const;
 
 /** `least`: requests after which the compiler has done what it will do. */
 const closed = (clients: number, least: number): Pick<LoadScene, 'rhythm' | 'warmUp'> => ({
   rhythm: (extent) => ({ type: 'closed', clients, forMs: roundMs[extent] }),
-  warmUp: (extent) => {
-    if (extent === 'full') return { rhythm: { type: 'closed', clients, forMs: 1_200, least } };
-    return { rhythm: { type: 'closed', clients, forMs: extent === 'brief' ? 400 : 300, least: least / 3 } };
-  },
+  warmUp: (extent) => [
+    { rhythm: { type: 'closed', clients, forMs: 1_200, least: extent === 'brief' ? least / 3 : least } },
+  ],
 });
 
 /** Requests with whole answers: small ones, one after the other and many at once, at a fixed rate, and large ones. */
@@ -47,7 +46,7 @@ export const plainScenes: readonly Scene[] = [
     bodyBytes: 1_400,
     rhythm: (extent) => ({ type: 'open', perSecond: 200, forMs: extent === 'full' ? 2_000 : 1_000 }),
     warmUp: closed(8, 4_000).warmUp,
-    rounds: { full: 3, brief: 1, quick: 1 },
+    rounds: { full: 3, brief: 1, quick: 3 },
   }),
   loadScene({
     ...plain,
@@ -56,7 +55,7 @@ export const plainScenes: readonly Scene[] = [
     groups: ['bodies'],
     about: '1 KB requests of 8 clients',
     bodyBytes: 1_000,
-    rounds: { full: 3, brief: 1, quick: 1 },
+    rounds: { full: 3, brief: 1, quick: 5 },
   }),
   loadScene({
     ...plain,

@@ -1,5 +1,5 @@
 import type { Pair } from '../wire.ts';
-import { floorOf } from './participants.ts';
+import { floorOf, floors } from './participants.ts';
 import type { Ratio, Row } from './scene.ts';
 import type { Round } from './take-turns.ts';
 
@@ -10,7 +10,7 @@ export const median = (numbers: readonly number[]): number =>
 /** What is counted in a scene. */
 export interface Counted {
   readonly scene: string;
-  readonly unit: 'request' | 'delta';
+  readonly unit: 'request' | 'delta' | 'stream';
   /** Units of one request. */
   readonly perRequest: number;
 }
@@ -21,21 +21,33 @@ export const rowsOf = (
   pair: Pair,
   done: ReadonlyMap<string, readonly Round[] | string>,
 ): readonly Row[] => {
-  const floor = done.get(floorOf(pair));
-  const costs = (rounds: readonly Round[]): readonly number[] =>
-    rounds.map(({ cpuMs, result }) => (cpuMs * 1e3) / Math.max(1, result.good * perRequest));
-  const floorCosts = typeof floor === 'object' ? costs(floor) : [];
+  const units = ({ result }: Round): number => Math.max(1, result.good * perRequest);
+  const costsOf = (participant: string): readonly number[] => {
+    const rounds = done.get(participant);
+    return typeof rounds === 'object' ? rounds.map((round) => (round.cpuMs * 1e3) / units(round)) : [];
+  };
+  const first = [...done.keys()].find((name) => !floors.has(name) && costsOf(name).length > 0) ?? '';
   return [...done].map(([participant, rounds]) => {
     const row = { scene, pair: pair.name, participant, unit };
     if (typeof rounds === 'string') return { ...row, failed: rounds };
     const wrong = rounds.find(({ result }) => result.bad > 0)?.result;
-    const own = costs(rounds);
-    const ratio = participant === floorOf(pair) || participant === 'direct' ? undefined : ratioOf(own, floorCosts);
+    const own = costsOf(participant);
+    const besides = (other: string, takesPart: boolean): Ratio | undefined => {
+      const ratio = takesPart && participant !== other ? ratioOf(own, costsOf(other)) : undefined;
+      return ratio && { to: other, ...ratio };
+    };
+    const ratio = besides(floorOf(pair), participant !== 'direct');
+    const beside = besides(first, !floors.has(participant));
+    const allocated = rounds.flatMap((round) =>
+      round.allocated === undefined ? [] : round.allocated / 1e3 / units(round),
+    );
     const delays = rounds.flatMap(({ result }) => result.delay ?? []);
     return {
       ...row,
       ...(participant !== 'direct' && { cpuUs: median(own), peakMb: Math.max(...rounds.map(({ peakMb }) => peakMb)) }),
-      ...(ratio && { ratio: { to: floorOf(pair), ...ratio } }),
+      ...(ratio && { ratio }),
+      ...(beside && { beside }),
+      ...(allocated.length > 0 && { allocatedKb: median(allocated) }),
       perSecond: median(rounds.map(({ result }) => (result.good * perRequest) / result.seconds)),
       latencyMs: {
         p50: median(rounds.map(({ result }) => result.latency.p50)),

@@ -7,7 +7,7 @@ import type { Pair } from '../wire.ts';
 export interface Settings {
   readonly pairs: readonly Pair[];
   readonly targets: readonly Target[];
-  /** Shorter rounds and fewer of them: for a look, not for figures. */
+  /** Shorter rounds, and the pair's own floor alone: to compare while one works. */
   readonly quick: boolean;
 }
 
@@ -27,11 +27,15 @@ export interface Row {
   /** A gateway's name, or a floor: `direct`, `bytes`, `converted`, `bare`. */
   readonly participant: string;
   /** What is counted: requests, deltas, or a thing of its own. */
-  readonly unit: 'request' | 'delta' | 'event' | 'start' | 'process';
+  readonly unit: 'request' | 'delta' | 'stream' | 'event' | 'start' | 'process';
   /** Processor time of the whole process tree per unit, the median of all rounds. */
   readonly cpuUs?: number;
   /** The same beside a floor's in the same round: the median of all rounds, the smallest, the largest. */
   readonly ratio?: Ratio;
+  /** The same beside the first gateway's, for those after it. */
+  readonly beside?: Ratio;
+  /** Allocated on V8's heap per unit, in KB of 1,000 bytes. */
+  readonly allocatedKb?: number;
   /** Requests, or deltas, a second of wall time. */
   readonly perSecond?: number;
   /** From the meant start to the answer's end. */

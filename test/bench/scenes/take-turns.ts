@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LoadResult, Rhythm } from '../load/job.ts';
+import { takeAllocated } from '../measure/allocations.ts';
 import { forgetPeak, readMemory } from '../measure/memory.ts';
 import { cpuBetween, readCpu } from '../measure/process-tree.ts';
 import type { UpstreamPlan } from '../upstream/plan.ts';
@@ -10,6 +11,8 @@ import type { Stage } from './scene.ts';
 export interface Round {
   readonly cpuMs: number;
   readonly peakMb: number;
+  /** Bytes on V8's heap; `undefined` where the probe isn't. */
+  readonly allocated: number | undefined;
   readonly result: LoadResult;
 }
 
@@ -18,6 +21,8 @@ export interface WarmUp {
   readonly rhythm: Rhythm;
   /** Answers that come sooner than those that are measured; without it, the same. */
   readonly plan?: UpstreamPlan;
+  /** Bodies of another size than those that are measured. */
+  readonly bodyBytes?: number;
 }
 
 /** How the rounds go. */
@@ -25,8 +30,8 @@ export interface Turns {
   readonly plan: UpstreamPlan;
   readonly bodyBytes: number;
   readonly rhythm: Rhythm;
-  /** Before the first round, for each; what it does isn't counted. */
-  readonly warmUp: WarmUp;
+  /** Before the first round, one after the other, for each; what they do isn't counted. */
+  readonly warmUp: readonly WarmUp[];
   readonly rounds: number;
 }
 
@@ -45,14 +50,16 @@ export const takeTurns = async (
 ): Promise<ReadonlyMap<string, readonly Round[] | string>> => {
   const done = new Map<string, Round[] | string>();
   const jobFor = (answers: UpstreamPlan) => ({ bodyBytes, streamed: answers.streamed, text: answers });
-  const warmPlan = warmUp.plan ?? plan;
-  await upstream.plan(warmPlan);
-  for (const { name, place } of participants) {
-    progress(`${name}: warming up`);
-    const kept = await upstream.keepNext();
-    const { bad, reasons } = await load.run({ ...jobFor(warmPlan), place, rhythm: warmUp.rhythm });
-    const arrived = (await kept()).includes('New turn 0: ');
-    done.set(name, bad > 0 ? `${bad} wrong: ${reasons[0]}` : arrived ? [] : 'the request’s last turn got lost');
+  for (const { rhythm, plan: answers = plan, bodyBytes: bytes = bodyBytes } of warmUp) {
+    await upstream.plan(answers);
+    for (const { name, place } of participants) {
+      if (typeof done.get(name) === 'string') continue;
+      progress(`${name}: warming up`);
+      const kept = await upstream.keepNext();
+      const { bad, reasons } = await load.run({ ...jobFor(answers), bodyBytes: bytes, place, rhythm });
+      const arrived = (await kept()).includes('New turn 0: ');
+      done.set(name, bad > 0 ? `${bad} wrong: ${reasons[0]}` : arrived ? [] : 'the request’s last turn got lost');
+    }
   }
   await upstream.plan(plan);
   for (let round = 0; round < rounds; round += 1) {
@@ -68,11 +75,13 @@ export const takeTurns = async (
 };
 
 const measure = async (pid: number | undefined, run: () => Promise<LoadResult>): Promise<Round> => {
-  if (pid === undefined) return { cpuMs: 0, peakMb: 0, result: await run() };
+  if (pid === undefined) return { cpuMs: 0, peakMb: 0, allocated: undefined, result: await run() };
   forgetPeak(pid);
+  await takeAllocated(pid);
   const before = readCpu(pid);
   const result = await run();
   await wait(settleMs);
   const cpuMs = cpuBetween(before, readCpu(pid));
-  return { cpuMs, peakMb: readMemory(pid).peakMb, result };
+  const { peakMb } = readMemory(pid);
+  return { cpuMs, peakMb, allocated: await takeAllocated(pid), result };
 };

@@ -27,7 +27,7 @@ export const workersScene: Scene = {
     await stage.upstream.plan(wholeAnswer);
     stage.progress('workers: starting');
     const [one, two] = await Promise.all(
-      [1, 2].map((workers) => startParticipants(stage, pair, { floors: false, workers })),
+      [1, 2].map((workers) => startParticipants(stage, pair, { floors: [], workers })),
     );
     const all = [...(one?.running ?? []), ...(two?.running ?? [])];
     try {

@@ -1,12 +1,20 @@
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { target as switchyard } from './switchyard.ts';
+import { existsSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { commandIn, switchyardIn } from './switchyard.ts';
 import type { Target } from './target.ts';
 
-/** The gateway of this name (`switchyard`) or in this module, which exports it as `target`. Rejects when there is none. */
+const thisCheckout = fileURLToPath(new URL('../../../', import.meta.url));
+
+/**
+ * The gateway of this name: `switchyard`, the folder of another checkout of it, or a module that exports it as `target`. Rejects
+ * when there is none.
+ */
 export const findTarget = async (name: string): Promise<Target> => {
-  if (name === switchyard.name) return switchyard;
-  const module: unknown = await import(pathToFileURL(resolve(name)).href);
+  if (name === 'switchyard') return switchyardIn(thisCheckout, name);
+  const path = resolve(name);
+  if (existsSync(commandIn(path))) return switchyardIn(path, basename(path));
+  const module: unknown = await import(pathToFileURL(path).href);
   const found = typeof module === 'object' && module !== null && 'target' in module ? module.target : undefined;
   if (!isTarget(found)) throw new Error(`${name} exports no \`target\` with a \`name\` and a function \`start\`.`);
   return found;

@@ -1,12 +1,11 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { askedModel, type Wire } from '../wire.ts';
 import { runProgram } from './run-program.ts';
 import type { Target } from './target.ts';
-
-const launcher = fileURLToPath(new URL('../../../engine/cli/switchyard.js', import.meta.url));
 
 const formats: Readonly<Record<Wire, object>> = {
   chat: { name: 'openai' },
@@ -15,46 +14,66 @@ const formats: Readonly<Record<Wire, object>> = {
   gemini: { name: 'gemini' },
 };
 
+/** The command of the checkout in this folder. */
+export const commandIn = (checkout: string): string => join(checkout, 'engine/cli/switchyard.js');
+
+/** A start makes the bundle and the web interface when they are missing, beside what is to be measured: so once before all. */
+const prepare = async (checkout: string): Promise<void> => {
+  const run = promisify(execFile);
+  await run(process.execPath, [join(checkout, 'ui/build.js'), '--optional']);
+  await run(process.execPath, [commandIn(checkout), '--version']);
+};
+
 /** Switchyard as its users run it: the command, a folder of its own, logging on, one route and every scenario configured. */
-export const target: Target = {
-  name: 'switchyard',
-  async start({ upstreamUrl, upstream, workers, env }) {
-    const home = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-    const config = {
-      PORT: 0,
-      WORKERS: workers,
-      Providers: [
-        {
-          name: 'yard',
-          baseUrl: upstreamUrl,
-          apiKey: 'bench',
-          models: [askedModel, 'bench-long', 'bench-small', 'bench-deep', 'bench-eye', 'bench-web'],
+export const switchyardIn = (checkout: string, name: string): Target => {
+  let prepared: Promise<void> | undefined;
+  return {
+    name,
+    async start({ upstreamUrl, upstream, workers, env }) {
+      prepared ??= prepare(checkout);
+      await prepared;
+      const home = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+      const config = {
+        PORT: 0,
+        LOG: true,
+        WORKERS: workers,
+        Providers: [
+          {
+            name: 'yard',
+            baseUrl: upstreamUrl,
+            apiKey: 'bench',
+            models: [askedModel, 'bench-long', 'bench-small', 'bench-deep', 'bench-eye', 'bench-web'],
+          },
+        ],
+        Router: {
+          default: `yard,${askedModel}`,
+          longContextThreshold: 60_000,
+          routes: {
+            longContext: 'yard,bench-long',
+            image: 'yard,bench-eye',
+            webSearch: 'yard,bench-web',
+            background: 'yard,bench-small',
+            think: 'yard,bench-deep',
+          },
         },
-      ],
-      Router: {
-        default: `yard,${askedModel}`,
-        longContextThreshold: 60_000,
-        routes: {
-          longContext: 'yard,bench-long',
-          image: 'yard,bench-eye',
-          webSearch: 'yard,bench-web',
-          background: 'yard,bench-small',
-          think: 'yard,bench-deep',
-        },
-      },
-      transformers: [{ ...formats[upstream], provider: 'yard' }],
-    };
-    await writeFile(join(home, 'config.json'), JSON.stringify(config));
-    const program = runProgram(process.execPath, [launcher, 'start'], { HOME: home, SWITCHYARD_HOME: home, ...env });
-    const stop = async (): Promise<void> => {
-      await program.stop();
-      await rm(home, { recursive: true, force: true });
-    };
-    try {
-      return { pid: program.pid, baseUrl: await program.says(/http:\/\/127\.0\.0\.1:\d+/), stop };
-    } catch (error) {
-      await stop();
-      throw error;
-    }
-  },
+        transformers: [{ ...formats[upstream], provider: 'yard' }],
+      };
+      await writeFile(join(home, 'config.json'), JSON.stringify(config));
+      const program = runProgram(process.execPath, [commandIn(checkout), 'start'], {
+        HOME: home,
+        SWITCHYARD_HOME: home,
+        ...env,
+      });
+      const stop = async (): Promise<void> => {
+        await program.stop();
+        await rm(home, { recursive: true, force: true });
+      };
+      try {
+        return { pid: program.pid, baseUrl: await program.says(/http:\/\/127\.0\.0\.1:\d+/), stop };
+      } catch (error) {
+        await stop();
+        throw error;
+      }
+    },
+  };
 };
