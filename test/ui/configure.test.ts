@@ -111,7 +111,7 @@ const pages = [
   ['routing', '/routing', 'Long context'],
   ['transformers', '/transformers', 'maxtoken'],
   ['presets', '/presets', 'cheap'],
-  ['preset', '/presets/cheap', 'What it changes'],
+  ['preset', '/presets/cheap', 'Compared with config.json'],
   ['settings', '/settings', 'Listening'],
   ['settings-file', '/settings?tab=file', 'config.json'],
   ['settings-backups', '/settings?tab=backups', 'Backups'],
@@ -136,13 +136,13 @@ for (const [name, hash, text] of pages) {
 
 browserTest('a provider is added, filled from its own list, tested, saved, and routed to', async (t) => {
   await on(t, '/providers', async (page) => {
-    await page.getByRole('button', { name: 'a server of your own' }).click();
+    await page.getByRole('button', { name: /^Local server/ }).click();
     await page.getByLabel('Name').fill('third');
-    await page.getByLabel('Address').fill(upstream.url);
-    await page.getByRole('button', { name: 'Fetch from the provider' }).click();
+    await page.getByLabel('Base URL').fill(upstream.url);
+    await page.getByRole('button', { name: 'Fetch from provider' }).click();
     await page.getByLabel('huge').check();
     await page.getByRole('button', { name: 'Test connection' }).click();
-    await page.getByText('It works').waitFor();
+    await page.getByText('Connection works').waitFor();
     await page.getByText('All clear.').waitFor();
     t.deepEqual((await onDisk()).Providers.length, 2, 'nothing is saved by a test');
     await save(page);
@@ -159,7 +159,7 @@ browserTest('a provider is added, filled from its own list, tested, saved, and r
 
     await page.getByLabel('Sample').selectOption({ label: 'Thinking' });
     await page.getByRole('button', { name: 'Explain' }).click();
-    await page.getByRole('list', { name: 'What would become of the request' }).getByText('third,huge').waitFor();
+    await page.getByRole('list', { name: 'Dry run result' }).getByText('third,huge').waitFor();
   });
 });
 
@@ -182,7 +182,7 @@ browserTest('a key that is written out is warned of, hidden everywhere, and stay
       .getByRole('list', { name: 'Providers' })
       .getByRole('button', { name: /^second/ })
       .click();
-    await page.getByText('A key is written out').waitFor();
+    await page.getByText('Key stored in plain text').waitFor();
     t.is(await page.getByLabel('Key', { exact: true }).getAttribute('type'), 'password');
     await page.goto(`${gateway.baseUrl}/ui#/settings?tab=file`);
     const editor = page.getByRole('textbox', { name: 'config.json' });
@@ -217,8 +217,8 @@ browserTest('fallbacks are an ordered list, and are told beforehand', async (t) 
     await save(page);
     t.like((await onDisk()).Router, { fallback: { default: ['first,small', 'second,other'] } });
     await page.getByRole('button', { name: 'Explain' }).click();
-    const steps = page.getByRole('list', { name: 'What would become of the request' });
-    await steps.getByText('And if it can not serve').waitFor();
+    const steps = page.getByRole('list', { name: 'Dry run result' });
+    await steps.getByText('Fallbacks').waitFor();
     t.deepEqual(await steps.locator('ol strong').allTextContents(), ['first,small', 'second,other']);
   });
 });
@@ -234,7 +234,7 @@ browserTest('several keys of a provider are a list', async (t) => {
     t.is(await page.getByLabel('Key 1', { exact: true }).inputValue(), '$FIRST_KEY');
     await save(page);
     t.like((await onDisk()).Providers[0], { apiKey: ['$FIRST_KEY', '$OTHER_KEY'] });
-    await page.getByText('0 requests at work').first().waitFor();
+    await page.getByText('0 requests in flight').first().waitFor();
     await page.getByRole('button', { name: 'Remove key 2' }).click();
     await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
@@ -280,7 +280,7 @@ browserTest('an invalid edit can not be saved, and says why at its place', async
       .getByRole('list', { name: 'Providers' })
       .getByRole('button', { name: /^first/ })
       .click();
-    await page.getByLabel('Address').fill('ftp://nowhere');
+    await page.getByLabel('Base URL').fill('ftp://nowhere');
     await bar.getByText('must be a URL').waitFor();
     await page.getByText('Must be a URL (http or https).').waitFor();
     // From one problem to the field of the other, on another page.
@@ -298,7 +298,7 @@ browserTest('a module that is missing is an error at its field, and can not be s
   const before = await onDisk();
   await on(t, '/transformers', async (page) => {
     const bar = page.getByRole('region', { name: 'Unsaved changes' });
-    await page.getByRole('button', { name: 'a module of your own' }).click();
+    await page.getByRole('button', { name: 'Custom module' }).click();
     const field = page.getByLabel('Module').last();
     await field.fill('nope.ts');
     await bar.getByRole('button', { name: 'transformers[3].path' }).waitFor();
@@ -330,10 +330,10 @@ browserTest(
     t.is((await first.ask()).headers.get('x-switchyard-route'), 'demo,echo;default');
     const tab = await browser.open(`${first.baseUrl}/ui#/providers`);
     const { page } = tab;
-    await page.getByRole('button', { name: 'a server of your own' }).click();
+    await page.getByRole('button', { name: /^Local server/ }).click();
     await page.getByLabel('Name').fill('mine');
-    await page.getByLabel('Address').fill(upstream.url);
-    await page.getByRole('button', { name: 'Fetch from the provider' }).click();
+    await page.getByLabel('Base URL').fill(upstream.url);
+    await page.getByRole('button', { name: 'Fetch from provider' }).click();
     await page.getByLabel('huge').check();
     await page.getByRole('button', { name: 'Make mine,huge the default' }).click();
     await page.getByText('Requests still go to the demo').waitFor({ state: 'detached' });
@@ -430,9 +430,9 @@ browserTest('a preset is made, refused while it is wrong, served, and deleted', 
   await on(t, '/presets', async (page) => {
     await page.getByRole('button', { name: 'New preset' }).click();
     await page.getByLabel('Name').fill('no spaces');
-    await page.getByText('Only letters, digits').waitFor();
+    await page.getByText('Use letters, digits').waitFor();
     await page.getByLabel('Name').fill('fresh');
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     const editor = page.getByRole('textbox', { name: 'Manifest of the preset fresh' });
     await replaceText(editor, '{ "Router": { "default": "nobody,none" } }');
     await page.getByText('there is no provider "nobody"').first().waitFor();
@@ -477,10 +477,10 @@ browserTest('settings: a field of the server, with what needs a restart', async 
       await page.getByLabel('Port (PORT)').fill('34999');
       // At once: what needs a restart is told whether or not the check was faster.
       await save(page);
-      await page.getByText('Saved, but not yet in effect: PORT').waitFor();
+      await page.getByText('Restart required: PORT').waitFor();
       await page.reload();
       t.like(await onDisk(), { PORT: 34999, TIMEOUTS: { idleMs: 90_000 } });
-      await page.getByRole('button', { name: 'To the restart' }).click();
+      await page.getByRole('button', { name: 'Go to restart' }).click();
       await page.getByRole('button', { name: 'Restart' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
       // This gateway runs inside the test, which nobody supervises: it says so.

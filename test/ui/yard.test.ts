@@ -116,7 +116,7 @@ browserTest('the Yard shows each line, what runs on it, and the last requests wi
   t.is(await drawing.locator('.track').count(), 6, 'three protocols, two routes, one by name');
   await drawing.getByText('1 failed').waitFor();
 
-  const table = page.getByRole('region', { name: 'List of the last requests' });
+  const table = page.getByRole('region', { name: 'Request list' });
   t.is(await table.getByRole('row').count(), 4);
   const row = table.getByRole('row', { name: /deep, large/ });
   t.regex((await row.textContent()) ?? '', /think.*200/);
@@ -126,17 +126,17 @@ browserTest('the Yard shows each line, what runs on it, and the last requests wi
   await page.getByLabel('Outcome').selectOption('Failed');
   t.is(await table.getByRole('row').count(), 2);
   t.regex((await table.textContent()) ?? '', /529/);
-  await page.getByLabel('Text').fill('no such text');
-  await page.getByText('No request passes these filters').waitFor();
+  await page.getByLabel('Search').fill('no such text');
+  await page.getByText('No requests match the filters').waitFor();
   await page.getByRole('button', { name: 'Show all' }).click();
   await page.getByLabel('Scenario').selectOption('think');
   t.is(await table.getByRole('row').count(), 2);
   await page.getByLabel('Scenario').selectOption('');
 
-  await page.getByRole('group', { name: 'How the lines are shown' }).getByText('Table').click();
-  const lines = page.getByRole('region', { name: 'List of the lines' });
+  await page.getByRole('group', { name: 'View' }).getByText('Table').click();
+  const lines = page.getByRole('region', { name: 'Table of lines' });
   t.regex((await lines.getByRole('row', { name: /Messages.*fast, small/ }).textContent()) ?? '', /maxtoken/);
-  await page.getByRole('group', { name: 'How the lines are shown' }).getByText('Drawing').click();
+  await page.getByRole('group', { name: 'View' }).getByText('Drawing').click();
   await drawing.getByRole('link', { name: /small/ }).click();
   await page
     .getByRole('figure', { name: /from Messages to fast, small/ })
@@ -168,7 +168,7 @@ browserTest('a recorded request is opened by key: steps, events, curl, replay in
     { 'x-api-key': 'the-clients-own-key' },
   );
 
-  const first = page.getByRole('region', { name: 'List of the last requests' }).getByRole('link', { name: /recorded/ });
+  const first = page.getByRole('region', { name: 'Request list' }).getByRole('link', { name: /recorded/ });
   await first.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: id }).waitFor();
@@ -176,7 +176,7 @@ browserTest('a recorded request is opened by key: steps, events, curl, replay in
   await page.getByText('Wait for the provider').waitFor();
 
   await page.getByRole('button', { name: /maxtoken/ }).click();
-  const changes = page.getByRole('region', { name: 'What maxtoken changed' });
+  const changes = page.getByRole('region', { name: 'Changes by maxtoken' });
   t.is(await changes.locator('del').textContent(), '−"maxTokens": 500');
   t.is(await changes.locator('ins').textContent(), '+"maxTokens": 100');
   await page.getByRole('button', { name: /encode/ }).click();
@@ -195,7 +195,7 @@ browserTest('a recorded request is opened by key: steps, events, curl, replay in
     (await events.getByRole('row', { name: /throws/ }).textContent()) ?? '',
     /chat\.completion\.chunk.*content_block_delta/s,
   );
-  await page.getByLabel('with the gateway’s own events').check();
+  await page.getByLabel('Show gateway events').check();
   await events.getByText('text-delta').first().waitFor();
   await page.getByRole('searchbox', { name: 'Find' }).fill('message_stop');
   t.is(await events.getByRole('row').count(), 2);
@@ -211,18 +211,18 @@ browserTest('a recorded request is opened by key: steps, events, curl, replay in
 
   const calls = upstream.requests.length;
   await page.getByRole('tab', { name: 'Replay' }).click();
-  await page.getByLabel('For a client of').selectOption('Responses');
-  await page.getByText('At once').click();
-  await page.getByRole('button', { name: 'Play' }).click();
-  await page.getByRole('region', { name: 'Replayed answer' }).getByText('response.completed').waitFor();
+  await page.getByLabel('Client protocol').selectOption('Responses');
+  await page.getByText('Instant').click();
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
+  await page.getByRole('region', { name: 'Replayed response' }).getByText('response.completed').waitFor();
   t.is(upstream.requests.length, calls, 'nobody was called');
   await takePictures(page, 'request-replay');
   t.deepEqual(await violations(page), []);
 
   await page.getByRole('link', { name: '← Yard' }).click();
-  await page.getByRole('button', { name: 'Forget all' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Forget all' }).click();
-  await page.getByText('No request yet').waitFor();
+  await page.getByRole('button', { name: 'Clear list' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Clear list' }).click();
+  await page.getByText('No requests yet').waitFor();
   await look(tab, `#/requests/${id}`);
   await page.getByText(/There is no request of that id/).waitFor();
   t.deepEqual(
@@ -240,7 +240,7 @@ browserTest('a gateway that does not answer is said in words, and the page goes 
   await page.unrouteAll();
   await page.getByText('The gateway does not answer').waitFor({ state: 'detached' });
   await send(gateway.baseUrl, { model: 'any' });
-  await page.getByRole('region', { name: 'List of the last requests' }).getByText('fast, small').first().waitFor();
+  await page.getByRole('region', { name: 'Request list' }).getByText('fast, small').first().waitFor();
 });
 
 browserTest('a service with a key asks for it once in a tab, and says when it is wrong', async (t) => {
@@ -269,7 +269,7 @@ browserTest('a service with a key asks for it once in a tab, and says when it is
 browserTest('going back with unsaved changes asks too, and leaving keeps them as a draft', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
   await page.getByRole('link', { name: 'Routing' }).click();
-  const threshold = page.getByLabel('Threshold, in tokens');
+  const threshold = page.getByLabel('Threshold (tokens)');
   await threshold.fill('70000');
   // To the address without a fragment, with which the tab began.
   await page.goBack();

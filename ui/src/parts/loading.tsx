@@ -1,9 +1,9 @@
 import './loading.css';
 
-/** Keeps the place of what is being loaded. Shows itself only when that takes a while. */
-export const Loading = ({ what = 'Loading' }: { readonly what?: string }) => (
+/** A placeholder while something loads; visible only if that takes a while. */
+export const Loading = ({ what }: { readonly what: string }) => (
   <div className="loading" role="status">
     <span className="loading-track" aria-hidden="true" />
-    <span className="unseen">{what}…</span>
+    <span className="unseen">Loading {what}…</span>
   </div>
 );

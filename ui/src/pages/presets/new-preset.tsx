@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { href, navigate } from '../../router/route.ts';
 
-/** Asks for a name, and goes on in the editor. */
+/** Asks for a name and opens the editor. */
 export const NewPreset = ({ taken, onClose }: { readonly taken: readonly string[]; readonly onClose: () => void }) => {
   const [name, setName] = useState('');
   const problem = problemOf(name, taken);
@@ -21,7 +21,7 @@ export const NewPreset = ({ taken, onClose }: { readonly taken: readonly string[
       >
         <TextField
           label="Name"
-          hint="Becomes a part of its address: letters, digits, dots, hyphens and underscores."
+          hint="Part of its URL: letters, digits, dots, hyphens and underscores."
           error={problem}
           value={name}
           onChange={setName}
@@ -29,7 +29,7 @@ export const NewPreset = ({ taken, onClose }: { readonly taken: readonly string[
         <div className="row row-end">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" disabled={name === '' || problem !== undefined}>
-            Go on
+            Continue
           </Button>
         </div>
       </form>
@@ -39,9 +39,9 @@ export const NewPreset = ({ taken, onClose }: { readonly taken: readonly string[
 
 const problemOf = (name: string, taken: readonly string[]): string | undefined => {
   if (name === '') return undefined;
-  if (taken.includes(name)) return 'There is a preset of that name already.';
-  if (name.length > 64) return 'A name has at most 64 characters.';
+  if (taken.includes(name)) return 'A preset with this name already exists.';
+  if (name.length > 64) return 'A name can have at most 64 characters.';
   return /^[\w-][\w.-]*$/.test(name)
     ? undefined
-    : 'Only letters, digits, dots, hyphens and underscores, and no dot in front.';
+    : 'Use letters, digits, dots, hyphens and underscores; don’t start with a dot.';
 };

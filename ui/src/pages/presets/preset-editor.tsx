@@ -21,12 +21,12 @@ import { useDraft } from '../../state/use-draft.ts';
 import { presetUrl } from './preset-url.ts';
 import { useManifest } from './use-manifest.ts';
 
-/** A preset that isn't there yet begins as this. */
+/** The initial manifest of a new preset. */
 const beginning = (config: ConfigFile | undefined): ConfigFile => ({
   Router: { default: config?.Router?.default ?? 'provider,model' },
 });
 
-/** One preset's manifest: edited as JSON, checked as it is typed, with what it changes. */
+/** Edits a preset's manifest as JSON, with live checks and a diff. */
 export const PresetEditor = ({ name }: { readonly name: string }) => {
   const { config } = useConfig();
   const load = useCallback((signal: AbortSignal) => readOrNothing(name, signal), [name]);
@@ -55,7 +55,7 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
   const remove = async (): Promise<void> => {
     const yes = await confirm({
       title: `Delete the preset ${name}?`,
-      text: `Its manifest is removed from the disk. Requests to /preset/${name} are answered with 404 from then on.`,
+      text: `Its manifest is deleted from disk. Requests to /preset/${name} will fail with 404.`,
       yes: 'Delete',
       danger: true,
     });
@@ -91,18 +91,18 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
         }
       />
       {error !== undefined && <Notice kind="failed">{error}</Notice>}
-      {draft.restored && <Notice>Your unsaved changes are back; this tab kept them.</Notice>}
+      {draft.restored && <Notice>Your unsaved changes were restored.</Notice>}
       {problem !== undefined && (
         <Notice kind="failed" title="Not saved">
           {problem}
         </Notice>
       )}
-      {!data && error === undefined && <Loading what={`The preset ${name}`} />}
+      {!data && error === undefined && <Loading what={`preset ${name}`} />}
       {data && (
         <>
           <Panel
             title="Manifest"
-            about="Providers, Router, transformers: as in the configuration. Keys that are written out are hidden behind “••••”."
+            about="Providers, Router and transformers, as in the configuration. Keys in plain text are shown as “••••”."
           >
             <JsonEditor
               label={`Manifest of the preset ${name}`}
@@ -112,7 +112,7 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
               maxLines={24}
             />
             {faults.length > 0 && (
-              <Notice kind="failed" title="Before this can be saved">
+              <Notice kind="failed" title="Fix before saving">
                 <ul className="preset-faults">
                   {faults.map((fault) => (
                     <li key={`${fault.path} ${fault.message}`}>
@@ -128,10 +128,7 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
               </Notice>
             ))}
           </Panel>
-          <Panel
-            title="What it changes"
-            about="The configuration, and what requests below this preset’s address see instead."
-          >
+          <Panel title="Changes" about="The configuration, compared with what requests to this preset use.">
             {config && manifest ? (
               <Diff
                 label="Compared with config.json"
@@ -139,13 +136,10 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
                 after={print(mergePreset(config, manifest))}
               />
             ) : (
-              <p className="soft">Told as soon as the manifest can be read.</p>
+              <p className="soft">Shown once the manifest is valid JSON.</p>
             )}
           </Panel>
-          <Panel
-            title="Its address"
-            about="Give it to a client as the base URL; clients that want /v1 in it get that too."
-          >
+          <Panel title="Address" about="Use it as a client’s base URL, with /v1 if the client needs that.">
             <CodeBlock label="Base URL" text={presetUrl(name)} />
             <CodeBlock label="With /v1" text={`${presetUrl(name)}/v1`} />
           </Panel>

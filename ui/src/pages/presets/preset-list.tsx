@@ -18,14 +18,14 @@ import { toast } from '../../shell/toast.ts';
 import { NewPreset } from './new-preset.tsx';
 import { presetUrl } from './preset-url.ts';
 
-/** All presets. */
+/** The list of presets. */
 export const PresetList = () => {
   const { data, error, reload } = useLoad(listPresets);
   const [makes, setMakes] = useState(false);
   const remove = async ({ name }: Preset): Promise<void> => {
     const yes = await confirm({
       title: `Delete the preset ${name}?`,
-      text: `Its manifest is removed from the disk. Requests to /preset/${name} are answered with 404 from then on.`,
+      text: `Its manifest is deleted from disk. Requests to /preset/${name} will fail with 404.`,
       yes: 'Delete',
       danger: true,
     });
@@ -46,15 +46,15 @@ export const PresetList = () => {
     <>
       <PageHeader
         title="Presets"
-        about="Other routes under addresses of their own; what a preset leaves out comes from the configuration."
+        about="Alternative configurations under their own base URLs. Anything a preset omits comes from the main configuration."
         actions={data && data.length > 0 && add}
       />
       {error !== undefined && (
-        <Notice kind="failed" title="The presets could not be read">
+        <Notice kind="failed" title="Could not load the presets">
           {error}
         </Notice>
       )}
-      {!data && error === undefined && <Loading what="Presets" />}
+      {!data && error === undefined && <Loading what="presets" />}
       {data && (
         <Panel flush title="All presets">
           <DataTable
@@ -63,9 +63,8 @@ export const PresetList = () => {
             rowKey={({ name }) => name}
             open={({ name }) => href('/presets', name)}
             empty={
-              <Empty title="No preset yet" actions={add}>
-                With one, a client that is given another base URL gets other models: for a team, an experiment, a
-                cheaper default.
+              <Empty title="No presets yet" actions={add}>
+                A preset serves other models under another base URL: for a team, an experiment or a cheaper default.
               </Empty>
             }
             columns={[
@@ -97,10 +96,10 @@ export const PresetList = () => {
 
 const State = ({ preset: { faults = [] } }: { readonly preset: Preset }) => {
   const [first] = faults;
-  if (!first) return <Lamp tone="ok">can be used</Lamp>;
+  if (!first) return <Lamp tone="ok">valid</Lamp>;
   return (
     <span>
-      <Badge tone="bad">can not be used</Badge>{' '}
+      <Badge tone="bad">invalid</Badge>{' '}
       <span className="soft">{sentence(`${first.path} ${first.message}`.trim())}</span>
     </span>
   );

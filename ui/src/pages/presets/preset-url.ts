@@ -1,2 +1,2 @@
-/** What a client is given as its base URL, so that its requests are a preset's; some clients want `/v1` behind it. */
+/** A preset's base URL; some clients need `/v1` appended. */
 export const presetUrl = (name: string): string => `${window.location.origin}/preset/${encodeURIComponent(name)}`;

@@ -6,9 +6,9 @@ import { putKeysBack } from '../../config/hide-keys.ts';
 import { mergePreset, ofTheService } from '../../config/merge-preset.ts';
 import { parseText } from '../../config/parse-text.ts';
 
-/** A manifest as it is typed, and what there is to say about it. */
+/** A manifest as typed, with its findings. */
 interface TypedManifest {
-  /** `undefined` while the text can't be read. */
+  /** `undefined` while the text is malformed. */
   readonly manifest: ConfigFile | undefined;
   readonly faults: readonly Finding[];
   readonly warnings: readonly Finding[];
@@ -17,7 +17,7 @@ interface TypedManifest {
 const pauseMs = 300;
 const nothing = { faults: [], warnings: [] };
 
-/** Reads and checks a manifest: the gateway is asked about the configuration that it would come to. */
+/** Parses a manifest, and has the gateway check the merged configuration. */
 export const useManifest = (
   text: string,
   keys: ReadonlyMap<string, string>,
@@ -33,7 +33,7 @@ export const useManifest = (
     }
     const leaving = new AbortController();
     const timer = window.setTimeout(() => {
-      // What it comes to is a configuration: the check says whatever is wrong with its shape.
+      // The merged value may have a wrong shape: the check reports it.
       checkConfig(mergePreset(config, manifest) as ConfigFile, leaving.signal).then(
         ({ faults, warnings }) => setTold({ faults, warnings: warnings.filter(({ path }) => isOwn(path, manifest)) }),
         (error: unknown) => {
@@ -62,7 +62,7 @@ const readManifest = (
   if ('problem' in parsed) return refused(`The manifest ${parsed.problem}`);
   if (!isJsonObject(parsed.value)) return refused('The manifest must be a JSON object');
   const { value, unknown } = putKeysBack(parsed.value, keys);
-  if (unknown.length > 0) return refused(`There is no key behind ${unknown.join(', ')}; type it`);
+  if (unknown.length > 0) return refused(`There is no stored key for ${unknown.join(', ')}; enter the key`);
   return { manifest: value as ConfigFile, faults: [] };
 };
 

@@ -3,7 +3,7 @@ import type { Transformer } from '../../api/transformers.ts';
 import { Button } from '../../parts/button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 
-/** Beginnings for a new provider: those of the vendors that the gateway knows, a server on this machine, an empty one. */
+/** Templates for a new provider: known vendors, a local server, an empty one. */
 export const AddProvider = ({
   transformers,
   taken,
@@ -16,10 +16,7 @@ export const AddProvider = ({
   const add = (provider: ProviderFile & { readonly name: string }): void =>
     onAdd({ ...provider, name: free(provider.name, taken) });
   return (
-    <Panel
-      title="Add a provider"
-      about="Each begins with what is known of it; everything can be changed before it is saved."
-    >
+    <Panel title="Add a provider" about="Start from a template. Everything can be changed before saving.">
       <div className="row">
         {transformers.map(
           ({ name, firstStart }) =>
@@ -36,7 +33,7 @@ export const AddProvider = ({
                   })
                 }
               >
-                {name}
+                {vendorTitles[name] ?? name}
               </Button>
             ),
         )}
@@ -44,17 +41,26 @@ export const AddProvider = ({
           icon="add"
           onClick={() => add({ name: 'local', baseUrl: 'http://127.0.0.1:11434/v1', apiKey: '', models: [] })}
         >
-          a server of your own
+          Local server (Ollama, vLLM, LM Studio)
         </Button>
         <Button icon="add" onClick={() => add({ name: '', baseUrl: '', apiKey: '', models: [] })}>
-          another
+          Custom
         </Button>
       </div>
     </Panel>
   );
 };
 
-/** Names are unique, whatever their case. */
+const vendorTitles: Readonly<Record<string, string>> = {
+  openai: 'OpenAI',
+  anthropic: 'Anthropic',
+  gemini: 'Google Gemini',
+  deepseek: 'DeepSeek',
+  groq: 'Groq',
+  openrouter: 'OpenRouter',
+};
+
+/** Makes the name unique, ignoring case. */
 const free = (name: string, taken: readonly string[]): string => {
   const isTaken = (one: string): boolean => taken.some((other) => other.toLowerCase() === one.toLowerCase());
   if (name === '' || !isTaken(name)) return name;

@@ -4,10 +4,10 @@ import { addressOf } from '../../config/spelling.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 
-/** The address that stands for the embedded provider, which answers until there is another. */
+/** Part of the embedded demo provider's base URL. */
 const demoHost = '//demo.invalid/';
 
-/** Offers the first real provider as the default route, as long as that leads to the embedded one or nowhere. */
+/** Offers the first real provider as the default route while that is unset or the demo. */
 export const DefaultRoute = () => {
   const { config, change } = useForm();
   const rule = rules.find(({ name }) => name === 'default');
@@ -20,14 +20,14 @@ export const DefaultRoute = () => {
   const destination = `${real.name},${real.models?.[0]}`;
   return (
     <Notice
-      title={leadsToDemo ? 'Requests still go to the demo' : 'Requests have no default route yet'}
+      title={leadsToDemo ? 'Requests still go to the demo' : 'No default route yet'}
       actions={
         <Button look="primary" onClick={() => change((before) => withRoute(before, rule, destination))}>
           Make {destination} the default
         </Button>
       }
     >
-      The default route answers whatever no other rule takes.
+      The default route serves requests that match no other rule.
     </Notice>
   );
 };

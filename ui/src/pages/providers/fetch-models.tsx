@@ -8,7 +8,7 @@ import { CheckField, TextField } from '../../parts/field.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 
-/** The provider's own list, as it is asked for when this appears, to pick from. */
+/** Fetches the provider's own list of models, to pick from. */
 export const FetchModels = ({
   provider,
   picked,
@@ -20,7 +20,7 @@ export const FetchModels = ({
 }) => {
   const [answer, setAnswer] = useState<ProviderModels>();
   const [filter, setFilter] = useState('');
-  // Asked once, with what was typed then; another look is another click.
+  // Fetched once, with the values at that time.
   const asked = useRef(provider);
   useEffect(() => {
     const leaving = new AbortController();
@@ -29,11 +29,11 @@ export const FetchModels = ({
     });
     return () => leaving.abort();
   }, []);
-  if (!answer) return <Loading what="The provider is being asked" />;
+  if (!answer) return <Loading what="the provider’s models" />;
   if (!answer.ok) {
     return (
-      <Notice kind="failed" title="No list came">
-        {answer.message} The models can still be typed above.
+      <Notice kind="failed" title="Could not fetch the list">
+        {answer.message} You can still type model names above.
       </Notice>
     );
   }
@@ -41,7 +41,7 @@ export const FetchModels = ({
   const missing = fitting.filter((model) => !picked.includes(model));
   return (
     <fieldset className="fetched">
-      <legend className="unseen">Models that the provider lists</legend>
+      <legend className="unseen">Models listed by the provider</legend>
       <div className="row">
         <TextField label="Filter the list" unlabelled placeholder="Filter" value={filter} onChange={setFilter} />
         <span className="soft small" role="status">

@@ -7,7 +7,7 @@ const isFormatOf = (entry: TransformerEntry, provider: string, formats: readonly
   entry.path === undefined &&
   formats.includes(entry.name ?? '');
 
-/** The format that the configuration names for a provider; `undefined`: its address decides. */
+/** The format configured for a provider; `undefined`: its base URL decides. */
 export const formatOf = (
   { transformers = [] }: ConfigFile,
   provider: string,
@@ -17,7 +17,7 @@ export const formatOf = (
   return typeof entry === 'object' ? entry.name : undefined;
 };
 
-/** Names a provider's format, in the entry that does so or a new one at the end; `undefined` leaves it to the address. */
+/** Sets a provider's format, in its existing entry or a new one at the end; `undefined` removes it. */
 export const withFormat = (
   config: ConfigFile,
   provider: string,
@@ -28,7 +28,7 @@ export const withFormat = (
   const at = transformers.findIndex((entry) => isFormatOf(entry, provider, formats));
   const present = transformers[at];
   if (format === undefined) return at < 0 ? config : { ...config, transformers: transformers.toSpliced(at, 1) };
-  // Options are a format's own.
+  // Options belong to the previous format.
   if (typeof present === 'object') {
     const { options: _, ...rest } = present;
     return { ...config, transformers: transformers.with(at, { ...rest, name: format }) };

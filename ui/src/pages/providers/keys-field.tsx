@@ -8,7 +8,7 @@ import { TextField } from '../../parts/field.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { useRows } from '../../state/use-rows.ts';
 
-/** A provider's key, or several that take turns. What isn't a reference to the environment is never shown. */
+/** A provider's key, or several used in rotation. Keys in plain text are never shown. */
 export const KeysField = ({
   provider,
   path,
@@ -46,14 +46,15 @@ export const KeysField = ({
         </p>
       )}
       <p className="field-hint">
-        Best as a reference to the environment, <code>$NAME</code>: then it stands in no file. Empty when none is
-        needed.
-        {keys.length > 1 && ' Several keys take turns; one that is limited or refused rests for a while.'}
+        Prefer a reference to an environment variable, <code>$NAME</code>: it keeps the key out of files. Leave empty if
+        no key is needed.
+        {keys.length > 1 &&
+          ' Several keys are used in rotation; a rate-limited or rejected key cools down for a while.'}
       </p>
       {keys.some(isLiteralKey) && (
-        <Notice kind="warn" title="A key is written out">
-          It will stand in config.json and its backups, readable for whoever reads those. Put it into an environment
-          variable of the gateway, and write <code>$NAME</code> here.
+        <Notice kind="warn" title="Key stored in plain text">
+          It is saved in config.json and its backups. Put it into an environment variable of the gateway and enter{' '}
+          <code>$NAME</code> here.
         </Notice>
       )}
       <div className="row">
@@ -81,7 +82,7 @@ const KeyText = ({
     unlabelled
     className="mono"
     placeholder="$PROVIDER_API_KEY"
-    // A reference is no secret; all else is hidden from its first character on.
+    // A reference is no secret; anything else is masked from its first character.
     type={isReferenceSoFar(value) ? 'text' : 'password'}
     autoComplete="off"
     {...useField(path)}

@@ -28,8 +28,8 @@ export const ModelsField = ({
     <div className="models">
       <TextField
         label="Models"
-        hint="Enter adds it; several may be pasted at once. The first is the one that a test asks."
-        placeholder="A model’s name"
+        hint="Press Enter to add one; paste several at once. The connection test uses the first."
+        placeholder="Model name"
         {...useField(`${path}.models`)}
         value={typed}
         onChange={setTyped}
@@ -64,7 +64,7 @@ export const ModelsField = ({
       )}
       <div className="row">
         <Button icon="search" aria-expanded={fetches} onClick={() => setFetches(!fetches)}>
-          Fetch from the provider
+          Fetch from provider
         </Button>
       </div>
       {fetches && <FetchModels provider={provider} picked={models} onChange={onChange} />}

@@ -13,7 +13,7 @@ import { ModelsField } from './models-field.tsx';
 import { TestConnection } from './test-connection.tsx';
 import { UpstreamState } from './upstream-state.tsx';
 
-/** Everything about one provider. */
+/** The form for one provider. */
 export const ProviderForm = ({
   provider,
   at,
@@ -22,7 +22,7 @@ export const ProviderForm = ({
 }: {
   readonly provider: ProviderFile;
   readonly at: number;
-  /** Names of the formats that there are. */
+  /** Names of all formats. */
   readonly formats: readonly string[];
   readonly upstream: Upstream | undefined;
 }) => {
@@ -36,7 +36,7 @@ export const ProviderForm = ({
       ...before,
       Providers: (before.Providers ?? []).with(at, withMember(provider, field, value)),
     }));
-  // Only when the name is whole: on the way there it may be another provider's.
+  // Only on blur: a partly typed name may be another provider's.
   const follow = (): void => {
     const from = nameBefore.current;
     const isOthers = (config.Providers ?? []).some(
@@ -49,19 +49,19 @@ export const ProviderForm = ({
       <div className="form-grid">
         <TextField
           label="Name"
-          hint="Stands before the comma in provider,model. Routes that use the old name follow."
+          hint="The part before the comma in provider,model. Routes that use the old name are updated."
           {...useField(`${path}.name`)}
           value={name}
           onFocus={() => {
-            // Emptied on the way to a new name, it still had the old one.
+            // A name that is cleared while typing still counts as the old one.
             if (name !== '') nameBefore.current = name;
           }}
           onBlur={follow}
           onChange={(value) => set('name', value)}
         />
         <TextField
-          label="Address"
-          hint="The base URL of its API; with or without /v1."
+          label="Base URL"
+          hint="The base URL of its API, with or without /v1."
           inputMode="url"
           placeholder="https://"
           {...useField(`${path}.${urlName}`)}
@@ -70,10 +70,10 @@ export const ProviderForm = ({
         />
         <SelectField
           label="Format"
-          hint="What it speaks. Saved as an entry of the transformers."
+          hint="The API format. Saved as an entry in the transformers."
           value={formatOf(config, name, formats) ?? ''}
           options={[
-            { value: '', label: 'As its address tells' },
+            { value: '', label: 'Automatic, by base URL' },
             ...formats.map((format) => ({ value: format, label: format })),
           ]}
           disabled={name === ''}

@@ -8,7 +8,7 @@ import { counted } from '../../format/count.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { formatOf } from './format-entry.ts';
 
-/** A provider in one line. */
+/** The summary line of a provider. */
 export const ProviderHead = ({
   provider,
   at,
@@ -17,7 +17,7 @@ export const ProviderHead = ({
 }: {
   readonly provider: ProviderFile;
   readonly at: number;
-  /** Their names. */
+  /** Names of all formats. */
   readonly formats: readonly string[];
   readonly upstream: Upstream | undefined;
 }) => {
@@ -31,14 +31,14 @@ export const ProviderHead = ({
   return (
     <>
       <strong>{name || 'New provider'}</strong>
-      <span className="soft small cut provider-address">{addressOf(provider) || 'no address yet'}</span>
+      <span className="soft small cut provider-address">{addressOf(provider) || 'no base URL yet'}</span>
       <span className="row provider-badges">
         {problems > 0 && <Badge tone="bad">{counted(problems, 'problem')}</Badge>}
         {problems === 0 && hints > 0 && <Badge tone="warn">{counted(hints, 'warning')}</Badge>}
         {upstream && <State upstream={upstream} />}
         {format !== undefined && <Badge>{format}</Badge>}
         <Badge>{counted(models.length, 'model')}</Badge>
-        {keys.some(isLiteralKey) && <Badge tone="warn">key in the file</Badge>}
+        {keys.some(isLiteralKey) && <Badge tone="warn">key in plain text</Badge>}
         {keys.length > 1 && <Badge>{counted(keys.length, 'key')}</Badge>}
       </span>
     </>
@@ -48,7 +48,7 @@ export const ProviderHead = ({
 const State = ({ upstream: { models, keys } }: { readonly upstream: Upstream }) => {
   const open = models.filter(({ breaker }) => breaker !== 'closed').length;
   const resting = keys.filter(({ rest }) => rest !== null).length;
-  if (open > 0) return <Badge tone="bad">{counted(open, 'model')} left alone</Badge>;
-  if (resting > 0) return <Badge tone="warn">{counted(resting, 'key')} cooling</Badge>;
+  if (open > 0) return <Badge tone="bad">{counted(open, 'breaker')} open</Badge>;
+  if (resting > 0) return <Badge tone="warn">{counted(resting, 'key')} cooling down</Badge>;
   return null;
 };

@@ -14,12 +14,12 @@ import { ProviderForm } from './provider-form.tsx';
 import { ProviderHead } from './provider-head.tsx';
 import './providers.css';
 
-/** How often the providers' state is asked for, in milliseconds. */
+/** The polling interval of the providers' state, in milliseconds. */
 const stateEveryMs = 5_000;
 
-/** Who answers: the upstream services and their models. */
+/** The providers page. */
 export const Providers = () => (
-  <ConfigPage title="Providers" about="Who answers: the upstream services, their keys and their models.">
+  <ConfigPage title="Providers" about="Upstream services, with their keys and models.">
     <ProviderList />
   </ConfigPage>
 );
@@ -53,9 +53,8 @@ const ProviderList = () => {
   return (
     <>
       {list.length === 0 && (
-        <Empty title="No provider yet">
-          A provider is a service that answers: a vendor&rsquo;s, or a server of your own. Begin with one of those
-          below.
+        <Empty title="No providers yet">
+          A provider is an upstream service: a vendor’s API or your own server. Start with one of the templates below.
         </Empty>
       )}
       <WantedRows count={list.length} show={(at) => show(rows.keys[at], true)} />
@@ -93,10 +92,10 @@ const rowOf = (
   };
 };
 
-/** Opens the row of a field that somebody goes to. */
+/** Opens the row of the field to focus. */
 const WantedRows = ({ count, show }: { readonly count: number; readonly show: (at: number) => void }) =>
   Array.from({ length: count }, (_, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the place is what it stands for
+    // biome-ignore lint/suspicious/noArrayIndexKey: the index is the row's identity
     <WantedRow key={at} path={`Providers[${at}]`} show={() => show(at)} />
   ));
 

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { Notice } from '../../parts/notice.tsx';
 
-/** Sends one tiny request to the provider as it is typed, saved or not, and says what happened. */
+/** Tests the provider as typed, saved or not, with one small request. */
 export const TestConnection = ({ provider }: { readonly provider: ProviderFile }) => {
   const { models = [] } = provider;
   const [model, setModel] = useState<string>();
@@ -34,8 +34,8 @@ export const TestConnection = ({ provider }: { readonly provider: ProviderFile }
     <section className="test" aria-label="Test the connection">
       <div className="test-row">
         <ComboField
-          label="Test with the model"
-          hint="One tiny request, of at most 16 tokens; nothing is saved by it."
+          label="Test with model"
+          hint="Sends one request for at most 16 tokens. Nothing is saved."
           value={asked}
           onChange={setModel}
           options={models.map((value) => ({ value }))}
@@ -48,7 +48,7 @@ export const TestConnection = ({ provider }: { readonly provider: ProviderFile }
       <div role="status">
         {busy && <p className="soft">Waiting for the provider…</p>}
         {result && (
-          <Notice kind={result.ok ? 'done' : 'failed'} title={result.ok ? 'It works' : 'It does not work'}>
+          <Notice kind={result.ok ? 'done' : 'failed'} title={result.ok ? 'Connection works' : 'Connection failed'}>
             <p>{result.message}</p>
             <p className="soft small">
               {result.status !== undefined && <>Status {result.status}, </>}

@@ -4,12 +4,12 @@ import { duration } from '../../format/duration.ts';
 import { Lamp } from '../../parts/badge.tsx';
 
 const why: Readonly<Record<KeyRest['why'], string>> = {
-  limited: 'the provider limits it',
-  refused: 'the provider refused it',
-  forbidden: 'the provider forbids it',
+  limited: 'rate-limited by the provider',
+  refused: 'rejected by the provider',
+  forbidden: 'forbidden by the provider',
 };
 
-/** How the saved provider stands right now. */
+/** The current state of a saved provider. */
 export const UpstreamState = ({ upstream }: { readonly upstream: Upstream }) => {
   const { live, connections, queue, keys, models } = upstream;
   const troubled = models.filter(({ breaker, faults }) => breaker !== 'closed' || faults > 0);
@@ -18,8 +18,8 @@ export const UpstreamState = ({ upstream }: { readonly upstream: Upstream }) => 
     <section className="upstream" aria-label="State">
       <p className="small">
         <Lamp tone={troubled.some(({ breaker }) => breaker === 'open') ? 'bad' : resting.length > 0 ? 'warn' : 'ok'}>
-          {counted(live, 'request')} at work, {counted(connections.inUse, 'connection')} in use
-          {queue.length > 0 && `, ${queue.length} waiting for one`}
+          {counted(live, 'request')} in flight, {counted(connections.inUse, 'connection')} in use
+          {queue.length > 0 && `, ${queue.length} waiting for a connection`}
         </Lamp>
       </p>
       <ul className="upstream-list small">
@@ -27,13 +27,13 @@ export const UpstreamState = ({ upstream }: { readonly upstream: Upstream }) => 
           <li key={model}>
             <strong>{model}</strong>:{' '}
             {breaker === 'closed'
-              ? `${counted(faults, 'fault')} in a row`
-              : `left alone after ${counted(faults, 'fault')} in a row${waitMs > 0 ? `, tried again in ${duration(waitMs)}` : '; the next request tries it'}`}
+              ? counted(faults, 'consecutive failure')
+              : `breaker open after ${counted(faults, 'consecutive failure')}${waitMs > 0 ? `, retried in ${duration(waitMs)}` : '; the next request probes it'}`}
           </li>
         ))}
         {resting.map((rest) => (
           <li key={rest.number}>
-            Key {rest.number} rests for {duration(rest.forMs)}: {why[rest.why]}.
+            Key {rest.number} cools down for {duration(rest.forMs)}: {why[rest.why]}.
           </li>
         ))}
       </ul>

@@ -1,9 +1,9 @@
 import type { Capture } from '../../api/requests.ts';
 import type { TimedRecord } from './chunk-records.ts';
 
-/** What happened at one moment of a stream: what came, what the gateway read in it, what the client was sent for it. */
+/** One moment of a stream: records received, events decoded from them, records sent. */
 export interface EventRow {
-  /** Its place in the list. */
+  /** Index in the list. */
   readonly at: number;
   readonly atMs: number;
   readonly upstream: readonly TimedRecord[];
@@ -11,7 +11,7 @@ export interface EventRow {
   readonly client: readonly TimedRecord[];
 }
 
-/** Puts both sides' records beside one another: what was sent before the next chunk came belongs to the one before. */
+/** Aligns both sides by time: what is sent before the next chunk belongs to the previous one. */
 export const alignEvents = (
   upstream: readonly TimedRecord[],
   events: Capture['events'],
@@ -19,7 +19,7 @@ export const alignEvents = (
 ): readonly EventRow[] => {
   const moments = [...new Set(upstream.map(({ atMs }) => atMs))].toSorted((one, other) => one - other);
   const early = [...events, ...client].some(({ atMs }) => atMs < (moments[0] ?? Number.POSITIVE_INFINITY));
-  // What the client is sent before anything came: a sign of life.
+  // Sent before the first chunk: keep-alives.
   const starts = early ? [Math.min(...[...events, ...client].map(({ atMs }) => atMs)), ...moments] : moments;
   const models = events.map(({ step, atMs, events: list }) => ({
     step,
@@ -40,7 +40,7 @@ export const alignEvents = (
   return rows;
 };
 
-/** Finds the last moment that isn't later, by halves. */
+/** Binary search for the last moment that isn't later. */
 const momentFinder =
   (moments: readonly number[]) =>
   (atMs: number): number => {

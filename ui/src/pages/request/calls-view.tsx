@@ -4,27 +4,27 @@ import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 
-/** Both calls as they were made: their headers, and commands that make them once more. */
+/** Both calls: their headers, and curl commands that repeat them. */
 export const CallsView = ({ capture: { client, upstream, reply, curl } }: { readonly capture: Capture }) => (
   <div className="bodies">
-    <Panel title="The client’s call" about={`${client.method} ${client.path}`}>
-      <Headers title="It sent" headers={client.headers} />
-      <Headers title="It got" status={reply.status} headers={reply.headers} />
-      <CodeBlock label="The same with curl" text={curl.client} />
+    <Panel title="Client request" about={`${client.method} ${client.path}`}>
+      <Headers title="Request headers" headers={client.headers} />
+      <Headers title="Response headers" status={reply.status} headers={reply.headers} />
+      <CodeBlock label="As a curl command" text={curl.client} />
     </Panel>
-    <Panel title="The call to the provider" about={upstream ? `${upstream.method} ${upstream.url}` : undefined}>
+    <Panel title="Provider request" about={upstream ? `${upstream.method} ${upstream.url}` : undefined}>
       {upstream ? (
         <>
           {upstream.fault && <Notice kind="failed">{upstream.fault.message}</Notice>}
-          {upstream.ended === 'abandoned' && <Notice>The client left, so the call was ended.</Notice>}
-          <Headers title="The gateway sent" headers={upstream.headers} />
+          {upstream.ended === 'abandoned' && <Notice>Aborted because the client disconnected.</Notice>}
+          <Headers title="Request headers" headers={upstream.headers} />
           {upstream.status !== null && (
-            <Headers title="It got" status={upstream.status} headers={upstream.responseHeaders} />
+            <Headers title="Response headers" status={upstream.status} headers={upstream.responseHeaders} />
           )}
-          {curl.upstream !== null && <CodeBlock label="The same with curl" text={curl.upstream} />}
+          {curl.upstream !== null && <CodeBlock label="As a curl command" text={curl.upstream} />}
         </>
       ) : (
-        <p className="soft">No call was made.</p>
+        <p className="soft">No provider was called.</p>
       )}
     </Panel>
   </div>

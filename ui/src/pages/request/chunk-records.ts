@@ -1,7 +1,7 @@
 import type { Chunk } from '../../api/requests.ts';
 import { type SseRecord, sseReader } from '../../api/sse-records.ts';
 
-/** A record of a stream, and when the chunk came that completed it: milliseconds since the request began. */
+/** A stream record. `atMs`: when its last chunk arrived, in milliseconds since the request began. */
 export interface TimedRecord extends SseRecord {
   readonly atMs: number;
 }
@@ -13,13 +13,13 @@ export const recordsOf = (chunks: readonly Chunk[]): readonly TimedRecord[] => {
   return chunks.flatMap((chunk) => read(textIn(chunk, decoder)).map((record) => ({ ...record, atMs: chunk.atMs })));
 };
 
-/** All of a recorded stream as one text. */
+/** A recorded stream as one text. */
 export const textOf = (chunks: readonly Chunk[]): string => {
   const decoder = new TextDecoder();
   return chunks.map((chunk) => textIn(chunk, decoder)).join('') + decoder.decode();
 };
 
-/** A chunk that ends within a character comes as bytes; the rest of the character follows in the next one. */
+/** A chunk that ends inside a character comes as bytes; the next one has the rest. */
 const textIn = ({ text, base64 }: Chunk, decoder: TextDecoder): string =>
   decoder.decode(base64 === undefined ? new TextEncoder().encode(text ?? '') : bytesOf(base64), { stream: true });
 

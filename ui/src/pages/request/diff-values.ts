@@ -1,21 +1,21 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 
-/** One line of the difference between two JSON values. */
+/** One line of a JSON diff. */
 export interface DiffRow {
   readonly kind: 'same' | 'added' | 'removed' | 'left-out';
-  /** How deep it lies. */
+  /** Nesting depth. */
   readonly depth: number;
   readonly text: string;
 }
 
-/** So many characters around what changed in a long text are shown. */
+/** Characters shown around a change in a long text. */
 const aroundChars = 60;
-/** Longer lists are compared place by place: finding what moved would take too long. */
+/** Longer lists are compared by index: finding moved elements would take too long. */
 const mostCells = 250_000;
 
 /**
- * What differs between two JSON values, in their own order; what is the same is left out, but for the way to the
- * differences; nothing when they don't differ at all.
+ * The diff of two JSON values, in their own order. Equal parts are left out, except for the path to a difference; empty if
+ * both are equal.
  */
 export const diffValues = (before: Json, after: Json): readonly DiffRow[] => {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
@@ -44,11 +44,11 @@ const compareMembers = (before: JsonObject, after: JsonObject, depth: number, ro
   let same = 0;
   const endSame = (): void => {
     if (same > 0)
-      rows.push({ kind: 'left-out', depth, text: same === 1 ? '1 field as before' : `${same} fields as before` });
+      rows.push({ kind: 'left-out', depth, text: same === 1 ? '1 unchanged field' : `${same} unchanged fields` });
     same = 0;
   };
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    // What every object inherits is no field of it.
+    // Inherited properties aren't fields.
     const from = Object.hasOwn(before, name) ? before[name] : undefined;
     const to = Object.hasOwn(after, name) ? after[name] : undefined;
     if (JSON.stringify(from) === JSON.stringify(to)) {
@@ -67,7 +67,7 @@ const compareItems = (before: readonly Json[], after: readonly Json[], depth: nu
   let from = 0;
   let to = 0;
   for (const [start, end, length] of [...runs(before, after), [before.length, after.length, 0] as const]) {
-    // Between two runs that are the same, what stands at the same place is taken for the same thing, changed.
+    // Between two equal runs, elements at the same index count as changed.
     for (; from < start || to < end; from += 1, to += 1) {
       const old = from < start ? before[from] : undefined;
       const fresh = to < end ? after[to] : undefined;
@@ -79,7 +79,7 @@ const compareItems = (before: readonly Json[], after: readonly Json[], depth: nu
       rows.push({
         kind: 'left-out',
         depth,
-        text: length === 1 ? '1 element as before' : `${length} elements as before`,
+        text: length === 1 ? '1 unchanged element' : `${length} unchanged elements`,
       });
     from = start + length;
     to = end + length;
@@ -105,7 +105,7 @@ const runs = (before: readonly Json[], after: readonly Json[]): readonly (readon
 
 const commonPairs = (from: readonly string[], to: readonly string[]): readonly (readonly [number, number])[] => {
   const width = to.length + 1;
-  // How many can be paired from here on.
+  // Length of the longest common subsequence from here on.
   const best = new Uint32Array((from.length + 1) * width);
   for (let i = from.length - 1; i >= 0; i -= 1) {
     for (let j = to.length - 1; j >= 0; j -= 1) {
@@ -140,7 +140,7 @@ const put = (
     rows.push({ kind, depth: depth + (/^ */.exec(line)?.[0].length ?? 0) / 2, text: line.trimStart() });
 };
 
-/** Of two long texts, what lies around their difference. */
+/** Shortens two long texts to the part around their difference. */
 const aroundChange = (before: Json, after: Json): readonly [Json, Json] => {
   if (typeof before !== 'string' || typeof after !== 'string') return [before, after];
   const shorter = Math.min(before.length, after.length);

@@ -9,10 +9,10 @@ import { ShowMore } from '../../parts/show-more.tsx';
 import { alignEvents, type EventRow } from './align-events.ts';
 import { recordsOf, textOf } from './chunk-records.ts';
 
-/** So many rows are shown at first: a long answer has thousands. */
+/** How many rows are shown at first; long responses have thousands. */
 const firstRows = 100;
 
-/** What came from the provider beside what went to the client, by the time. */
+/** The provider's and the client's stream, side by side. */
 export const EventsView = ({ capture }: { readonly capture: Capture }) => {
   const { upstream, reply } = capture;
   const isStream = isEventStream(reply.headers) || isEventStream(upstream?.responseHeaders ?? {});
@@ -35,16 +35,16 @@ const StreamEvents = ({ capture }: { readonly capture: Capture }) => {
     <Panel
       title="Events"
       flush
-      about="What came from the provider, and what the client was sent, as it came"
+      about="Records received from the provider and sent to the client, by time"
       actions={
         <>
-          <CheckField label="with the gateway’s own events" checked={withModel} onChange={setWithModel} />
+          <CheckField label="Show gateway events" checked={withModel} onChange={setWithModel} />
           <TextField label="Find" unlabelled type="search" placeholder="Find" value={text} onChange={setText} />
         </>
       }
     >
       {(capture.upstream?.truncated || capture.reply.truncated) && (
-        <Notice kind="warn">The stream was longer than what is kept; its end is missing here.</Notice>
+        <Notice kind="warn">The recording is truncated: the end of the stream is missing.</Notice>
       )}
       <ScrollRegion className="events-frame" label="Events">
         <table className="events">
@@ -104,14 +104,14 @@ const Records = ({ list }: { readonly list: EventRow['upstream'] }) =>
 
 const WholeBodies = ({ capture: { upstream, reply } }: { readonly capture: Capture }) => (
   <div className="bodies">
-    <Panel title="From the provider" about={upstream?.truncated ? 'cut: it was longer than what is kept' : undefined}>
+    <Panel title="From the provider" about={upstream?.truncated ? 'truncated' : undefined}>
       {upstream ? (
         <JsonEditor label="Body from the provider" value={pretty(textOf(upstream.chunks))} />
       ) : (
-        <p className="soft">No call was made.</p>
+        <p className="soft">No provider was called.</p>
       )}
     </Panel>
-    <Panel title="To the client" about={reply.truncated ? 'cut: it was longer than what is kept' : undefined}>
+    <Panel title="To the client" about={reply.truncated ? 'truncated' : undefined}>
       <JsonEditor label="Body to the client" value={pretty(textOf(reply.chunks))} />
     </Panel>
   </div>

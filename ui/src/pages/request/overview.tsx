@@ -6,7 +6,7 @@ import { duration } from '../../format/duration.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Panel } from '../../parts/panel.tsx';
 
-/** What is known of every request: where it went and why, what it took, what was lost. */
+/** The summary of a request: route, timing, tokens, losses. */
 export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
   const { protocol, path, preset, asked, stream, scenario, reason, provider, model } = summary;
   const {
@@ -22,28 +22,28 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
   return (
     <Panel title="Overview">
       <dl className="facts">
-        <Fact title="From">
-          {protocolTitles[protocol]}, {stream ? 'streamed' : 'in one piece'}
+        <Fact title="Client">
+          {protocolTitles[protocol]}, {stream ? 'streamed' : 'not streamed'}
           <small>
             {path}
             {preset && `, preset ${preset}`}
           </small>
         </Fact>
-        <Fact title="Asked for">{asked || '–'}</Fact>
-        <Fact title="Went to">
-          {provider === undefined ? 'nobody' : `${provider}, ${model ?? asked}`}
-          <small>{reason ?? scenario ?? 'no route was taken'}</small>
+        <Fact title="Requested model">{asked || '–'}</Fact>
+        <Fact title="Routed to">
+          {provider === undefined ? '–' : `${provider}, ${model ?? asked}`}
+          <small>{reason ?? scenario ?? 'not routed'}</small>
         </Fact>
-        <Fact title="Passed untouched">{untouched(relayed)}</Fact>
+        <Fact title="Pass-through">{untouched(relayed)}</Fact>
         <Fact title="Duration">
           {duration(durationMs)}
-          <small>{firstByteMs === undefined ? 'no byte was sent' : `first byte after ${duration(firstByteMs)}`}</small>
+          <small>{firstByteMs === undefined ? 'no bytes sent' : `first byte after ${duration(firstByteMs)}`}</small>
         </Fact>
-        <Fact title="Gateway’s own time">{overheadMs === undefined ? '–' : duration(overheadMs)}</Fact>
-        <Fact title="Tokens">{usage ? <Tokens usage={usage} /> : 'not told'}</Fact>
-        <Fact title="Lost">
+        <Fact title="Gateway overhead">{overheadMs === undefined ? '–' : duration(overheadMs)}</Fact>
+        <Fact title="Tokens">{usage ? <Tokens usage={usage} /> : 'not reported'}</Fact>
+        <Fact title="Losses">
           {losses.length === 0 ? (
-            'nothing'
+            'none'
           ) : (
             <ul className="losses">
               {losses.map(({ step, field, action, note }) => (
@@ -61,7 +61,7 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
         </Fact>
       </dl>
       {failedAttempts.length > 0 && (
-        <ol className="attempts" aria-label="Tries that came to nothing">
+        <ol className="attempts" aria-label="Failed attempts">
           {failedAttempts.map((attempt, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the same call may be made twice; the list never changes
             <li key={index}>
@@ -82,9 +82,9 @@ const Fact = ({ title, children }: { readonly title: string; readonly children: 
 );
 
 const untouched = ({ request, reply }: RequestSummary['relayed']): string => {
-  if (request && reply) return 'request and answer';
-  if (request) return 'the request';
-  return reply ? 'the answer' : 'nothing: both were converted';
+  if (request && reply) return 'request and response';
+  if (request) return 'request only';
+  return reply ? 'response only' : 'none: both were converted';
 };
 
 const Tokens = ({
@@ -93,12 +93,12 @@ const Tokens = ({
   readonly usage: Usage;
 }) => (
   <>
-    {count(input + cacheRead + cacheWrite)} read, {count(output)} written
+    {count(input + cacheRead + cacheWrite)} in, {count(output)} out
     <small>
       {[
-        cacheRead > 0 && `${count(cacheRead)} read from a cache`,
-        cacheWrite > 0 && `${count(cacheWrite)} put into one`,
-        reasoning > 0 && `${count(reasoning)} for reasoning`,
+        cacheRead > 0 && `${count(cacheRead)} cache read`,
+        cacheWrite > 0 && `${count(cacheWrite)} cache write`,
+        reasoning > 0 && `${count(reasoning)} reasoning`,
       ]
         .filter(Boolean)
         .join(', ')}

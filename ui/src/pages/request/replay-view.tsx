@@ -18,14 +18,14 @@ interface Played {
   readonly status: number;
   readonly type: string;
   readonly text: string;
-  /** Since the replay was asked for. */
+  /** Milliseconds since the replay was requested. */
   readonly firstMs: number | undefined;
   readonly endMs: number | undefined;
 }
 
 type Speed = '0' | '1' | '10';
 
-/** Plays what the provider sent through the graph as it is today, for any client. Nobody is called for it. */
+/** Replays the recorded response through the current stages, for a client of any protocol. No provider is called. */
 export const ReplayView = ({ summary, capture }: { readonly summary: RequestSummary; readonly capture: Capture }) => {
   const [client, setClient] = useState<Protocol>(summary.protocol);
   const [speed, setSpeed] = useState<Speed>('1');
@@ -53,12 +53,12 @@ export const ReplayView = ({ summary, capture }: { readonly summary: RequestSumm
   return (
     <Panel
       title="Replay"
-      about="What the provider sent, once more through today’s stages, for any client. The provider isn’t called."
+      about="Runs the recorded provider response through the current stages again, for any client protocol. No provider is called."
     >
-      {capture.upstream === null && <Notice>No provider was called, so there is nothing to play.</Notice>}
+      {capture.upstream === null && <Notice>No provider was called, so there is nothing to replay.</Notice>}
       <div className="row replay-controls">
         <SelectField
-          label="For a client of"
+          label="Client protocol"
           value={client}
           options={protocols.map((value) => ({ value, label: protocolTitles[value] }))}
           onChange={setClient}
@@ -69,18 +69,18 @@ export const ReplayView = ({ summary, capture }: { readonly summary: RequestSumm
           onChange={setSpeed}
           options={[
             { value: '1', label: 'As recorded' },
-            { value: '10', label: '10 × faster' },
-            { value: '0', label: 'At once' },
+            { value: '10', label: '10× faster' },
+            { value: '0', label: 'Instant' },
           ]}
         />
-        <CheckField label="streamed" checked={stream} onChange={setStream} />
+        <CheckField label="Stream" checked={stream} onChange={setStream} />
         {running ? (
           <Button icon="stop" onClick={() => running.abort()}>
             Stop
           </Button>
         ) : (
           <Button look="primary" icon="play" disabled={capture.upstream === null} onClick={() => void play()}>
-            Play
+            Replay
           </Button>
         )}
       </div>
@@ -92,11 +92,11 @@ export const ReplayView = ({ summary, capture }: { readonly summary: RequestSumm
             <span>{played.type}</span>
             <span className="soft">
               {bytes(played.text.length)}
-              {played.firstMs !== undefined && `, first after ${duration(played.firstMs)}`}
-              {played.endMs !== undefined && `, all after ${duration(played.endMs)}`}
+              {played.firstMs !== undefined && `, first byte after ${duration(played.firstMs)}`}
+              {played.endMs !== undefined && `, complete after ${duration(played.endMs)}`}
             </span>
           </p>
-          <ScrollRegion className="replay-text" label="Replayed answer">
+          <ScrollRegion className="replay-text" label="Replayed response">
             <pre>{played.text}</pre>
           </ScrollRegion>
         </>
@@ -105,7 +105,7 @@ export const ReplayView = ({ summary, capture }: { readonly summary: RequestSumm
   );
 };
 
-/** How often the page is drawn while text comes in: more than that nobody can see. */
+/** The rendering interval while text arrives, in milliseconds. */
 const drawEveryMs = 50;
 
 const replay = async (

@@ -21,7 +21,7 @@ import './request.css';
 import { StepsView } from './steps-view.tsx';
 import { TimingPanel } from './timing-panel.tsx';
 
-/** One request as it went through: what each step made of it, both sides' streams, and a replay. */
+/** One request: its steps, both streams, and a replay. */
 export const Request = ({ rest: [id = ''] }: PageProps) => {
   const { data, error, reload } = useLoad(useCallback((signal) => readRequest(id, signal), [id]));
   return (
@@ -43,7 +43,7 @@ export const Request = ({ rest: [id = ''] }: PageProps) => {
           {error}
         </Notice>
       )}
-      {!data && !error && <Loading what="The request" />}
+      {!data && !error && <Loading what="request" />}
       {data && <Found {...data} />}
     </>
   );
@@ -52,7 +52,7 @@ export const Request = ({ rest: [id = ''] }: PageProps) => {
 const Found = ({ summary, capture }: CapturedRequest) => (
   <>
     {summary.fault && (
-      <Notice kind="failed" title={`It failed: ${summary.fault.kind}`}>
+      <Notice kind="failed" title={`Failed: ${summary.fault.kind}`}>
         {summary.fault.message}
       </Notice>
     )}
@@ -65,8 +65,8 @@ const NotCaptured = () => {
   const { data, reload } = useLoad(useCallback((signal) => readCapture(signal), []));
   return (
     <Notice title="This request was not recorded" actions={<CaptureSwitch state={data} onChange={reload} />}>
-      Its body, its stream and what each stage made of it were not kept. Only requests that come while recording is on,
-      or with the header <code>x-switchyard-capture: 1</code>, can be opened in full.
+      Its bodies, streams and stages were not kept. To inspect a request in full, turn recording on or send the header{' '}
+      <code>x-switchyard-capture: 1</code>.
     </Notice>
   );
 };
@@ -77,11 +77,11 @@ const Captured = ({ summary, capture }: { readonly summary: RequestSummary; read
     <>
       {capture.truncated && (
         <Notice kind="warn">
-          More came than is kept of one request: what is cut off says so, and it can’t be replayed.
+          This request exceeds the recording limit. Truncated parts are marked, and it cannot be replayed.
         </Notice>
       )}
       <TimingPanel timing={capture.timing} />
-      <Tabs label="Views of the request" tabs={tabs} shown={shown} onShow={setShown}>
+      <Tabs label="Request details" tabs={tabs} shown={shown} onShow={setShown}>
         {shown === 'steps' && <StepsView capture={capture} />}
         {shown === 'events' && <EventsView capture={capture} />}
         {shown === 'calls' && <CallsView capture={capture} />}

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react';
 import { isJsonObject, type Json } from '../../api/json.ts';
 import type { Capture, Loss } from '../../api/requests.ts';
+import { counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
@@ -17,16 +18,16 @@ interface StepRow {
   readonly losses: readonly Loss[];
   readonly before: Json;
   readonly after: Json;
-  /** Both are of one language, so that what differs can be told. */
+  /** Both sides have the same format, so that they can be compared. */
   readonly comparable: boolean;
 }
 
-/** What each step made of the request: its body before and after, and what changed. */
+/** Shows the request before and after each step, and what changed. */
 export const StepsView = ({ capture }: { readonly capture: Capture }) => {
   const rows = useMemo(() => rowsOf(capture), [capture]);
   const [picked, setPicked] = useState(0);
   const row = rows[picked] ?? rows[0];
-  if (!row) return <Notice>The request could not be read, so no step came to work on it.</Notice>;
+  if (!row) return <Notice>The request could not be decoded, so no step ran.</Notice>;
   return (
     <div className="steps">
       <ol className="step-list">
@@ -39,7 +40,7 @@ export const StepsView = ({ capture }: { readonly capture: Capture }) => {
               <span className="row small">
                 <span className="soft">{duration(ms)}</span>
                 {comparable && <ChangeBadge before={before} after={after} />}
-                {losses.length > 0 && <Badge tone="warn">{losses.length} lost</Badge>}
+                {losses.length > 0 && <Badge tone="warn">{counted(losses.length, 'loss', 'losses')}</Badge>}
               </span>
             </button>
           </li>
@@ -67,7 +68,7 @@ const StepDetail = ({ row }: { readonly row: StepRow }) => {
       about={row.about}
       actions={
         <Segmented
-          label="What is shown"
+          label="View"
           value={form}
           onChange={setForm}
           options={[
@@ -84,9 +85,9 @@ const StepDetail = ({ row }: { readonly row: StepRow }) => {
           {note && `: ${note}`}.
         </Notice>
       ))}
-      {row.after === null && <Notice>It was too large to be kept.</Notice>}
+      {row.after === null && <Notice>Too large to be recorded.</Notice>}
       {form === 'changes' ? (
-        <DiffView label={`What ${row.title} changed`} rows={diffValues(row.before, row.after)} />
+        <DiffView label={`Changes by ${row.title}`} rows={diffValues(row.before, row.after)} />
       ) : (
         <JsonEditor label={`${row.title}, ${form}`} value={text} maxLines={40} />
       )}
@@ -95,10 +96,10 @@ const StepDetail = ({ row }: { readonly row: StepRow }) => {
 };
 
 const abouts = {
-  decode: 'the client’s body, read',
-  route: 'the line that it takes',
-  stage: 'a stage of yours',
-  encode: 'the provider’s body, written',
+  decode: 'decodes the client’s body',
+  route: 'picks the destination',
+  stage: 'transformer',
+  encode: 'encodes the provider’s body',
 } as const;
 
 const rowsOf = ({ client, steps }: Capture): readonly StepRow[] =>
@@ -115,7 +116,7 @@ const rowsOf = ({ client, steps }: Capture): readonly StepRow[] =>
     };
   });
 
-/** The client's body as a value; as a text where it is no JSON. */
+/** The client's body as a value, or as text if it isn't valid JSON. */
 const readBody = (text: string): Json => {
   try {
     return JSON.parse(text);

@@ -2,23 +2,23 @@ import type { Capture } from '../../api/requests.ts';
 import { duration } from '../../format/duration.ts';
 import { Panel } from '../../parts/panel.tsx';
 
-/** What goes on before each moment, and whose time it is. */
+/** What happens before each mark, and on whose time. */
 const spans: Readonly<Record<string, { readonly title: string; readonly whose: 'ours' | 'theirs' | 'stream' }>> = {
-  decoded: { title: 'Read the request', whose: 'ours' },
-  routed: { title: 'Pick the line', whose: 'ours' },
-  encoded: { title: 'Stages, write the call', whose: 'ours' },
-  called: { title: 'Hand it over', whose: 'ours' },
+  decoded: { title: 'Decode the request', whose: 'ours' },
+  routed: { title: 'Route', whose: 'ours' },
+  encoded: { title: 'Run stages, encode', whose: 'ours' },
+  called: { title: 'Send the request', whose: 'ours' },
   upstreamHead: { title: 'Wait for the provider', whose: 'theirs' },
-  firstChunk: { title: 'Wait for its first bytes', whose: 'theirs' },
-  firstByte: { title: 'Convert them', whose: 'ours' },
-  end: { title: 'The answer', whose: 'stream' },
+  firstChunk: { title: 'Wait for the first bytes', whose: 'theirs' },
+  firstByte: { title: 'Convert the first bytes', whose: 'ours' },
+  end: { title: 'Stream the response', whose: 'stream' },
 };
 
-/** Where the time went: one bar for each step, at its place in the whole. */
+/** The timeline of a request: one bar per step. */
 export const TimingPanel = ({ timing }: { readonly timing: Capture['timing'] }) => {
   const whole = Math.max(timing.at(-1)?.atMs ?? 0, 0.001);
   return (
-    <Panel title="Timing" about={`${duration(whole)} in all`}>
+    <Panel title="Timing" about={`${duration(whole)} total`}>
       <ol className="timing">
         {timing.slice(1).map(({ name, atMs }, index) => {
           const fromMs = timing[index]?.atMs ?? 0;

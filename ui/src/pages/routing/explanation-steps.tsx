@@ -6,23 +6,23 @@ import { count, counted } from '../../format/count.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 
-/** An explanation as the way that the request would go. */
+/** The result of a dry run, step by step. */
 export const ExplanationSteps = ({ explanation }: { readonly explanation: Explanation }) => {
   const { client, asked, scenario, reason, tokens, provider, model, format, stream, url } = explanation;
   const { headers, body, losses, relays, warnings, fallbacks = [] } = explanation;
   const title = rules.find(({ name }) => name === scenario)?.title ?? scenario;
   return (
-    <ol className="way" aria-label="What would become of the request">
-      <Step title="Read">
-        As a request of {protocolTitles[client]} for <code>{asked}</code>, {stream ? 'streamed' : 'not streamed'}
+    <ol className="way" aria-label="Dry run result">
+      <Step title="Decoded">
+        {protocolTitles[client]} request for <code>{asked}</code>, {stream ? 'streamed' : 'not streamed'}
         {tokens !== null && `, ${counted(tokens, 'token')}`}.
       </Step>
       <Step title="Routed">
         <Badge tone="accent">{title}</Badge> {reason}
-        {!/[.!?]$/.test(reason) && '.'} It goes to <strong>{`${provider},${model}`}</strong>.
+        {!/[.!?]$/.test(reason) && '.'} The destination is <strong>{`${provider},${model}`}</strong>.
       </Step>
       {warnings.length > 0 && (
-        <Step title="To know">
+        <Step title="Warnings">
           <ul>
             {warnings.map((warning) => (
               <li key={warning}>{warning}</li>
@@ -32,15 +32,15 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
       )}
       <Step title="Converted">
         {relays.request ? (
-          <>The request passes as it came: both sides speak {format} and no stage changes it.</>
+          <>The request passes through unchanged: both sides use {format} and no stage modifies it.</>
         ) : (
-          <>The request is written in the format {format}.</>
+          <>The request is converted to {format}.</>
         )}{' '}
-        {relays.reply ? 'The answer passes as it comes.' : 'The answer is converted on its way back.'}
+        {relays.reply ? 'The response passes through unchanged.' : 'The response is converted back.'}
       </Step>
-      <Step title={losses.length === 0 ? 'Nothing lost' : counted(losses.length, 'loss', 'losses')}>
+      <Step title={losses.length === 0 ? 'No losses' : counted(losses.length, 'loss', 'losses')}>
         {losses.length === 0 ? (
-          'Everything that the request asks for is carried.'
+          'All fields of the request are kept.'
         ) : (
           <ul>
             {losses.map(({ path, outcome, step, note }) => (
@@ -71,12 +71,12 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
         </details>
       </Step>
       {fallbacks.length > 0 && (
-        <Step title="And if it can not serve">
+        <Step title="Fallbacks">
           <ol>
             {fallbacks.map((next) => (
               <li key={`${next.provider},${next.model}`}>
                 <strong>{`${next.provider},${next.model}`}</strong> <Badge>{next.format}</Badge>{' '}
-                {next.fault !== null && <span className="field-error">can not be used: {next.fault}</span>}
+                {next.fault !== null && <span className="field-error">cannot be used: {next.fault}</span>}
               </li>
             ))}
           </ol>
@@ -86,11 +86,11 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
   );
 };
 
-/** So many characters of a body are shown. */
+/** The most characters of a body that are shown. */
 const mostShown = 20_000;
 
 const cut = (text: string): string =>
-  text.length > mostShown ? `${text.slice(0, mostShown)}\n… ${count(text.length - mostShown)} characters more` : text;
+  text.length > mostShown ? `${text.slice(0, mostShown)}\n… ${count(text.length - mostShown)} more characters` : text;
 
 const Step = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <li className="way-step">

@@ -5,13 +5,16 @@ import { RuleRow } from './rule-row.tsx';
 import { TryRequest } from './try-request.tsx';
 import './routing.css';
 
-/** Who gets which request. */
+/** The routing page. */
 export const Routing = () => (
-  <ConfigPage title="Routing" about="Who gets which request. A request that names provider,model goes exactly there.">
+  <ConfigPage
+    title="Routing"
+    about="Decides which model serves a request. A request for provider,model goes exactly there."
+  >
     <Panel
       flush
       title="Rules"
-      about="Scenarios are tried from top to bottom; one without a destination is skipped. Fallbacks are asked in their order when a destination can not serve."
+      about="Scenarios are checked from top to bottom; those without a destination are skipped. Fallbacks are tried in order when a destination fails."
     >
       <ul className="rules">
         {rules.map((rule) => (

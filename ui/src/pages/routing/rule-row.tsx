@@ -17,10 +17,10 @@ import { NumberField } from '../../parts/field.tsx';
 import { SortableList } from '../../parts/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
 
-/** What the gateway takes when the threshold isn't given, in tokens. */
+/** The default threshold, in tokens. */
 const usualThreshold = 60_000;
 
-/** One rule: whom its requests go to, and who is asked next. */
+/** One rule: its destination and its fallbacks. */
 export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
   const { config, change } = useForm();
   const id = useId();
@@ -48,7 +48,7 @@ export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
         />
         {fallbacks.length > 0 && (
           <div className="rule-fallbacks">
-            <p className="soft small">Then</p>
+            <p className="soft small">Fallbacks</p>
             <SortableList
               label={`${rule.title}: fallbacks`}
               rows={fallbacks.map((destination, index) => ({
@@ -92,7 +92,7 @@ const Threshold = () => {
   const { Router = {} } = config;
   return (
     <NumberField
-      label="Threshold, in tokens"
+      label="Threshold (tokens)"
       className="rule-threshold"
       min={0}
       step={1000}

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { Protocol } from '../../api/protocols.ts';
 
-/** A request to try. */
+/** A sample request. */
 export interface Sample {
   readonly name: 'plain' | 'long' | 'image' | 'search' | 'small' | 'think' | 'exact';
   readonly title: string;
@@ -9,22 +9,22 @@ export interface Sample {
 
 /** One for each rule. */
 export const samples: readonly Sample[] = [
-  { name: 'plain', title: 'A plain question' },
-  { name: 'long', title: 'A long context' },
-  { name: 'image', title: 'An image' },
-  { name: 'search', title: 'A web search' },
-  { name: 'small', title: 'A small background task' },
+  { name: 'plain', title: 'Plain question' },
+  { name: 'long', title: 'Long context' },
+  { name: 'image', title: 'Image' },
+  { name: 'search', title: 'Web search' },
+  { name: 'small', title: 'Background task' },
   { name: 'think', title: 'Thinking' },
-  { name: 'exact', title: 'A named destination' },
+  { name: 'exact', title: 'Named destination' },
 ];
 
-/** Some 80,000 tokens, so that the usual threshold is passed. */
+/** About 80,000 tokens: more than the default threshold. */
 const longText = 'The points are set, the signal is clear, the train may pass. '.repeat(6_000);
 
-/** A red dot, as small as an image can be. */
+/** A red dot of one pixel. */
 const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** The body that a client of this protocol would send. `destination` is some `provider,model`. */
+/** The sample's body in a client protocol. `destination` is any `provider,model`. */
 export const sampleBody = (protocol: Protocol, name: Sample['name'], destination: string): JsonObject => {
   const text = name === 'long' ? longText : 'What is a switchyard?';
   const model = name === 'exact' ? destination : name === 'small' ? 'some-haiku' : 'any-model';

@@ -14,7 +14,7 @@ import { Segmented } from '../../parts/segmented.tsx';
 import { ExplanationSteps } from './explanation-steps.tsx';
 import { type Sample, sampleBody, samples } from './samples.ts';
 
-/** Shows what would become of a request. Nothing is sent to any provider. */
+/** Shows how a request would be routed and converted. Nothing is sent to a provider. */
 export const TryRequest = () => {
   const { saved, dirty } = useForm();
   const [destination = { value: 'provider,model' }] = destinationsOf(saved);
@@ -36,7 +36,7 @@ export const TryRequest = () => {
   const ask = async (): Promise<void> => {
     const body = parse(text);
     if (!body) {
-      setResult({ error: 'This is no JSON object yet. The editor marks the place.' });
+      setResult({ error: 'The body is not a valid JSON object yet. The editor marks the error.' });
       return;
     }
     leaving.current?.abort();
@@ -52,15 +52,11 @@ export const TryRequest = () => {
     setBusy(false);
   };
   return (
-    <Panel title="Try a request" about="What would become of it, step by step. Nothing is sent to any provider.">
-      {dirty && (
-        <Notice>
-          This explains the configuration as it is saved. Save first to see what your changes bring about.
-        </Notice>
-      )}
+    <Panel title="Dry run" about="Shows step by step how a request would be handled. Nothing is sent to a provider.">
+      {dirty && <Notice>The dry run uses the saved configuration. Save first to include your changes.</Notice>}
       <div className="row try-controls">
         <Segmented
-          label="Protocol of the client"
+          label="Client protocol"
           value={protocol}
           options={protocols.map((value) => ({ value, label: shortTitles[value] }))}
           onChange={(value) => take(value, sample)}
@@ -76,10 +72,10 @@ export const TryRequest = () => {
           Explain
         </Button>
       </div>
-      <JsonEditor label="Body of the request" value={text} onChange={setText} maxLines={14} />
+      <JsonEditor label="Request body" value={text} onChange={setText} maxLines={14} />
       <div aria-live="polite">
         {result.error !== undefined && (
-          <Notice kind="failed" title="Such a request would be refused">
+          <Notice kind="failed" title="This request would be rejected">
             {result.error}
           </Notice>
         )}

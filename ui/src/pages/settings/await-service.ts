@@ -1,7 +1,7 @@
 const everyMs = 400;
 const mostMs = 20_000;
 
-/** Asks until the gateway says that it is healthy. False: it didn't within 20 seconds. */
+/** Polls until the gateway is healthy. Resolves to false after 20 seconds. */
 export const awaitService = async (): Promise<boolean> => {
   for (const until = performance.now() + mostMs; performance.now() < until; ) {
     const healthy = await fetch('/health', { cache: 'no-store', signal: AbortSignal.timeout(2_000) }).then(

@@ -17,7 +17,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { toast } from '../../shell/toast.ts';
 
-/** Earlier configurations: what each would change, and the way back to it. */
+/** Earlier configurations, with preview and restore. */
 export const Backups = () => {
   const { saved } = useForm();
   // biome-ignore lint/correctness/useExhaustiveDependencies: each saved configuration makes a backup of the one before
@@ -25,19 +25,15 @@ export const Backups = () => {
   const { data, error } = useLoad(load);
   const [open, setOpen] = useState<Backup>();
   return (
-    <Panel
-      flush
-      title="Backups"
-      about="Each time the configuration is replaced, the one before is kept; the three newest."
-    >
+    <Panel flush title="Backups" about="The last three configurations, saved before each change.">
       {error !== undefined && <Notice kind="failed">{error}</Notice>}
-      {!data && error === undefined && <Loading what="Backups" />}
+      {!data && error === undefined && <Loading what="backups" />}
       {data && (
         <DataTable
           label="Backups"
           rows={data}
           rowKey={({ name }) => name}
-          empty={<Empty title="No backup yet">The first one is made when the configuration is changed.</Empty>}
+          empty={<Empty title="No backups yet">The first backup is made when the configuration changes.</Empty>}
           columns={[
             { name: 'replaced', title: 'Replaced', cell: ({ replacedAt }) => dayAndTime(replacedAt) },
             { name: 'name', title: 'File', cell: ({ name }) => <span className="mono">{name}</span> },
@@ -91,15 +87,17 @@ const Preview = ({ backup, onClose }: { readonly backup: Backup; readonly onClos
         </>
       }
     >
-      <p className="soft">What restoring it would change. The present configuration becomes a backup itself.</p>
+      <p className="soft">
+        Changes that restoring this backup would make. The current configuration is backed up first.
+      </p>
       {dirty && (
-        <Notice kind="warn">You have unsaved changes. They stay as a draft and go on top of the backup.</Notice>
+        <Notice kind="warn">You have unsaved changes. They stay as a draft, applied on top of the backup.</Notice>
       )}
       {(error ?? readError) !== undefined && <Notice kind="failed">{error ?? readError}</Notice>}
       {data ? (
         <Diff label="config.json" before={print(saved)} after={print(data)} />
       ) : (
-        readError === undefined && <Loading what="The backup" />
+        readError === undefined && <Loading what="backup" />
       )}
     </Dialog>
   );

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { useStore } from '../../state/store.ts';
 
-/** Says what is saved but holds only after a restart. */
+/** Names saved settings that take effect only after a restart. */
 export const RestartDue = ({ onGo }: { readonly onGo?: () => void }) => {
   const { saved } = useForm();
   const { of, restart } = useStore(checked);
@@ -12,10 +12,10 @@ export const RestartDue = ({ onGo }: { readonly onGo?: () => void }) => {
   return (
     <Notice
       kind="warn"
-      title={`Saved, but not yet in effect: ${restart.join(', ')}`}
-      actions={onGo && <Button onClick={onGo}>To the restart</Button>}
+      title={`Restart required: ${restart.join(', ')}`}
+      actions={onGo && <Button onClick={onGo}>Go to restart</Button>}
     >
-      A restart applies it. Streams in flight go on to their end.
+      Saved, but in effect only after a restart. Active streams are not interrupted.
     </Notice>
   );
 };

@@ -13,26 +13,30 @@ import { Panel } from '../../parts/panel.tsx';
 const parts = [
   {
     title: 'Listening',
-    about: 'Where the gateway can be reached. A change needs a restart.',
+    about: 'Where the gateway listens. Changes require a restart.',
     fields: ['HOST', 'PORT', 'WORKERS', 'ALLOWED_HOSTS'],
   },
   {
-    title: 'Chat route',
-    about: 'What clients of Chat Completions may ask for.',
+    title: 'Chat Completions',
+    about: 'What Chat Completions clients may request.',
     fields: ['CHAT_STRICT'],
   },
   { title: 'Logs', about: 'What is written to the log files.', fields: ['LOG', 'LOG_LEVEL'] },
 ] as const;
 
 const groups = [
-  { field: 'LIMITS', title: 'Limits', about: 'What one request, one client, one provider may take.' },
+  { field: 'LIMITS', title: 'Limits', about: 'Limits per request, client and provider.' },
   { field: 'TIMEOUTS', title: 'Timeouts', about: 'How long the gateway waits, in milliseconds.' },
-  { field: 'RETRY', title: 'Retries', about: 'How failed calls are made again before the answer has begun.' },
-  { field: 'BREAKER', title: 'Breakers', about: 'When a model that keeps failing is left alone.' },
-  { field: 'KEYS', title: 'Resting keys', about: 'How long a provider’s key is left alone.' },
+  {
+    field: 'RETRY',
+    title: 'Retries',
+    about: 'When failed calls are retried. A response that has started is never retried.',
+  },
+  { field: 'BREAKER', title: 'Breakers', about: 'When calls to a failing model are suspended.' },
+  { field: 'KEYS', title: 'Key cooldowns', about: 'How long a rejected or rate-limited key is not used.' },
 ] as const;
 
-/** Names of the fields that have a place here. */
+/** Names of the fields in this form. */
 export const serverFields: readonly string[] = [
   'APIKEY',
   ...parts.flatMap(({ fields }) => fields),
@@ -43,24 +47,24 @@ const titles = {
   HOST: 'Address (HOST)',
   PORT: 'Port (PORT)',
   WORKERS: 'Processes (WORKERS)',
-  ALLOWED_HOSTS: 'Further host names (ALLOWED_HOSTS)',
-  CHAT_STRICT: 'Refuse JSON Schemas and legacy functions (CHAT_STRICT)',
+  ALLOWED_HOSTS: 'Additional host names (ALLOWED_HOSTS)',
+  CHAT_STRICT: 'Reject JSON Schemas and legacy functions (CHAT_STRICT)',
   LOG: 'Write logs (LOG)',
-  LOG_LEVEL: 'Least important record (LOG_LEVEL)',
+  LOG_LEVEL: 'Minimum level (LOG_LEVEL)',
 };
 
-/** The server's own fields as a form, as the configuration's schema describes them. */
+/** The server's settings as a form, made from the configuration's schema. */
 export const ServerForm = () => {
   const { config, change } = useForm();
   const { data: schema, error } = useLoad(readConfigSchema);
   if (error !== undefined && !schema) {
     return (
-      <Notice kind="failed" title="The form could not be made">
-        {error} The whole file can still be edited.
+      <Notice kind="failed" title="Could not load the form">
+        {error} You can still edit the whole file.
       </Notice>
     );
   }
-  if (!schema) return <Loading what="The form" />;
+  if (!schema) return <Loading what="form" />;
   const properties = isJsonObject(schema.properties) ? schema.properties : {};
   return (
     <>
@@ -79,7 +83,7 @@ export const ServerForm = () => {
       ))}
       <Panel
         title="Key"
-        about="What clients must send, this page too. Without one, only this machine can reach the gateway."
+        about="Required from all clients, including this page. Without a key, only this machine can reach the gateway."
       >
         <KeyField />
       </Panel>
@@ -111,15 +115,15 @@ const KeyField = () => {
     <div className="stack settings-key">
       <SecretField
         label="APIKEY"
-        hint="Best as a reference to the environment, $NAME. After a change this page asks for the new one."
+        hint="Prefer a reference to an environment variable, $NAME. After a change, this page asks for the new key."
         {...useField('APIKEY')}
         value={APIKEY}
         onChange={(value) => change((before) => withMember(before, 'APIKEY', value === '' ? undefined : value))}
       />
       {isLiteralKey(APIKEY) && (
-        <Notice kind="warn" title="The key is written out">
-          It stands in config.json and its backups. A reference such as <code>$SWITCHYARD_KEY</code> keeps it out of
-          them.
+        <Notice kind="warn" title="Key stored in plain text">
+          It is saved in config.json and its backups. A reference such as <code>$SWITCHYARD_KEY</code> keeps it out of
+          both.
         </Notice>
       )}
     </div>

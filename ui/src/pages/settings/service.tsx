@@ -20,7 +20,7 @@ type Progress =
   | { readonly phase: 'idle' | 'starting' | 'waiting' | 'done' }
   | { readonly phase: 'failed' | 'moved'; readonly message: string };
 
-/** The processes, and their restart; the look of this interface. */
+/** The processes, their restart, and the theme. */
 export const Service = () => {
   const { saved } = useForm();
   const { of, restart: fields } = useStore(checked);
@@ -31,7 +31,7 @@ export const Service = () => {
   const restart = async (): Promise<void> => {
     const yes = await confirm({
       title: 'Restart the gateway?',
-      text: 'New processes take over once they serve; the present ones finish what they have begun. No stream is cut.',
+      text: 'New processes take over once they are ready; the current ones finish their requests. No stream is interrupted.',
       yes: 'Restart',
     });
     if (!yes) return;
@@ -39,7 +39,7 @@ export const Service = () => {
     try {
       await restartService();
       setProgress({ phase: 'waiting' });
-      // Where it has moved, the old process may answer here for another moment: that says nothing.
+      // After a move, the old process may still answer here.
       if (!moves && (await awaitService())) {
         checkAgain();
         setProgress({ phase: 'done' });
@@ -67,13 +67,13 @@ export const Service = () => {
         <div role="status">
           {busy && (
             <ol className="restart-steps">
-              <li aria-current={phase === 'starting' ? 'step' : undefined}>New processes start</li>
-              <li aria-current={phase === 'waiting' ? 'step' : undefined}>The gateway answers again</li>
+              <li aria-current={phase === 'starting' ? 'step' : undefined}>Starting new processes</li>
+              <li aria-current={phase === 'waiting' ? 'step' : undefined}>Waiting for the gateway</li>
             </ol>
           )}
           {phase === 'done' && (
             <Notice kind="done" title="Restarted">
-              The new processes serve.
+              The new processes are serving requests.
             </Notice>
           )}
         </div>
@@ -84,7 +84,7 @@ export const Service = () => {
         )}
         {progress.phase === 'moved' && (
           <Notice kind="warn" title="The gateway has moved">
-            By its configuration it is now at <a href={progress.message}>{progress.message}</a>. This page stays behind.
+            It now listens on <a href={progress.message}>{progress.message}</a>. This page is no longer connected.
           </Notice>
         )}
         {error !== undefined && <Notice kind="failed">{error}</Notice>}
@@ -101,26 +101,26 @@ export const Service = () => {
             <dt>Processes</dt>
             <dd>
               {service.workers.length === 0
-                ? `One, number ${service.pid}`
+                ? `1 (pid ${service.pid})`
                 : service.workers.map(({ pid, startedAt }) => (
                     <p key={pid}>
-                      {pid}, since {dayAndTime(startedAt)}
+                      pid {pid}, since {dayAndTime(startedAt)}
                     </p>
                   ))}
             </dd>
           </dl>
         ) : (
-          error === undefined && <Loading what="The processes" />
+          error === undefined && <Loading what="processes" />
         )}
       </Panel>
-      <Panel title="Theme" about="Kept by this browser.">
+      <Panel title="Theme" about="Stored in this browser.">
         <ThemeSwitch />
       </Panel>
     </>
   );
 };
 
-/** Where the gateway is after its restart, as seen from here: an address that stands for all of a machine's leads to this one. */
+/** The gateway's URL after a restart, as seen from this browser. A wildcard address maps to the current host name. */
 const addressIn = ({ HOST = '127.0.0.1', PORT = 3456 }: ConfigFile, changed: readonly string[]): string => {
   const host = changed.includes('HOST') && !/^(?:0\.0\.0\.0|::)$/.test(HOST) ? HOST : window.location.hostname;
   return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${PORT}/ui`;

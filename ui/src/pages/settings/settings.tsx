@@ -20,21 +20,18 @@ const tabs = [
 
 type TabName = (typeof tabs)[number]['name'];
 
-/** The gateway itself: its address, its limits, its file, its earlier files, its processes. */
+/** The settings page. */
 export const Settings = ({ query }: PageProps) => {
   const [shown, setShown] = useState<TabName>(
     () => tabs.find(({ name }) => name === query.get('tab'))?.name ?? 'server',
   );
   const show = (name: TabName): void => {
     setShown(name);
-    // For a reload and for links; it is the same page.
+    // For reloads and links; it is the same page.
     window.history.replaceState(null, '', `${href('/settings')}${name === 'server' ? '' : `?tab=${name}`}`);
   };
   return (
-    <ConfigPage
-      title="Settings"
-      about="The gateway itself: its address and limits, its file and earlier files, its processes."
-    >
+    <ConfigPage title="Settings" about="Address and limits, the configuration file, backups and processes.">
       {shown !== 'service' && <RestartDue onGo={() => show('service')} />}
       {serverFields.map((field) => (
         <Wanted key={field} path={field} show={() => show('server')} />
@@ -50,7 +47,7 @@ export const Settings = ({ query }: PageProps) => {
   );
 };
 
-/** Shows the tab of a field that somebody goes to. */
+/** Shows the tab of the field to focus. */
 const Wanted = ({ path, show }: { readonly path: string; readonly show: () => void }) => {
   useWanted(path, show);
   return null;

@@ -6,10 +6,10 @@ import { hideKeys, putKeysBack } from '../../config/hide-keys.ts';
 import { JsonField } from '../../config/json-field.tsx';
 import { Panel } from '../../parts/panel.tsx';
 
-/** By what the editor of the whole file is found. */
+/** The path by which the editor is found. */
 export const wholeFilePath = 'config.json';
 
-/** The whole configuration as JSON. Keys that are written out have stand-ins; the gateway's findings are marked at their places. */
+/** Edits the whole configuration as JSON. Keys in plain text have placeholders; findings are marked in place. */
 export const WholeFile = () => {
   const { config, saved, change, faults, warnings } = useForm();
   const { shown } = useMemo(() => hideKeys(config), [config]);
@@ -21,12 +21,12 @@ export const WholeFile = () => {
   const problemOf = (value: Json): string | undefined => {
     if (!isJsonObject(value)) return 'must be a JSON object';
     const { unknown } = putKeysBack(value, keys);
-    return unknown.length === 0 ? undefined : `holds a stand-in for no key that there is: ${unknown.join(', ')}`;
+    return unknown.length === 0 ? undefined : `contains unknown placeholders: ${unknown.join(', ')}`;
   };
   return (
     <Panel
       title="config.json"
-      about="Comments in the file are not shown here; saving keeps them where the change lets it. Keys that are written out are hidden behind “••••”: leave the text as it is to keep a key, replace it to change it."
+      about="Comments are not shown here, but saving keeps them where possible. Keys in plain text are shown as “••••”: leave a placeholder to keep the key, replace it to change the key."
     >
       <JsonField
         label="config.json"
@@ -42,5 +42,5 @@ export const WholeFile = () => {
   );
 };
 
-/** Whatever is wrong with it, the gateway's check says so. */
+/** The gateway's check reports a wrong shape. */
 const fileOf = (value: Json): ConfigFile => (isJsonObject(value) ? value : {}) as ConfigFile;

@@ -3,7 +3,7 @@ import type { Transformer } from '../../api/transformers.ts';
 import { Button } from '../../parts/button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 
-/** What can be put at the end of the list, and what it would do. */
+/** The transformers that can be added, with their descriptions. */
 export const AddTransformer = ({
   transformers,
   onAdd,
@@ -11,7 +11,7 @@ export const AddTransformer = ({
   readonly transformers: readonly Transformer[];
   readonly onAdd: (entry: TransformerEntry) => void;
 }) => (
-  <Panel title="Add a transformer" about="It comes last, next to the provider; move it to where it belongs.">
+  <Panel title="Add a transformer" about="Added last, next to the provider. Move it where you need it.">
     <ul className="offers">
       {transformers
         .filter(({ kind }) => kind === 'stage')
@@ -25,16 +25,16 @@ export const AddTransformer = ({
         ))}
       <li>
         <Button icon="add" onClick={() => onAdd({ path: '' })}>
-          a module of your own
+          Custom module
         </Button>
-        <span className="soft small">TypeScript or JavaScript from the configuration&rsquo;s folder.</span>
+        <span className="soft small">A TypeScript or JavaScript file in the configuration’s folder.</span>
       </li>
       <li>
         <Button icon="add" onClick={() => onAdd({ name: '' })}>
-          a format
+          Format
         </Button>
         <span className="soft small">
-          What a provider speaks, where its address doesn&rsquo;t tell; also picked on the page of providers.
+          A provider’s API format, if its base URL doesn’t determine it. Can also be set on the Providers page.
         </span>
       </li>
     </ul>

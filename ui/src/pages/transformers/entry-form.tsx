@@ -11,7 +11,7 @@ import { ModelScope } from './model-scope.tsx';
 
 const anything = { type: 'object' };
 
-/** Everything about one entry. */
+/** The form for one entry. */
 export const EntryForm = ({
   entry,
   at,
@@ -37,8 +37,8 @@ export const EntryForm = ({
     <>
       {known?.about && <p>{known.about}</p>}
       {known?.state === 'failed' && (
-        <Notice kind="failed" title="The module is not loaded">
-          {sentence(known.error ?? 'It is not there')} Routes that need it answer 500 until it is mended.
+        <Notice kind="failed" title="Module not loaded">
+          {sentence(known.error ?? 'The module was not found')} Routes that use it fail with 500 until it is fixed.
         </Notice>
       )}
       {entryField.error !== undefined && <p className="field-error">{entryField.error}</p>}
@@ -56,7 +56,7 @@ export const EntryForm = ({
         ) : (
           <TextField
             label="Module"
-            hint="A path in the configuration’s folder, or in one that the gateway was started with."
+            hint="A path in the configuration’s folder, or in a folder passed at startup."
             placeholder="stages/my-stage.ts"
             {...moduleField}
             value={file}
@@ -65,7 +65,7 @@ export const EntryForm = ({
         )}
         <ComboField
           label="Provider"
-          hint="Empty: all of them."
+          hint="Leave empty for all providers."
           placeholder="All providers"
           {...providerField}
           value={provider ?? ''}
@@ -73,7 +73,7 @@ export const EntryForm = ({
           onChange={(value) => onChange(withMember(entry, 'provider', value || undefined))}
         />
         <CheckField
-          label="Only some models"
+          label="Only specific models"
           checked={models !== undefined}
           onChange={(isNarrow) => onChange(withMember(entry, 'models', isNarrow ? [] : undefined))}
         />

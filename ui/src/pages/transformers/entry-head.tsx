@@ -5,9 +5,9 @@ import { useForm } from '../../config/form.ts';
 import { counted } from '../../format/count.ts';
 import { Badge, Lamp } from '../../parts/badge.tsx';
 
-const kinds = { format: 'format', stage: 'stage', custom: 'your own' } as const;
+const kinds = { format: 'format', stage: 'stage', custom: 'custom' } as const;
 
-/** An entry in one line: what it is, whom it is for, whether it works. */
+/** The summary line of an entry: kind, scope, state. */
 export const EntryHead = ({
   entry,
   at,
@@ -49,5 +49,5 @@ const scope = (provider: string | undefined, models: readonly string[] | undefin
 
 const Halves = ({ halves: { request, events } }: Pick<Transformer, 'halves'>) => {
   if (request === events) return null;
-  return <Badge>{request ? 'requests only' : 'answers only'}</Badge>;
+  return <Badge>{request ? 'requests only' : 'responses only'}</Badge>;
 };

@@ -1,7 +1,7 @@
 import { useField } from '../../config/form.ts';
 import { CheckField, TextField } from '../../parts/field.tsx';
 
-/** The models that an entry is for: those of its providers to pick from, others to type. */
+/** The models that an entry applies to: listed ones to pick, others to type. */
 export const ModelScope = ({
   models,
   offered,
@@ -30,8 +30,8 @@ export const ModelScope = ({
         ))}
       </div>
       <TextField
-        label="Others"
-        hint="Separated by commas."
+        label="Other models"
+        hint="Comma-separated."
         {...mark}
         value={others.join(', ')}
         onBlur={() => onChange(models.filter(Boolean))}
@@ -41,5 +41,5 @@ export const ModelScope = ({
   );
 };
 
-/** A comma at the end stays, or it couldn't be typed. */
+/** Keeps a trailing comma, so that it can be typed. */
 const split = (text: string): readonly string[] => (text.trim() === '' ? [] : text.split(/,\s*/));

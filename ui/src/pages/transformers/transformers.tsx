@@ -13,11 +13,11 @@ import { EntryForm } from './entry-form.tsx';
 import { EntryHead } from './entry-head.tsx';
 import './transformers.css';
 
-/** What happens to requests and answers on their way. */
+/** The transformers page. */
 export const Transformers = () => (
   <ConfigPage
     title="Transformers"
-    about="Stages between client and provider. Requests meet them from top to bottom, answers from bottom to top; a format is always next to the provider."
+    about="Stages between client and provider. Requests pass them from top to bottom, responses from bottom to top. A format is always next to the provider."
   >
     <EntryList />
   </ConfigPage>
@@ -48,7 +48,7 @@ const EntryList = () => {
     <>
       {list.length === 0 && (
         <Empty title="No transformers">
-          Requests go to their providers without any stage between, each provider in the format that its address tells.
+          Requests go to providers without stages, in the format determined by each provider’s base URL.
         </Empty>
       )}
       {list.map((_, at) => (
@@ -79,7 +79,7 @@ const EntryList = () => {
   );
 };
 
-/** Opens the row of a field that somebody goes to. */
+/** Opens the row of the field to focus. */
 const WantedRow = ({ path, show }: { readonly path: string; readonly show: () => void }) => {
   useWanted(path, show);
   return null;

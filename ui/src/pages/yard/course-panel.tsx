@@ -6,7 +6,7 @@ import { Chart } from '../../parts/chart/chart.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { trafficCourse } from './traffic-course.ts';
 
-/** How many requests ended, and how soon they were answered, over the last ten minutes. */
+/** Throughput and time to first byte over the last ten minutes. */
 export const CoursePanel = ({
   requests,
   nowMs,
@@ -14,9 +14,9 @@ export const CoursePanel = ({
   readonly requests: readonly RequestSummary[];
   readonly nowMs: number | undefined;
 }) => {
-  // A stretch lasts five seconds: within one, only new requests change the picture.
-  const stretch = Math.floor((nowMs ?? Date.now()) / 5_000);
-  const course = useMemo(() => trafficCourse(requests, stretch * 5_000), [requests, stretch]);
+  // The chart has steps of five seconds: within one, only new requests change it.
+  const step = Math.floor((nowMs ?? Date.now()) / 5_000);
+  const course = useMemo(() => trafficCourse(requests, step * 5_000), [requests, step]);
   const lines = useMemo(
     () => [
       { title: 'Requests per second', colour: '--accent', values: course.perSecond, format: rate },
@@ -36,7 +36,7 @@ export const CoursePanel = ({
       }
     >
       <Chart
-        label={`Requests over the last ten minutes, ${rate(most)} per second at most.`}
+        label={`Requests over the last ten minutes, peaking at ${rate(most)} per second.`}
         times={course.times}
         lines={lines}
         height={150}

@@ -1,56 +1,56 @@
 import type { Tone } from '../../parts/badge.tsx';
 
-/** A place on the drawing, in pixels. */
+/** A point in the drawing, in pixels. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** Something that a line leads through. */
+/** A box on a line. */
 export interface Station extends Point {
   readonly id: string;
   readonly width: number;
   readonly height: number;
   readonly kind: 'client' | 'switch' | 'step' | 'stage' | 'upstream';
   readonly title: string;
-  /** A word on what it does. */
+  /** A short description. */
   readonly about: string;
   readonly tone?: Tone;
-  /** A request is there right now. */
+  /** A request is in progress here. */
   readonly pulse?: boolean;
-  /** Where it leads; by the address that `href` makes. */
+  /** The link target, made by `href`. */
   readonly to?: string;
-  /** It is what the drawing is narrowed down to. */
+  /** The drawing is filtered by it. */
   readonly picked?: boolean;
-  /** It isn't. */
+  /** The drawing is filtered by something else. */
   readonly dim?: boolean;
-  /** What would be on its track where there is room. */
+  /** The labels of its track, if the track has no room for them. */
   readonly marks?: readonly Mark[];
 }
 
-/** A figure beside a track. */
+/** A figure that labels a track. */
 export interface Mark {
   readonly text: string;
-  /** What it says, for a pointer that rests on it and for screen readers. */
+  /** The long form, for tooltips and screen readers. */
   readonly about: string;
   readonly tone?: Tone;
 }
 
-/** A way from one station to the next. */
+/** The connection between two stations. */
 export interface Track {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** Its corners; they are rounded. */
+  /** The corners; they are rounded. */
   readonly points: readonly Point[];
   readonly look: 'idle' | 'live' | 'closed' | 'aside';
   readonly dim?: boolean;
-  /** Where its figures are: their middle. */
+  /** The centre of its labels. */
   readonly marksAt?: Point;
   readonly marks?: readonly Mark[];
 }
 
-/** A drawing of lines. */
+/** A drawing of one or all lines. */
 export interface Drawing {
   readonly width: number;
   readonly height: number;
@@ -58,7 +58,7 @@ export interface Drawing {
   readonly tracks: readonly Track[];
 }
 
-/** A way that runs level, crosses over at 45° (steeper where there is no room) and runs level again. */
+/** A horizontal path that changes level at 45°, or steeper if there is no room. */
 export const crossOver = (from: Point, to: Point, middle: number): readonly Point[] => {
   const rise = Math.abs(to.y - from.y);
   if (rise < 1) return [from, to];

@@ -16,7 +16,7 @@ import type { Drawing, Point, Station, Track } from './drawing-parts.ts';
 type StationNode = Node<Station & Record<string, unknown>, 'station'>;
 type TrackEdge = Edge<Track & Record<string, unknown>, 'track'>;
 
-/** Draws lines. All places are worked out beforehand, so there is nothing to pan or to zoom; stations that lead on are links. */
+/** Renders a drawing. The layout is fixed, so it doesn't pan or zoom; stations with a target are links. */
 export const LineDrawing = ({ drawing, label }: { readonly drawing: Drawing; readonly label: string }) => {
   const nodes = useMemo(() => drawing.stations.map(toNode), [drawing]);
   const edges = useMemo(() => drawing.tracks.map(toEdge), [drawing]);
@@ -53,7 +53,7 @@ const toNode = (station: Station): StationNode => ({
   position: { x: station.x, y: station.y },
   width: station.width,
   height: station.height,
-  // Told beforehand, so that tracks don't wait for the browser to measure what is redrawn each second.
+  // Set here, so that tracks don't wait for the browser to measure on each redraw.
   measured: { width: station.width, height: station.height },
   handles: [
     { type: 'target', position: Position.Left, x: 0, y: station.height / 2 },
@@ -140,7 +140,7 @@ const Marks = ({ marks }: { readonly marks: NonNullable<Station['marks']> }) => 
 const nodeTypes = { station: StationBox };
 const edgeTypes = { track: TrackLine };
 
-/** A line through the points, whose corners are rounded as far as there is room. */
+/** An SVG path through the points, with rounded corners. */
 const rounded = (points: readonly Point[]): string => {
   const [first, ...rest] = points;
   if (!first) return '';

@@ -7,14 +7,14 @@ import { Panel } from '../../parts/panel.tsx';
 
 const tones = { deciding: 'plain', waiting: 'warn', streaming: 'ok' } as const;
 
-/** Requests that aren't finished, the oldest first. */
+/** Requests in flight, the oldest first. */
 export const InFlightPanel = ({ activity }: { readonly activity: Activity | undefined }) => {
   const list = activity?.inFlight ?? [];
   const more = (activity?.inFlightCount ?? 0) - list.length;
   return (
-    <Panel title="In flight" about={list.length === 0 ? 'Nothing at the moment' : undefined} flush={list.length > 0}>
+    <Panel title="In flight" about={list.length === 0 ? 'None at the moment' : undefined} flush={list.length > 0}>
       {activity && list.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions need keyboard access
         <ul className="in-flight" tabIndex={0} aria-label="Requests in flight">
           {list.map((one) => (
             <li key={one.id}>

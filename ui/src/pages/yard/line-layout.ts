@@ -4,7 +4,7 @@ import type { Drawing, Mark, Point, Station, Track } from './drawing-parts.ts';
 import { type Traffic, toneOf } from './lines.ts';
 import { durationMarks, firstByteMarks, rateMark, troubleMarks } from './marks.ts';
 
-/** A step of the way out, the way back, or both: they lie beside one another, as layers around the provider do. */
+/** A request step, a response step, or both: they are drawn side by side. */
 interface Layer {
   readonly out?: GraphNode;
   readonly back?: GraphNode;
@@ -18,13 +18,13 @@ interface Frame {
 }
 
 const stepHeight = 50;
-/** With figures in it. */
+/** The height of a box with labels. */
 const endHeight = 66;
 const gap = 26;
-/** Below that, names are cut too short. */
+/** The least width of a box; narrower ones cut names too short. */
 const leastWidth = 92;
 
-/** One line in full: the way out above, the provider at the end, the way back below; or down the left and up the right. */
+/** One line in full: the request path above, the provider at the end, the response path below. On narrow pages: left and right. */
 export const layOutLine = (graph: Graph, traffic: Traffic, width: number): Drawing => {
   const layers = layersOf(graph);
   const frame = { graph, traffic, layers, width };
@@ -43,7 +43,7 @@ const layersOf = ({ nodes }: Graph): readonly Layer[] => {
         backs.find((back) => back.entry === out.entry && back.name === out.name),
       ),
     ),
-    // In reverse on the way back, so in the list's order again.
+    // Response stages come in reverse; this restores the configured order.
     ...backs
       .toReversed()
       .filter((back) => !outs.some((out) => out.entry === back.entry && out.name === back.name))
@@ -62,7 +62,7 @@ const layer = (out: GraphNode | undefined, back: GraphNode | undefined): Layer =
   ...(back && { back }),
 });
 
-/** The stage's place in the configuration's list: `transformers[2]`. */
+/** The stage's index in the configuration: `transformers[2]`. */
 const entryOf = ({ out, back }: Layer): number => Number(/\d+/.exec((out ?? back)?.entry ?? '')?.[0] ?? 0);
 
 const acrosswards = ({ graph, traffic, layers, width }: Frame): Drawing => {
@@ -204,8 +204,8 @@ const asideTrack = (what: 'request' | 'reply', from: Station, to: Station, point
   to: to.id,
   points,
   look: 'aside',
-  marks: [{ text: 'as it came', about: `the ${what} may pass untouched` }],
-  // The middle of the long stretch; beside a narrow drawing there is no room.
+  marks: [{ text: 'pass-through', about: `the ${what} may pass through unchanged` }],
+  // The middle of the longest segment; narrow drawings have no room.
   ...(points[1] &&
     points[2] &&
     points[1].y === points[2].y && { marksAt: { x: (points[1].x + points[2].x) / 2, y: points[1].y } }),
@@ -253,17 +253,17 @@ const stepStation = ({ id, step, name }: GraphNode) => ({
 
 const abouts: Readonly<Record<Step, string>> = {
   client: 'client',
-  'decode-request': 'reads request',
-  route: 'picks the line',
+  'decode-request': 'decode request',
+  route: 'pick destination',
   'stage-request': 'stage',
-  'encode-request': 'writes call',
-  'forward-request': 'passes it on',
-  'call-upstream': 'calls',
-  'read-records': 'reads records',
-  'decode-stream': 'reads answer',
-  'decode-reply': 'reads answer',
+  'encode-request': 'encode request',
+  'forward-request': 'pass through',
+  'call-upstream': 'call',
+  'read-records': 'parse records',
+  'decode-stream': 'decode response',
+  'decode-reply': 'decode response',
   'stage-events': 'stage',
-  'encode-stream': 'writes answer',
-  'encode-reply': 'writes answer',
-  'relay-reply': 'passes it on',
+  'encode-stream': 'encode response',
+  'encode-reply': 'encode response',
+  'relay-reply': 'pass through',
 };

@@ -19,10 +19,10 @@ import { viewOf, yardAddress } from './yard-address.ts';
 
 const LineDrawing = lazy(async () => ({ default: (await import('./drawing.tsx')).LineDrawing }));
 
-/** The graph is compiled anew with each change of the configuration, by whomever. */
+/** How often the graph is loaded, in milliseconds: any client may change the configuration. */
 const graphEveryMs = 10_000;
 
-/** The running graph: all lines, or one of them in full; drawn, or as a table. */
+/** The running graph: all lines or one, as a drawing or as a table. */
 export const LinesPanel = ({
   activity,
   requests,
@@ -45,13 +45,13 @@ export const LinesPanel = ({
     <Panel
       title="Lines"
       flush
-      about={picked ? `The whole way to ${picked.model} and back` : 'Where requests come from and where they go'}
+      about={picked ? `Every step to ${picked.model} and back` : 'Where requests come from and where they go'}
       actions={
         <>
           <LinePicker destinations={destinations} line={picked && nameOf(picked)} protocol={protocol} />
           <ProtocolPicker protocol={protocol} line={picked && nameOf(picked)} />
           <Segmented
-            label="How the lines are shown"
+            label="View"
             value={form}
             onChange={setForm}
             options={[
@@ -64,13 +64,13 @@ export const LinesPanel = ({
     >
       {graphs.error && <Notice kind="failed">{graphs.error}</Notice>}
       {picked?.fault && (
-        <Notice kind="failed" title="Requests can't go this way">
+        <Notice kind="failed" title="This line cannot serve requests">
           {picked.fault}
         </Notice>
       )}
       {graphs.data && destinations.length === 0 && (
-        <Empty title="No route leads anywhere yet" actions={<a href={href('/providers')}>Add a provider</a>}>
-          A line appears here for each model that a route leads to.
+        <Empty title="No routes yet" actions={<a href={href('/providers')}>Add a provider</a>}>
+          A line appears here for each model that a route uses.
         </Empty>
       )}
       {form === 'table' ? (
@@ -88,7 +88,7 @@ export const LinesPanel = ({
                 <OneLine destination={picked} {...{ activity, requests, protocol, width }} />
               ) : (
                 <LineDrawing
-                  label="Drawing of all lines. The table shows the same."
+                  label="Drawing of all lines. The table shows the same data."
                   drawing={layOutOverview({ destinations, activity, requests, protocol, width })}
                 />
               )}
@@ -116,7 +116,7 @@ const OneLine = ({
   const { provider, model } = destination;
   const known = destination.graphs.find(({ client }) => client === protocol);
   const isKnown = known !== undefined;
-  // A line that no route leads to isn't among the configured ones.
+  // A line without a route isn't in the configured graphs.
   const asked = useLoad(
     useCallback(
       async (signal: AbortSignal) =>
@@ -128,7 +128,7 @@ const OneLine = ({
   if (!graph) return asked.error ? <Notice kind="failed">{asked.error}</Notice> : null;
   return (
     <LineDrawing
-      label={`Drawing of the way from ${protocolTitles[protocol]} to ${provider}, ${model}, and back. The table shows its figures.`}
+      label={`Drawing of the line from ${protocolTitles[protocol]} to ${provider}, ${model}, and back. The table shows its figures.`}
       drawing={layOutLine(graph, trafficOn(activity, requests, { protocol, to: destination }), width)}
     />
   );
@@ -165,7 +165,7 @@ const ProtocolPicker = ({
   <SelectField
     label="Client protocol"
     unlabelled
-    // One line is always drawn for one protocol.
+    // A single line is always drawn for one protocol.
     value={protocol ?? (line === undefined ? '' : 'messages')}
     options={[
       ...(line === undefined ? [{ value: '', label: 'All protocols' } as const] : []),

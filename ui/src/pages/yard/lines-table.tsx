@@ -14,7 +14,7 @@ interface Line {
   readonly traffic: Traffic;
 }
 
-/** What the drawing shows, in words and figures: one row for each client protocol and destination. */
+/** The drawing as a table: one row per client protocol and destination. */
 export const LinesTable = ({
   destinations,
   activity,
@@ -39,11 +39,11 @@ export const LinesTable = ({
   );
   return (
     <DataTable
-      label="List of the lines"
+      label="Table of lines"
       columns={columns}
       rows={lines}
       rowKey={(line) => `${line.protocol} ${nameOf(line.destination)}`}
-      empty={<Empty title="No line" />}
+      empty={<Empty title="No lines" />}
     />
   );
 };
@@ -60,7 +60,7 @@ const columns: readonly Column<Line>[] = [
     ),
   },
   { name: 'routes', title: 'Routes', cell: ({ destination }) => destination.routes.join(', ') || 'by name' },
-  { name: 'way', title: 'Way', cell: wayOf },
+  { name: 'way', title: 'Path', cell: pathOf },
   { name: 'active', title: 'In flight', numeric: true, cell: ({ traffic }) => count(traffic.active) },
   { name: 'rate', title: 'Per second', numeric: true, cell: ({ traffic }) => rate(traffic.perSecond) },
   { name: 'first', title: 'First byte', numeric: true, cell: ({ traffic }) => maybe(traffic.firstByteMs) },
@@ -69,8 +69,8 @@ const columns: readonly Column<Line>[] = [
   { name: 'errors', title: 'Failed', numeric: true, cell: ({ traffic }) => count(traffic.errors) },
   {
     name: 'losses',
-    title: 'Lost',
-    about: 'Fields that could not be carried',
+    title: 'Losses',
+    about: 'Fields lost in conversion',
     numeric: true,
     cell: ({ traffic }) => count(traffic.losses),
   },
@@ -78,11 +78,11 @@ const columns: readonly Column<Line>[] = [
 
 const maybe = (ms: number | undefined): string => (ms === undefined ? '–' : duration(ms));
 
-function wayOf({ protocol, destination: { graphs, fault } }: Line): string {
+function pathOf({ protocol, destination: { graphs, fault } }: Line): string {
   if (fault !== undefined) return fault;
   const graph = graphs.find(({ client }) => client === protocol);
   if (!graph) return '–';
   const stages = graph.nodes.filter(({ step }) => step === 'stage-request').map(({ name }) => name);
-  const passes = graph.passThrough.request.open ? ['as it came where it can'] : [];
+  const passes = graph.passThrough.request.open ? ['pass-through where possible'] : [];
   return [...passes, ...stages, graph.format.name].join(' → ');
 }

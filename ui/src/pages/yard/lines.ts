@@ -5,19 +5,19 @@ import type { RequestSummary } from '../../api/requests.ts';
 import type { Tone } from '../../parts/badge.tsx';
 import { median } from './median.ts';
 
-/** Where requests may go: a model of a provider. */
+/** A model of a provider, as a target of requests. */
 export interface Destination {
   readonly provider: string;
   readonly model: string;
-  /** The routes that lead there; none: it is reached by its name alone. */
+  /** Routes that lead there; empty: reached by name only. */
   readonly routes: readonly string[];
-  /** Its graph for each client protocol, where it was drawn. */
+  /** Its graph for each client protocol, where known. */
   readonly graphs: readonly Graph[];
-  /** Why requests can't go there. */
+  /** Why it can't serve requests. */
   readonly fault: string | undefined;
 }
 
-/** What goes on, on one line or several. */
+/** The traffic on one or several lines. */
 export interface Traffic {
   readonly requests: number;
   readonly errors: number;
@@ -25,7 +25,7 @@ export interface Traffic {
   readonly active: number;
   /** Over the last ten seconds. */
   readonly perSecond: number;
-  /** Medians over the last requests. */
+  /** Medians of the last requests. */
   readonly durationMs: number | undefined;
   readonly firstByteMs: number | undefined;
 }
@@ -34,7 +34,7 @@ export interface Traffic {
 export const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }): string =>
   `${provider},${model}`;
 
-/** All configured destinations in the order of the routes, then those that somebody went to by name. */
+/** All configured destinations in the order of the routes, then those requested by name. */
 export const destinationsOf = (graphs: readonly Graph[], activity: Activity | undefined): readonly Destination[] => {
   const found = new Map<string, Destination>();
   for (const graph of graphs) {
@@ -56,7 +56,7 @@ export const destinationsOf = (graphs: readonly Graph[], activity: Activity | un
   return [...found.values()];
 };
 
-/** What goes on, on the lines of one protocol, to one destination, or on all. */
+/** The traffic on the lines of one protocol, to one destination, or on all lines. */
 export const trafficOn = (
   activity: Activity | undefined,
   requests: readonly RequestSummary[],
@@ -79,7 +79,7 @@ export const trafficOn = (
   };
 };
 
-/** The signal of a line: red where a quarter of the requests failed, amber where some did. */
+/** The status of a line: red if a quarter of its requests failed, amber if some did. */
 export const toneOf = ({ requests, errors }: Traffic, fault?: string): Tone => {
   if (fault !== undefined) return 'bad';
   if (requests === 0) return 'plain';

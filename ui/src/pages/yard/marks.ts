@@ -9,24 +9,22 @@ export const rateMark = ({ perSecond }: Traffic): Mark => ({
   about: `${rate(perSecond)} requests per second`,
 });
 
-/** The median of how long requests take; nothing before the first one. */
+/** The median duration; empty before the first request. */
 export const durationMarks = ({ durationMs }: Traffic): readonly Mark[] =>
-  durationMs === undefined
-    ? []
-    : [{ text: duration(durationMs), about: `half took less than ${duration(durationMs)}` }];
+  durationMs === undefined ? [] : [{ text: duration(durationMs), about: `median duration ${duration(durationMs)}` }];
 
-/** The median of how long the first byte takes. */
+/** The median time to first byte. */
 export const firstByteMarks = ({ firstByteMs }: Traffic): readonly Mark[] =>
   firstByteMs === undefined
     ? []
-    : [{ text: duration(firstByteMs), about: `half began in less than ${duration(firstByteMs)}` }];
+    : [{ text: duration(firstByteMs), about: `median time to first byte ${duration(firstByteMs)}` }];
 
-/** Failed requests and losses, where there are any. */
+/** Failed requests and losses, if there are any. */
 export const troubleMarks = ({ errors, losses }: Traffic): readonly Mark[] => [
   ...(errors > 0
     ? [{ text: `${count(errors)} failed`, about: `${count(errors)} requests failed`, tone: 'bad' } as const]
     : []),
   ...(losses > 0
-    ? [{ text: `${count(losses)} lost`, about: `${count(losses)} fields could not be carried`, tone: 'warn' } as const]
+    ? [{ text: `${count(losses)} lost`, about: `${count(losses)} fields lost in conversion`, tone: 'warn' } as const]
     : []),
 ];

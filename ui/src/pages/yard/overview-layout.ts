@@ -11,9 +11,9 @@ interface OverviewOptions {
   readonly destinations: readonly Destination[];
   readonly activity: Activity | undefined;
   readonly requests: readonly RequestSummary[];
-  /** Narrows it down to the lines of one protocol. */
+  /** Only the lines of this protocol. */
   readonly protocol: Protocol | undefined;
-  /** Room in pixels. */
+  /** The available width, in pixels. */
   readonly width: number;
 }
 
@@ -22,7 +22,7 @@ const switchSize = { width: 92, height: 48 };
 const endSize = { width: 236, height: 48 };
 const rowHeight = 62;
 
-/** All lines: client protocols at the left, the switch, destinations at the right; or from top to bottom. */
+/** All lines: client protocols, the router, destinations; from left to right, or from top to bottom on narrow pages. */
 export const layOutOverview = (options: OverviewOptions): Drawing =>
   options.width < 640 ? downwards(options) : acrosswards(options);
 
@@ -58,7 +58,7 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
       look: look(traffic),
       dim,
       marks: [rateMark(traffic)],
-      // Clear of the way that leads up or down to the switch.
+      // Keeps clear of the diagonal.
       marksAt: { x: start.x + 30, y: y > middle ? y + 13 : y - 13 },
     };
     return { station, track };
@@ -158,7 +158,7 @@ const downwards = ({ destinations, activity, requests, protocol, width }: Overvi
       { ...switchStation, ...switchSize, height: 44, x: width / 2 - 46, y: switchY },
       ...ends.map(({ station }) => station),
     ],
-    // What is live lies on top of what is not, where they share the way.
+    // Live tracks are drawn above idle ones.
     tracks: [...clients, ...ends]
       .map(({ track }) => track)
       .toSorted((one, other) => Number(one.look === 'live') - Number(other.look === 'live')),

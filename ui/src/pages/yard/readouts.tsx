@@ -7,7 +7,7 @@ import { timeOfDay } from '../../format/time.ts';
 import { trafficOn } from './lines.ts';
 import { median } from './median.ts';
 
-/** The gateway's instruments: what goes on right now, and how it went lately. */
+/** Summary tiles: the current traffic, and figures of the last requests. */
 export const Readouts = ({
   activity,
   requests,
@@ -27,10 +27,10 @@ export const Readouts = ({
       <Readout title="Requests per second" about={activity ? `up since ${timeOfDay(activity.startedAt)}` : ' '}>
         {activity ? rate(perSecond) : '–'}
       </Readout>
-      <Readout title="Time to first byte" about={durationMs === undefined ? ' ' : `${duration(durationMs)} in all`}>
+      <Readout title="Time to first byte" about={durationMs === undefined ? ' ' : `${duration(durationMs)} in total`}>
         {firstByteMs === undefined ? '–' : duration(firstByteMs)}
       </Readout>
-      <Readout title="Gateway's own time" about="the median">
+      <Readout title="Gateway overhead" about="median">
         {overheadMs === undefined ? '–' : duration(overheadMs)}
       </Readout>
       <Readout title="Failed" about={`of the last ${count(requests.length)}`}>

@@ -7,7 +7,7 @@ import { Badge } from '../../parts/badge.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 
-/** What the list tells of a request. */
+/** The columns of the request list. */
 export const requestColumns: readonly Column<RequestSummary>[] = [
   {
     name: 'time',
@@ -15,7 +15,7 @@ export const requestColumns: readonly Column<RequestSummary>[] = [
     cell: ({ startedAt, captured }) => (
       <span
         className={captured ? 'request-recorded' : undefined}
-        title={captured ? 'Recorded: its way can be looked at' : undefined}
+        title={captured ? 'Recorded: a trace is available' : undefined}
       >
         {timeOfDay(startedAt)}
         {captured && <span className="unseen"> (recorded)</span>}
@@ -35,7 +35,7 @@ export const requestColumns: readonly Column<RequestSummary>[] = [
   {
     name: 'scenario',
     title: 'Scenario',
-    about: 'Which rule decided; rest the pointer on it to see why',
+    about: 'The rule that matched; hover to see why',
     cell: ({ scenario, reason, asked }) => (
       <span title={reason}>
         {scenario ?? '–'} <span className="request-asked soft">{asked}</span>
@@ -48,7 +48,7 @@ export const requestColumns: readonly Column<RequestSummary>[] = [
     cell: ({ provider, model, failedAttempts }) => (
       <>
         {provider === undefined ? '–' : `${provider}, ${model ?? ''}`}
-        {failedAttempts && <Badge title="Calls that were made">{failedAttempts.length + 1} calls</Badge>}
+        {failedAttempts && <Badge title="Calls made">{failedAttempts.length + 1} calls</Badge>}
       </>
     ),
   },
@@ -57,20 +57,20 @@ export const requestColumns: readonly Column<RequestSummary>[] = [
     title: 'Status',
     cell: ({ status, fault }) => <StatusBadge status={status} title={fault?.message} />,
   },
-  { name: 'tokens', title: 'Tokens', about: 'Read (of them from a cache) → written', numeric: true, cell: tokensOf },
+  { name: 'tokens', title: 'Tokens', about: 'Input (of which cached) → output', numeric: true, cell: tokensOf },
   { name: 'first', title: 'First byte', numeric: true, cell: ({ firstByteMs }) => maybe(firstByteMs) },
   { name: 'duration', title: 'Duration', numeric: true, cell: ({ durationMs }) => duration(durationMs) },
   {
     name: 'overhead',
     title: 'Gateway',
-    about: "The gateway's own time",
+    about: 'Gateway overhead',
     numeric: true,
     cell: ({ overheadMs }) => maybe(overheadMs),
   },
   {
     name: 'losses',
-    title: 'Lost',
-    about: 'Fields that could not be carried',
+    title: 'Losses',
+    about: 'Fields lost in conversion',
     numeric: true,
     cell: ({ losses }) =>
       losses.length === 0 ? (

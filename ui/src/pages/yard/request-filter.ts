@@ -1,31 +1,31 @@
 import type { Protocol } from '../../api/protocols.ts';
 import type { RequestSummary } from '../../api/requests.ts';
 
-/** What the list of requests is narrowed down to; an empty value admits all. */
+/** The filters of the request list; an empty value matches everything. */
 export interface RequestFilter {
   readonly protocol: Protocol | '';
   readonly provider: string;
   readonly status: StatusClass | '';
   readonly scenario: string;
-  /** Found in any of a request's names. */
+  /** Text in any searched field. */
   readonly text: string;
 }
 
-/** How a request ended. */
+/** The outcome of a request. */
 export type StatusClass = 'well' | 'failed' | 'left' | 'lossy';
 
-/** In words. */
+/** Labels of the outcomes. */
 export const statusTitles: Readonly<Record<StatusClass, string>> = {
-  well: 'Answered',
+  well: 'Succeeded',
   failed: 'Failed',
-  left: 'Client left',
+  left: 'Client disconnected',
   lossy: 'With losses',
 };
 
-/** Nothing is left out. */
+/** Matches everything. */
 export const noFilter: RequestFilter = { protocol: '', provider: '', status: '', scenario: '', text: '' };
 
-/** Whether a request passes the filter. */
+/** Whether a request matches the filters. */
 export const passes = (
   request: RequestSummary,
   { protocol, provider, status, scenario, text }: RequestFilter,

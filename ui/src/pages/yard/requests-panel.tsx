@@ -15,7 +15,7 @@ import { toast } from '../../shell/toast.ts';
 import { requestColumns } from './request-columns.tsx';
 import { noFilter, passes, type RequestFilter, type StatusClass, statusTitles } from './request-filter.ts';
 
-/** So many are shown at first: a thousand rows would make the page slow. */
+/** How many rows are shown at first: a thousand would slow the page down. */
 const firstRows = 25;
 
 /** The last finished requests, with filters. */
@@ -24,19 +24,19 @@ export const RequestsPanel = ({
   onForget,
 }: {
   readonly requests: readonly RequestSummary[] | undefined;
-  /** The gateway has forgotten them. */
+  /** Called after the list was cleared. */
   readonly onForget: () => void;
 }) => {
   const [filter, setFilter] = useState(noFilter);
   const [shown, setShown] = useState(firstRows);
-  // Rows that move under the pointer can't be read: a list can be held.
+  // Moving rows can't be read: the list can be paused.
   const [held, setHeld] = useState<readonly RequestSummary[]>();
   const list = held ?? requests ?? none;
   const found = useMemo(() => list.filter((request) => passes(request, filter)), [list, filter]);
   const fresh = held && requests ? requests.filter(({ n }) => n > (held[0]?.n ?? 0)).length : 0;
   return (
     <Panel
-      title="Last requests"
+      title="Recent requests"
       flush
       about={
         found.length === list.length
@@ -50,7 +50,7 @@ export const RequestsPanel = ({
             aria-pressed={held !== undefined}
             onClick={() => setHeld(held ? undefined : list)}
           >
-            {held ? `Go on${fresh > 0 ? ` (${count(fresh)} new)` : ''}` : 'Hold'}
+            {held ? `Resume${fresh > 0 ? ` (${count(fresh)} new)` : ''}` : 'Pause'}
           </Button>
           <Button
             look="quiet"
@@ -58,14 +58,14 @@ export const RequestsPanel = ({
             disabled={list.length === 0}
             onClick={() => void forget().then((done) => done && onForget())}
           >
-            Forget all
+            Clear list
           </Button>
         </>
       }
     >
       <Filters requests={list} filter={filter} onChange={setFilter} />
       <DataTable
-        label="List of the last requests"
+        label="Request list"
         columns={requestColumns}
         rows={found.slice(0, shown)}
         rowKey={({ n, id }) => `${n} ${id}`}
@@ -80,18 +80,18 @@ export const RequestsPanel = ({
 
 const none: readonly RequestSummary[] = [];
 
-/** Whether it was done. */
+/** Whether the user confirmed and it worked. */
 const forget = async (): Promise<boolean> => {
   const sure = await confirm({
-    title: 'Forget all requests?',
-    text: 'The list of finished requests and all recordings are removed from the gateway’s memory. Log files stay as they are.',
-    yes: 'Forget all',
+    title: 'Clear the request list?',
+    text: 'All finished requests and recordings are removed from the gateway’s memory. Log files are not affected.',
+    yes: 'Clear list',
     danger: true,
   });
   if (!sure) return false;
   try {
     await clearRequests();
-    toast('All finished requests are forgotten.');
+    toast('Request list cleared.');
     return true;
   } catch (error) {
     toast(wordError(error), 'failed');
@@ -101,11 +101,10 @@ const forget = async (): Promise<boolean> => {
 
 const Nothing = ({ isFiltered, onReset }: { readonly isFiltered: boolean; readonly onReset: () => void }) =>
   isFiltered ? (
-    <Empty title="No request passes these filters" actions={<Button onClick={onReset}>Show all</Button>} />
+    <Empty title="No requests match the filters" actions={<Button onClick={onReset}>Show all</Button>} />
   ) : (
-    <Empty title="No request yet" actions={<a href={href('/playground')}>Send one from the playground</a>}>
-      Requests appear here as soon as they are finished. <a href={href('/connect')}>Connect</a> tells how to point a
-      tool here.
+    <Empty title="No requests yet" actions={<a href={href('/playground')}>Send one from the playground</a>}>
+      Finished requests appear here. See <a href={href('/connect')}>Connect</a> to set up a client.
     </Empty>
   );
 
@@ -121,7 +120,7 @@ const Filters = ({
   <search className="filters">
     <TextField
       className="filters-text"
-      label="Text"
+      label="Search"
       type="search"
       placeholder="Id, model, path, error"
       value={filter.text}

@@ -1,37 +1,37 @@
 import type { RequestSummary } from '../../api/requests.ts';
 import { median } from './median.ts';
 
-/** Requests that ended within one stretch of time. */
-interface Stretch {
+/** Requests that ended within one step of the chart. */
+interface Step {
   ended: number;
   readonly firstBytesMs: number[];
 }
 
-/** Requests per second and their time to the first byte, over the last minutes. */
+/** Requests per second and time to first byte, over the last minutes. */
 interface TrafficCourse {
-  /** Milliseconds since 1970: the end of each stretch. */
+  /** Milliseconds since 1970: the end of each step. */
   readonly times: readonly number[];
   readonly perSecond: readonly number[];
-  /** The median; null where nothing ended. */
+  /** The median; null if nothing ended. */
   readonly firstByteMs: readonly (number | null)[];
 }
 
-const stretchMs = 5_000;
-const stretches = 120;
+const stepMs = 5_000;
+const steps = 120;
 
-/** What ended in the last ten minutes, in stretches of five seconds up to `nowMs`. */
+/** The last ten minutes up to `nowMs`, in steps of five seconds. */
 export const trafficCourse = (requests: readonly RequestSummary[], nowMs: number): TrafficCourse => {
-  const last = Math.floor(nowMs / stretchMs);
-  const list: Stretch[] = Array.from({ length: stretches }, () => ({ ended: 0, firstBytesMs: [] }));
+  const last = Math.floor(nowMs / stepMs);
+  const list: Step[] = Array.from({ length: steps }, () => ({ ended: 0, firstBytesMs: [] }));
   for (const { startedAt, durationMs, firstByteMs } of requests) {
-    const at = list[stretches - 1 - (last - Math.floor((startedAt + durationMs) / stretchMs))];
+    const at = list[steps - 1 - (last - Math.floor((startedAt + durationMs) / stepMs))];
     if (!at) continue;
     at.ended += 1;
     if (firstByteMs !== undefined) at.firstBytesMs.push(firstByteMs);
   }
   return {
-    times: list.map((_, index) => (last - stretches + 1 + index) * stretchMs),
-    perSecond: list.map(({ ended }) => ended / (stretchMs / 1000)),
+    times: list.map((_, index) => (last - steps + 1 + index) * stepMs),
+    perSecond: list.map(({ ended }) => ended / (stepMs / 1000)),
     firstByteMs: list.map(({ firstBytesMs }) => median(firstBytesMs) ?? null),
   };
 };

@@ -2,10 +2,10 @@ import { useCallback, useRef } from 'react';
 import { listRequests, type RequestList, type RequestSummary } from '../../api/requests.ts';
 import { type Loaded, useLoad } from '../../api/use-load.ts';
 
-/** How many the page keeps: as many as the gateway does. */
+/** How many the page keeps: the same as the gateway. */
 const most = 1_000;
 
-/** The last finished requests, newest first; asked for each second, only for what is new. `forget`: they are gone. */
+/** The last finished requests, newest first; polled each second for new ones. `forget` drops them all. */
 export const useRequests = (): Loaded<RequestList> & { readonly forget: () => void } => {
   const known = useRef<RequestList>(undefined);
   const load = useCallback(async (signal: AbortSignal): Promise<RequestList> => {
@@ -23,12 +23,12 @@ export const useRequests = (): Loaded<RequestList> & { readonly forget: () => vo
   return { ...loaded, forget };
 };
 
-/** A gateway that was restarted counts from the beginning, and one that was cleared keeps nothing. */
+/** A restarted gateway numbers from the beginning; a cleared one has no requests. */
 const merge = (before: RequestList, now: RequestList): RequestList => {
   if (now.newest < before.newest) return { ...now, newest: 0, requests: [] };
   const known = new Set(before.requests.map(({ n }) => n));
   const fresh = now.requests.filter(({ n }) => !known.has(n));
-  // The same list as before, so that nothing is worked out again for nothing.
+  // The same list as before if nothing is new, so that nothing is recomputed.
   const requests: readonly RequestSummary[] =
     fresh.length === 0 ? before.requests : [...fresh, ...before.requests].slice(0, most);
   return { ...now, requests };

@@ -1,7 +1,7 @@
 import { type Protocol, protocols } from '../../api/protocols.ts';
 import { href } from '../../router/route.ts';
 
-/** What the Yard's lines are narrowed down to. */
+/** What the Yard's lines are filtered by. */
 interface YardView {
   readonly protocol?: Protocol | undefined;
   /** One destination: `provider,model`. */

@@ -13,7 +13,7 @@ import { RequestsPanel } from './requests-panel.tsx';
 import { useRequests } from './use-requests.ts';
 import './yard.css';
 
-/** The home page: every line of the running graph, what runs on it right now, and the last requests. */
+/** The home page: the running graph with its traffic, and the last requests. */
 export const Yard = ({ query }: PageProps) => {
   const activity = useLoad(
     useCallback((signal) => readActivity(signal), []),
@@ -43,9 +43,9 @@ export const Yard = ({ query }: PageProps) => {
 
 const none: readonly never[] = [];
 
-/** Each process keeps its own requests; with one, there is nothing to say. */
+/** Each process keeps its own requests; shown only if there are several. */
 const processOf = (activity: Activity | undefined): string | undefined => {
   if (!activity || activity.process.workers < 2) return undefined;
   const { pid, workers } = activity.process;
-  return `What process ${pid} does, one of ${workers}`;
+  return `Process ${pid}, one of ${workers}`;
 };
