@@ -1,8 +1,8 @@
 import type { Fault } from '../model/fault.ts';
 import { countNodes } from './count-nodes.ts';
-import type { Rejection } from './endpoint.ts';
+import type { BodyUse, Rejection } from './endpoint.ts';
 
-/** Memory per byte of a body: bytes, text, parsed values, and the upstream's request. */
+/** Memory per byte of a body at work: bytes, text, parsed values, and the upstream's request. */
 const copiesHeld = 4;
 /**
  * Memory per byte of a large body: garbage of its conversion isn't collected before the next one needs memory. Measured with
@@ -15,57 +15,84 @@ const nodeBytes = 64;
 
 const copiesOf = (bytes: number): number => (bytes < largeBytes ? copiesHeld : copiesOfLarge);
 
-/** The memory budget for the bodies of all active requests: many large ones can't exhaust memory. */
+/**
+ * The memory budget for the bodies of all active requests: many large ones can't exhaust memory. A body counts in full while it
+ * is converted, as its bytes alone while the answer is awaited, and not at all once the answer has begun.
+ */
 export class BodyBudget {
-  #used = 0;
-
   /** Bytes held by all claims. */
-  get usedBytes(): number {
-    return this.#used;
-  }
+  usedBytes = 0;
 
   /** A claim for one request. `maxBytes`: the limit for all claims together. */
   claim(maxBytes: number): BodyClaim {
-    let held = 0;
-    let released = false;
-    const take = (bytes: number): Rejection | undefined => {
-      if (released || held + bytes > maxBytes) return { fault: tooLarge(maxBytes), close: true };
-      if (this.#used + bytes > maxBytes) return { fault: exhausted, close: true };
-      held += bytes;
-      this.#used += bytes;
-      return undefined;
-    };
-    const release = (): void => {
-      this.#used -= held;
-      held = 0;
-    };
-    return {
-      take,
-      expect: (bytes) => take(Math.max(0, bytes * copiesOf(bytes) - held)),
-      complete(body) {
-        release();
-        return take(body.length * copiesOf(body.length) + countNodes(body) * nodeBytes);
-      },
-      release() {
-        release();
-        released = true;
-      },
-    };
+    return new BodyClaim(this, maxBytes);
   }
 }
 
 /** One request's share of the budget. */
-export interface BodyClaim {
+export class BodyClaim {
+  readonly #budget: BodyBudget;
+  readonly #maxBytes: number;
+  #held = 0;
+  /** What the complete body needs. */
+  #conversionBytes = 0;
+  #bodyBytes = 0;
+  #released = false;
+
+  constructor(budget: BodyBudget, maxBytes: number) {
+    this.#budget = budget;
+    this.#maxBytes = maxBytes;
+  }
+
   /** Takes further bytes; a rejection when the budget is exhausted or the request is over. */
-  readonly take: (bytes: number) => Rejection | undefined;
-  /**
-   * Takes the memory for a body of at least `bytes` once decompressed, so that a body that doesn't fit is rejected early.
-   */
-  readonly expect: (bytes: number) => Rejection | undefined;
+  take(bytes: number): Rejection | undefined {
+    if (this.#released || this.#held + bytes > this.#maxBytes) return { fault: tooLarge(this.#maxBytes), close: true };
+    if (this.#budget.usedBytes + bytes > this.#maxBytes) return { fault: exhausted, close: true };
+    this.#setHeld(this.#held + bytes);
+    return undefined;
+  }
+
+  /** Takes the memory for a body of at least `bytes` once decompressed, so that a body that doesn't fit is rejected early. */
+  expect(bytes: number): Rejection | undefined {
+    return this.take(Math.max(0, bytes * copiesOf(bytes) - this.#held));
+  }
+
   /** Replaces what was taken so far with what the complete body needs. */
-  readonly complete: (body: Uint8Array) => Rejection | undefined;
+  complete(body: Uint8Array): Rejection | undefined {
+    this.#setHeld(0);
+    this.#bodyBytes = body.length;
+    this.#conversionBytes = body.length * copiesOf(body.length) + countNodes(body) * nodeBytes;
+    return this.take(this.#conversionBytes);
+  }
+
+  /** Changes what the complete body counts for. Always granted: a retry that converts it again belongs to an admitted request. */
+  hold(use: BodyUse): void {
+    if (!this.#released) this.#setHeld(this.#needed(use));
+  }
+
   /** Returns everything, for good. */
-  readonly release: () => void;
+  release(): void {
+    this.#setHeld(0);
+    this.#released = true;
+  }
+
+  #needed(use: BodyUse): number {
+    switch (use) {
+      case 'conversion':
+        return this.#conversionBytes;
+      case 'retry':
+        return this.#bodyBytes;
+      case 'none':
+        return 0;
+      default:
+        return use satisfies never;
+    }
+  }
+
+  #setHeld(bytes: number): void {
+    this.#budget.usedBytes += bytes - this.#held;
+    this.#held = bytes;
+  }
 }
 
 const exhausted: Fault = {

@@ -26,7 +26,7 @@ export const decompressBody = async (
   body: Uint8Array,
   codings: readonly Decoder[],
   limits: Pick<HttpLimits, 'inflatedBytes' | 'inflateRatio'>,
-  claim: BodyClaim,
+  claim: Pick<BodyClaim, 'expect'>,
 ): Promise<Uint8Array | Rejection> => {
   const maxBytes = Math.min(limits.inflatedBytes, Math.max(smallBytes, body.length * limits.inflateRatio));
   try {
@@ -46,7 +46,7 @@ const undo = async (
   body: Uint8Array,
   codings: readonly Decoder[],
   maxBytes: number,
-  claim: BodyClaim,
+  claim: Pick<BodyClaim, 'expect'>,
 ): Promise<Uint8Array> => {
   const expect = (bytes: number): void => {
     const rejection = claim.expect(bytes);

@@ -35,13 +35,21 @@ export interface HttpRequest {
   readonly headers: Headers;
   /** IPv4 or IPv6 address as text; mapped IPv4 in dotted form. */
   readonly remoteAddress: string;
-  /** Decompressed; empty when there is none. */
+  /** Decompressed; empty when there is none, and after `holdBody('none')`. */
   readonly body: Uint8Array;
+  /** Reports what the body is still held for, which the memory budget counts; before the first call, `conversion`. */
+  readonly holdBody: (use: BodyUse) => void;
   /** Pauses the upstream while this client is slow. */
   readonly backpressure: Backpressure;
   /** When the request head arrived, in milliseconds since 1970. */
   readonly startedAtMs: number;
 }
+
+/**
+ * What a body is held for. `conversion`: bytes, text, values and the upstream's request are. `retry`: its bytes alone, while an
+ * answer is awaited. `none`: nothing is, since the answer has begun.
+ */
+export type BodyUse = 'conversion' | 'retry' | 'none';
 
 /** Request headers in order, with repeated ones; names in lower case. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];

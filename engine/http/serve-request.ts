@@ -98,8 +98,21 @@ export const serveRequest = (res: UwsResponse, head: RequestHead, listener: Serv
     else answer(found, result);
   });
 
-  function answer({ endpoint, params }: RouteMatch, body: Uint8Array): void {
-    const httpRequest: HttpRequest = { ...request, headers, body, backpressure, startedAtMs };
+  function answer({ endpoint, params }: RouteMatch, received: Uint8Array): void {
+    let body = received;
+    const httpRequest: HttpRequest = {
+      ...request,
+      headers,
+      get body() {
+        return body;
+      },
+      holdBody(use) {
+        claim.hold(use);
+        if (use === 'none') body = noBytes;
+      },
+      backpressure,
+      startedAtMs,
+    };
     reply.run(defer(() => endpoint.handle(httpRequest, params)));
   }
 };
@@ -145,5 +158,7 @@ const formatted = (fault: Fault, formatFault: FormatFault, id: string): WholeRep
   const headers = { ...fault.headers, 'content-type': 'application/json; charset=utf-8' };
   return { type: 'whole', status, headers, body: JSON.stringify(body) };
 };
+
+const noBytes = new Uint8Array(0);
 
 const isRejection = (result: Uint8Array | Rejection): result is Rejection => 'fault' in result;

@@ -26,9 +26,10 @@ test('a request reaches its endpoint with all that was sent', async (t) => {
   const before = Date.now();
   await raw(port, post('/preset/a%2Cb/v1?beta=true&x=%20', '{"a":1}', 'X-Request-Id: r1\r\nX-A: 1\r\nX-A: 2\r\n'));
   t.is(seen.length, 1);
-  const [{ startedAtMs, backpressure, ...rest }] = seen as [Record<string, unknown>];
+  const [{ startedAtMs, backpressure, holdBody, ...rest }] = seen as [Record<string, unknown>];
   t.true(Number(startedAtMs) >= before && Number(startedAtMs) <= Date.now());
   t.truthy(backpressure);
+  t.truthy(holdBody);
   t.deepEqual(rest, {
     id: 'r1',
     method: 'POST',
