@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Builds the web interface into ui/dist unless that was made from these very sources. With `--optional`, a build that isn't
-// possible here (the packages for development are missing, the folder can't be written) is no failure; with `--gently` it lets
-// others go first, and leaves a build that is under way elsewhere to them.
+// Builds the web interface into ui/dist, unless it is up to date. With `--optional`, a build that is impossible here (missing
+// development packages, a read-only folder) isn't a failure. With `--gently`, it runs at low priority and leaves a running
+// build alone.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -15,10 +15,10 @@ const lock = join(ui, '.building');
 const optional = process.argv.includes('--optional');
 const gently = process.argv.includes('--gently');
 
-/** A build takes seconds; what takes that long isn't one. */
+/** The longest wait for another build, in milliseconds. */
 const mostWaitMs = 120_000;
 
-/** One line of text that changes when a source or a package's version does. */
+/** A hash that changes with each source file and package version. */
 const stateOfSources = () => {
   const hash = createHash('sha256');
   const sources = readdirSync(join(ui, 'src'), { recursive: true, withFileTypes: true })
@@ -45,7 +45,7 @@ const builtFrom = () => {
   }
 };
 
-/** Two builds at once would cost twice the time and end up the same. A build that was killed holds nothing up. */
+/** Only one build runs at a time. The lock of a killed build is taken over. */
 const takeLock = () => {
   try {
     writeFileSync(lock, String(process.pid), { flag: 'wx' });
@@ -68,7 +68,7 @@ const holderOf = (file) => {
 
 const isAlive = (pid) => {
   try {
-    // A file that was made but not yet written to names nobody; it will in a moment.
+    // An empty lock file is about to get its process id.
     return pid === 0 ? existsSync(lock) : process.kill(pid, 0);
   } catch (error) {
     return error.code === 'EPERM';
@@ -76,20 +76,20 @@ const isAlive = (pid) => {
 };
 
 const build = async (sources) => {
-  // Whatever is set where it is started: React's other build is twice as large and slow.
+  // Regardless of the environment: React's development build is twice as large and slow.
   process.env.NODE_ENV = 'production';
   const { build: bundle } = await import('vite');
   const { default: config } = await import('./vite.config.js');
   const drafts = join(ui, `.dist-${process.pid}`);
   const outgoing = `${drafts}-before`;
   for (const name of readdirSync(ui)) {
-    // Left by builds that were killed.
+    // Left by killed builds.
     if (name.startsWith('.dist-')) rmSync(join(ui, name), { recursive: true, force: true });
   }
   try {
     await bundle({ ...config, configFile: false, logLevel: 'warn', build: { ...config.build, outDir: drafts } });
     writeFileSync(join(drafts, '.sources'), sources);
-    // Put in its place as a whole: nobody is served half a build.
+    // Replaced as a whole: a half-finished build is never served.
     if (existsSync(dist)) renameSync(dist, outgoing);
     renameSync(drafts, dist);
   } finally {
@@ -99,7 +99,7 @@ const build = async (sources) => {
 };
 
 const run = async () => {
-  // An image holds the built files alone.
+  // A container image has only the built files.
   if (!existsSync(join(ui, 'src'))) return;
   const patience = Date.now() + mostWaitMs;
   for (;;) {
@@ -107,8 +107,8 @@ const run = async () => {
     if (builtFrom() === sources) return;
     if (takeLock()) return buildLocked(sources);
     if (gently) return;
-    // Somebody else builds. Whoever waits for files wants those of these sources, which may not be the ones at work there.
-    if (Date.now() > patience) throw new Error(`another build holds ${lock}; remove that file if there is none`);
+    // Another process is building, maybe from older sources: wait and compare again.
+    if (Date.now() > patience) throw new Error(`another build holds ${lock}; remove that file if none is running`);
     await wait(200);
   }
 };
@@ -123,7 +123,7 @@ const buildLocked = async (sources) => {
 };
 
 const causeOf = (error) => {
-  if (error.code === 'ERR_MODULE_NOT_FOUND') return 'the packages for development are not installed';
+  if (error.code === 'ERR_MODULE_NOT_FOUND') return 'the development packages are not installed';
   const missing = [error, error.cause].find((one) => one?.code === 'MODULE_NOT_FOUND');
   const [line] = (missing ?? error).message.split('\n');
   return missing ? `${line}; run \`npm install\` again on this machine` : line;
@@ -131,11 +131,11 @@ const causeOf = (error) => {
 
 let failed = false;
 const fail = (error) => {
-  if (!failed) process.stderr.write(`The web interface was not built: ${causeOf(error)}\n`);
+  if (!failed) process.stderr.write(`Could not build the web interface: ${causeOf(error)}\n`);
   failed = true;
   process.exitCode = optional ? 0 : 1;
 };
 
-// A bundler whose native package is missing fails a second time where nothing waits for it.
+// A bundler without its native package fails again in an unawaited promise.
 process.on('unhandledRejection', fail);
 await run().catch(fail);

@@ -87,7 +87,7 @@ test('where the packages for it are missing, that is said, and only fails where 
   const folder = await smallSources(t);
   const failed = await build(folder);
   t.is(failed.code, 1);
-  t.regex(failed.says, /^The web interface was not built: the packages for development are not installed\n$/);
+  t.regex(failed.says, /^Could not build the web interface: the development packages are not installed\n$/);
   t.is((await build(folder, '--optional')).code, 0);
 });
 
@@ -106,7 +106,7 @@ test('where a tool lacks its build for this platform, that is one line, and no f
     void Promise.reject(error);
     throw error;`,
   );
-  const line = /^The web interface was not built: .*run `npm install` again on this machine.*\n$/;
+  const line = /^Could not build the web interface: .*run `npm install` again on this machine.*\n$/;
   const optional = await build(folder, '--optional');
   t.is(optional.code, 0);
   t.regex(optional.says, line);

@@ -216,9 +216,9 @@ const optionCases: readonly (readonly [Json, readonly string[]])[] = [
   [{ cap: 10 }, ['o.cap must be at most 9']],
   [{ cap: 1, tag: 'A' }, ['o.tag must match ^[a-z]+$']],
   [{ cap: 1, tag: 'abcde' }, ['o.tag must have at most 4 characters']],
-  [{ cap: 1, mode: 'x' }, ['o.mode is none of the values that it may have']],
-  [{ cap: 1, list: [1] }, ['o.list[0] must be a text']],
-  [{ cap: 1, more: 1 }, ['o.more is not known']],
+  [{ cap: 1, mode: 'x' }, ['o.mode is not an allowed value']],
+  [{ cap: 1, list: [1] }, ['o.list[0] must be a string']],
+  [{ cap: 1, more: 1 }, ['o.more is unknown']],
   [[], ['o must be a JSON object']],
 ];
 

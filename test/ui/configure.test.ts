@@ -355,12 +355,12 @@ browserTest('unsaved changes outlive a reload, malformed text too; leaving asks'
     await page.getByRole('combobox', { name: 'Default: destination' }).fill('first,small');
     await page.getByText('Unsaved changes').waitFor();
     await page.reload();
-    await page.getByText('Your unsaved changes are back').waitFor();
+    await page.getByText('Unsaved changes restored').waitFor();
     t.is(await page.getByRole('combobox', { name: 'Default: destination' }).inputValue(), 'first,small');
 
     await page.goto(`${gateway.baseUrl}/ui#/settings?tab=file`);
     await replaceText(page.getByRole('textbox', { name: 'config.json' }), '{ "PORT": ');
-    await page.getByText('is no JSON yet').first().waitFor();
+    await page.getByText('is not valid JSON yet').first().waitFor();
     await page.reload();
     await page.getByRole('textbox', { name: 'config.json' }).getByText('"PORT"').waitFor();
     t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
@@ -393,7 +393,7 @@ browserTest(
         await page.getByText('The same settings were changed elsewhere').waitFor();
         t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
         t.like(await onDisk(), { Router: { default: 'first,large' } });
-        t.false(await page.getByText('save once more').isVisible());
+        t.false(await page.getByText('save again').isVisible());
         await page.getByRole('button', { name: 'Keep mine' }).click();
         await save(page);
         t.like(await onDisk(), { Router: { default: 'second,other' } });

@@ -72,7 +72,7 @@ browserTest('the first page is light, asks nobody else, and leads by key to the 
   t.true(size > 0 && size < 250_000, `${size} bytes`);
 
   await tab.page.keyboard.press('Tab');
-  t.is(await tab.page.evaluate('document.activeElement.textContent'), 'Skip to the page');
+  t.is(await tab.page.evaluate('document.activeElement.textContent'), 'Skip to main content');
   await tab.page.keyboard.press('Enter');
   t.is(await tab.page.evaluate('document.activeElement.id'), 'main');
   await tab.page.keyboard.press('?');
@@ -159,7 +159,7 @@ browserTest('a recorded request is opened by key: steps, events, curl, replay in
   const tab = await browser.open(`${gateway.baseUrl}/ui`);
   const { page } = tab;
   await page.getByRole('button', { name: 'Record requests' }).click();
-  await page.getByText('The last 50 are kept, each up to 1.0 MiB').waitFor();
+  await page.getByText('The last 50 requests are kept, up to 1.0 MiB each').waitFor();
   await page.getByRole('button', { name: 'Start recording' }).click();
   await page.getByRole('button', { name: 'Recording requests' }).waitFor();
   const id = await send(
@@ -235,10 +235,10 @@ browserTest('a gateway that does not answer is said in words, and the page goes 
   const { page } = await browser.open(`${gateway.baseUrl}/ui`);
   await page.getByText('Where requests come from').waitFor();
   await page.route('**/{api,health}/**', (asked) => asked.abort());
-  await page.getByText('The gateway does not answer').waitFor();
+  await page.getByText('The gateway is not responding').waitFor();
   t.deepEqual(await violations(page), []);
   await page.unrouteAll();
-  await page.getByText('The gateway does not answer').waitFor({ state: 'detached' });
+  await page.getByText('The gateway is not responding').waitFor({ state: 'detached' });
   await send(gateway.baseUrl, { model: 'any' });
   await page.getByRole('region', { name: 'Request list' }).getByText('fast, small').first().waitFor();
 });
@@ -248,12 +248,12 @@ browserTest('a service with a key asks for it once in a tab, and says when it is
   const guarded = await startGateway({ ...configOf(upstream.url), APIKEY: key });
   t.teardown(guarded.stop);
   const { page } = await browser.open(`${guarded.baseUrl}/ui#/settings`);
-  const dialog = page.getByRole('dialog', { name: 'This gateway asks for its key' });
+  const dialog = page.getByRole('dialog', { name: 'This gateway requires a key' });
   await dialog.getByLabel('Key', { exact: true }).fill('not the key');
   t.deepEqual(await violations(page), []);
   await takePictures(page, 'key');
-  await dialog.getByRole('button', { name: 'Open' }).click();
-  await dialog.getByText('The gateway did not take that key.').waitFor();
+  await dialog.getByRole('button', { name: 'Continue' }).click();
+  await dialog.getByText('The gateway rejected this key.').waitFor();
   await dialog.getByLabel('Key', { exact: true }).fill(key);
   await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });

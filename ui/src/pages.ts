@@ -7,14 +7,14 @@ export interface PageEntry {
   /** The first part of its address: `#/<name>`; the home page's is empty. */
   readonly name: string;
   readonly title: string;
-  /** What leads there; a page without is reached from others. */
+  /** Its link in the navigation; pages without one are reached from others. */
   readonly link?: {
-    readonly group: 'Watch' | 'Set up' | 'Use';
+    readonly group: 'Monitor' | 'Configure' | 'Use';
     readonly icon: IconName;
-    /** `g` and this key go there. */
+    /** Pressing `g` and this key opens it. */
     readonly key: string;
   };
-  /** Fetched when somebody goes there. */
+  /** Loads its code on the first visit. */
   readonly load: () => Promise<ComponentType<PageProps>>;
 }
 
@@ -23,7 +23,7 @@ export const pages: readonly PageEntry[] = [
   {
     name: '',
     title: 'Yard',
-    link: { group: 'Watch', icon: 'yard', key: 'y' },
+    link: { group: 'Monitor', icon: 'yard', key: 'y' },
     load: async () => (await import('./pages/yard/yard.tsx')).Yard,
   },
   {
@@ -34,37 +34,37 @@ export const pages: readonly PageEntry[] = [
   {
     name: 'logs',
     title: 'Logs',
-    link: { group: 'Watch', icon: 'logs', key: 'l' },
+    link: { group: 'Monitor', icon: 'logs', key: 'l' },
     load: async () => (await import('./pages/logs/logs.tsx')).Logs,
   },
   {
     name: 'providers',
     title: 'Providers',
-    link: { group: 'Set up', icon: 'providers', key: 'p' },
+    link: { group: 'Configure', icon: 'providers', key: 'p' },
     load: async () => (await import('./pages/providers/providers.tsx')).Providers,
   },
   {
     name: 'routing',
     title: 'Routing',
-    link: { group: 'Set up', icon: 'routing', key: 'r' },
+    link: { group: 'Configure', icon: 'routing', key: 'r' },
     load: async () => (await import('./pages/routing/routing.tsx')).Routing,
   },
   {
     name: 'transformers',
     title: 'Transformers',
-    link: { group: 'Set up', icon: 'transformers', key: 't' },
+    link: { group: 'Configure', icon: 'transformers', key: 't' },
     load: async () => (await import('./pages/transformers/transformers.tsx')).Transformers,
   },
   {
     name: 'presets',
     title: 'Presets',
-    link: { group: 'Set up', icon: 'presets', key: 'e' },
+    link: { group: 'Configure', icon: 'presets', key: 'e' },
     load: async () => (await import('./pages/presets/presets.tsx')).Presets,
   },
   {
     name: 'settings',
     title: 'Settings',
-    link: { group: 'Set up', icon: 'settings', key: 's' },
+    link: { group: 'Configure', icon: 'settings', key: 's' },
     load: async () => (await import('./pages/settings/settings.tsx')).Settings,
   },
   {

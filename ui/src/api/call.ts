@@ -53,7 +53,7 @@ export const send = async (
   const response = await fetch(path + queryText(query), init).catch((error: unknown) => {
     if (isAbort(error)) throw error;
     lostConnection();
-    throw new ApiError(0, 'The gateway does not answer. Is it running?');
+    throw new ApiError(0, 'The gateway is not responding. Is it running?');
   });
   if (response.status === 401) refuseKey(key);
   return response;
@@ -65,7 +65,7 @@ export const failure = async (response: Response): Promise<ApiError> =>
 
 /** The same, of an answer that was read. */
 export const failureIn = (status: number, text: string): ApiError =>
-  new ApiError(status, messageIn(text) ?? `The gateway answered ${status}.`);
+  new ApiError(status, messageIn(text) ?? `The gateway returned status ${status}.`);
 
 const messageIn = (text: string): string | undefined => {
   try {
@@ -84,7 +84,7 @@ const readJson = async (response: Response): Promise<unknown> => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError(response.status, 'The gateway sent an answer that this page cannot read.');
+    throw new ApiError(response.status, 'The gateway sent a response that this page cannot read.');
   }
 };
 

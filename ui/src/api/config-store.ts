@@ -82,7 +82,7 @@ export const saveConfig = async (change: (config: ConfigFile) => ConfigFile): Pr
 };
 
 const changedElsewhere =
-  'Nothing was saved: the configuration was changed elsewhere in the meantime. It has been loaded anew and your edit is still here; save once more to put it on top.';
+  'Not saved: the configuration was changed elsewhere. It was reloaded and your changes are kept; save again to apply them.';
 
 const hold = ({ config, etag }: ReadConfig): void => {
   const before = held.get();

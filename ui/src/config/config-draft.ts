@@ -7,22 +7,22 @@ import { type Conflict, mergeChanges } from './merge-changes.ts';
 import { sameJson } from './same-json.ts';
 import { forgetTexts } from './unreadable-texts.ts';
 
-/** The configuration as it is being edited; all pages that edit it share this draft. */
+/** A draft of the configuration, shared by all pages that edit it. */
 interface Held {
-  /** What was saved when the draft was begun, or was last put on top of what is saved. */
+  /** The saved configuration that the draft is based on. */
   readonly base: ConfigFile;
   readonly draft: ConfigFile;
 }
 
-/** What there is to say about the draft. */
+/** The state of the draft. */
 interface DraftState {
-  /** `undefined`: nothing was changed. */
+  /** `undefined`: no changes. */
   readonly held: Held | undefined;
-  /** The draft was left from before the page was loaded. */
+  /** The draft was restored when the page loaded. */
   readonly restored: boolean;
-  /** Changed here and elsewhere, and not alike: somebody has to decide. */
+  /** Changed differently here and elsewhere: the user decides. */
   readonly conflicts: readonly Conflict[];
-  /** Changes made elsewhere were taken over below those made here. */
+  /** Changes made elsewhere were merged into the draft. */
   readonly rebased: boolean;
 }
 
@@ -34,14 +34,14 @@ const restore = (): DraftState => {
   const text = place.read();
   if (text === undefined) return clean;
   try {
-    // As `hold` wrote it.
+    // Written by `hold`.
     return { ...clean, held: JSON.parse(text) as Held, restored: true };
   } catch {
     return clean;
   }
 };
 
-/** The draft of the configuration; it outlives a reload, until the tab is closed. */
+/** The draft of the configuration; it survives a reload, until the tab is closed. */
 export const configDraft = createStore<DraftState>(restore());
 
 const hold = (next: DraftState): void => {
@@ -49,7 +49,7 @@ const hold = (next: DraftState): void => {
   configDraft.set(next);
 };
 
-/** Changes the draft. `saved` is what it begins from when there is none. */
+/** Changes the draft. Without one, it begins with `saved`. */
 export const changeDraft = (saved: ConfigFile, change: (config: ConfigFile) => ConfigFile): void => {
   const state = configDraft.get();
   const { base, draft } = state.held ?? { base: saved, draft: saved };
@@ -58,13 +58,13 @@ export const changeDraft = (saved: ConfigFile, change: (config: ConfigFile) => C
   else hold({ ...state, held: { base, draft: next } });
 };
 
-/** Forgets the draft, and texts that aren't part of it yet. */
+/** Discards the draft and malformed texts. */
 export const discardDraft = (): void => {
   forgetTexts();
   hold(clean);
 };
 
-/** Something else is saved now: the draft goes on top of it, unless both changed the same thing. */
+/** Rebases the draft on a newer saved configuration, unless both changed the same setting. */
 export const rebaseDraft = (saved: ConfigFile): void => {
   const state = configDraft.get();
   const { held } = state;
@@ -83,17 +83,17 @@ export const rebaseDraft = (saved: ConfigFile): void => {
   else hold({ ...state, held: { base: saved, draft: value }, conflicts: [], rebased: true });
 };
 
-/** Decides every conflict: by what was edited here, or by what is saved. All other changes stay. */
-export const settleConflicts = (saved: ConfigFile, by: 'mine' | 'theirs'): void => {
+/** Resolves all conflicts, with the draft's or the saved values. Other changes stay. */
+export const resolveConflicts = (saved: ConfigFile, by: 'mine' | 'theirs'): void => {
   const { held } = configDraft.get();
   if (!held) return;
   const { base, draft } = held;
-  // Where both sides differ, the second of `mergeChanges` wins.
+  // In a conflict, the second argument of `mergeChanges` wins.
   const { value } = by === 'mine' ? mergeChanges(base, draft, saved) : mergeChanges(base, saved, draft);
   hold(sameJson(value, saved) ? clean : { ...configDraft.get(), held: { base: saved, draft: value }, conflicts: [] });
 };
 
-/** Saves the draft. Resolves to what the gateway said; rejects with an `ApiError` in words, with status 412 for a conflict. */
+/** Saves the draft. Resolves to the gateway's message; rejects with an `ApiError`, with status 412 for a conflict. */
 export const saveDraft = async (): Promise<string> => {
   const attempt = () =>
     saveConfig((newest) => {
@@ -103,7 +103,7 @@ export const saveDraft = async (): Promise<string> => {
       return held?.draft ?? newest;
     });
   const { message } = await attempt().catch((error: unknown) => {
-    // Somebody was faster. What they changed has been loaded; where that is something else, both fit together.
+    // The configuration was saved elsewhere. That change is loaded now; without conflicts, both fit together.
     if (error instanceof ApiError && error.status === 412 && configDraft.get().conflicts.length === 0) return attempt();
     throw error;
   });
@@ -111,5 +111,4 @@ export const saveDraft = async (): Promise<string> => {
   return message;
 };
 
-const changedElsewhere =
-  'Nothing was saved: the same settings were changed elsewhere in the meantime. Decide below which of the two is to stay.';
+const changedElsewhere = 'Not saved: the same settings were changed elsewhere. Choose below which values to keep.';

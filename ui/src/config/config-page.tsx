@@ -39,7 +39,7 @@ export const ConfigPage = ({
     <>
       <PageHeader title={title} about={about} actions={saved && actions} />
       {error !== undefined && (
-        <Notice kind="failed" title="The configuration could not be read">
+        <Notice kind="failed" title="Could not load the configuration">
           {error}
         </Notice>
       )}
@@ -55,7 +55,7 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
   const { warnings, of } = useStore(checked);
   const texts = useStore(unreadableTexts);
   const told = useFaults();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: modules are loaded anew with each saved configuration
+  // biome-ignore lint/correctness/useExhaustiveDependencies: modules are reloaded with each saved configuration
   const load = useCallback((signal: AbortSignal) => listTransformers(signal), [saved]);
   const { data: transformers = none } = useLoad(load);
   const draft = held?.draft;
@@ -71,7 +71,7 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
       saved,
       dirty: draft !== undefined,
       change: (change) => changeDraft(saved, change),
-      // Where both speak of a place, the words for its control are enough.
+      // If both report the same path, the control's own message is enough.
       faults: [...told.filter(({ path }) => !own.faults.some((one) => one.path === path)), ...own.faults],
       warnings: [...(of === config ? warnings : []), ...own.warnings],
       transformers,
@@ -80,13 +80,13 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
   return (
     <FormContext value={form}>
       {restored && conflicts.length === 0 && (
-        <Notice title="Your unsaved changes are back" actions={<Button onClick={discardDraft}>Discard them</Button>}>
-          This tab kept them when the page was left. They are not saved yet.
+        <Notice title="Unsaved changes restored" actions={<Button onClick={discardDraft}>Discard changes</Button>}>
+          This tab kept your changes. They are not saved yet.
         </Notice>
       )}
       {rebased && conflicts.length === 0 && (
-        <Notice title="The configuration was changed elsewhere meanwhile">
-          Those changes have been loaded, and yours are on top of them. Nothing was lost on either side.
+        <Notice title="The configuration was changed elsewhere">
+          Those changes were merged with yours. Nothing was lost.
         </Notice>
       )}
       {conflicts.length > 0 && <Conflicts conflicts={conflicts} saved={saved} />}

@@ -1,12 +1,12 @@
 import type { ConfigFile } from '../api/config.ts';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { settleConflicts } from './config-draft.ts';
+import { resolveConflicts } from './config-draft.ts';
 import { Diff } from './diff.tsx';
 import { hideKeys } from './hide-keys.ts';
 import type { Conflict } from './merge-changes.ts';
 
-/** Explains what was changed here and elsewhere, and lets somebody decide. */
+/** Shows conflicting changes, for the user to resolve. */
 export const Conflicts = ({
   conflicts,
   saved,
@@ -19,16 +19,15 @@ export const Conflicts = ({
     title="The same settings were changed elsewhere"
     actions={
       <>
-        <Button onClick={() => settleConflicts(saved, 'mine')}>Keep mine</Button>
-        <Button onClick={() => settleConflicts(saved, 'theirs')}>Take what is saved</Button>
+        <Button onClick={() => resolveConflicts(saved, 'mine')}>Keep mine</Button>
+        <Button onClick={() => resolveConflicts(saved, 'theirs')}>Use saved</Button>
       </>
     }
   >
     <div className="stack" role="alert">
       <p>
-        Nothing was saved: since you began, somebody else has saved other values for{' '}
-        {conflicts.map(({ path }) => path).join(', ')}. Decide which are to stay: what is saved (−), or what you have
-        (+). Everything else of both sides fits together and stays.
+        Not saved: since you started editing, other values were saved for {conflicts.map(({ path }) => path).join(', ')}
+        . Choose which to keep: the saved values (−) or yours (+). All other changes are merged.
       </p>
       {conflicts.map(({ path, mine, theirs }) => (
         <Diff key={path} label={path} before={print(path, theirs)} after={print(path, mine)} />

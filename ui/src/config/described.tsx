@@ -1,4 +1,4 @@
-/** A schema's description: what stands between backticks is code. */
+/** A schema's description. Text in backticks is shown as code. */
 export const Described = ({ text }: { readonly text: string }) =>
   text.split('`').map((piece, index) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text that doesn't change

@@ -1,13 +1,13 @@
-/** A line of a comparison. */
+/** A line of a diff. */
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
 }
 
-/** Beyond so many differing lines on both sides together, the middle is told as replaced whole. */
+/** The most differing lines, on both sides together, that are searched; beyond that, all are replaced. */
 const mostSearched = 1_200;
 
-/** The shortest way from one text to the other, line by line. */
+/** The shortest diff of two texts, line by line. */
 export const diffLines = (before: string, after: string): readonly DiffLine[] => {
   const [from, to] = [before.split('\n'), after.split('\n')];
   let head = 0;

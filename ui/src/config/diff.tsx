@@ -4,13 +4,13 @@ import { Button } from '../parts/button.tsx';
 import { type DiffLine, diffLines } from './diff-lines.ts';
 import './diff.css';
 
-/** So many lines around a change are shown. */
+/** How many unchanged lines are shown around a change. */
 const around = 3;
 
 const marks = { same: ' ', removed: '−', added: '+' } as const;
 const words = { same: '', removed: 'removed: ', added: 'added: ' } as const;
 
-/** Two texts, line by line; what is the same in both is folded. */
+/** A line-by-line diff of two texts; unchanged parts are folded. */
 export const Diff = ({
   label,
   before,
@@ -24,7 +24,7 @@ export const Diff = ({
   const lines = useMemo(() => diffLines(before, after), [before, after]);
   const removed = lines.filter(({ kind }) => kind === 'removed').length;
   const added = lines.filter(({ kind }) => kind === 'added').length;
-  if (removed + added === 0) return <p className="soft">{label}: no difference.</p>;
+  if (removed + added === 0) return <p className="soft">{label}: no differences.</p>;
   const shown = all ? lines.map((line, index) => ({ line, index })) : nearChanges(lines);
   return (
     <figure className="diff">
@@ -35,11 +35,11 @@ export const Diff = ({
         </span>
         {(all || shown.length < lines.length) && (
           <Button look="quiet" onClick={() => setAll(!all)}>
-            {all ? 'Changes only' : 'Whole text'}
+            {all ? 'Changes only' : 'Show all'}
           </Button>
         )}
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions need keyboard access */}
       <section className="diff-lines" aria-label={label} tabIndex={0}>
         {shown.map(({ line, index }, position) => (
           <div key={index}>

@@ -5,8 +5,8 @@ import { sameJson } from './same-json.ts';
 import { schemaFaults } from './schema-faults.ts';
 
 /**
- * What is wrong with entries of the list of transformers, as far as the page can tell before the gateway has: names that nothing has,
- * options that don't fit. Faults of an edit, and warnings where they were saved before.
+ * Checks entries of the transformers before the gateway does: unknown names and invalid options. Edited entries yield faults,
+ * entries that were saved like this yield warnings.
  */
 export const entryFindings = (
   config: ConfigFile,
@@ -25,7 +25,7 @@ export const entryFindings = (
     if (!known && entry.path === undefined && entry.name)
       list.push({
         path: `${path}.name`,
-        message: `is ${JSON.stringify(entry.name)}, but there is no such transformer`,
+        message: `is an unknown transformer: ${JSON.stringify(entry.name)}`,
       });
     if (known?.options) list.push(...schemaFaults(entry.options ?? {}, known.options, `${path}.options`));
   });

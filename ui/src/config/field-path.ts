@@ -1,22 +1,22 @@
 import { isJsonObject, type Json } from '../api/json.ts';
 
-/** Whether one path is the other or leads further down from it. */
+/** Whether `path` is `around` or lies below it. */
 export const isWithin = (path: string, around: string): boolean =>
   path === around || path.startsWith(`${around}.`) || path.startsWith(`${around}[`);
 
-/** A copy of an object with this member; `undefined` takes it away. */
+/** A copy of an object with this member; `undefined` removes it. */
 export const withMember = <T extends { readonly [name: string]: Json | undefined }>(
   value: T,
   name: string,
   member: Json | undefined,
 ): T => {
   const { [name]: _, ...rest } = value;
-  // In its old place where it had one: a file's order is its owner's.
+  // An existing member keeps its position: the file's order is the user's.
   if (member === undefined) return rest as T;
   return { ...value, [name]: member };
 };
 
-/** As `withMember`, for a member of a member; what is left empty goes. */
+/** Like `withMember`, for a member of a member; an empty parent is removed. */
 export const withInner = <T extends { readonly [name: string]: Json | undefined }>(
   value: T,
   outer: string,

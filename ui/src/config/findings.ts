@@ -5,31 +5,31 @@ import { createStore, useStore } from '../state/store.ts';
 import { parseText } from './parse-text.ts';
 import { unreadableTexts } from './unreadable-texts.ts';
 
-/** What the gateway says about a configuration. */
+/** The gateway's check of a configuration. */
 interface Checked extends CheckedConfig {
-  /** The one that it speaks of. */
+  /** The checked configuration. */
   readonly of: ConfigFile | undefined;
-  /** Why it couldn't be asked. */
+  /** Why the check failed. */
   readonly error: string | undefined;
 }
 
 const nothing: Checked = { of: undefined, error: undefined, faults: [], warnings: [], restart: [] };
 
-/** The newest check of the draft or, while there is none, of what is saved. */
+/** The latest check of the draft or, without one, of the saved configuration. */
 export const checked = createStore<Checked>(nothing);
 
-/** How long somebody must have stopped typing, in milliseconds. */
+/** Debounce time after typing, in milliseconds. */
 const pauseMs = 250;
 
 const turn = createStore(0);
 
-/** Has the configuration checked once more: what holds it up may be gone, such as a restart that was due. */
+/** Checks the configuration again, for example after a due restart. */
 export const checkAgain = (): void => turn.set(turn.get() + 1);
 
-/** Has a configuration checked, now and whenever it has changed. Once per page. */
+/** Checks a configuration now and after each change. Once per page. */
 export const useChecks = (config: ConfigFile): void => {
   const again = useStore(turn);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn is a reason to check it again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn checks again
   useEffect(() => {
     const leaving = new AbortController();
     const timer = window.setTimeout(() => {
@@ -47,20 +47,20 @@ export const useChecks = (config: ConfigFile): void => {
   }, [config, again]);
 };
 
-/** All that keeps the draft from being saved. */
+/** Everything that prevents saving the draft. */
 export const useFaults = (): readonly Finding[] => {
   const texts = useStore(unreadableTexts);
   const { faults } = useStore(checked);
   return useMemo(() => {
     const unread = [...texts].map(([path, text]) => {
       const parsed = parseText(text);
-      return { path, message: 'problem' in parsed ? parsed.problem : 'can not be used as it is' };
+      return { path, message: 'problem' in parsed ? parsed.problem : 'cannot be used as is' };
     });
     return [...unread, ...faults];
   }, [texts, faults]);
 };
 
-/** A message that reads on after a path, as a sentence of its own. */
+/** Turns a message that follows a path into a sentence. */
 export const sentence = (message: string): string => {
   const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -1,20 +1,20 @@
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { isLiteralKey } from './reference.ts';
 
-/** A configuration whose keys can't be read, and the way back. */
+/** A configuration with placeholders instead of keys, and the keys. */
 interface Hidden {
   readonly shown: JsonObject;
-  /** Each stand-in, and the key that it stands for. */
+  /** The keys by placeholder. */
   readonly keys: ReadonlyMap<string, string>;
 }
 
 /**
- * Puts a stand-in in the place of every key that is written out. It names the key's place, not the key, so that a draft which was
- * begun before the key was changed elsewhere ends up with the newer one.
+ * Replaces each key in plain text by a placeholder. It names the key's place, so that an older draft gets the newer key when
+ * that was changed elsewhere.
  */
 export const hideKeys = (config: JsonObject): Hidden => {
   const keys = new Map<string, string>();
-  const standIn = (key: string, place: string): string => {
+  const placeholder = (key: string, place: string): string => {
     for (let copy = 1; ; copy += 1) {
       const text = `•••• ${place}${copy === 1 ? '' : ` (${copy})`}`;
       const known = keys.get(text);
@@ -23,7 +23,7 @@ export const hideKeys = (config: JsonObject): Hidden => {
     }
   };
   const hide = (value: Json, place: string): Json => {
-    if (typeof value === 'string') return isLiteralKey(value) ? standIn(value, place) : value;
+    if (typeof value === 'string') return isLiteralKey(value) ? placeholder(value, place) : value;
     if (Array.isArray(value)) return value.map((one: Json, index) => hide(one, `${place}, no. ${index + 1}`));
     return value;
   };
@@ -40,7 +40,7 @@ export const hideKeys = (config: JsonObject): Hidden => {
   return { shown: isJsonObject(shown) ? shown : {}, keys };
 };
 
-/** Puts the keys back in the place of their stand-ins. Stand-ins that stand for nothing (any more) are named. */
+/** Replaces placeholders by their keys. `unknown` lists placeholders without a key. */
 export const putKeysBack = (
   shown: Json,
   keys: ReadonlyMap<string, string>,

@@ -8,7 +8,7 @@ import { type Parsed, parseText } from './parse-text.ts';
 import { sameJson } from './same-json.ts';
 import { keepText, unreadableTexts } from './unreadable-texts.ts';
 
-/** A value that is edited as JSON. While the text can't be read, the draft can't be saved; nothing typed is lost meanwhile. */
+/** Edits a value as JSON. Malformed text blocks saving, but is kept. */
 export const JsonField = ({
   label,
   hint,
@@ -27,15 +27,15 @@ export const JsonField = ({
   /** `undefined`: the text is empty. */
   readonly onChange: (value: Json | undefined) => void;
   readonly findings?: readonly (Finding & { readonly severity?: 'error' | 'warning' })[];
-  /** Why a value can't be taken; reads on after the field's name. */
+  /** Why a value is invalid; follows the field's name in a sentence. */
   readonly problemOf?: (value: Json) => string | undefined;
-  /** The label is said, but not shown. */
+  /** The label is visually hidden. */
   readonly unlabelled?: boolean;
   readonly maxLines?: number;
 }) => {
   const unread = useStore(unreadableTexts).get(path);
   const [typed, setTyped] = useState('');
-  // What was typed stays as it was typed, for as long as it says what the draft says.
+  // The typed text stays while it has the draft's value.
   const isTyped = typed.trim() === '' ? value === undefined : isValue(typed, value);
   const shown = unread ?? (isTyped ? typed : JSON.stringify(value, null, 2));
   const read = (text: string): Parsed => {

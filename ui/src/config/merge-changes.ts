@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { sameJson } from './same-json.ts';
 
-/** A value that was changed on both sides, and not alike. */
+/** A value changed differently on both sides. */
 export interface Conflict {
   /** `Router.default`; a list is one value. */
   readonly path: string;
@@ -9,21 +9,18 @@ export interface Conflict {
   readonly theirs: Json | undefined;
 }
 
-/** What two changes of the same thing come to. */
+/** The result of a merge. */
 interface Merged<T> {
-  /** With my side's value wherever there is a conflict. */
+  /** Has my value for each conflict. */
   readonly value: T;
   readonly conflicts: readonly Conflict[];
 }
 
-/**
- * Puts my changes of `base` on top of theirs. Objects are merged member by member; any other value that only one side changed is
- * taken from that side.
- */
+/** Merges two changes of `base`. Objects are merged member by member; any other value is taken from the side that changed it. */
 export const mergeChanges = <T extends JsonObject>(base: T, mine: T, theirs: T): Merged<T> => {
   const conflicts: Conflict[] = [];
   const value = mergeObjects(base, mine, theirs, '', conflicts);
-  // Each member is one of those of `mine` or `theirs`.
+  // Each member comes from `mine` or `theirs`.
   return { value: value as T, conflicts };
 };
 
@@ -43,7 +40,7 @@ const mergeObjects = (
   return Object.fromEntries(members);
 };
 
-/** What every object inherits is no member of it. */
+/** Inherited properties aren't members. */
 const own = (value: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(value, name) ? value[name] : undefined;
 

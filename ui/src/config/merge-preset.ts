@@ -1,17 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 
-/** What a manifest says of itself. */
+/** The descriptive fields of a manifest. */
 const about = ['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords'];
 
-/** Fields that one service has for all presets. */
-export const ofTheService: readonly string[] = [
+/** Fields of the service, which presets can't set. */
+export const serviceFields: readonly string[] = [
   ...['HOST', 'PORT', 'WORKERS', 'APIKEY', 'LOG', 'LOG_LEVEL', 'ALLOWED_HOSTS', 'CHAT_STRICT'],
   ...['LIMITS', 'TIMEOUTS', 'RETRY', 'BREAKER', 'KEYS'],
 ];
 
-/** What requests of a preset see: its fields over those of the configuration; of the router each member, of its lists each scenario. */
+/** The configuration that a preset's requests use: its fields replace others, `Router` is merged by member. */
 export const mergePreset = (config: JsonObject, manifest: JsonObject): JsonObject => {
-  const own = Object.entries(manifest).filter(([name]) => !about.includes(name) && !ofTheService.includes(name));
+  const own = Object.entries(manifest).filter(([name]) => !about.includes(name) && !serviceFields.includes(name));
   const merged: JsonObject = { ...config, ...Object.fromEntries(own) };
   const { Router: below } = config;
   const { Router: above } = merged;

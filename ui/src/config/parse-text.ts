@@ -1,14 +1,14 @@
 import type { Json } from '../api/json.ts';
 
-/** A text's value, or why it has none. */
+/** A parsed value, or why there is none. */
 export type Parsed = { readonly value: Json } | { readonly problem: string };
 
-/** Reads JSON. */
+/** Parses JSON. */
 export const parseText = (text: string): Parsed => {
   try {
     // What JSON.parse gives is JSON.
     return { value: JSON.parse(text) as Json };
   } catch (error) {
-    return { problem: `is no JSON yet (${error instanceof Error ? error.message : 'malformed'})` };
+    return { problem: `is not valid JSON yet (${error instanceof Error ? error.message : 'malformed'})` };
   }
 };

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { sentence } from './findings.ts';
 import { goToField } from './wanted-field.ts';
 
-/** What keeps a draft from being saved, and what one should know; each leads to its field. */
+/** Lists problems and warnings of a draft; each links to its field. */
 export const Problems = ({
   faults,
   warnings,
@@ -13,10 +13,10 @@ export const Problems = ({
   readonly warnings: readonly Finding[];
 }) => (
   <div className="problems">
-    {faults.length > 0 && <List kind="failed" title="Before this can be saved" findings={faults} />}
+    {faults.length > 0 && <List kind="failed" title="Fix before saving" findings={faults} />}
     {warnings.length > 0 && (
       <details>
-        <summary className="soft small">{counted(warnings.length, 'thing')} to know</summary>
+        <summary className="soft small">{counted(warnings.length, 'warning')}</summary>
         <List kind="warn" title="Warnings" findings={warnings} />
       </details>
     )}

@@ -1,7 +1,7 @@
 import type { ConfigFile, TransformerEntry } from '../api/config-file.ts';
 import { isJsonObject, type Json } from '../api/json.ts';
 
-/** Lets everything that names a provider name it by its new name: destinations, fallbacks, the scope of transformers. */
+/** Renames a provider in destinations, fallbacks and the scope of transformers. */
 export const renameProvider = (config: ConfigFile, from: string, to: string): ConfigFile => {
   if (from === '' || to === '' || from === to) return config;
   const { Router, fallback, transformers } = config;
@@ -16,7 +16,7 @@ export const renameProvider = (config: ConfigFile, from: string, to: string): Co
 const renameScope = (entry: TransformerEntry, from: string, to: string): TransformerEntry =>
   typeof entry !== 'string' && entry.provider === from ? { ...entry, provider: to } : entry;
 
-/** The value has the same shape afterwards: only texts change. */
+/** Keeps the value's shape: only texts change. */
 const renameIn = <T extends Json>(value: T, from: string, to: string): T => rename(value, from, to) as T;
 
 const rename = (value: Json, from: string, to: string): Json => {

@@ -2,42 +2,42 @@ import type { ConfigFile } from '../api/config-file.ts';
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { withInner, withMember } from './field-path.ts';
 
-/** A rule of routing: the default, or a scenario. */
+/** A routing rule: the default, or a scenario. */
 export interface Rule {
   readonly name: 'default' | 'longContext' | 'image' | 'webSearch' | 'background' | 'think';
   readonly title: string;
-  /** Which requests it is for. */
+  /** Which requests match. */
   readonly fits: string;
 }
 
-/** All rules, scenarios in the order in which they are tried. */
+/** All rules, scenarios in the order in which they are checked. */
 export const rules: readonly Rule[] = [
-  { name: 'default', title: 'Default', fits: 'Everything that no scenario below takes.' },
+  { name: 'default', title: 'Default', fits: 'Requests that match no scenario below.' },
   { name: 'longContext', title: 'Long context', fits: 'Requests with more tokens than the threshold.' },
-  { name: 'image', title: 'Image', fits: 'The newest turn of the user has an image.' },
-  { name: 'webSearch', title: 'Web search', fits: 'A hosted web search is the only tool, or is forced.' },
+  { name: 'image', title: 'Image', fits: 'The latest user turn contains an image.' },
+  { name: 'webSearch', title: 'Web search', fits: 'Hosted web search is the only tool, or is forced.' },
   {
     name: 'background',
     title: 'Background',
-    fits: 'An agent’s small tasks: the model asked for has “haiku” in its name.',
+    fits: 'An agent’s small tasks: the requested model has “haiku” in its name.',
   },
-  { name: 'think', title: 'Thinking', fits: 'Thinking is asked for with a budget, or an effort of high or more.' },
+  { name: 'think', title: 'Thinking', fits: 'Thinking is enabled with a budget, or with high effort or above.' },
 ];
 
-/** Where a rule's destination is written: scenarios may also stand directly on the router, an older spelling. */
+/** The path of a rule's destination. Scenarios directly on the router are an older form. */
 export const routePath = ({ Router = {} }: ConfigFile, { name }: Rule): string =>
   name === 'default' || (Router.routes?.[name] === undefined && Router[name] !== undefined)
     ? `Router.${name}`
     : `Router.routes.${name}`;
 
-/** A rule's destination; empty: none. */
+/** A rule's destination; empty if it has none. */
 export const routeOf = (config: ConfigFile, rule: Rule): string => {
   const { Router = {} } = config;
   const value = routePath(config, rule) === `Router.${rule.name}` ? Router[rule.name] : Router.routes?.[rule.name];
   return typeof value === 'string' ? value : '';
 };
 
-/** Sets a rule's destination; empty takes it away. */
+/** Sets a rule's destination; an empty one is removed. */
 export const withRoute = (config: ConfigFile, rule: Rule, destination: string): ConfigFile => {
   const { Router = {} } = config;
   const value = destination === '' ? undefined : destination;
@@ -48,13 +48,13 @@ export const withRoute = (config: ConfigFile, rule: Rule, destination: string): 
   };
 };
 
-/** Where a rule's fallbacks are written: they may also stand beside the router, an older spelling. */
+/** The path of a rule's fallbacks. `fallback` beside the router is an older form. */
 export const fallbackPath = ({ Router = {}, fallback }: ConfigFile, { name }: Rule): string =>
   Router.fallback?.[name] === undefined && isJsonObject(fallback) && fallback[name] !== undefined
     ? `fallback.${name}`
     : `Router.fallback.${name}`;
 
-/** Whom a rule asks next, in this order. */
+/** A rule's fallbacks, in order. */
 export const fallbacksOf = (config: ConfigFile, rule: Rule): readonly string[] => {
   const { Router = {}, fallback } = config;
   const isOlder = fallbackPath(config, rule) === `fallback.${rule.name}`;
@@ -62,7 +62,7 @@ export const fallbacksOf = (config: ConfigFile, rule: Rule): readonly string[] =
   return Array.isArray(list) ? list.map(String) : [];
 };
 
-/** Sets a rule's fallbacks; none takes the list away. */
+/** Sets a rule's fallbacks; an empty list is removed. */
 export const withFallbacks = (config: ConfigFile, rule: Rule, list: readonly string[]): ConfigFile => {
   const value = list.length === 0 ? undefined : list;
   if (fallbackPath(config, rule) === `fallback.${rule.name}`) return withInner(config, 'fallback', rule.name, value);

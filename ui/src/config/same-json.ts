@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../api/json.ts';
 
-/** Whether two JSON values say the same; the order of an object's members says nothing. */
+/** Whether two JSON values are equal; the order of members doesn't matter. */
 export const sameJson = (one: Json | undefined, other: Json | undefined): boolean => {
   if (one === other) return true;
   if (Array.isArray(one) && Array.isArray(other)) {
@@ -14,6 +14,6 @@ export const sameJson = (one: Json | undefined, other: Json | undefined): boolea
   );
 };
 
-/** A member that is `undefined` isn't written. */
+/** Members that are `undefined` aren't written to JSON. */
 const given = (value: { readonly [name: string]: Json | undefined }): readonly string[] =>
   Object.keys(value).filter((name) => value[name] !== undefined);

@@ -16,7 +16,7 @@ import { useForm } from './form.ts';
 import { hideKeys } from './hide-keys.ts';
 import { Problems } from './problems.tsx';
 
-/** What was changed, what is wrong with it, and the buttons that save or discard it. At the page's foot while there is something. */
+/** The bar at the foot of a page with unsaved changes: problems, and buttons to save or discard. */
 export const SaveBar = () => {
   const { config, saved, dirty, faults, warnings } = useForm();
   const { conflicts } = useStore(configDraft);
@@ -24,7 +24,7 @@ export const SaveBar = () => {
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
   const [reviews, setReviews] = useState(false);
-  useShortcut('s', 'Review the changes, and save', () => {
+  useShortcut('s', 'Review and save changes', () => {
     if (dirty) setReviews(true);
   });
   const blocked = faults.length > 0 || conflicts.length > 0;
@@ -36,7 +36,7 @@ export const SaveBar = () => {
       toast(message);
       setReviews(false);
     } catch (caught) {
-      // A conflict is told above, with what decides it.
+      // A conflict is shown above, where it can be resolved.
       if (configDraft.get().conflicts.length > 0) window.scrollTo({ top: 0 });
       else setError(wordError(caught));
     }
@@ -45,9 +45,9 @@ export const SaveBar = () => {
   const discard = async (): Promise<void> => {
     const yes = await confirm({
       title: 'Discard your changes?',
-      text: 'Everything that you have changed since the last save is lost.',
+      text: 'All changes since the last save will be lost.',
       yes: 'Discard',
-      no: 'Keep them',
+      no: 'Keep editing',
       danger: true,
     });
     if (!yes) return;
@@ -69,19 +69,21 @@ export const SaveBar = () => {
         </Notice>
       )}
       {checkError !== undefined && of === config && (
-        <Notice kind="warn" title="The changes could not be checked">
-          {checkError} Saving checks them too.
+        <Notice kind="warn" title="Could not check the changes">
+          {checkError} They are checked again when you save.
         </Notice>
       )}
       <div className="row">
         <span className="save-bar-state" role="status">
           {blocked ? (
-            <Badge tone="bad">{faults.length > 0 ? counted(faults.length, 'problem') : 'To decide above'}</Badge>
+            <Badge tone="bad">
+              {faults.length > 0 ? counted(faults.length, 'problem') : 'Resolve conflicts above'}
+            </Badge>
           ) : (
             <Badge tone="accent">Unsaved changes</Badge>
           )}{' '}
           {restart.length > 0 && of === config && (
-            <span className="soft small">Needs a restart: {restart.join(', ')}</span>
+            <span className="soft small">Requires a restart: {restart.join(', ')}</span>
           )}
         </span>
         <div className="row row-end">
@@ -95,7 +97,7 @@ export const SaveBar = () => {
       {reviews && (
         <Dialog
           wide
-          title="What would change"
+          title="Review changes"
           onClose={() => setReviews(false)}
           actions={
             <>
@@ -110,7 +112,7 @@ export const SaveBar = () => {
               {error}
             </Notice>
           )}
-          {blocked && <p className="soft">It can be saved once the problems named on the page are solved.</p>}
+          {blocked && <p className="soft">Fix the problems listed on the page before saving.</p>}
         </Dialog>
       )}
     </section>

@@ -3,8 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 import { sameJson } from './same-json.ts';
 
 /**
- * What is wrong with a value by its JSON Schema, as far as schemas of options go: types, required and known members, bounds, choices,
- * patterns. Words that it doesn't know hold for anything; the gateway has the last one.
+ * Checks a value against the part of JSON Schema that options use: types, required and known members, bounds, choices,
+ * patterns. Unknown keywords match anything; the gateway has the last word.
  */
 export const schemaFaults = (value: Json, schema: JsonObject, path: string): readonly Finding[] => {
   const problem = problemOf(value, schema);
@@ -26,7 +26,7 @@ const memberFaults = (value: JsonObject, schema: JsonObject, path: string): read
     const own = properties[name];
     if (member === undefined) return [];
     if (isJsonObject(own)) return schemaFaults(member, own, `${path}.${name}`);
-    return schema.additionalProperties === false ? [{ path: `${path}.${name}`, message: 'is not known' }] : [];
+    return schema.additionalProperties === false ? [{ path: `${path}.${name}`, message: 'is unknown' }] : [];
   });
   return [...missing, ...given];
 };
@@ -35,7 +35,7 @@ const problemOf = (value: Json, schema: JsonObject): string | undefined => {
   const { type, enum: choices, anyOf, minimum, maximum, minLength, maxLength, pattern } = schema;
   if (Array.isArray(anyOf)) {
     const fits = anyOf.some((one: Json) => isJsonObject(one) && schemaFaults(value, one, '').length === 0);
-    return fits ? undefined : 'is none of the values that it may have';
+    return fits ? undefined : 'is not an allowed value';
   }
   if (schema.const !== undefined && !sameJson(value, schema.const)) return `must be ${JSON.stringify(schema.const)}`;
   if (Array.isArray(choices) && !choices.some((choice: Json) => sameJson(choice, value)))
@@ -64,7 +64,7 @@ const types: Readonly<Record<string, (value: Json) => boolean>> = {
 };
 
 const names: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   integer: 'a whole number',
   boolean: 'true or false',
@@ -72,7 +72,7 @@ const names: Readonly<Record<string, string>> = {
   object: 'a JSON object',
 };
 
-/** A pattern that isn't one here holds for anything. */
+/** A pattern that JavaScript can't compile matches anything. */
 const matches = (pattern: string, value: string): boolean => {
   try {
     return new RegExp(pattern, 'u').test(value);

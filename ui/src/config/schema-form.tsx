@@ -5,7 +5,7 @@ import { withMember } from './field-path.ts';
 import { useField } from './form.ts';
 import { JsonField } from './json-field.tsx';
 
-/** A form for an object as its JSON Schema describes it: numbers, switches, texts and choices; JSON for everything else. */
+/** A form made from a JSON Schema. Values that have no control are edited as JSON. */
 export const SchemaForm = ({
   schema,
   path,
@@ -40,8 +40,8 @@ export const SchemaForm = ({
       {(Object.keys(others).length > 0 || (known.length === 0 && schema.additionalProperties !== false)) && (
         <div className="form-wide">
           <JsonField
-            label={known.length === 0 ? 'Options' : 'Further options'}
-            hint={known.length === 0 ? 'A JSON object.' : 'Nothing is known of these; they are kept.'}
+            label={known.length === 0 ? 'Options' : 'Other options'}
+            hint={known.length === 0 ? 'A JSON object.' : 'These options are unknown and are kept as they are.'}
             path={path}
             value={Object.keys(others).length === 0 ? undefined : others}
             onChange={(rest) => {
@@ -76,7 +76,7 @@ const Member = ({
   const frame = { label, hint, ...mark };
   const choices = choicesOf(schema);
   if (choices && (value === undefined || typeof value === 'string')) {
-    const none = usual === undefined ? 'Not set' : `As usual (${String(usual)})`;
+    const none = usual === undefined ? 'Not set' : `Default (${String(usual)})`;
     return (
       <SelectField
         {...frame}
@@ -128,7 +128,7 @@ const Member = ({
     return (
       <TextArea
         {...frame}
-        hint={<>{hint} One on each line.</>}
+        hint={<>{hint} One per line.</>}
         rows={Math.min(8, Math.max(2, (value?.length ?? 0) + 1))}
         value={(value ?? []).map(String).join('\n')}
         onChange={(text) => onChange(text === '' ? undefined : text.split('\n').map((line) => line.trim()))}
@@ -148,7 +148,7 @@ const isListOfTexts = ({ type, items }: JsonObject): boolean =>
 
 const isNumeric = ({ type }: JsonObject): boolean => type === 'integer' || type === 'number';
 
-/** The texts that may be picked, where the schema lists them: as an `enum`, or as alternatives of one value each. */
+/** The choices that a schema lists, as an `enum` or as an `anyOf` of constants. */
 const choicesOf = ({ enum: listed, anyOf }: JsonObject): readonly string[] | undefined => {
   const values = Array.isArray(listed)
     ? listed

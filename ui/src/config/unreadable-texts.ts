@@ -5,14 +5,14 @@ const place = kept('session', 'draft.texts');
 
 const restore = (): ReadonlyMap<string, string> => {
   try {
-    // As `hold` wrote it.
+    // Written by `hold`.
     return new Map(JSON.parse(place.read() ?? '[]') as [string, string][]);
   } catch {
     return new Map();
   }
 };
 
-/** What was typed as JSON and can't be read yet, by the field's path. It isn't part of the draft, but outlives a reload as that does. */
+/** Malformed JSON by field path. It isn't part of the draft, but survives a reload too. */
 export const unreadableTexts = createStore(restore());
 
 const hold = (texts: ReadonlyMap<string, string>): void => {
@@ -20,7 +20,7 @@ const hold = (texts: ReadonlyMap<string, string>): void => {
   unreadableTexts.set(texts);
 };
 
-/** Keeps a text; `undefined` forgets it. */
+/** Keeps a text; `undefined` removes it. */
 export const keepText = (path: string, text: string | undefined): void => {
   const texts = unreadableTexts.get();
   if (texts.get(path) === text) return;
@@ -28,10 +28,10 @@ export const keepText = (path: string, text: string | undefined): void => {
   hold(new Map(text === undefined ? others : [...others, [path, text]]));
 };
 
-/** Forgets all texts. */
+/** Removes all texts. */
 export const forgetTexts = (): void => hold(new Map());
 
-/** The rows of a list got other places (`undefined`: none any more), and their texts go along. */
+/** Moves the texts of a list's rows to their new places; `undefined` removes them. */
 export const moveTexts = (list: string, placeOf: (at: number) => number | undefined): void => {
   const moved = [...unreadableTexts.get()].flatMap(([path, text]): [string, string][] => {
     const [, at, rest = ''] = path.startsWith(`${list}[`)

@@ -3,7 +3,7 @@ import { href, navigate, route } from '../router/route.ts';
 import { createStore, useStore } from '../state/store.ts';
 import { isWithin } from './field-path.ts';
 
-/** The field that somebody wants to get to. */
+/** The field to focus. */
 const wanted = createStore<string | undefined>(undefined);
 
 const pageByField: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const pageOf = (path: string): string => {
   return pageByField[first] ?? '/settings';
 };
 
-/** Goes to the page of a field, and puts the focus there. */
+/** Opens the page of a field and focuses it. */
 export const goToField = (path: string): void => {
   wanted.set(undefined);
   wanted.set(path);
@@ -27,19 +27,19 @@ export const goToField = (path: string): void => {
   if (`/${route.get().segments[0] ?? ''}` !== page) navigate(href(page));
 };
 
-/** Calls back when a field at or below `path` is wanted: what hides it can show it. */
+/** Calls `show` when a field at or below `path` is to be focused. */
 export const useWanted = (path: string, show: () => void): void => {
   const field = useStore(wanted);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each wish
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per request
   useEffect(() => {
     if (field !== undefined && isWithin(field, path)) show();
   }, [field, path]);
 };
 
-/** A field may need that many pictures of the screen until it is there. */
+/** The most frames to wait for the field. */
 const mostFrames = 30;
 
-/** Puts the focus on the field that is wanted, once it is on the page. Once per page. */
+/** Focuses the wanted field once it is rendered. Once per page. */
 export const useFocusWanted = (): void => {
   const field = useStore(wanted);
   useEffect(() => {
@@ -62,7 +62,7 @@ export const useFocusWanted = (): void => {
   }, [field]);
 };
 
-/** The control that edits the path, or else the nearest thing around it. */
+/** The control for the path, or the nearest one around it. */
 const elementAt = (path: string): HTMLElement | undefined => {
   const marked = [...document.querySelectorAll<HTMLElement>('[data-path]')];
   const around = marked.filter(({ dataset }) => isWithin(path, dataset.path ?? ''));

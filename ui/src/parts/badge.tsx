@@ -2,10 +2,10 @@ import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 import './badge.css';
 
-/** What a mark means, beside its words. */
+/** What a colour means. */
 export type Tone = 'plain' | 'accent' | 'ok' | 'warn' | 'bad';
 
-/** A word or two in a box. */
+/** A short label in a box. */
 export const Badge = ({
   tone = 'plain',
   title,
@@ -20,7 +20,7 @@ export const Badge = ({
   </span>
 );
 
-/** A signal lamp with its word. */
+/** A status light with a label. */
 export const Lamp = ({
   tone,
   pulse = false,

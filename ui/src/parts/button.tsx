@@ -3,18 +3,18 @@ import './button.css';
 import { classNames } from './class-names.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-/** What a button may be beside a plain one. */
+/** The props of a button. */
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'type'> {
-  /** `primary`: what the page is there for, once per page. `quiet`: without an outline. `danger`: something is lost by it. */
+  /** `primary`: the main action, once per page. `quiet`: without an outline. `danger`: destructive. */
   readonly look?: 'plain' | 'primary' | 'quiet' | 'danger';
   readonly icon?: IconName;
-  /** What was asked for is under way: it can't be asked for again, but keeps the focus. */
+  /** In progress: clicks have no effect, but the button keeps the focus. */
   readonly busy?: boolean;
   readonly type?: 'button' | 'submit';
   readonly children?: ReactNode;
 }
 
-/** A button with words. */
+/** A button with text. */
 export const Button = ({
   look = 'plain',
   icon,
@@ -38,7 +38,7 @@ export const Button = ({
   </button>
 );
 
-/** A button with a picture alone; `label` is what it does. */
+/** A button with only an icon; `label` says what it does. */
 export const IconButton = ({
   label,
   icon,

@@ -9,7 +9,7 @@ import { toast } from '../shell/toast.ts';
 import { Dialog } from './dialog.tsx';
 import { Notice } from './notice.tsx';
 
-/** Switches the recording of requests, after saying what is recorded and how much of it. */
+/** Turns recording on or off, in a dialog that explains it. */
 export const CaptureSwitch = ({
   state,
   onChange,
@@ -28,7 +28,7 @@ export const CaptureSwitch = ({
     setError(undefined);
     try {
       await switchCapture(!on);
-      toast(on ? 'Requests are no longer recorded.' : 'Requests are recorded from now on.');
+      toast(on ? 'Recording stopped.' : 'Recording started.');
       onChange();
       setOpen(false);
     } catch (failed) {
@@ -48,7 +48,7 @@ export const CaptureSwitch = ({
       </Button>
       {isOpen && (
         <Dialog
-          title={on ? 'Requests are being recorded' : 'Record requests'}
+          title={on ? 'Recording is on' : 'Record requests'}
           onClose={() => setOpen(false)}
           actions={
             <>
@@ -61,19 +61,19 @@ export const CaptureSwitch = ({
         >
           <div className="stack-tight" id={id}>
             <p>
-              A recorded request can be opened: its body before and after each stage, both sides' streams, and a replay.
-              That includes what was said; keys are masked.
+              Recorded requests can be inspected: the body before and after each stage, both streams, and a replay.
+              Recordings contain prompts and responses; keys are masked.
             </p>
             <ul className="soft">
               <li>
-                The last {count(most)} are kept, each up to {bytes(mostBytes)}; what is longer is cut, and says so.
+                The last {count(most)} requests are kept, up to {bytes(mostBytes)} each; longer ones are truncated.
               </li>
-              <li>In memory alone: nothing is written to disk, and a restart forgets them and switches this off.</li>
+              <li>Recordings are kept in memory only. A restart deletes them and turns recording off.</li>
               <li>
-                A client can have one request recorded by sending the header <code>x-switchyard-capture: 1</code>.
+                To record a single request, send it with the header <code>x-switchyard-capture: 1</code>.
               </li>
               <li>
-                Now kept: {count(kept)}, {bytes(size)}.
+                Currently kept: {count(kept)}, {bytes(size)}.
               </li>
             </ul>
           </div>

@@ -2,7 +2,7 @@ import './code-block.css';
 import { CopyButton } from './copy-button.tsx';
 import { ScrollRegion } from './scroll-region.tsx';
 
-/** A text to be copied: a command, a file. */
+/** A text to copy: a command, a file. */
 export const CodeBlock = ({
   label,
   text,

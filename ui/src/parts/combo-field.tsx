@@ -4,17 +4,17 @@ import './combo-field.css';
 import { Field, type FieldFrame } from './field.tsx';
 import { Icon } from './icon.tsx';
 
-/** Something to pick. */
+/** A suggestion. */
 export interface ComboOption {
   readonly value: string;
-  /** What it belongs to, beside it. */
+  /** A note beside it. */
   readonly note?: string;
 }
 
-/** So many are offered at once. */
+/** How many suggestions are shown. */
 const mostShown = 60;
 
-/** A line of text for which there are suggestions: any other text is taken too. Source of the keys: WAI-ARIA Authoring Practices, "Combobox". */
+/** A text field with suggestions; any other text is allowed. Source of the keys: WAI-ARIA Authoring Practices, "Combobox". */
 export const ComboField = ({
   value,
   onChange,
@@ -28,13 +28,13 @@ export const ComboField = ({
   readonly onChange: (value: string) => void;
   readonly options: readonly ComboOption[];
   readonly placeholder?: string;
-  /** Enter was pressed while nothing was being picked. */
+  /** Called on Enter while no suggestion is active. */
   readonly onEnter?: () => void;
   readonly 'data-path'?: string;
 }) => {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  // What was typed since the list was opened narrows it; an old value doesn't.
+  // Only text typed since the list was opened filters it.
   const [typed, setTyped] = useState<string>();
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
@@ -111,7 +111,7 @@ export const ComboField = ({
             hidden={!shows}
           >
             {fitting.map((option, index) => (
-              // The focus never leaves the field: keys go there.
+              // The focus stays in the field, which handles the keys.
               <div
                 key={option.value}
                 id={`${id}-${index}`}

@@ -2,10 +2,10 @@ import { useEffect, useState } from 'react';
 import { toast } from '../shell/toast.ts';
 import { Button } from './button.tsx';
 
-/** How long it says that it has copied, in milliseconds. */
+/** How long the confirmation is shown, in milliseconds. */
 const saysMs = 2_000;
 
-/** Copies a text. */
+/** Copies a text to the clipboard. */
 export const CopyButton = ({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) => {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -16,7 +16,7 @@ export const CopyButton = ({ text, label = 'Copy' }: { readonly text: string; re
   const copy = (): void => {
     copyText(text).then(
       () => setCopied(true),
-      () => toast('The browser does not let this page copy. Select the text and copy it by hand.', 'failed'),
+      () => toast('The browser blocked copying. Select the text and copy it manually.', 'failed'),
     );
   };
   return (
@@ -32,7 +32,7 @@ export const CopyButton = ({ text, label = 'Copy' }: { readonly text: string; re
   );
 };
 
-/** Without TLS, browsers offer the clipboard on loopback addresses alone. */
+/** Without TLS, browsers offer the clipboard on loopback addresses only. */
 const copyText = async (text: string): Promise<void> => {
   if (!navigator.clipboard) throw new Error('no clipboard');
   await navigator.clipboard.writeText(text);

@@ -9,17 +9,17 @@ export interface Column<Row> {
   readonly name: string;
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers are set to the right. */
+  /** Aligns the column to the right. */
   readonly numeric?: boolean;
-  /** More about the column, for a pointer that rests on its heading. */
+  /** The tooltip of the heading. */
   readonly about?: string;
-  /** Not shown on narrow pages. */
+  /** Hidden on narrow pages. */
   readonly wideOnly?: boolean;
 }
 
 /**
- * A table. Where rows lead to a page of their own (`open`), the first cell's link does that; a click anywhere in the row does it
- * too, and the arrow keys go from one row's link to the next. On narrow pages a row becomes a card.
+ * A table. With `open`, rows are links to their own pages, and the arrow keys move between them. On narrow pages rows become
+ * cards.
  */
 export const DataTable = <Row,>({
   label,
@@ -34,11 +34,11 @@ export const DataTable = <Row,>({
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** Where a row leads, by the address that `href` makes; `undefined`: nowhere. */
+  /** The link of a row, made by `href`; `undefined`: none. */
   readonly open?: (row: Row) => string | undefined;
-  /** Stands in place of the table when it has no rows. */
+  /** Shown if there are no rows. */
   readonly empty: ReactNode;
-  /** Marks a row. */
+  /** The colour of a row. */
   readonly tone?: (row: Row) => 'bad' | undefined;
 }) => {
   const body = useRef<HTMLTableSectionElement>(null);

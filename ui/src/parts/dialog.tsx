@@ -3,7 +3,7 @@ import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import './dialog.css';
 
-/** A dialog over the page. The rest of the page can't be used meanwhile; the focus comes back to where it was. */
+/** A modal dialog. Closing it restores the focus. */
 export const Dialog = ({
   title,
   onClose,
@@ -13,13 +13,13 @@ export const Dialog = ({
   closable = true,
 }: {
   readonly title: string;
-  /** Escape, the cross, a click beside it. */
+  /** Called on Escape, the close button, or a click outside. */
   readonly onClose: () => void;
   readonly children: ReactNode;
   /** Buttons, the main one last. */
   readonly actions?: ReactNode;
   readonly wide?: boolean;
-  /** False: it can only be answered. */
+  /** False: only its own actions close it. */
   readonly closable?: boolean;
 }) => {
   const own = useRef<HTMLDialogElement>(null);
@@ -42,7 +42,7 @@ export const Dialog = ({
         event.preventDefault();
         if (closable) onClose();
       }}
-      // The dialog itself is what lies around its content: a key can't be pressed on it.
+      // The target is the dialog itself only outside its content. Keys have `onCancel`.
       onMouseDown={(event) => {
         if (closable && event.target === own.current) onClose();
       }}

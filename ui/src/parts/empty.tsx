@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import './empty.css';
 
-/** Stands where there is nothing yet, and says what would put something there. */
+/** An empty state: what is missing, and how to get it. */
 export const Empty = ({
   title,
   children,

@@ -3,14 +3,14 @@ import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import './field.css';
 
-/** What every field has. */
+/** The props of every field. */
 export interface FieldFrame {
   readonly label: string;
-  /** What belongs in it, in a sentence. */
+  /** A sentence on what belongs in it. */
   readonly hint?: ReactNode;
-  /** What is wrong with it, in words. */
+  /** The error message. */
   readonly error?: string | undefined;
-  /** The label is said, but not shown. */
+  /** The label is visually hidden. */
   readonly unlabelled?: boolean | undefined;
 }
 
@@ -20,7 +20,7 @@ interface ControlNames {
   readonly 'aria-invalid': true | undefined;
 }
 
-/** A label, a control of any kind, a hint and an error; `children` gets the names that tie them together. */
+/** A label, a control, a hint and an error; `children` gets the ids that link them. */
 export const Field = ({
   label,
   hint,
@@ -123,7 +123,7 @@ export const NumberField = ({
   />
 );
 
-/** One of several. */
+/** A choice from a list. */
 export const SelectField = <T extends string>({
   label,
   hint,
@@ -162,7 +162,7 @@ export const SelectField = <T extends string>({
   </Field>
 );
 
-/** Yes or no, in effect at once or when the form is saved. */
+/** A checkbox. */
 export const CheckField = ({
   label,
   hint,
@@ -192,7 +192,7 @@ export const CheckField = ({
   );
 };
 
-/** A key: hidden until somebody wants to see it; a reference to the environment (`$NAME`) is no secret and is shown. */
+/** A field for a key, which is masked; a reference to the environment (`$NAME`) is no secret and is shown. */
 export const SecretField = ({
   value,
   onChange,

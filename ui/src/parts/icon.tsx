@@ -42,10 +42,10 @@ const outlines = {
     'M3 3l14 14M6 6.2C4.3 7.1 3 8.4 2 10c2 3.5 5 5 8 5 1.3 0 2.6-.3 3.8-.8M8.5 5.1C9 5 9.5 5 10 5c3 0 6 1.5 8 5-.6 1-1.3 1.9-2 2.6',
 } as const;
 
-/** The pictures that there are. */
+/** The names of all icons. */
 export type IconName = keyof typeof outlines;
 
-/** A picture beside a word; it says nothing by itself. */
+/** A decorative icon. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg className="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
     <path d={outlines[name]} />

@@ -4,7 +4,7 @@ import { type Block, type Inline, readBlocks, readInlines } from './markdown.ts'
 import { ScrollRegion } from './scroll-region.tsx';
 import './markdown.css';
 
-/** A model's text. Whatever it holds comes to the page as text alone. */
+/** Renders a model's Markdown. HTML in it stays text. */
 export const MarkdownView = memo(({ text }: { readonly text: string }) => (
   <div className="markdown">
     {readBlocks(text).map((block, index) => (
@@ -49,7 +49,7 @@ const CodeView = ({ language, text }: { readonly language: string; readonly text
   </div>
 );
 
-/** One line of such a text. */
+/** Renders one line of Markdown. */
 export const MarkdownLine = ({ text }: { readonly text: string }) =>
   // biome-ignore lint/suspicious/noArrayIndexKey: see above
   readInlines(text).map((run, index) => <Run key={index} run={run} />);

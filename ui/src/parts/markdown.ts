@@ -4,13 +4,13 @@ export interface Inline {
   readonly text: string;
 }
 
-/** A part of a text. */
+/** A block of text. */
 export type Block =
   | { readonly kind: 'paragraph' | 'heading'; readonly lines: readonly string[] }
   | { readonly kind: 'list'; readonly ordered: boolean; readonly start: number; readonly items: readonly string[] }
   | { readonly kind: 'code'; readonly language: string; readonly text: string };
 
-/** The few forms of Markdown that models use most; anything else stays the text that it is. One walk over the lines. */
+/** Parses the Markdown that models use most, in one pass; anything else stays text. */
 export const readBlocks = (text: string): readonly Block[] => {
   const blocks: Block[] = [];
   const lines = text.split('\n');
@@ -24,7 +24,7 @@ export const readBlocks = (text: string): readonly Block[] => {
 
 interface Taken {
   readonly block?: Block;
-  /** How many lines it takes; at least one. */
+  /** How many lines it spans; at least one. */
   readonly lines: number;
 }
 
@@ -32,7 +32,7 @@ const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/s;
 const heading = /^#{1,6}\s+(.*)$/s;
 const listItem = /^\s*(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/s;
 
-/** A block that isn't closed yet is still being written. */
+/** An unclosed block is still being streamed. */
 const readCode = (lines: readonly string[], at: number): Taken | undefined => {
   const [, mark, language = ''] = fence.exec(lines[at] ?? '') ?? [];
   if (mark === undefined) return undefined;
@@ -64,7 +64,7 @@ const readList = (lines: readonly string[], at: number): Taken | undefined => {
     const line = lines[end] ?? '';
     const [item, , itemNumber, text = ''] = listItem.exec(line) ?? [];
     if (item !== undefined && (itemNumber !== undefined) === ordered) items.push(text);
-    // A line that is set in goes on with the item before it.
+    // An indented line continues the item before it.
     else if (/^\s+\S/.test(line)) items.push(`${items.pop() ?? ''}\n${line.trim()}`);
     else break;
   }
@@ -80,7 +80,7 @@ const readParagraph = (lines: readonly string[], at: number): Taken => {
 
 const beginsOther = (line: string): boolean => fence.test(line) || heading.test(line) || listItem.test(line);
 
-/** Code, strong and emphasised words of a line. */
+/** Parses the inline code, strong and emphasized text of a line. */
 export const readInlines = (line: string): readonly Inline[] => {
   const runs: Inline[] = [];
   let end = 0;

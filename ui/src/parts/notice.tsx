@@ -5,7 +5,7 @@ import './notice.css';
 
 const icons = { info: 'info', done: 'done', warn: 'warn', failed: 'failed' } as const;
 
-/** Says something where it happened. A failure is told to screen readers at once. */
+/** An inline message. Screen readers announce failures at once. */
 export const Notice = ({
   kind = 'info',
   title,

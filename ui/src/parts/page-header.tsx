@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import './page-header.css';
 
-/** A page's heading, what the page is for, and what can be done with all of it. */
+/** A page's heading, description and actions. */
 export const PageHeader = ({
   title,
   about,

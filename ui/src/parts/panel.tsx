@@ -2,7 +2,7 @@ import { type ReactNode, useId } from 'react';
 import { classNames } from './class-names.ts';
 import './panel.css';
 
-/** A part of a page with a heading. */
+/** A section of a page with a heading. */
 export const Panel = ({
   title,
   about,

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A part of the page that scrolls by itself, also by key. */
+/** A scrollable region with keyboard access. */
 export const ScrollRegion = ({
   label,
   className,
@@ -10,7 +10,7 @@ export const ScrollRegion = ({
   readonly className: string;
   readonly children: ReactNode;
 }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions need keyboard access
   <section className={className} aria-label={label} tabIndex={0}>
     {children}
   </section>

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import './segmented.css';
 
-/** One of a few, all in sight. */
+/** A choice between a few visible options. */
 export const Segmented = <T extends string>({
   label,
   options,

@@ -2,7 +2,7 @@ import { count } from '../format/count.ts';
 import { Button } from './button.tsx';
 import './show-more.css';
 
-/** Ends a list of which only the beginning is shown; nothing when that is all of it. */
+/** The end of a partly shown list; nothing if all of it is shown. */
 export const ShowMore = ({
   shown,
   of,
@@ -15,7 +15,7 @@ export const ShowMore = ({
   of <= shown ? null : (
     <div className="show-more">
       <span className="soft">
-        The first {count(shown)} of {count(of)}
+        Showing {count(shown)} of {count(of)}
       </span>
       <Button onClick={onMore}>Show more</Button>
     </div>

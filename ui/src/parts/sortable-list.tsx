@@ -4,9 +4,9 @@ import { classNames } from './class-names.ts';
 import { Icon } from './icon.tsx';
 import './sortable-list.css';
 
-/** A row of a list whose order means something. */
+/** A row of a sortable list. */
 export interface SortableRow {
-  /** Stays with the row when it moves. */
+  /** Stable when the row moves. */
   readonly key: string | number;
   /** What the row is, for screen readers. */
   readonly name: string;
@@ -15,14 +15,11 @@ export interface SortableRow {
   readonly body?: ReactNode;
   readonly open?: boolean;
   readonly onToggle?: () => void;
-  /** Its place in the configuration, by which it is found. */
+  /** Its path in the configuration. */
   readonly path?: string;
 }
 
-/**
- * A list that is put in order by dragging a row's handle, by the buttons at its end, or by Alt and an arrow key anywhere in it. Each
- * move is told to screen readers.
- */
+/** A list that is sorted by dragging, by buttons, or by Alt and an arrow key. Screen readers announce each move. */
 export const SortableList = ({
   label,
   rows,
@@ -54,7 +51,7 @@ export const SortableList = ({
     if (to < 0 || to >= rows.length || from === to) return;
     if (control !== undefined) refocus.current = { at: to, control };
     onMove(from, to);
-    setSaid(`${rows[from]?.name ?? ''} is now number ${to + 1} of ${rows.length}.`);
+    setSaid(`${rows[from]?.name ?? ''} moved to position ${to + 1} of ${rows.length}.`);
   };
   const onKeyDown = (event: KeyboardEvent, at: number): void => {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -91,10 +88,10 @@ export const SortableList = ({
             }}
           >
             <div className="sortable-head">
-              {/* biome-ignore lint/a11y/noStaticElementInteractions: for pointers alone; the buttons and keys do the same */}
+              {/* biome-ignore lint/a11y/noStaticElementInteractions: for pointers only; buttons and keys do the same */}
               <span
                 className="sortable-grip"
-                title="Drag to put it elsewhere; with the keyboard: Alt and an arrow key"
+                title="Drag to reorder, or press Alt and an arrow key"
                 draggable
                 onDragStart={(event) => {
                   event.dataTransfer.effectAllowed = 'move';
@@ -148,7 +145,7 @@ export const SortableList = ({
                   onClick={() => {
                     if (rows.length > 1) refocus.current = { at: Math.min(at, rows.length - 2), control: 'name' };
                     onRemove(at);
-                    setSaid(`${name} was removed.`);
+                    setSaid(`${name} removed.`);
                   }}
                 />
               </span>

@@ -1,9 +1,9 @@
 import { Badge, type Tone } from './badge.tsx';
 
-/** The status of an answer. */
+/** The HTTP status of a response. */
 export const StatusBadge = ({ status, title }: { readonly status: number; readonly title?: string | undefined }) => (
-  <Badge tone={toneOf(status)} title={title ?? (status === 499 ? 'The client left' : undefined)}>
-    {status === 499 ? 'left' : status}
+  <Badge tone={toneOf(status)} title={title ?? (status === 499 ? 'The client disconnected' : undefined)}>
+    {status === 499 ? 'aborted' : status}
   </Badge>
 );
 

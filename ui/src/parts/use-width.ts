@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 
-/** The width that an element has inside its padding, in pixels; 0 before it is there. Give it the returned `ref`. */
+/** An element's content width in pixels; 0 until it is rendered. Pass the returned `ref` to it. */
 export const useWidth = (): readonly [
   ref: (element: HTMLElement | null) => (() => void) | undefined,
   width: number,

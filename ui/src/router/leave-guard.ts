@@ -2,8 +2,8 @@ import { unsaved } from '../state/unsaved.ts';
 import { parseHash, type Route, route } from './route.ts';
 
 /**
- * Follows the address. While something isn't saved, going to another page first asks `mayLeave`, and closing the tab makes the
- * browser ask. Returns a function that ends it.
+ * Follows the address. With unsaved changes, leaving a page asks `mayLeave` first, and closing the tab makes the browser ask.
+ * Returns a function that stops it.
  */
 export const followAddress = (mayLeave: (what: readonly string[]) => Promise<boolean>): (() => void) => {
   let allowed: string | undefined;
@@ -18,7 +18,7 @@ export const followAddress = (mayLeave: (what: readonly string[]) => Promise<boo
       route.set(next);
       return;
     }
-    // The browser has already gone there; the address of what is shown comes back until somebody has decided.
+    // The browser has already changed the address: restore it until the user has decided.
     window.history.pushState(null, '', addressOf(shown));
     void mayLeave(what).then((yes) => {
       if (!yes) return;

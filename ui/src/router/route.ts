@@ -1,6 +1,6 @@
 import { createStore } from '../state/store.ts';
 
-/** Where in the interface somebody is: what follows `#` in the address. */
+/** The place in the interface, which the address has after `#`. */
 export interface Route {
   /** `/requests/abc`. */
   readonly path: string;
@@ -31,7 +31,7 @@ export const route = createStore<Route>(parseHash(window.location.hash));
 export const href = (path: string, ...rest: readonly string[]): string =>
   `#${[path.replace(/\/$/, ''), ...rest.map(encodeURIComponent)].join('/') || '/'}`;
 
-/** Goes to a page, by the address that `href` makes. */
+/** Navigates to an address made by `href`. */
 export const navigate = (to: string): void => {
   window.location.hash = to;
 };

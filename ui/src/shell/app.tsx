@@ -19,7 +19,7 @@ export const App = () => {
   const shown = useStore(route);
   const main = useRef<HTMLElement>(null);
   const page = pageAt(shown);
-  const title = page?.title ?? 'Nothing here';
+  const title = page?.title ?? 'Page not found';
   const place = page ? `${page.name}/${shown.segments.slice(1).join('/')}` : shown.path;
   const before = useRef(place);
 
@@ -27,7 +27,7 @@ export const App = () => {
   useEffect(listenForKeys, []);
   useEffect(() => {
     document.title = `${title} · Switchyard`;
-    // Not on the first page: there, the browser has put the focus where it belongs.
+    // Not on the first page, where the browser sets the focus.
     if (before.current === place) return;
     before.current = place;
     main.current?.focus({ preventScroll: true });
@@ -46,7 +46,7 @@ export const App = () => {
           main.current?.focus();
         }}
       >
-        Skip to the page
+        Skip to main content
       </a>
       <Navigation current={page?.name} />
       <main ref={main} id="main" className="main" tabIndex={-1} aria-label={title}>
@@ -65,7 +65,7 @@ export const App = () => {
 const mayLeave = (what: readonly string[]): Promise<boolean> =>
   confirm({
     title: 'Leave without saving?',
-    text: `You have not saved ${what.join(' and ')}. Your changes stay in this tab as a draft and will be there when you come back.`,
+    text: `You have unsaved changes to ${what.join(' and ')}. They are kept in this tab as a draft.`,
     yes: 'Leave',
     no: 'Stay',
   });

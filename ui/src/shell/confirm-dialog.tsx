@@ -3,7 +3,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { useStore } from '../state/store.ts';
 import { openQuestion } from './confirm.ts';
 
-/** Shows the question that is open. */
+/** Shows the open question. */
 export const ConfirmDialog = () => {
   const question = useStore(openQuestion);
   if (!question) return null;

@@ -4,15 +4,15 @@ import { createStore } from '../state/store.ts';
 interface Question {
   readonly title: string;
   readonly text: string;
-  /** The button that says yes: a verb. */
+  /** The label of the confirming button: a verb. */
   readonly yes: string;
   /** Default: `Cancel`. */
   readonly no?: string;
-  /** Something is lost by it. */
+  /** The action is destructive. */
   readonly danger?: boolean;
 }
 
-/** The question that is open, and what takes the answer. */
+/** The open question, with a function that answers it. */
 export const openQuestion = createStore<(Question & { readonly answer: (yes: boolean) => void }) | undefined>(
   undefined,
 );

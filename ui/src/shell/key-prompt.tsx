@@ -5,7 +5,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { SecretField } from '../parts/field.tsx';
 import { useStore } from '../state/store.ts';
 
-/** Asks for the service's key when the service does. */
+/** Asks for the gateway's key when the gateway requires it. */
 export const KeyPrompt = () => {
   const { wanted, refused } = useStore(keyState);
   const [typed, setTyped] = useState('');
@@ -16,7 +16,7 @@ export const KeyPrompt = () => {
     setTyped('');
   };
   return (
-    <Dialog title="This gateway asks for its key" closable={false} onClose={() => undefined}>
+    <Dialog title="This gateway requires a key" closable={false} onClose={() => undefined}>
       <form
         className="stack"
         onSubmit={(event) => {
@@ -26,14 +26,14 @@ export const KeyPrompt = () => {
       >
         <SecretField
           label="Key"
-          hint="The APIKEY of its configuration. This tab keeps it until it is closed, and sends it to this gateway alone."
-          error={refused ? 'The gateway did not take that key.' : undefined}
+          hint="The APIKEY in its configuration. This tab keeps it until it is closed and sends it to this gateway only."
+          error={refused ? 'The gateway rejected this key.' : undefined}
           value={typed}
           onChange={setTyped}
         />
         <div className="row">
           <Button type="submit" look="primary" disabled={typed.trim() === ''}>
-            Open
+            Continue
           </Button>
         </div>
       </form>

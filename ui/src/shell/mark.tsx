@@ -1,4 +1,4 @@
-/** The product's mark: a line, and the switch that leads off it. */
+/** The product's logo: a line with a switch. */
 export const Mark = () => (
   <svg className="mark" viewBox="0 0 32 32" aria-hidden="true">
     <rect width="32" height="32" rx="7" />

@@ -10,13 +10,13 @@ import { useShortcut } from './shortcuts.ts';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
-const groups = ['Watch', 'Set up', 'Use'] as const;
+const groups = ['Monitor', 'Configure', 'Use'] as const;
 
-/** Where one can go: at the left, or, where there is little room, behind a button at the top. */
+/** The navigation: at the left, or behind a button on narrow pages. */
 export const Navigation = ({ current }: { readonly current: string | undefined }) => {
   const [isOpen, setOpen] = useState(false);
   const [showsKeys, setShowsKeys] = useState(false);
-  useShortcut('?', 'Show these shortcuts', () => setShowsKeys(true));
+  useShortcut('?', 'Show keyboard shortcuts', () => setShowsKeys(true));
   const keysButton = (
     <Button look="quiet" icon="keyboard" onClick={() => setShowsKeys(true)}>
       Shortcuts

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
 
-/** Says in words that a page broke, instead of an empty window; the rest of the interface keeps working. */
+/** Shows an error instead of a broken page; the rest of the interface keeps working. */
 export class PageBoundary extends Component<{ readonly children: ReactNode }, { readonly error: string | undefined }> {
   override state = { error: undefined };
 
@@ -16,14 +16,14 @@ export class PageBoundary extends Component<{ readonly children: ReactNode }, { 
     return (
       <Notice
         kind="failed"
-        title="This page could not be shown"
+        title="This page failed to load"
         actions={
           <Button icon="reload" onClick={() => window.location.reload()}>
-            Load it again
+            Reload
           </Button>
         }
       >
-        {/* A build that took the place of this one is the usual reason: its files have other names. */}
+        {/* Usually the interface was rebuilt and its files have new names. */}
         <p>The interface may have been updated while it was open. Drafts are kept.</p>
         <p className="mono small">{error}</p>
       </Notice>

@@ -5,16 +5,16 @@ import { Loading } from '../parts/loading.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { href, type Route } from '../router/route.ts';
 
-// Made once: a component that is made anew would forget its state.
+// Created once: a new component would lose its state.
 const components = new Map(pages.map(({ name, load }) => [name, lazy(async () => ({ default: await load() }))]));
 
-/** The page of a route, fetched when it is first gone to. */
+/** The page of a route; its code is loaded on the first visit. */
 export const PageView = ({ page, route }: { readonly page: PageEntry | undefined; readonly route: Route }) => {
   const Page = page && components.get(page.name);
   if (!Page) {
     return (
       <>
-        <PageHeader title="Nothing here" />
+        <PageHeader title="Page not found" />
         <Empty title={`There is no page at ${route.path}.`} actions={<a href={href('/')}>Go to the Yard</a>} />
       </>
     );

@@ -4,7 +4,7 @@ import { useStore } from '../state/store.ts';
 import { shortcuts } from './shortcuts.ts';
 import './shortcuts-dialog.css';
 
-/** Lists what keys do on the page that is shown. */
+/** Lists the keyboard shortcuts of the current page. */
 export const ShortcutsDialog = ({ onClose }: { readonly onClose: () => void }) => (
   <Dialog title="Keyboard shortcuts" onClose={onClose}>
     <dl className="shortcuts">
@@ -22,8 +22,6 @@ export const ShortcutsDialog = ({ onClose }: { readonly onClose: () => void }) =
         </div>
       ))}
     </dl>
-    <p className="soft small">
-      In tables the arrow keys go from row to row, and Enter opens one. Escape closes a dialog.
-    </p>
+    <p className="soft small">In tables, arrow keys move between rows and Enter opens one. Escape closes dialogs.</p>
   </Dialog>
 );

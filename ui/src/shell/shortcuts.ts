@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { createStore } from '../state/store.ts';
 
-/** Something that keys do. */
+/** A keyboard shortcut. */
 interface Shortcut {
   /** One key, or two in a row with a space between them: `?`, `g y`. */
   readonly keys: string;
@@ -10,10 +10,10 @@ interface Shortcut {
   readonly run: () => void;
 }
 
-/** All shortcuts that work right now. */
+/** All active shortcuts. */
 export const shortcuts = createStore<readonly Shortcut[]>([]);
 
-/** Adds a shortcut for as long as the component is there. */
+/** Adds a shortcut while the component is mounted. */
 export const useShortcut = (keys: string, does: string, run: () => void): void => {
   const latest = useRef(run);
   latest.current = run;
@@ -24,10 +24,10 @@ export const useShortcut = (keys: string, does: string, run: () => void): void =
   }, [keys, does]);
 };
 
-/** How long the second key of a pair is waited for, in milliseconds. */
+/** The longest time between the two keys of a pair, in milliseconds. */
 const pairMs = 1_200;
 
-/** Listens for the keys of all shortcuts. Returns a function that ends it. */
+/** Handles the keys of all shortcuts. Returns a function that stops it. */
 export const listenForKeys = (): (() => void) => {
   let first = { key: '', atMs: 0 };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -45,7 +45,7 @@ export const listenForKeys = (): (() => void) => {
   return () => window.removeEventListener('keydown', onKeyDown);
 };
 
-/** Keys belong to the field that has the focus; an editor's field lies in a shadow tree. */
+/** Fields with the focus handle keys themselves; an editor's field is in a shadow tree. */
 const isTyping = (event: KeyboardEvent): boolean => {
   const [target] = event.composedPath();
   return (

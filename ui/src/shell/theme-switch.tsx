@@ -4,7 +4,7 @@ import { useStore } from '../state/store.ts';
 import { theme, themes } from './theme.ts';
 import './theme-switch.css';
 
-const titles = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
+const titles = { system: 'System', light: 'Light', dark: 'Dark' } as const;
 
 /** Picks the theme. */
 export const ThemeSwitch = () => (

@@ -4,15 +4,15 @@ import { createStore } from '../state/store.ts';
 /** The system's theme, or the one that was picked. */
 type Theme = 'system' | 'light' | 'dark';
 
-/** In the order in which the switch offers them. */
+/** All themes, in display order. */
 export const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
 const place = kept('local', 'theme');
 
-/** The theme that is picked; kept by the browser. */
+/** The selected theme; kept by the browser. */
 export const theme = createStore<Theme>(themes.find((one) => one === place.read()) ?? 'system');
 
-/** Applies the theme, now and whenever another one is picked. */
+/** Applies the theme now and after each change. */
 export const followTheme = (): void => {
   const apply = (): void => {
     const picked = theme.get();

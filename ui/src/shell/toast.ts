@@ -7,15 +7,15 @@ interface Toast {
   readonly kind: 'done' | 'failed';
 }
 
-/** The messages that are shown. */
+/** All visible messages. */
 export const toasts = createStore<readonly Toast[]>([]);
 
 let lastId = 0;
 
-/** How long a message stays, in milliseconds; failures stay until they are taken away. */
+/** How long a message stays, in milliseconds; failures stay until they are dismissed. */
 const shownMs = 6_000;
 
-/** Shows a message at the page's edge, and says it to screen readers. For what has no place of its own on the page. */
+/** Shows a short message and announces it to screen readers. For messages without a place on the page. */
 export const toast = (text: string, kind: Toast['kind'] = 'done'): void => {
   lastId += 1;
   const id = lastId;
@@ -23,5 +23,5 @@ export const toast = (text: string, kind: Toast['kind'] = 'done'): void => {
   if (kind === 'done') window.setTimeout(() => dismissToast(id), shownMs);
 };
 
-/** Takes a message away. */
+/** Removes a message. */
 export const dismissToast = (id: number): void => toasts.set(toasts.get().filter((one) => one.id !== id));

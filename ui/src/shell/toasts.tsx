@@ -5,7 +5,7 @@ import { useStore } from '../state/store.ts';
 import { dismissToast, toasts } from './toast.ts';
 import './toasts.css';
 
-/** The messages that are shown. The region is there from the start: screen readers only tell what is added to one they know. */
+/** All visible messages. The region always exists: screen readers announce only changes to a known region. */
 export const Toasts = () => (
   <section className="toasts" aria-live="polite" aria-label="Messages">
     {useStore(toasts).map(({ id, text, kind }) => (

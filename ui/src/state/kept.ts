@@ -1,4 +1,4 @@
-/** Text kept by the browser under one name. Where the browser keeps nothing, it is as if nothing had been kept. */
+/** A text in the browser's storage. Without storage, nothing is kept. */
 interface Kept {
   readonly read: () => string | undefined;
   /** `undefined` forgets it. */
@@ -8,7 +8,7 @@ interface Kept {
 /** Kept until the tab is closed (`session`), or for good (`local`). */
 export const kept = (where: 'session' | 'local', name: string): Kept => {
   const key = `switchyard.${name}`;
-  // Reading the property itself throws where the browser is set to keep nothing.
+  // The property itself throws if the browser blocks storage.
   const storage = (): Storage => (where === 'session' ? window.sessionStorage : window.localStorage);
   return {
     read() {

@@ -3,13 +3,13 @@ import { useSyncExternalStore } from 'react';
 /** A value that several parts of the page share. */
 export interface Store<T> {
   readonly get: () => T;
-  /** Replaces the value; nobody is told when it is the same one. */
+  /** Replaces the value. Subscribers are called only if it differs. */
   readonly set: (next: T) => void;
   /** Calls back after each change, until the returned function is called. */
   readonly subscribe: (changed: () => void) => () => void;
 }
 
-/** A store that begins with `initial`. */
+/** Creates a store. */
 export const createStore = <T>(initial: T): Store<T> => {
   let value = initial;
   const listeners = new Set<() => void>();
@@ -27,5 +27,5 @@ export const createStore = <T>(initial: T): Store<T> => {
   };
 };
 
-/** The store's value; the component is drawn again when it changes. */
+/** The store's value; the component rerenders when it changes. */
 export const useStore = <T>({ subscribe, get }: Store<T>): T => useSyncExternalStore(subscribe, get);

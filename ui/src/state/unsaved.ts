@@ -1,18 +1,18 @@
 import { useEffect, useId } from 'react';
 import { createStore } from './store.ts';
 
-/** Something that was changed and not saved. */
+/** Something with unsaved changes. */
 interface Unsaved {
-  /** A sentence's object: "the provider list". */
+  /** Completes "unsaved changes to …". */
   readonly what: string;
-  /** First parts of the addresses of pages on which the same draft goes on: going there leaves nothing. */
+  /** Pages that edit the same draft, by the first part of their addresses: going there asks nothing. */
   readonly pages: readonly string[];
 }
 
-/** What was changed and not saved, per owner. */
+/** Everything with unsaved changes, by owner. */
 export const unsaved = createStore<ReadonlyMap<string, Unsaved>>(new Map());
 
-/** Tells the page's frame that `what` has changes that aren't saved yet; leaving the page (or `pages`; keep the list stable) then asks. */
+/** Marks `what` as changed: leaving the page asks first, unless for one of `pages`, a list that must be stable. */
 export const useUnsaved = (what: string, dirty: boolean, pages: readonly string[] = noPages): void => {
   const owner = useId();
   useEffect(() => {

@@ -2,22 +2,22 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { kept } from './kept.ts';
 import { useUnsaved } from './unsaved.ts';
 
-/** Something saved, as it is being edited. */
+/** A saved value that is being edited. */
 interface Draft<T> {
-  /** The draft, or what is saved while nothing was changed; `undefined` until that is known. */
+  /** The draft, or the saved value; `undefined` until that is loaded. */
   readonly value: T | undefined;
-  /** It differs from what is saved. */
+  /** The draft differs from the saved value. */
   readonly dirty: boolean;
-  /** It was left from before the page was loaded. */
+  /** The draft was restored when the page loaded. */
   readonly restored: boolean;
   readonly change: (next: T | ((value: T) => T)) => void;
-  /** Back to what is saved; also called once it was saved. */
+  /** Resets to the saved value; also called after saving. */
   readonly discard: () => void;
 }
 
 /**
- * Edits `saved`, a JSON value. The draft outlives a reload and a visit to another page, until the tab is closed. `name` is unique
- * among drafts; `what` completes "You haven't saved …".
+ * Edits `saved`, a JSON value. The draft survives a reload and visits to other pages, until the tab is closed. `name` is
+ * unique among drafts; `what` completes "unsaved changes to …".
  */
 export const useDraft = <T>(name: string, what: string, saved: T | undefined): Draft<T> => {
   const place = useMemo(() => kept('session', `draft.${name}`), [name]);
@@ -28,7 +28,7 @@ export const useDraft = <T>(name: string, what: string, saved: T | undefined): D
   const text = draft === undefined ? undefined : JSON.stringify(draft);
   const dirty = text !== undefined && saved !== undefined && text !== JSON.stringify(saved);
   useEffect(() => {
-    // Before what is saved is known, nobody can say whether the draft differs.
+    // Until the saved value is known, the draft can't be compared.
     if (saved !== undefined) place.write(dirty ? text : undefined);
   }, [place, saved, dirty, text]);
   useUnsaved(what, dirty);
@@ -48,7 +48,7 @@ export const useDraft = <T>(name: string, what: string, saved: T | undefined): D
 
 const isUpdate = <T>(next: T | ((value: T) => T)): next is (value: T) => T => typeof next === 'function';
 
-/** The draft as this very hook wrote it: its shape is the caller's own. */
+/** Written by this hook, so it has the caller's type. */
 const readDraft = <T>(text: string | undefined): T | undefined => {
   if (text === undefined) return undefined;
   try {

@@ -1,16 +1,16 @@
 import { useRef } from 'react';
 
-/** A list that is edited, with a key per row that stays with the row. */
+/** An edited list, with a key per row that stays with the row. */
 interface Rows<T> {
   readonly keys: readonly number[];
   readonly set: (at: number, value: T) => void;
-  /** Puts a value at the end; returns its key. */
+  /** Appends a value and returns its key. */
   readonly add: (value: T) => number;
   readonly remove: (at: number) => void;
   readonly move: (from: number, to: number) => void;
 }
 
-/** Keys for the rows of a list that has none of its own. */
+/** Gives keys to the rows of a list. */
 export const useRows = <T>(list: readonly T[], onChange: (next: readonly T[]) => void): Rows<T> => {
   const state = useRef<{ readonly keys: number[]; next: number }>({ keys: [], next: 0 });
   const { keys } = state.current;
@@ -18,7 +18,7 @@ export const useRows = <T>(list: readonly T[], onChange: (next: readonly T[]) =>
     state.current.next += 1;
     return state.current.next;
   };
-  // Changed from elsewhere (another page, a discarded draft): rows keep their keys by place.
+  // After changes from elsewhere (another page, a discarded draft), rows keep their keys by position.
   while (keys.length < list.length) keys.push(makeKey());
   keys.length = list.length;
   return {

@@ -5,7 +5,7 @@ type Growing = { -readonly [Part in AnswerPart as Part['type']]: { -readonly [Na
 /** A part that is still being written. */
 export type GrowingPart = Growing[AnswerPart['type']];
 
-/** Puts an answer together from what arrives. One per request; `snapshot` may be taken at any time. */
+/** Assembles a response from its pieces. `snapshot` may be taken at any time. */
 export class AnswerBuilder {
   model: string | undefined;
   finish: string | undefined;
@@ -13,11 +13,11 @@ export class AnswerBuilder {
   ended = false;
   /** Pieces so far. */
   deltas = 0;
-  /** Parts by the protocol's own name of them: an index, an item's id. */
+  /** Parts by the protocol's own key: an index or an item's id. */
   readonly #parts = new Map<string, GrowingPart>();
   #usage: AnswerUsage = {};
 
-  /** The part of that name; made from `first` when there is none. */
+  /** The part with this key; `first` becomes it if there is none. */
   part(key: string, first: GrowingPart): GrowingPart {
     const known = this.#parts.get(key);
     if (known) return known;
@@ -25,7 +25,7 @@ export class AnswerBuilder {
     return first;
   }
 
-  /** Adds a piece to a part; a part that wasn't begun begins with it. A piece without text is none. */
+  /** Appends a piece to a part, which is created if needed. Empty pieces are ignored. */
   add(key: string, type: 'text' | 'thinking' | 'tool', piece: string): void {
     if (piece === '') return;
     this.deltas += 1;
@@ -34,7 +34,7 @@ export class AnswerBuilder {
     else if (part.type !== 'other') part.text += piece;
   }
 
-  /** Takes counts over; those that aren't told stay as they were. */
+  /** Updates token counts; missing ones stay. */
   count(usage: AnswerUsage): void {
     this.#usage = { ...this.#usage, ...usage };
   }
@@ -49,7 +49,7 @@ export class AnswerBuilder {
       ended,
       usage: this.#usage,
       deltas,
-      // A block that was opened and never filled has nothing to show.
+      // Blocks without content aren't shown.
       parts: parts.filter((part) => (part.type !== 'text' && part.type !== 'thinking') || part.text !== ''),
     };
   }

@@ -8,15 +8,15 @@ import { readMessagesEvent, readMessagesReply } from './read-messages.ts';
 import { readResponsesEvent, readResponsesReply } from './read-responses.ts';
 import { parseObject } from './wire-value.ts';
 
-/** Reads one answer. */
+/** Reads one response. */
 interface AnswerReader {
-  /** Takes in a record of the stream. One that can't be read is passed over: it is there to be seen among the raw events. */
+  /** Reads a record of the stream. Malformed records are skipped: they are among the raw events. */
   readonly record: (record: SseRecord) => void;
-  /** Takes in an answer that came whole: its text. */
+  /** Reads the text of a response that isn't streamed. */
   readonly whole: (text: string) => void;
   /** Pieces so far. */
   readonly deltas: () => number;
-  /** What has been understood so far. */
+  /** The response so far. */
   readonly answer: () => Answer;
 }
 
@@ -28,13 +28,13 @@ const takers: Readonly<Record<Protocol, { readonly event: Take; readonly reply: 
   responses: { event: readResponsesEvent, reply: readResponsesReply },
 };
 
-/** A reader for an answer in this protocol. */
+/** Creates a reader for a response in this protocol. */
 export const answerReader = (protocol: Protocol): AnswerReader => {
   const builder = new AnswerBuilder();
   const { event, reply } = takers[protocol];
   return {
     record({ data }) {
-      // The one end that isn't an object: of Chat Completions.
+      // The end of a Chat Completions stream isn't an object.
       if (data === '[DONE]') builder.ended = true;
       const value = parseObject(data);
       if (value) event(builder, value);

@@ -1,4 +1,4 @@
-/** Token counts that an answer told. */
+/** The token counts in a response. */
 export interface AnswerUsage {
   readonly input?: number;
   readonly output?: number;
@@ -7,27 +7,27 @@ export interface AnswerUsage {
   readonly reasoning?: number;
 }
 
-/** A piece of an answer. */
+/** A part of a response. */
 export type AnswerPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }
-  /** A tool call; `input` is JSON text (of a custom tool: any text) that may not be whole yet. */
+  /** A tool call; `input` is JSON text, maybe incomplete; a custom tool's is any text. */
   | { readonly type: 'tool'; readonly name: string; readonly id: string; readonly input: string }
-  /** Something that this page has no picture of, by its name. */
+  /** A part that this page can't render, by its name. */
   | { readonly type: 'other'; readonly name: string };
 
-/** What a model has answered so far, in whichever protocol. */
+/** A response so far, independent of the protocol. */
 export interface Answer {
-  /** The upstream's own word for what answers. */
+  /** The model's name as the upstream gives it. */
   readonly model: string | undefined;
   readonly parts: readonly AnswerPart[];
-  /** Why it ended, in the protocol's own word. */
+  /** The finish reason, as the protocol spells it. */
   readonly finish: string | undefined;
   readonly usage: AnswerUsage;
-  /** What went wrong after the answer had begun. */
+  /** The error that ended the stream. */
   readonly fault: string | undefined;
-  /** Pieces of text, thinking or tool input that came. */
+  /** Number of pieces of text, thinking or tool input. */
   readonly deltas: number;
-  /** The protocol's own end was seen. */
+  /** The protocol's end marker was seen. */
   readonly ended: boolean;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/json.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { countAt, objectAt, objectsAt, textAt, wordsOf } from './wire-value.ts';
 
-/** Takes in one chunk of a Chat Completions stream. Source: Chat Completions API reference, "Streaming". */
+/** Reads one chunk of a Chat Completions stream. Source: Chat Completions API reference, "Streaming". */
 export const readChatChunk = (answer: AnswerBuilder, chunk: JsonObject): void => {
   if (chunk.error) answer.fault = wordsOf(chunk.error);
   takeHead(answer, chunk);
@@ -12,7 +12,7 @@ export const readChatChunk = (answer: AnswerBuilder, chunk: JsonObject): void =>
   answer.finish = textAt(choice, 'finish_reason') || answer.finish;
 };
 
-/** Takes in a whole completion. */
+/** Reads a completion that isn't streamed. */
 export const readChatReply = (answer: AnswerBuilder, reply: JsonObject): void => {
   takeHead(answer, reply);
   const choice = objectsAt(reply, 'choices')[0] ?? {};

@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/json.ts';
 import type { AnswerBuilder, GrowingPart } from './answer-builder.ts';
 import { countAt, objectAt, objectsAt, textAt, wordsOf } from './wire-value.ts';
 
-/** Takes in one event of a Messages stream. Source: Messages API reference, "Streaming". */
+/** Reads one event of a Messages stream. Source: Messages API reference, "Streaming". */
 export const readMessagesEvent = (answer: AnswerBuilder, event: JsonObject): void => {
   const key = String(event.index);
   switch (event.type) {
@@ -31,7 +31,7 @@ export const readMessagesEvent = (answer: AnswerBuilder, event: JsonObject): voi
   }
 };
 
-/** Takes in a whole message. */
+/** Reads a message that isn't streamed. */
 export const readMessagesReply = (answer: AnswerBuilder, message: JsonObject): void => {
   answer.model = textAt(message, 'model') || undefined;
   answer.finish = textAt(message, 'stop_reason') || undefined;
@@ -43,7 +43,7 @@ export const readMessagesReply = (answer: AnswerBuilder, message: JsonObject): v
 const beginBlock = (answer: AnswerBuilder, key: string, block: JsonObject): void => {
   answer.part(key, blockPart(block));
   const input = objectAt(block, 'input');
-  // Streamed, the input follows in pieces, and what stands here is an empty object.
+  // In a stream, this is an empty object and the input follows in pieces.
   if (Object.keys(input).length > 0) answer.add(key, 'tool', JSON.stringify(input));
 };
 

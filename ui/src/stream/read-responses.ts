@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/json.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { countAt, objectAt, objectsAt, textAt, wordsOf } from './wire-value.ts';
 
-/** Takes in one event of a Responses stream. Source: Responses API reference, "Streaming events". */
+/** Reads one event of a Responses stream. Source: Responses API reference, "Streaming events". */
 export const readResponsesEvent = (answer: AnswerBuilder, event: JsonObject): void => {
   const type = textAt(event, 'type');
   const piece = textAt(event, 'delta');
@@ -36,7 +36,7 @@ export const readResponsesEvent = (answer: AnswerBuilder, event: JsonObject): vo
   }
 };
 
-/** Takes in a whole response. */
+/** Reads a response that isn't streamed. */
 export const readResponsesReply = (answer: AnswerBuilder, response: JsonObject): void => {
   answer.model = textAt(response, 'model') || undefined;
   for (const [at, item] of objectsAt(response, 'output').entries()) {
@@ -63,7 +63,7 @@ const contentKey = (event: JsonObject): string =>
     ? `${event.output_index} content ${event.content_index}`
     : `${event.output_index} summary ${event.summary_index}`;
 
-/** Texts and thinking are parts of an item: they begin by themselves. */
+/** Text and thinking are parts of an item and begin with their first piece. */
 const beginItem = (answer: AnswerBuilder, key: string, item: JsonObject): void => {
   const type = textAt(item, 'type');
   if (type === 'message' || type === 'reasoning') return;

@@ -1,24 +1,24 @@
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
 
-/** The object below a name, or an empty one: answers are read leniently. */
+/** The object at a name, or an empty one: responses are read leniently. */
 export const objectAt = (value: JsonObject, name: string): JsonObject => {
   const found = value[name];
   return isJsonObject(found) ? found : {};
 };
 
-/** The list's objects below a name. */
+/** The objects in the list at a name. */
 export const objectsAt = (value: JsonObject, name: string): readonly JsonObject[] => {
   const found: Json | undefined = value[name];
   return Array.isArray(found) ? found.filter(isJsonObject) : [];
 };
 
-/** The text below a name, or an empty one. */
+/** The text at a name, or an empty one. */
 export const textAt = (value: JsonObject, name: string): string => {
   const found = value[name];
   return typeof found === 'string' ? found : '';
 };
 
-/** `{ [as]: number }` for the number below a name; nothing when there is none. */
+/** `{ [as]: number }` for the number at a name, or an empty object. */
 export const countAt = <As extends string>(
   value: JsonObject,
   name: string,
@@ -30,7 +30,7 @@ export const countAt = <As extends string>(
   return counts;
 };
 
-/** The JSON object that a text holds; none where it holds anything else. */
+/** Parses a JSON object; `undefined` for anything else. */
 export const parseObject = (text: string): JsonObject | undefined => {
   try {
     const value: unknown = JSON.parse(text);
@@ -40,9 +40,9 @@ export const parseObject = (text: string): JsonObject | undefined => {
   }
 };
 
-/** What an error says: `{message}`, or a text by itself. */
+/** The message of an error: `{message}`, or a plain text. */
 export const wordsOf = (error: Json | undefined): string | undefined => {
   if (typeof error === 'string') return error;
   if (!isJsonObject(error)) return undefined;
-  return textAt(error, 'message') || 'The answer ended in an error without words.';
+  return textAt(error, 'message') || 'The response ended with an error without a message.';
 };

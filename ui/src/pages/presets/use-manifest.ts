@@ -3,7 +3,7 @@ import { isAbort, wordError } from '../../api/api-error.ts';
 import { type ConfigFile, checkConfig, type Finding } from '../../api/config.ts';
 import { isJsonObject } from '../../api/json.ts';
 import { putKeysBack } from '../../config/hide-keys.ts';
-import { mergePreset, ofTheService } from '../../config/merge-preset.ts';
+import { mergePreset, serviceFields } from '../../config/merge-preset.ts';
 import { parseText } from '../../config/parse-text.ts';
 
 /** A manifest as typed, with its findings. */
@@ -46,7 +46,7 @@ export const useManifest = (
       leaving.abort();
     };
   }, [manifest, config]);
-  const idle = ofTheService
+  const idle = serviceFields
     .filter((name) => manifest?.[name] !== undefined)
     .map((path) => ({ path, message: 'has no effect in a preset' }));
   return { manifest, faults: [...read.faults, ...told.faults], warnings: [...idle, ...told.warnings] };

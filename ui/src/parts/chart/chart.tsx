@@ -4,7 +4,7 @@ import './chart.css';
 
 const Plot = lazy(async () => ({ default: (await import('./plot.tsx')).Plot }));
 
-/** Values over time. Its code is fetched when it is first needed. */
+/** A chart of values over time. Its code is loaded when needed. */
 export const Chart = (props: ChartProps) => {
   const { height = 120, label } = props;
   return (

@@ -5,7 +5,7 @@ import { useStore } from '../../state/store.ts';
 import type { ChartProps } from './props.ts';
 import './plot.css';
 
-/** The drawing itself; `Chart` fetches it. */
+/** The plot, loaded by `Chart`. */
 export const Plot = ({ times, lines, height = 120 }: ChartProps) => {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
@@ -14,7 +14,7 @@ export const Plot = ({ times, lines, height = 120 }: ChartProps) => {
   const newest = useRef({ times, lines });
   newest.current = { times, lines };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours or lines are a reason to draw it anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other colours or lines redraw it
   useEffect(() => {
     const element = place.current;
     if (!element) return;
@@ -87,7 +87,7 @@ const options = (element: HTMLElement, lines: ChartProps['lines'], height: numbe
 
 const fromZero = (_: uPlot, __: number, max: number): [number, number] => [0, max > 0 ? max * 1.15 : 1];
 
-/** A canvas knows no custom properties: the browser works the colour out. */
+/** A canvas can't use custom properties: the browser resolves the colour. */
 const colourOf = (element: HTMLElement, name: string): string => {
   const probe = document.createElement('span');
   probe.style.color = `var(${name})`;

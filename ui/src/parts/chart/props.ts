@@ -1,6 +1,6 @@
-/** What a chart shows. */
+/** The props of a chart. */
 export interface ChartProps {
-  /** What it shows, in a sentence: it stands in for the drawing. */
+  /** A sentence that describes it, for screen readers. */
   readonly label: string;
   /** Milliseconds since 1970, rising. */
   readonly times: readonly number[];

@@ -5,7 +5,7 @@ import { baseExtensions } from './extensions.ts';
 import { findingsChanged } from './findings.ts';
 import type { JsonEditorProps } from './props.ts';
 
-/** The editor itself; `JsonEditor` fetches it. */
+/** The editor, loaded by `JsonEditor`. */
 export const Editor = ({ label, value, onChange, findings = noFindings, maxLines = 30 }: JsonEditorProps) => {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
@@ -16,7 +16,7 @@ export const Editor = ({ label, value, onChange, findings = noFindings, maxLines
 
   useEffect(() => {
     if (!place.current) return;
-    // In a shadow tree the editor's styles are sheets made by script, which a strict policy admits; <style> elements it doesn't.
+    // In a shadow tree the editor's styles are constructed sheets, which a strict policy allows; <style> elements it doesn't.
     const root = place.current.shadowRoot ?? place.current.attachShadow({ mode: 'open' });
     const editor = new EditorView({
       root,

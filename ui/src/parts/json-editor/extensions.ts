@@ -15,7 +15,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** What every editor of JSON has: colours, folding, search, undo. Tab leaves it, as it leaves any field. */
+/** The extensions of every JSON editor: colours, folding, search, undo. Tab leaves the editor. */
 export const baseExtensions = (readOnly: boolean, maxLines: number): Extension => [
   lineNumbers(),
   codeFolding(),
@@ -29,7 +29,7 @@ export const baseExtensions = (readOnly: boolean, maxLines: number): Extension =
   json(),
   syntaxHighlighting(colours),
   EditorView.lineWrapping,
-  // Its text can be edited and so has the focus anyway; that isn't seen by everything that looks for it.
+  // Editable content has the focus anyway, but accessibility checks look for a tabindex.
   EditorView.contentAttributes.of({ tabindex: '0' }),
   keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...searchKeymap, ...lintKeymap]),
   EditorState.tabSize.of(2),
@@ -40,7 +40,7 @@ export const baseExtensions = (readOnly: boolean, maxLines: number): Extension =
     : [highlightActiveLine(), lintGutter(), linter(wellFormed, { delay: 300 })],
 ];
 
-/** An empty text is no mistake yet. */
+/** An empty text isn't an error yet. */
 const wellFormed = (view: EditorView) => (view.state.doc.length === 0 ? [] : jsonParseLinter()(view));
 
 const colours = HighlightStyle.define([

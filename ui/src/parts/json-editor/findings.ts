@@ -6,7 +6,7 @@ import type { JsonEditorProps } from './props.ts';
 
 type Findings = NonNullable<JsonEditorProps['findings']>;
 
-/** Marks the findings at their places, instead of those before. */
+/** Marks the findings in the text and removes previous marks. */
 export const findingsChanged = (state: EditorState, findings: Findings): TransactionSpec =>
   setDiagnostics(
     state,
@@ -23,7 +23,7 @@ const toDiagnostic = (state: EditorState, { path, message, severity = 'error' }:
   };
 };
 
-/** The value at a path, or the nearest one around it that there is. */
+/** The value at a path, or the nearest one around it. */
 const nodeAt = (state: EditorState, path: string): { readonly from: number; readonly to: number } => {
   let node = syntaxTree(state).topNode.firstChild;
   for (const key of path.match(/[^.[\]]+/g) ?? []) {
