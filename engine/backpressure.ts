@@ -10,7 +10,7 @@ export interface Pausable {
  */
 export class Backpressure {
   #paused = false;
-  readonly #sources: Pausable[] = [];
+  #sources: readonly Pausable[] = none;
 
   get paused(): boolean {
     return this.#paused;
@@ -18,13 +18,12 @@ export class Backpressure {
 
   /** Adds a source, which is paused at once if the client is slow now. */
   attach(source: Pausable): void {
-    this.#sources.push(source);
+    this.#sources = [...this.#sources, source];
     if (this.#paused) source.pause();
   }
 
   detach(source: Pausable): void {
-    const at = this.#sources.indexOf(source);
-    if (at >= 0) this.#sources.splice(at, 1);
+    this.#sources = this.#sources.filter((one) => one !== source);
   }
 
   pause(): void {
@@ -39,3 +38,5 @@ export class Backpressure {
     for (const source of this.#sources) source.resume();
   }
 }
+
+const none: readonly Pausable[] = [];

@@ -71,7 +71,6 @@ const forTests: readonly string[] = [
   'engine/config/store.ts ConfigStoreOptions',
   'engine/http/listener.ts ListenOptions',
   'engine/http/listener.ts Listener',
-  'engine/http/request-head.ts joinHeaders',
   'engine/http/settings.ts RequestOutcome',
   'engine/http/uws.ts uwsCandidates',
   'engine/http/uws.ts uwsMissing',

@@ -1,8 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Headers } from '../model/protocol.ts';
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { HeaderList } from './endpoint.ts';
+import { headerValue } from './request-head.ts';
 
 /** Whether a request carries the API key. */
-export type KeyCheck = (headers: Headers) => boolean;
+export type KeyCheck = (headers: HeaderList) => boolean;
 
 /**
  * Checks `Authorization: Bearer` and `x-api-key`; one match suffices, since some clients send both with only one correct.
@@ -11,12 +12,13 @@ export type KeyCheck = (headers: Headers) => boolean;
 export const keyCheck = (apiKey: string | undefined): KeyCheck => {
   if (!apiKey) return () => true;
   const expected = digest(apiKey);
-  const matches = (given: string): boolean => timingSafeEqual(digest(given), expected);
+  const matches = (given: string | undefined): boolean =>
+    given !== undefined && timingSafeEqual(digest(given), expected);
   return (headers) => {
-    const bearer = matches(/^bearer +(.*)$/is.exec(headers.authorization ?? '')?.[1] ?? '');
-    const plain = matches(headers['x-api-key'] ?? '');
+    const bearer = matches(/^bearer +(.*)$/is.exec(headerValue(headers, 'authorization') ?? '')?.[1]);
+    const plain = matches(headerValue(headers, 'x-api-key'));
     return bearer || plain;
   };
 };
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');

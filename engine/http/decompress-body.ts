@@ -7,19 +7,22 @@ import type { HttpLimits } from './settings.ts';
 import { TooMuchData, unzstd } from './zstd.ts';
 
 /** Calls `grow` with the size of each piece before keeping it; an error from `grow` ends the decoding. */
-type Decoder = (data: Uint8Array, maxBytes: number, grow: (bytes: number) => void) => Promise<Uint8Array>;
+export type Decoder = (data: Uint8Array, maxBytes: number, grow: (bytes: number) => void) => Promise<Uint8Array>;
 
 /** Decoders for a `content-encoding` header, last coding first; a fault for an unknown coding. */
 export const readCodings = (header: string | undefined): readonly Decoder[] | Fault => {
-  const names = (header ?? '').split(',').map((name) => name.trim().toLowerCase());
+  if (header === undefined) return none;
+  const names = header.split(',').map((name) => name.trim().toLowerCase());
   const codings: Decoder[] = [];
   for (const name of names.filter((name) => name !== '' && name !== 'identity').reverse()) {
     const coding = decoders.get(name);
-    if (!coding || codings.length === maxCodings) return unknownCoding(coding ? (header ?? '') : name);
+    if (!coding || codings.length === maxCodings) return unknownCoding(coding ? header : name);
     codings.push(coding);
   }
   return codings;
 };
+
+const none: readonly Decoder[] = [];
 
 /** Decompresses a body within the limits. Rejects broken data, data that grows too large, and data beyond the memory budget. */
 export const decompressBody = async (

@@ -31,7 +31,9 @@ export interface HttpRequest {
   readonly path: string;
   /** As sent, without the question mark; empty when there is none. */
   readonly query: string;
-  /** By lower-case name; values of repeated headers are joined with `, `. */
+  /** A header by lower-case name; values of repeated headers are joined with `, `. */
+  readonly header: (name: string) => string | undefined;
+  /** All of them by name, built on first use. */
   readonly headers: Headers;
   /** IPv4 or IPv6 address as text; mapped IPv4 in dotted form. */
   readonly remoteAddress: string;
@@ -51,8 +53,8 @@ export interface HttpRequest {
  */
 export type BodyUse = 'conversion' | 'retry' | 'none';
 
-/** Request headers in order, with repeated ones; names in lower case. */
-export type HeaderPairs = readonly (readonly [name: string, value: string])[];
+/** Names and values in turn, in order, with repeated ones; those of requests in lower case. */
+export type HeaderList = readonly string[];
 
 /** Why a request is rejected. */
 export interface Rejection {

@@ -4,12 +4,13 @@ import { BodyBudget } from './body-budget.ts';
 import { ConnectionLimit } from './connection-limit.ts';
 import type { Rejection } from './endpoint.ts';
 import { type OriginGuardSettings, originGuard } from './origin-guard.ts';
-import { addressText, readHead } from './request-head.ts';
 import type { HttpRouter } from './router.ts';
-import { serveRequest } from './serve-request.ts';
+import { ServedRequest, type ServingListener } from './serve-request.ts';
 import { defaultLimits, type HttpLimits, type RequestHooks, type ServeSettings } from './settings.ts';
+import type { HttpServer, HttpServerEvents, HttpStream } from './stream.ts';
 import { Ticker } from './ticker.ts';
-import { loadUws, type Uws, type UwsApp, type UwsListenSocket, type UwsRequest, type UwsResponse } from './uws.ts';
+import { loadUws } from './uws.ts';
+import { UwsServer } from './uws-server.ts';
 
 /** Settings that can change while a listener runs. */
 interface ServeOptions {
@@ -66,42 +67,36 @@ export interface Listener {
 export const listen = async (options: ListenOptions): Promise<Listener> => {
   const { uws, warning } = loadUws();
   if (warning !== undefined) options.hooks?.warn?.(warning);
-  const listener = new HttpListener(uws, options);
+  const listener = new HttpListener((events) => new UwsServer(uws, events), options);
   await listener.open(options);
   return listener;
 };
 
-class HttpListener implements Listener {
-  readonly #uws: Uws;
-  readonly #app: UwsApp;
-  readonly #hooks: RequestHooks;
-  readonly #sockets: UwsListenSocket[] = [];
+class HttpListener implements Listener, ServingListener, HttpServerEvents {
+  readonly hooks: RequestHooks;
+  readonly ticker: Ticker;
+  readonly bodies = new BodyBudget();
+  settings: ServeSettings;
+  retiring = false;
+  readonly #server: HttpServer;
   readonly #activeByAddress = new Map<string, number>();
   readonly #idle: (() => void)[] = [];
-  readonly #ticker: Ticker;
   readonly #connections = new ConnectionLimit();
-  readonly #bodies = new BodyBudget();
-  #settings: ServeSettings;
   #addresses: readonly string[] = [];
   #port = 0;
   #active = 0;
+  #served = 0;
   #draining = false;
-  #retiring = false;
   #closed = false;
   #retired: (() => void) | undefined;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(uws: Uws, options: ListenOptions) {
-    this.#uws = uws;
-    this.#hooks = options.hooks ?? {};
-    this.#settings = settingsOf(options);
-    // uWebSockets.js closes a connection without an error when the client takes no data for 8 to 12 seconds, or sends less than
-    // 16 KiB per second. Each tick sets that timer back.
-    this.#ticker = new Ticker(Math.min(4000, this.#settings.limits.bodyWindowMs / 2));
-    this.#app = uws
-      .App()
-      .any('/*', (res, req) => this.#serve(res, req))
-      .filter((res, change) => (change > 0 ? this.#opened(res) : this.#ended()));
+  constructor(createServer: (events: HttpServerEvents) => HttpServer, options: ListenOptions) {
+    this.hooks = options.hooks ?? {};
+    this.settings = settingsOf(options);
+    // Each tick keeps a waiting connection open; the server's own timeouts are at least 8 seconds.
+    this.ticker = new Ticker(Math.min(4000, this.settings.limits.bodyWindowMs / 2));
+    this.#server = createServer(this);
   }
 
   get port(): number {
@@ -124,23 +119,23 @@ class HttpListener implements Listener {
     // A port that the system picks on listen can't be shared, so a free one is picked beforehand.
     const port = share && wanted === 0 ? await freePort(first) : wanted;
     const fault = await faultAt(first, port);
-    const opened = fault === undefined ? this.#listen(first, port, share) : undefined;
-    if (!opened) throw new Error(fault ?? (await listenFailure(first, port)));
-    this.#port = this.#uws.us_socket_local_port(opened);
+    const opened = fault === undefined ? await this.#server.listen(first, port, share !== undefined) : undefined;
+    if (opened === undefined) throw new Error(fault ?? (await listenFailure(first, port)));
+    this.#port = opened;
     const isDouble =
       second !== undefined &&
-      (await faultAt(second, this.#port)) === undefined &&
-      this.#listen(second, this.#port, share) !== undefined;
+      (await faultAt(second, opened)) === undefined &&
+      (await this.#server.listen(second, opened, share !== undefined)) !== undefined;
     this.#addresses = isDouble ? [first, second] : [first];
   }
 
   update(options: ServeOptions): void {
-    this.#settings = settingsOf(options);
+    this.settings = settingsOf(options);
   }
 
   drain(): Promise<void> {
     this.#draining = true;
-    for (const socket of this.#sockets.splice(0)) this.#uws.us_listen_socket_close(socket);
+    this.#server.stopAccepting();
     if (this.#active === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#idle.push(resolve);
@@ -148,13 +143,8 @@ class HttpListener implements Listener {
   }
 
   async retire(): Promise<void> {
-    this.#retiring = true;
-    const sockets = this.#sockets.splice(0);
-    await whenIdle(() => {
-      // `close()` has already closed and freed them.
-      if (this.#closed) return;
-      for (const socket of sockets) this.#uws.us_listen_socket_close(socket);
-    });
+    this.retiring = true;
+    await whenIdle(() => this.#server.stopAccepting());
     if (this.#closed || this.#connections.open === 0) return;
     await new Promise<void>((resolve) => {
       this.#retired = resolve;
@@ -163,60 +153,43 @@ class HttpListener implements Listener {
 
   close(): void {
     this.#closed = true;
-    this.#sockets.length = 0;
-    this.#app.close();
+    this.#server.close();
     this.#retired?.();
   }
 
-  #listen(host: string, port: number, share: PortSharing | undefined): UwsListenSocket | undefined {
-    let opened: UwsListenSocket | undefined;
-    // The callback runs synchronously.
-    this.#app.listen(host, port, share ? 0 : this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-      if (socket) opened = socket;
-    });
-    if (opened) this.#sockets.push(opened);
-    return opened;
-  }
-
-  #serve(res: UwsResponse, req: UwsRequest): void {
-    const head = readHead(res, req);
-    const { remoteAddress } = head;
-    this.#active += 1;
-    this.#activeByAddress.set(remoteAddress, (this.#activeByAddress.get(remoteAddress) ?? 0) + 1);
-    serveRequest(res, head, {
-      settings: this.#settings,
-      hooks: this.#hooks,
-      ticker: this.#ticker,
-      bodies: this.#bodies,
-      rejection: (address, open) => this.#rejection(address, open),
-      release: () => this.#release(remoteAddress),
-      retiring: () => this.#retiring,
-    });
-  }
-
-  #opened(res: UwsResponse): void {
-    const address = addressText(new Uint8Array(res.getRemoteAddress()));
-    const max = this.#settings.limits.connectionsPerAddress;
-    if (this.#connections.admit(address, this.#activeByAddress.get(address) ?? 0, max)) return;
-    res.close();
+  opened(remoteAddress: string): boolean {
+    const max = this.settings.limits.connectionsPerAddress;
+    if (this.#connections.admit(remoteAddress, this.#activeByAddress.get(remoteAddress) ?? 0, max)) return true;
     const nowMs = Date.now();
-    if (nowMs - this.#warnedAtMs < warnEveryMs) return;
-    this.#warnedAtMs = nowMs;
-    this.#hooks.warn?.(`connections of ${address} are turned away: it has ${max} open (LIMITS.connectionsPerClient)`);
+    if (nowMs - this.#warnedAtMs >= warnEveryMs) {
+      this.#warnedAtMs = nowMs;
+      this.hooks.warn?.(
+        `connections of ${remoteAddress} are turned away: it has ${max} open (LIMITS.connectionsPerClient)`,
+      );
+    }
+    return false;
   }
 
-  #ended(): void {
+  closed(): void {
     this.#connections.closed();
     if (this.#connections.open === 0) this.#retired?.();
   }
 
-  #rejection(remoteAddress: string, open: boolean): Rejection | undefined {
-    if (this.#draining && !open) return draining;
-    const active = this.#activeByAddress.get(remoteAddress) ?? 0;
-    return active > this.#settings.limits.activePerAddress ? tooManyRequests : undefined;
+  requested(stream: HttpStream): void {
+    const { remoteAddress } = stream;
+    this.#active += 1;
+    this.#served += 1;
+    this.#activeByAddress.set(remoteAddress, (this.#activeByAddress.get(remoteAddress) ?? 0) + 1);
+    new ServedRequest(stream, this.#served, this).begin();
   }
 
-  #release(remoteAddress: string): void {
+  rejection(remoteAddress: string, open: boolean): Rejection | undefined {
+    if (this.#draining && !open) return draining;
+    const active = this.#activeByAddress.get(remoteAddress) ?? 0;
+    return active > this.settings.limits.activePerAddress ? tooManyRequests : undefined;
+  }
+
+  release(remoteAddress: string): void {
     this.#active -= 1;
     this.#connections.used(remoteAddress);
     const left = (this.#activeByAddress.get(remoteAddress) ?? 1) - 1;

@@ -1,5 +1,5 @@
 import type { Fault } from '../model/fault.ts';
-import type { HeaderPairs } from './endpoint.ts';
+import type { HeaderList } from './endpoint.ts';
 import { type HostName, isLoopbackHost, parseHostName } from './host-name.ts';
 
 /** The host names that requests may address. */
@@ -11,7 +11,7 @@ export interface OriginGuardSettings {
 }
 
 /** The reason to reject a request; `undefined`: the request is allowed. */
-export type OriginGuard = (headers: HeaderPairs) => Fault | undefined;
+export type OriginGuard = (headers: HeaderList) => Fault | undefined;
 
 /**
  * Rejects requests from foreign web pages. DNS rebinding shows in `Host`, a cross-origin request in `Origin` or
@@ -62,12 +62,12 @@ const forbidden = (header: string, what: string): Fault => ({
 
 const maxKnown = 100;
 
-const valuesOf = (headers: HeaderPairs, name: string): readonly string[] => {
+const valuesOf = (headers: HeaderList, name: string): readonly string[] => {
   let values: string[] | undefined;
-  for (const [given, value] of headers) {
-    if (given !== name) continue;
-    if (values) values.push(value);
-    else values = [value];
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] !== name) continue;
+    values ??= [];
+    values.push(headers[at + 1] ?? '');
   }
   return values ?? noValues;
 };

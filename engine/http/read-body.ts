@@ -1,62 +1,47 @@
 import { performance } from 'node:perf_hooks';
 import type { Fault } from '../model/fault.ts';
-import type { Headers } from '../model/protocol.ts';
 import type { BodyClaim } from './body-budget.ts';
-import { decompressBody, readCodings } from './decompress-body.ts';
+import { type Decoder, decompressBody, readCodings } from './decompress-body.ts';
 import type { Rejection } from './endpoint.ts';
+import { headerValue } from './request-head.ts';
 import type { HttpLimits } from './settings.ts';
+import type { BodyTaker, HttpStream } from './stream.ts';
 import type { Ticker, TickListener } from './ticker.ts';
-import type { UwsResponse } from './uws.ts';
 
 /** A request whose body is to be read. */
-interface BodySource {
-  readonly res: UwsResponse;
-  readonly headers: Headers;
+export interface BodyReceiver {
+  readonly stream: HttpStream;
   readonly limits: HttpLimits;
   readonly ticker: Ticker;
   /** The request's share of the memory for bodies. */
   readonly claim: BodyClaim;
+  /** Called once, unless reading is stopped before; possibly synchronously. */
+  readonly received: (result: Uint8Array | Rejection) => void;
 }
 
-/** Stops reading; `done` is not called. */
-export type StopReading = () => void;
-
 /**
- * Collects and decompresses a request's body, then calls `done` once, possibly synchronously. Must be called while the
- * request's handler runs: data arrives right after it.
+ * Collects and decompresses a request's body. Returns what reads it; `undefined`: the result is known already. Must be called
+ * while the request's handler runs: data arrives right after it.
  */
-export const readBody = (source: BodySource, done: (result: Uint8Array | Rejection) => void): StopReading => {
-  const { headers, limits, claim } = source;
-  const length = Number(headers['content-length'] ?? 0);
-  if (length === 0 && headers['transfer-encoding'] === undefined) {
-    done(noBytes);
-    return () => {};
+export const readBody = (receiver: BodyReceiver): BodyReader | undefined => {
+  const { stream, limits } = receiver;
+  const length = Number(headerValue(stream.headers, 'content-length') ?? 0);
+  if (length === 0 && headerValue(stream.headers, 'transfer-encoding') === undefined) {
+    receiver.received(noBytes);
+    return undefined;
   }
-  const codings = readCodings(headers['content-encoding']);
-  if ('kind' in codings) {
-    done({ fault: codings, close: length > limits.bodyBytes * drainFactor });
-    return () => {};
-  }
-  if (length > limits.bodyBytes) {
-    // A body that is slightly too large is drained: a client that is still sending might miss the answer.
-    done({ fault: tooLarge(limits.bodyBytes), close: length > limits.bodyBytes * drainFactor });
-    return () => {};
-  }
-  const collector = new BodyCollector(source, (body) => {
-    if (!(body instanceof Uint8Array)) done(body);
-    else if (codings.length === 0 || body.length === 0) done(claim.complete(body) ?? body);
-    else {
-      void decompressBody(body, codings, limits, claim).then((result) =>
-        done('fault' in result ? result : (claim.complete(result) ?? result)),
-      );
-    }
-  });
-  return () => collector.stop();
+  const codings = readCodings(headerValue(stream.headers, 'content-encoding'));
+  // A body that is slightly too large is drained: a client that is still sending might miss the answer.
+  const close = length > limits.bodyBytes * drainFactor;
+  if ('kind' in codings) receiver.received({ fault: codings, close });
+  else if (length > limits.bodyBytes) receiver.received({ fault: tooLarge(limits.bodyBytes), close });
+  else return new BodyReader(receiver, codings);
+  return undefined;
 };
 
 /** Bodies up to this many times the limit are drained; for larger ones the connection is closed. */
 const drainFactor = 8;
-const noBytes = new Uint8Array(0);
+export const noBytes = new Uint8Array(0);
 
 const tooLarge = (maxBytes: number): Fault => ({
   kind: 'too-large',
@@ -65,70 +50,74 @@ const tooLarge = (maxBytes: number): Fault => ({
 
 const tooSlow: Fault = { kind: 'request-timeout', message: "The request's body came too slowly." };
 
-class BodyCollector implements TickListener {
-  readonly #source: BodySource;
-  readonly #done: (result: Uint8Array | Rejection) => void;
-  readonly #chunks: Uint8Array[] = [];
+/** Collects one body. */
+export class BodyReader implements BodyTaker, TickListener {
+  readonly #receiver: BodyReceiver;
+  readonly #codings: readonly Decoder[];
+  #chunks: Uint8Array[] = [];
   #size = 0;
   #windowFromMs = performance.now();
   #windowBytes = 0;
   #stopped = false;
 
-  constructor(source: BodySource, done: (result: Uint8Array | Rejection) => void) {
-    this.#source = source;
-    this.#done = done;
-    source.ticker.add(this);
-    source.res.onData((chunk, isLast) => this.#take(chunk, isLast));
+  constructor(receiver: BodyReceiver, codings: readonly Decoder[]) {
+    this.#receiver = receiver;
+    this.#codings = codings;
+    receiver.ticker.add(this);
+    receiver.stream.read(this);
   }
 
+  /** Stops reading. */
   stop(): void {
     this.#stopped = true;
-    this.#chunks.length = 0;
-    this.#source.ticker.delete(this);
+    this.#chunks = [];
+    this.#receiver.ticker.delete(this);
   }
 
   tick(nowMs: number): void {
-    const { limits, res } = this.#source;
+    const { limits, stream } = this.#receiver;
     const spentMs = nowMs - this.#windowFromMs;
     if (spentMs >= limits.bodyWindowMs) {
       if (this.#windowBytes * 1000 < limits.bodyBytesPerSecond * spentMs) {
-        this.#finish({ fault: tooSlow, close: true });
+        this.#reject({ fault: tooSlow, close: true });
         return;
       }
       this.#windowFromMs = nowMs;
       this.#windowBytes = 0;
     }
-    // Resets the native timeout, which is stricter than our limit.
-    res.pause();
-    res.resume();
+    stream.keepOpen();
   }
 
-  #take(chunk: ArrayBuffer, isLast: boolean): void {
+  take(chunk: Uint8Array, isLast: boolean): void {
     if (this.#stopped) return;
-    this.#size += chunk.byteLength;
-    this.#windowBytes += chunk.byteLength;
-    const { bodyBytes } = this.#source.limits;
-    if (this.#size > bodyBytes) {
-      this.#finish({ fault: tooLarge(bodyBytes), close: true });
-      return;
-    }
-    const rejection = this.#source.claim.take(chunk.byteLength);
+    const { limits, claim } = this.#receiver;
+    this.#size += chunk.length;
+    this.#windowBytes += chunk.length;
+    const rejection =
+      this.#size > limits.bodyBytes ? { fault: tooLarge(limits.bodyBytes), close: true } : claim.take(chunk.length);
     if (rejection) {
-      this.#finish(rejection);
+      this.#reject(rejection);
       return;
     }
-    // The native buffer is only valid during this call.
-    if (chunk.byteLength > 0) this.#chunks.push(new Uint8Array(chunk.slice(0)));
-    if (isLast) this.#finish(this.#joined());
+    if (chunk.length > 0) this.#chunks.push(chunk);
+    if (isLast) this.#complete();
   }
 
-  #joined(): Uint8Array {
-    const [first] = this.#chunks;
-    return first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
-  }
-
-  #finish(result: Uint8Array | Rejection): void {
+  #reject(rejection: Rejection): void {
     this.stop();
-    this.#done(result);
+    this.#receiver.received(rejection);
+  }
+
+  #complete(): void {
+    const [first] = this.#chunks;
+    const body = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
+    this.stop();
+    const { limits, claim } = this.#receiver;
+    if (this.#codings.length === 0 || body.length === 0) this.#receiver.received(claim.complete(body) ?? body);
+    else {
+      void decompressBody(body, this.#codings, limits, claim).then((result) =>
+        this.#receiver.received('fault' in result ? result : (claim.complete(result) ?? result)),
+      );
+    }
   }
 }

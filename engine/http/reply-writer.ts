@@ -1,24 +1,23 @@
-import { STATUS_CODES } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import type { Observable, Subscription } from 'rxjs';
+import type { Observable, Observer, Subscription } from 'rxjs';
 import type { Backpressure } from '../backpressure.ts';
 import type { ReplyHead, ReplyPart, WholeReply } from './endpoint.ts';
 import { safeHeaders } from './safe-headers.ts';
+import type { HttpLimits } from './settings.ts';
+import type { HttpStream, StreamWriter } from './stream.ts';
 import type { Ticker, TickListener } from './ticker.ts';
-import type { UwsResponse } from './uws.ts';
 
-/** The connection and callbacks of one answer. */
-interface ReplyTarget {
-  readonly res: UwsResponse;
-  readonly requestId: string;
-  /** The request was `HEAD`: the body is not sent. */
-  readonly headOnly: boolean;
+/** The request that is answered. */
+export interface ReplyTarget {
+  readonly stream: HttpStream;
+  readonly id: string;
+  /** The body isn't sent for `HEAD`. */
+  readonly method: string;
   readonly backpressure: Backpressure;
   readonly ticker: Ticker;
-  /** Milliseconds without progress after which the connection is closed. */
-  readonly stallMs: number;
+  readonly limits: Pick<HttpLimits, 'stallMs'>;
   /** Whether an answer that starts now is the last on its connection. */
-  readonly isLast: () => boolean;
+  readonly isLast: boolean;
   /** The answer when the observable fails before any data. */
   readonly formatError: (error: unknown) => WholeReply;
   /** The answer is complete, with its status, or the client has disconnected (499). Called once. */
@@ -34,146 +33,156 @@ const largeBytes = 64 * 1024;
  * Writes one answer. Data of one event loop turn is sent in one cork. A slow client pauses the source, so nothing
  * accumulates here.
  */
-export class ReplyWriter implements TickListener {
+export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListener {
   readonly #target: ReplyTarget;
+  readonly #stream: HttpStream;
   #subscription: Subscription | undefined;
   #head: ReplyHead | undefined;
+  #status = 200;
   #started = false;
   #done = false;
   #blocked = false;
   #blockedFromMs = 0;
   #endDue = false;
+  /** A large whole body is being sent. */
+  #sending = false;
   /** Data of this event loop turn, not yet written. */
-  #due: (string | Uint8Array)[] = [];
-  #rest: Uint8Array | undefined;
-  #restFrom = 0;
+  #due: (string | Uint8Array)[] | undefined;
 
   constructor(target: ReplyTarget) {
     this.#target = target;
+    this.#stream = target.stream;
   }
 
   /** Subscribes and writes all parts. */
   run(parts: Observable<ReplyPart>): void {
-    this.#target.res.onWritable((offset) => this.#unblock(offset));
-    const subscription = parts.subscribe({
-      next: (part) => this.#next(part),
-      error: (error: unknown) => this.#fail(error),
-      complete: () => this.#complete(),
-    });
-    this.#subscription = subscription;
+    this.#subscription = parts.subscribe(this);
     // A synchronous answer is complete before `subscribe` returns.
-    if (this.#done) subscription.unsubscribe();
+    if (this.#done) this.#subscription.unsubscribe();
   }
 
   /** Writes one whole answer; `close` also closes the connection. */
   answer(reply: WholeReply, close = false): void {
-    if (this.#done || this.#started) return;
-    this.#writeWhole(reply, close);
+    if (!this.#done && !this.#started) this.#writeWhole(reply, close);
   }
 
   /** The connection is closed, by the client or by us. */
   abort(): void {
-    if (this.#done) return;
-    this.#finish(499);
+    if (!this.#done) this.#finish(499);
+  }
+
+  next(part: ReplyPart): void {
+    if (this.#done || this.#endDue || this.#sending) return;
+    if (part.type === 'whole') this.#whole(part);
+    else if (part.type === 'head') this.#takeHead(part);
+    else if (!this.#head) this.error(new TypeError('An answer began without a head.'));
+    else if (part.data.length > 0) {
+      // One read of the upstream's socket can yield many parts; batching them saves system calls.
+      if (this.#due) this.#due.push(part.data);
+      else {
+        this.#due = [part.data];
+        process.nextTick(ReplyWriter.#writeDue, this);
+      }
+    }
+  }
+
+  error(error: unknown): void {
+    if (this.#done || this.#sending) return;
+    ReplyWriter.#writeDue(this);
+    if (!this.#started) {
+      this.#writeWhole(this.#target.formatError(error), false);
+      return;
+    }
+    this.#target.failed(error);
+    // Triggers the abort handler, which cleans up.
+    this.#stream.close();
+  }
+
+  complete(): void {
+    if (this.#done || this.#sending) return;
+    if (!this.#head) this.error(new TypeError('An answer ended without a head.'));
+    else {
+      this.#endDue = true;
+      this.#stream.cork(() => this.#flushAndEnd());
+    }
   }
 
   tick(nowMs: number): void {
-    const { res, stallMs } = this.#target;
-    if (this.#blocked && nowMs - this.#blockedFromMs > stallMs) {
-      res.close();
-      return;
-    }
-    // Resets the native timeout, which would close the connection.
-    res.pause();
-    res.resume();
+    if (this.#blocked && nowMs - this.#blockedFromMs > this.#target.limits.stallMs) this.#stream.close();
+    else this.#stream.keepOpen();
   }
 
-  #next(part: ReplyPart): void {
-    if (this.#done || this.#endDue || this.#rest) return;
-    if (part.type === 'whole') this.#whole(part);
-    else if (part.type === 'head') this.#takeHead(part);
-    else if (!this.#head) this.#fail(new TypeError('An answer began without a head.'));
-    else if (part.data.length > 0) {
-      // One read of the upstream's socket can yield many parts; batching them saves system calls.
-      if (this.#due.length === 0) process.nextTick(this.#writeDue);
-      this.#due.push(part.data);
+  writable(complete: boolean): void {
+    if (this.#done) return;
+    if (complete) this.#finish(this.#status);
+    else if (this.#sending) this.#blockedFromMs = performance.now();
+    else {
+      this.#blocked = false;
+      if (this.#endDue) this.#flushAndEnd();
+      else this.#target.backpressure.resume();
     }
   }
-
-  readonly #writeDue = (): void => {
-    if (!this.#done && this.#due.length > 0) this.#target.res.cork(this.#flush);
-  };
 
   #takeHead(head: ReplyHead): void {
     this.#head = head;
-    if (!this.#target.headOnly) return;
-    this.#target.res.cork(() => {
-      this.#openHead(head);
-      this.#target.res.endWithoutBody();
+    if (this.#target.method !== 'HEAD') return;
+    this.#stream.cork(() => {
+      this.#writeHead(head, this.#target.isLast);
+      this.#stream.endWithoutBody();
     });
     this.#finish(head.status);
   }
 
   #whole(reply: WholeReply): void {
-    if (this.#started || this.#due.length > 0) this.#fail(new TypeError('A whole answer came after data.'));
+    if (this.#started || this.#due) this.error(new TypeError('A whole answer came after data.'));
     else this.#writeWhole(reply, false);
   }
 
-  /** A property, so that batches need no closure each. */
-  readonly #flush = (): void => {
-    if (!this.#started && this.#head) this.#openHead(this.#head);
-    if (this.#due.length === 0) return;
-    if (!this.#target.res.write(joined(this.#due))) this.#block();
-    this.#due = [];
-  };
-
-  /** Writes the head of an answer that `end()` can't close the connection after; `connection: close` lets the client close it. */
-  #openHead(head: Pick<ReplyHead, 'status' | 'headers'>): void {
-    this.#writeHead(head);
-    if (this.#target.isLast()) this.#target.res.writeHeader('connection', 'close');
+  static #writeDue(writer: ReplyWriter): void {
+    if (!writer.#done && writer.#due) writer.#stream.cork(() => writer.#flush());
   }
 
-  #writeHead({ status, headers }: Pick<ReplyHead, 'status' | 'headers'>): void {
-    const { res, requestId } = this.#target;
-    this.#started = true;
-    res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
-    for (const [name, value] of safeHeaders(headers)) {
-      if (!ownHeaders.has(name.toLowerCase())) res.writeHeader(name, value);
-    }
+  /** Inside a cork. */
+  #flush(): void {
+    if (!this.#started && this.#head) this.#writeHead(this.#head, this.#target.isLast);
+    if (!this.#due) return;
+    if (!this.#stream.write(joined(this.#due), this)) this.#block();
+    this.#due = undefined;
+  }
+
+  /** `last`: asks the client to close the connection, for an answer that `endWith` doesn't end. */
+  #writeHead({ status, headers }: Pick<ReplyHead, 'status' | 'headers'>, last: boolean, length?: number): void {
+    const { id } = this.#target;
+    const list = safeHeaders(headers);
     // 426 requires this header, and its name in `connection`. Source: RFC 9110, sections 7.8 and 15.5.22.
-    if (status === 426) res.writeHeader('upgrade', 'HTTP/1.1').writeHeader('connection', 'upgrade');
-    res.writeHeader('x-request-id', requestId).writeHeader('request-id', requestId);
+    if (status === 426) list.push('upgrade', 'HTTP/1.1', 'connection', 'upgrade');
+    list.push('x-request-id', id, 'request-id', id);
+    if (last) list.push('connection', 'close');
+    if (length !== undefined) list.push('content-length', String(length));
+    this.#started = true;
+    this.#status = status;
+    this.#stream.writeHead(status, list);
   }
 
   #writeWhole(reply: WholeReply, close: boolean): void {
-    const { res, headOnly, isLast } = this.#target;
+    const { isLast, method } = this.#target;
+    const headOnly = method === 'HEAD';
     const body =
       typeof reply.body === 'string' && reply.body.length >= largeBytes ? Buffer.from(reply.body) : reply.body;
-    res.cork(() => {
+    this.#stream.cork(() => {
       if (!close && (headOnly || bodiless(reply.status))) {
-        this.#openHead(reply);
-        // `endWithoutBody` with a length would keep the response open, waiting for that many bytes.
-        if (headOnly) res.writeHeader('content-length', String(Buffer.byteLength(body)));
-        res.endWithoutBody();
+        this.#writeHead(reply, isLast, headOnly ? Buffer.byteLength(body) : undefined);
+        this.#stream.endWithoutBody();
       } else if (close || typeof body === 'string' || body.length < largeBytes) {
-        this.#writeHead(reply);
-        res.end(headOnly ? '' : body, close || isLast());
+        this.#writeHead(reply, false);
+        this.#stream.endWith(headOnly ? '' : body, close || isLast);
       } else {
-        this.#openHead(reply);
-        this.#writeRest(body);
+        this.#writeHead(reply, isLast);
+        this.#sending = !this.#stream.send(body, this);
       }
     });
-    if (this.#rest) this.#head = { type: 'head', status: reply.status, headers: reply.headers };
+    if (this.#sending) this.#block();
     else this.#finish(reply.status);
-  }
-
-  #writeRest(body: Uint8Array): void {
-    const { res } = this.#target;
-    this.#restFrom = res.getWriteOffset();
-    const [, complete] = res.tryEnd(body, body.length);
-    if (complete) return;
-    this.#rest = body;
-    this.#block();
   }
 
   #block(): void {
@@ -186,67 +195,21 @@ export class ReplyWriter implements TickListener {
     backpressure.pause();
   }
 
-  #unblock(offset: number): boolean {
-    if (this.#done) return true;
-    if (this.#rest) return this.#writeMore(this.#rest, offset);
-    const { res, backpressure } = this.#target;
-    this.#blocked = false;
-    // With an `onWritable` handler, natively queued data is only sent with the next write or cork.
-    res.cork(this.#endDue ? this.#flushAndEnd : nothing);
-    if (!this.#endDue) backpressure.resume();
-    return true;
-  }
-
-  #writeMore(body: Uint8Array, offset: number): boolean {
-    const { res } = this.#target;
-    this.#blockedFromMs = performance.now();
-    const [ok, complete] = res.tryEnd(body.subarray(offset - this.#restFrom), body.length);
-    if (complete) this.#finish(this.#head?.status ?? 200);
-    return ok;
-  }
-
-  #complete(): void {
-    if (this.#done || this.#rest) return;
-    if (!this.#head) this.#fail(new TypeError('An answer ended without a head.'));
-    else {
-      this.#endDue = true;
-      this.#target.res.cork(this.#flushAndEnd);
-    }
-  }
-
-  readonly #flushAndEnd = (): void => {
-    this.#flush();
-    // The native timeout would cut off queued data, so the end waits until a slow client has read it.
-    if (!this.#blocked) this.#end();
-  };
-
   /** Inside a cork. */
-  #end(): void {
-    // No `closeConnection` argument: uWebSockets.js would write its header in the middle of the data.
-    this.#target.res.end();
-    this.#finish(this.#head?.status ?? 200);
-  }
-
-  #fail(error: unknown): void {
-    if (this.#done || this.#rest) return;
-    this.#writeDue();
-    if (!this.#started) {
-      this.#writeWhole(this.#target.formatError(error), false);
-      return;
-    }
-    this.#target.failed(error);
-    // Triggers the abort handler, which cleans up.
-    this.#target.res.close();
+  #flushAndEnd(): void {
+    this.#flush();
+    // The server's own timeout would cut off queued data, so the end waits until a slow client has read it.
+    if (this.#blocked) return;
+    this.#stream.end();
+    this.#finish(this.#status);
   }
 
   #finish(status: number): void {
-    const { ticker, finished } = this.#target;
     this.#done = true;
-    this.#rest = undefined;
-    this.#due = [];
-    ticker.delete(this);
+    this.#due = undefined;
+    this.#target.ticker.delete(this);
     this.#subscription?.unsubscribe();
-    finished(status);
+    this.#target.finished(status);
   }
 }
 
@@ -257,10 +220,6 @@ const joined = (parts: readonly (string | Uint8Array)[]): string | Uint8Array =>
   if (texts.length === parts.length) return texts.join('');
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 };
-
-const nothing = (): void => {};
-
-const ownHeaders: ReadonlySet<string> = new Set(['x-request-id', 'request-id']);
 
 /** Source: RFC 9110, "204 No Content", "304 Not Modified". */
 const bodiless = (status: number): boolean => status === 204 || status === 304;

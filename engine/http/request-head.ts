@@ -1,40 +1,25 @@
 import type { Fault } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
-import type { HeaderPairs } from './endpoint.ts';
+import type { HeaderList } from './endpoint.ts';
 import { shortAddress } from './host-name.ts';
-import type { UwsRequest, UwsResponse } from './uws.ts';
 
-/** A request's head, copied from the native request, which is only valid while its handler runs. */
-export interface RequestHead {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly pairs: HeaderPairs;
-  readonly headers: Headers;
-  readonly remoteAddress: string;
-}
-
-/** Copies the head; must be called while the native handler runs. */
-export const readHead = (res: UwsResponse, req: UwsRequest): RequestHead => {
-  const pairs: (readonly [string, string])[] = [];
-  req.forEach((name, value) => {
-    pairs.push([name, value]);
-  });
-  return {
-    method: req.getCaseSensitiveMethod(),
-    path: req.getUrl(),
-    // Undefined without a question mark, contrary to the type declarations.
-    query: req.getQuery() ?? '',
-    pairs,
-    headers: joinHeaders(pairs),
-    remoteAddress: addressText(new Uint8Array(res.getRemoteAddress())),
-  };
+/** A header's value by lower-case name; values of repeated headers are joined with `, `. */
+export const headerValue = (headers: HeaderList, name: string): string | undefined => {
+  let joined: string | undefined;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] !== name) continue;
+    const value = headers[at + 1] ?? '';
+    joined = joined === undefined ? value : `${joined}, ${value}`;
+  }
+  return joined;
 };
 
-/** Headers by name; values of repeated headers are joined with `, `. No prototype: a header may be named `__proto__`. */
-export const joinHeaders = (pairs: HeaderPairs): Headers => {
+/** All headers by name, as `headerValue` reads them. No prototype: a header may be named `__proto__`. */
+export const joinHeaders = (list: HeaderList): Headers => {
   const headers: Record<string, string> = Object.create(null);
-  for (const [name, value] of pairs) {
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at] ?? '';
+    const value = list[at + 1] ?? '';
     const earlier = headers[name];
     headers[name] = earlier === undefined ? value : `${earlier}, ${value}`;
   }
@@ -47,17 +32,27 @@ export const addressText = (bytes: Uint8Array): string => {
   if (bytes.length !== 16) return '';
   const groups: string[] = [];
   for (let at = 0; at < 16; at += 2) groups.push((((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16));
-  return shortAddress(groups.join(':'));
+  const address = groups.join(':');
+  const known = knownAddresses.get(address) ?? shortAddress(address);
+  if (knownAddresses.size >= maxKnownAddresses) knownAddresses.clear();
+  knownAddresses.set(address, known);
+  return known;
 };
+
+/** Cache: to shorten an address takes a URL parser. */
+const knownAddresses = new Map<string, string>();
+const maxKnownAddresses = 500;
 
 /**
  * Checks for ambiguous framing (request smuggling); `undefined`: the length is unambiguous. Two parsers may see different
  * requests in such a message, so close the connection after the answer. Source: RFC 9112, "Message Body Length".
  */
-export const framingFault = (headers: HeaderPairs): Fault | undefined => {
+export const framingFault = (headers: HeaderList): Fault | undefined => {
   let lengths = 0;
   let codings = 0;
-  for (const [name, value] of headers) {
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at];
+    const value = headers[at + 1] ?? '';
     if (name === 'content-length') {
       lengths += 1;
       if (!/^[0-9]{1,15}$/.test(value)) return malformed('Content-Length is no length');

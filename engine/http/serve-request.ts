@@ -1,136 +1,173 @@
-import { defer } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
-import type { BodyBudget } from './body-budget.ts';
-import type { FormatFault, HttpRequest, Rejection, WholeReply } from './endpoint.ts';
-import { readBody, type StopReading } from './read-body.ts';
-import { ReplyWriter } from './reply-writer.ts';
-import { framingFault, type RequestHead } from './request-head.ts';
+import type { Headers } from '../model/protocol.ts';
+import type { BodyBudget, BodyClaim } from './body-budget.ts';
+import type { BodyUse, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
+import { type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';
+import { type ReplyTarget, ReplyWriter } from './reply-writer.ts';
+import { framingFault, headerValue, joinHeaders } from './request-head.ts';
 import { requestId } from './request-id.ts';
 import type { RouteMatch } from './router.ts';
-import type { RequestHooks, RequestInfo, ServeSettings } from './settings.ts';
+import type { HttpLimits, RequestHooks, RequestInfo, ServeSettings } from './settings.ts';
+import type { HttpStream } from './stream.ts';
 import type { Ticker } from './ticker.ts';
-import type { UwsResponse } from './uws.ts';
 
 /** The listener as a request sees it. */
-interface ServingListener {
+export interface ServingListener {
   readonly settings: ServeSettings;
   readonly hooks: RequestHooks;
   readonly ticker: Ticker;
   /** Memory for request bodies. */
   readonly bodies: BodyBudget;
+  /** Whether answers that start now are the last on their connections. */
+  readonly retiring: boolean;
   /** The reason to reject a request from this address now; `open`: for an endpoint that stays available while draining. */
   readonly rejection: (remoteAddress: string, open: boolean) => Rejection | undefined;
-  /** Called once when the request is over, successful or not. */
-  readonly release: () => void;
-  /** Whether answers that start now are the last on their connections. */
-  readonly retiring: () => boolean;
+  /** Called once when a request of this address is over, successful or not. */
+  readonly release: (remoteAddress: string) => void;
 }
 
 /**
- * Serves one request. Checks, in this order: framing, host and origin, key, capacity, path and method, body; then calls the
- * endpoint. Must be called while the native handler runs.
+ * One request from its head to its answer's end. Checks, in this order: framing, host and origin, key, capacity, path and
+ * method, body; then calls the endpoint.
  */
-export const serveRequest = (res: UwsResponse, head: RequestHead, listener: ServingListener): void => {
-  const startedAtMs = Date.now();
-  const { settings, hooks, ticker } = listener;
-  const { method, path, query, headers, remoteAddress } = head;
-  const id = requestId(headers['x-request-id']);
-  const request: RequestInfo = { id, method, path, query, remoteAddress };
-  const backpressure = new Backpressure();
-  const found = settings.router.find(method, path);
-  const formatFault = 'endpoint' in found ? found.endpoint.formatFault : found.formatFault;
-  const claim = listener.bodies.claim(settings.limits.bodiesBytes);
-  let stopReading: StopReading | undefined;
-  let gone = false;
+export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, ReplyTarget {
+  readonly id: string;
+  readonly number: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly remoteAddress: string;
+  readonly startedAtMs = Date.now();
+  readonly backpressure = new Backpressure();
+  body: Uint8Array = noBytes;
+  readonly stream: HttpStream;
+  readonly claim: BodyClaim;
+  readonly limits: HttpLimits;
+  readonly #listener: ServingListener;
+  readonly #settings: ServeSettings;
+  readonly #found: ReturnType<ServeSettings['router']['find']>;
+  readonly #reply: ReplyWriter;
+  #reader: BodyReader | undefined;
+  #headers: Headers | undefined;
+  #gone = false;
 
-  const reply = new ReplyWriter({
-    res,
-    requestId: id,
-    headOnly: method === 'HEAD',
-    backpressure,
-    ticker,
-    stallMs: settings.limits.stallMs,
-    isLast: listener.retiring,
-    formatError(error) {
-      if (!(error instanceof FaultError)) hooks.failed?.(error, id);
-      return formatted(faultOf(error), formatFault, id);
-    },
-    finished(status) {
-      claim.release();
-      listener.release();
-      const durationMs = Date.now() - startedAtMs;
-      hooks.finished?.(request, { status, durationMs, aborted: gone });
-    },
-    failed: (error) => hooks.failed?.(error, id),
-  });
-  res.onAborted(() => {
-    gone = true;
-    stopReading?.();
-    reply.abort();
-  });
-
-  hooks.started?.(request);
-
-  const reject = ({ fault, close }: Rejection): void => reply.answer(formatted(fault, formatFault, id), close);
-
-  const malformed = framingFault(head.pairs);
-  if (malformed) {
-    // Deferred: an immediate answer would let the rest of the packet be parsed as another request. Now it closes the connection.
-    setImmediate(() => {
-      if (!gone) reject({ fault: malformed, close: true });
-    });
-    return;
-  }
-  const rejection = rejectionOf(head, found, listener);
-  if (rejection) {
-    reject(rejection);
-    return;
-  }
-  if (!('endpoint' in found)) {
-    reject(asksForWebSocket(head) ? withoutWebSocket(found.fault) : { fault: found.fault, close: false });
-    return;
+  constructor(stream: HttpStream, number: number, listener: ServingListener) {
+    const { settings } = listener;
+    this.id = requestId(headerValue(stream.headers, 'x-request-id'));
+    this.number = number;
+    this.method = stream.method;
+    this.path = stream.path;
+    this.query = stream.query;
+    this.remoteAddress = stream.remoteAddress;
+    this.stream = stream;
+    this.claim = listener.bodies.claim(settings.limits.bodiesBytes);
+    this.limits = settings.limits;
+    this.#listener = listener;
+    this.#settings = settings;
+    this.#found = settings.router.find(stream.method, stream.path);
+    this.#reply = new ReplyWriter(this);
   }
 
-  stopReading = readBody({ res, headers, limits: settings.limits, ticker, claim }, (result) => {
-    if (gone) return;
-    if (isRejection(result)) reject(result);
-    else answer(found, result);
-  });
-
-  function answer({ endpoint, params }: RouteMatch, received: Uint8Array): void {
-    let body = received;
-    const httpRequest: HttpRequest = {
-      ...request,
-      headers,
-      get body() {
-        return body;
-      },
-      holdBody(use) {
-        claim.hold(use);
-        if (use === 'none') body = noBytes;
-      },
-      backpressure,
-      startedAtMs,
-    };
-    reply.run(defer(() => endpoint.handle(httpRequest, params)));
+  get headers(): Headers {
+    this.#headers ??= joinHeaders(this.stream.headers);
+    return this.#headers;
   }
-};
 
-/** Origin and key come first: an unauthorized client must not learn which paths exist. */
-const rejectionOf = (
-  head: RequestHead,
-  found: ReturnType<ServeSettings['router']['find']>,
-  { settings, rejection }: ServingListener,
-): Rejection | undefined => {
-  const foreign = settings.guard(head.pairs);
-  if (foreign) return { fault: foreign, close: false };
-  const open = 'endpoint' in found && found.endpoint.open;
-  if (!open && !settings.hasKey(head.headers)) return { fault: unauthorized, close: false };
-  return rejection(head.remoteAddress, open);
-};
+  get ticker(): Ticker {
+    return this.#listener.ticker;
+  }
 
-const asksForWebSocket = ({ headers }: RequestHead): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+  get isLast(): boolean {
+    return this.#listener.retiring;
+  }
+
+  header(name: string): string | undefined {
+    return headerValue(this.stream.headers, name);
+  }
+
+  holdBody(use: BodyUse): void {
+    this.claim.hold(use);
+    if (use === 'none') this.body = noBytes;
+  }
+
+  /** Must be called while the server's handler runs. */
+  begin(): void {
+    this.stream.onAborted(() => this.#abort());
+    this.#listener.hooks.started?.(this);
+    const malformed = framingFault(this.stream.headers);
+    if (malformed) {
+      // Deferred: an immediate answer would let the rest of the packet be parsed as another request. Now it closes the connection.
+      setImmediate(() => this.received({ fault: malformed, close: true }));
+      return;
+    }
+    const rejection = this.#rejection();
+    if (rejection) this.received(rejection);
+    else this.#reader = readBody(this);
+  }
+
+  /** The body, or why there is no answer of the endpoint. */
+  received(result: Uint8Array | Rejection): void {
+    if (this.#gone) return;
+    if ('fault' in result) this.#reply.answer(this.#formatted(result.fault), result.close);
+    else if ('endpoint' in this.#found) this.#answer(this.#found, result);
+  }
+
+  formatError(error: unknown): WholeReply {
+    if (!(error instanceof FaultError)) this.failed(error);
+    return this.#formatted(faultOf(error));
+  }
+
+  finished(status: number): void {
+    this.claim.release();
+    this.#listener.release(this.remoteAddress);
+    const durationMs = Date.now() - this.startedAtMs;
+    this.#listener.hooks.finished?.(this, { status, durationMs, aborted: this.#gone });
+  }
+
+  failed(error: unknown): void {
+    this.#listener.hooks.failed?.(error, this.id);
+  }
+
+  #abort(): void {
+    this.#gone = true;
+    this.#reader?.stop();
+    this.#reply.abort();
+  }
+
+  #answer({ endpoint, params }: RouteMatch, body: Uint8Array): void {
+    this.body = body;
+    let parts: Observable<ReplyPart>;
+    try {
+      parts = endpoint.handle(this, params);
+    } catch (error) {
+      this.#reply.error(error);
+      return;
+    }
+    this.#reply.run(parts);
+  }
+
+  /** Origin and key come before the path: an unauthorized client must not learn which paths exist. */
+  #rejection(): Rejection | undefined {
+    const { headers } = this.stream;
+    const foreign = this.#settings.guard(headers);
+    if (foreign) return { fault: foreign, close: false };
+    const open = 'endpoint' in this.#found && this.#found.endpoint.open;
+    if (!open && !this.#settings.hasKey(headers)) return { fault: unauthorized, close: false };
+    const busy = this.#listener.rejection(this.remoteAddress, open);
+    if (busy || 'endpoint' in this.#found) return busy;
+    const { fault } = this.#found;
+    return this.header('upgrade')?.toLowerCase() === 'websocket' ? withoutWebSocket(fault) : { fault, close: false };
+  }
+
+  #formatted(fault: Fault): WholeReply {
+    const { formatFault } = 'endpoint' in this.#found ? this.#found.endpoint : this.#found;
+    const { status, body } = formatFault(fault, this.id);
+    const headers = { ...fault.headers, 'content-type': 'application/json; charset=utf-8' };
+    return { type: 'whole', status, headers, body: JSON.stringify(body) };
+  }
+}
 
 /**
  * Answers a WebSocket handshake with 426 where other methods are served: clients then fall back to plain requests at once.
@@ -152,13 +189,3 @@ const unauthorized: Fault = {
   message: 'The API key is missing or wrong: send it as "Authorization: Bearer" or "x-api-key".',
   headers: { 'www-authenticate': 'Bearer' },
 };
-
-const formatted = (fault: Fault, formatFault: FormatFault, id: string): WholeReply => {
-  const { status, body } = formatFault(fault, id);
-  const headers = { ...fault.headers, 'content-type': 'application/json; charset=utf-8' };
-  return { type: 'whole', status, headers, body: JSON.stringify(body) };
-};
-
-const noBytes = new Uint8Array(0);
-
-const isRejection = (result: Uint8Array | Rejection): result is Rejection => 'fault' in result;

@@ -25,6 +25,8 @@ export interface RequestHooks {
 /** One request, for logs and counters. */
 export interface RequestInfo {
   readonly id: string;
+  /** Counts the requests of a listener from 1. */
+  readonly number: number;
   readonly method: string;
   /** As sent, without the query. */
   readonly path: string;

@@ -92,6 +92,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source.
     foreign(/[^\x00-\xff]/gu),
   ],
+  'engine/http/uws-server.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
   'engine/log/log-policy.ts': [own(/^switchyard-\d{14}\.log$/)],

@@ -20,10 +20,10 @@ const cases = [
 ] as const;
 
 for (const [title, headers, passes] of cases) {
-  test(`S16 key: ${title}`, (t) => t.is(keyCheck('sécret')({ ...headers }), passes));
+  test(`S16 key: ${title}`, (t) => t.is(keyCheck('sécret')(Object.entries(headers).flat()), passes));
 }
 
 test('without a key everyone passes', (t) => {
-  t.true(keyCheck(undefined)({}));
-  t.true(keyCheck('')({ 'x-api-key': 'anything' }));
+  t.true(keyCheck(undefined)([]));
+  t.true(keyCheck('')(['x-api-key', 'anything']));
 });

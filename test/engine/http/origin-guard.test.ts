@@ -66,17 +66,13 @@ const hosts = [
 for (const [check, host, passes] of hosts) {
   const who = check === local ? 'local' : check === listed ? 'listed' : check === wildcard ? 'wildcard' : 'six';
   test(`S2 ${who}: host "${host}" ${passes ? 'passes' : 'is refused'}`, (t) => {
-    t.is(check([['host', host]])?.kind, passes ? undefined : 'forbidden');
+    t.is(check(['host', host])?.kind, passes ? undefined : 'forbidden');
   });
 }
 
 test('S2 a request without a host or with two is refused', (t) => {
   t.is(local([])?.kind, 'forbidden');
-  const twice = [
-    ['host', 'localhost'],
-    ['host', 'localhost'],
-  ] as const;
-  t.is(local(twice)?.kind, 'forbidden');
+  t.is(local(['host', 'localhost', 'host', 'localhost'])?.kind, 'forbidden');
 });
 
 const origins = [
@@ -110,15 +106,11 @@ const origins = [
 
 for (const [host, headers, passes] of origins) {
   test(`S3 at ${host}, ${JSON.stringify(headers)} ${passes ? 'passes' : 'is refused'}`, (t) => {
-    t.is(listed([['host', host], ...Object.entries(headers)])?.kind, passes ? undefined : 'forbidden');
+    t.is(listed(['host', host, ...Object.entries(headers).flat()])?.kind, passes ? undefined : 'forbidden');
   });
 }
 
 test('S3 two origins are refused', (t) => {
-  const pairs = [
-    ['host', 'localhost'],
-    ['origin', 'http://localhost'],
-    ['origin', 'http://localhost'],
-  ] as const;
-  t.is(local(pairs)?.kind, 'forbidden');
+  const origin = ['origin', 'http://localhost'];
+  t.is(local(['host', 'localhost', ...origin, ...origin])?.kind, 'forbidden');
 });

@@ -12,8 +12,7 @@ const values = [
 
 for (const [value, expected] of values) {
   test(`S9 value ${JSON.stringify(value)} goes out safely`, (t) => {
-    const written = safeHeaders({ 'x-a': value })[0]?.[1] ?? 'none';
-    t.is(typeof written === 'string' ? written : Buffer.from(written).toString('latin1'), expected);
+    t.deepEqual(safeHeaders({ 'x-a': value }), ['x-a', expected]);
   });
 }
 
@@ -29,7 +28,8 @@ test('S9 names that are no tokens and headers that frame the message are left ou
     'Connection',
     'date',
     'upgrade',
+    'X-Request-Id',
   ];
   const headers = Object.fromEntries([...names, 'x-good'].map((name) => [name, 'v']));
-  t.deepEqual(safeHeaders(headers), [['x-good', 'v']]);
+  t.deepEqual(safeHeaders(headers), ['x-good', 'v']);
 });

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { RequestHooks } from '../../../engine/http/settings.ts';
 import { tuneHeap } from '../../../engine/service/heap-tuning.ts';
 
-const request = { id: 'r', method: 'POST', path: '/', query: '', remoteAddress: '127.0.0.1' };
+const request = { id: 'r', number: 1, method: 'POST', path: '/', query: '', remoteAddress: '127.0.0.1' };
 const outcome = { status: 200, durationMs: 1, aborted: false };
 
 const counted = (inner: RequestHooks = {}) => {

@@ -1,0 +1,68 @@
+import type { HeaderList } from './endpoint.ts';
+
+/** A server library as the listener uses it: what an adapter implements. */
+export interface HttpServer {
+  /**
+   * Opens a port at an address and resolves to it; `undefined`: it can't be opened. Port 0 picks a free one. `shared`: other
+   * processes may open it too.
+   */
+  readonly listen: (host: string, port: number, shared: boolean) => Promise<number | undefined>;
+  /** Stops accepting connections; open ones stay. */
+  readonly stopAccepting: () => void;
+  /** Closes all connections at once, and stops accepting. */
+  readonly close: () => void;
+}
+
+/** What a server reports. */
+export interface HttpServerEvents {
+  /** A connection has opened; `false`: it is closed at once. */
+  readonly opened: (remoteAddress: string) => boolean;
+  /** A connection has closed. */
+  readonly closed: () => void;
+  /** A request's head has arrived. Its body and end are reported to those who ask for them during this call. */
+  readonly requested: (stream: HttpStream) => void;
+}
+
+/** One request and its answer on a connection. Must not be used after the answer's end or the abort. */
+export interface HttpStream {
+  readonly method: string;
+  readonly path: string;
+  /** Without the question mark; empty when there is none. */
+  readonly query: string;
+  readonly headers: HeaderList;
+  readonly remoteAddress: string;
+  /** Calls `aborted` when the connection closes before the answer's end, on either side. */
+  readonly onAborted: (aborted: () => void) => void;
+  /** Reads the request's body. */
+  readonly read: (taker: BodyTaker) => void;
+  /** Resets the library's own timeouts, which are stricter than ours. */
+  readonly keepOpen: () => void;
+  /** Sends what `act` writes in as few packets as possible. */
+  readonly cork: (act: () => void) => void;
+  /** Begins the answer. Values are Latin-1. */
+  readonly writeHead: (status: number, headers: HeaderList) => void;
+  /** Sends a piece of a chunked body. `false`: the client's socket is full, and `writer` hears when it no longer is. */
+  readonly write: (data: string | Uint8Array, writer: StreamWriter) => boolean;
+  /** Ends a chunked body. */
+  readonly end: () => void;
+  /** Sends a whole body with its length and ends; `close`: closes the connection then. */
+  readonly endWith: (body: string | Uint8Array, close: boolean) => void;
+  /** Ends an answer that has no body. */
+  readonly endWithoutBody: () => void;
+  /** Sends a large whole body as the client reads it. `false`: it isn't complete, and `writer` hears of the progress. */
+  readonly send: (body: Uint8Array, writer: StreamWriter) => boolean;
+  /** Closes the connection at once. */
+  readonly close: () => void;
+}
+
+/** Takes a request's body. */
+export interface BodyTaker {
+  /** The chunk belongs to the taker. */
+  readonly take: (chunk: Uint8Array, isLast: boolean) => void;
+}
+
+/** Hears that a client reads on after its socket was full. */
+export interface StreamWriter {
+  /** `complete`: a body of `send` has left; for `write` always `false`. Runs corked for `write`. */
+  readonly writable: (complete: boolean) => void;
+}
