@@ -15,7 +15,7 @@ export const checkConfig = async (
   const file = configFile(cli.home);
   const read = await readConfig(cli.home, cli.env);
   if (read.type === 'missing') {
-    cli.print(`${file} is not there: the first start makes one from the keys in the environment, or serves a demo.`);
+    cli.print(`${file} does not exist. The first start creates it from API keys in the environment, or serves a demo.`);
     return 0;
   }
   const checked =

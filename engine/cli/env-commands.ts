@@ -25,8 +25,8 @@ export const runClient = async (cli: Cli, [command = '', ...args]: readonly stri
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'ENOENT' ? 'there is no such command' : error.message;
-      reject(new CommandError(`${command} can't be run: ${why}.`));
+      const why = error.code === 'ENOENT' ? 'command not found' : error.message;
+      reject(new CommandError(`Cannot run ${command}: ${why}.`));
     });
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
@@ -38,10 +38,10 @@ export const printEnv = async (
   { for: name, shell = 'posix', context }: { readonly for: string; readonly shell?: string; readonly context?: string },
 ): Promise<void> => {
   const client = clients.find((row) => row.name === name);
-  if (!client) throw new CommandError(`--for is one of ${clients.map((row) => row.name).join(', ')}.`);
-  if (!isShell(shell)) throw new CommandError(`--shell is one of ${shells.join(', ')}.`);
+  if (!client) throw new CommandError(`--for must be one of ${clients.map((row) => row.name).join(', ')}.`);
+  if (!isShell(shell)) throw new CommandError(`--shell must be one of ${shells.join(', ')}.`);
   const located = await locateService(cli);
-  if (located.found.type !== 'running') cli.warn('Switchyard is not running; these are the addresses it would have.');
+  if (located.found.type !== 'running') cli.warn('Switchyard is not running; these values apply once it is.');
   const connection = { ...connectionTo(located), ...(context !== undefined && { context: tokensOf(context) }) };
   const variables = { ...client.variables(connection), ...withoutProxy(connection, cli.env) };
   for (const line of shellLines(variables, shell)) cli.print(line);
@@ -53,7 +53,7 @@ export const printEnv = async (
 };
 
 const tokensOf = (text: string): number => {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new CommandError('--context is a whole number of tokens.');
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new CommandError('--context must be a whole number of tokens.');
   return Number(text);
 };
 

@@ -37,55 +37,55 @@ export const explainRequest = async (cli: Cli, file: string | undefined, options
 const clientFor = (wire: string): ClientProtocol => {
   const found = clientProtocols.find(({ protocol }) => protocol.wire === wire);
   if (found) return found.protocol;
-  throw new CommandError(`--client is one of ${clientProtocols.map(({ protocol }) => protocol.wire).join(', ')}.`);
+  throw new CommandError(`--client must be one of ${clientProtocols.map(({ protocol }) => protocol.wire).join(', ')}.`);
 };
 
 const fromOptions = ({ wire }: ClientProtocol, { model, text = 'Hello!' }: ExplainOptions): JsonObject => {
-  if (model === undefined) throw new CommandError('Name a file with a request (- for standard input), or --model.');
+  if (model === undefined) throw new CommandError('Pass a file with a request (- for standard input), or --model.');
   return smallRequest(wire, model, text);
 };
 
 const fromFile = async (file: string): Promise<JsonObject> => {
-  const source = file === '-' ? 'Standard input' : file;
+  const source = file === '-' ? 'standard input' : file;
   const text = await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8')).catch(() => {
-    throw new CommandError(`${source} can't be read.`);
+    throw new CommandError(`Cannot read ${source}.`);
   });
   const body = parseJson(text);
   if (isJsonObject(body)) return body;
-  throw new CommandError(`${source} does not hold a JSON object.`);
+  throw new CommandError(`Cannot read ${source}: not a JSON object.`);
 };
 
 const rejectExplain = (error: unknown): never => {
-  if (error instanceof FaultError) throw new CommandError(`The request would be refused: ${error.message}`);
+  if (error instanceof FaultError) throw new CommandError(`The request would be rejected: ${error.message}`);
   throw error;
 };
 
 const lines = (answer: JsonObject): readonly string[] => {
   const { reason, provider, model, format, relays, url, headers, losses, fallbacks, warnings, body } = answer;
   return [
-    `rule      ${reason}`,
-    `to        ${provider},${model} (${format})`,
+    `rule          ${reason}`,
+    `route         ${provider},${model} (${format})`,
     ...(Array.isArray(fallbacks) ? fallbacks.map(fallbackLine) : []),
-    `passes    ${passes(relays)}`,
-    `call      POST ${url}`,
-    ...Object.entries(isJsonObject(headers) ? headers : {}).map(([name, value]) => `          ${name}: ${value}`),
-    ...(Array.isArray(losses) && losses.length > 0 ? losses.map(lossLine) : ['losses    none']),
-    ...(Array.isArray(warnings) ? warnings.map((warning) => `warning   ${warning}`) : []),
+    `pass-through  ${passThrough(relays)}`,
+    `call          POST ${url}`,
+    ...Object.entries(isJsonObject(headers) ? headers : {}).map(([name, value]) => `              ${name}: ${value}`),
+    ...(Array.isArray(losses) && losses.length > 0 ? losses.map(lossLine) : ['losses        none']),
+    ...(Array.isArray(warnings) ? warnings.map((warning) => `warning       ${warning}`) : []),
     JSON.stringify(body, null, 2),
   ];
 };
 
-const passes = (relays: JsonObject[string]): string => {
+const passThrough = (relays: JsonObject[string]): string => {
   const open = isJsonObject(relays) ? Object.keys(relays).filter((half) => relays[half] === true) : [];
-  return open.length > 0 ? `${open.join(' and ')} as it comes` : 'nothing as it comes; both halves are converted';
+  return open.length > 0 ? open.join(' and ') : 'none; request and reply are converted';
 };
 
 const fallbackLine = (fallback: unknown): string => {
   const { provider, model, format, fault } = isJsonObject(fallback) ? fallback : {};
-  return `else to   ${provider},${model} (${format})${fault === null ? '' : `: ${fault}`}`;
+  return `fallback      ${provider},${model} (${format})${fault === null ? '' : `: ${fault}`}`;
 };
 
 const lossLine = (loss: unknown): string => {
   const { path, outcome, step, note } = isJsonObject(loss) ? loss : {};
-  return `loss      ${path} ${outcome} by ${step}${note === undefined ? '' : ` (${note})`}`;
+  return `loss          ${path} ${outcome} by ${step}${note === undefined ? '' : ` (${note})`}`;
 };

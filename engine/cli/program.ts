@@ -26,22 +26,22 @@ const runCommand = (work: Promise<unknown>): Promise<void> =>
   );
 
 const folders = (): Option =>
-  new Option('--allow-transformer-path <folder...>', 'a folder from which custom transformers may be loaded');
-const asJson = (): Option => new Option('--json', 'write JSON');
+  new Option('--allow-transformer-path <folder...>', 'a folder that custom transformers may be loaded from');
+const asJson = (): Option => new Option('--json', 'print JSON');
 
 // A closed output pipe ends a command quietly; `start` keeps running (`outliveOutput`).
 process.stdout.on('error', () => process.exit(0));
 
 const program = new Command('switchyard')
-  .description('A gateway that routes requests for language models.')
+  .description('A gateway that routes requests to language models.')
   .version(version)
   .enablePositionalOptions();
 
 // Each command imports its module only when it runs, to keep start-up fast.
 program
   .command('start')
-  .description('run the service here until a signal ends it')
-  .option('-d, --daemon', 'run it in the background; returns once it answers')
+  .description('run the service in the foreground until a signal stops it')
+  .option('-d, --daemon', 'run in the background; return once it is ready')
   .addOption(folders())
   .action((options) =>
     runCommand(import('./service-commands.ts').then(({ startService }) => startService(cli, options))),
@@ -49,50 +49,48 @@ program
 
 program
   .command('stop')
-  .description('end the service when its streams have ended')
+  .description('stop the service after its streams have finished')
   .option('-f, --force', 'do not wait for streams')
   .action((options) => runCommand(import('./service-commands.ts').then(({ stop }) => stop(cli, options))));
 
 program
   .command('restart')
-  .description(
-    'put new processes, with the environment of the start, in the place of those that serve; no request is lost',
-  )
+  .description('replace the processes of the service and reload the configuration; no request is lost')
   .action(() => runCommand(import('./service-commands.ts').then(({ restart }) => restart(cli))));
 
 program
   .command('status')
-  .description('whether the service answers, and what it says of itself')
+  .description('show the state of the service')
   .addOption(asJson())
   .action((options) => runCommand(import('./status.ts').then(({ status }) => status(cli, options))));
 
 program
   .command('ui')
   .description('open the web interface')
-  .option('-p, --print', 'only say where it is')
+  .option('-p, --print', 'only print its URL')
   .action((options) => runCommand(import('./ui.ts').then(({ openUi }) => openUi(cli, options))));
 
 program
   .command('config')
-  .description('the configuration')
+  .description('work with the configuration')
   .command('check')
-  .description('say all that is wrong with it')
+  .description('list all faults and warnings')
   .addOption(folders())
   .action((options) => runCommand(import('./config-commands.ts').then(({ checkConfig }) => checkConfig(cli, options))));
 
 program
   .command('models')
-  .description('list every name that a request may ask for')
+  .description('list all model names that requests may use')
   .addOption(asJson())
   .action((options) => runCommand(import('./config-commands.ts').then(({ listModels }) => listModels(cli, options))));
 
 program
   .command('explain')
-  .description('say where a request would go and what would be sent; nothing is')
-  .argument('[file]', 'a request as JSON; - for standard input')
+  .description('show how a request would be routed and converted, without sending it')
+  .argument('[file]', 'file with a JSON request; - for standard input')
   .option('-c, --client <protocol>', 'messages, chat or responses', 'messages')
-  .option('-m, --model <name>', 'instead of a file: the model of a small request')
-  .option('-t, --text <text>', "that request's text")
+  .option('-m, --model <name>', 'model of a small request, in place of a file')
+  .option('-t, --text <text>', 'text of that request')
   .addOption(asJson())
   .addOption(folders())
   .action((file, options) =>
@@ -101,22 +99,22 @@ program
 
 program
   .command('env')
-  .description('print the variables that point a program at the service')
+  .description('print the environment variables that connect a client to the service')
   .requiredOption('--for <program>', clients.map(({ name, about }) => `${name}: ${about}`).join('; '))
   .option('--shell <shell>', shells.join(', '), 'posix')
-  .option('--context <tokens>', 'the context window of the models behind the gateway')
+  .option('--context <tokens>', 'context window of the models')
   .action((options) => runCommand(import('./env-commands.ts').then(({ printEnv }) => printEnv(cli, options))));
 
 program
   .command('run')
-  .description('run a program that is pointed at the service')
+  .description('run a client that is connected to the service')
   .argument('<command...>', 'the program and its arguments')
   .passThroughOptions()
   .action((command) => runCommand(import('./env-commands.ts').then(({ runClient }) => runClient(cli, command))));
 
 program
   .command('import')
-  .description(`take over a configuration of ${claudeCodeRouter.name}`)
+  .description(`import a configuration of ${claudeCodeRouter.name}`)
   .argument('[path]', `default: ~/${claudeCodeRouter.configPath.join('/')}`)
   .option('--dry-run', 'write nothing')
   .action((path, options) =>

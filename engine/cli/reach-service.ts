@@ -48,8 +48,9 @@ const configOf = async (home: string, env: Cli['env']): Promise<Config | undefin
 export const reachService = async (cli: Pick<Cli, 'home' | 'env'>): Promise<ServiceLocation> => {
   const located = await locateService(cli);
   if (located.found.type === 'running') return located;
-  const state = located.found.type === 'silent' ? `does not answer (process ${located.found.pid})` : 'is not running';
-  throw new CommandError(`Switchyard ${state}; \`switchyard start --daemon\` starts it.`);
+  if (located.found.type === 'silent')
+    throw new CommandError(`Switchyard is not responding (process ${located.found.pid}).`);
+  throw new CommandError(`Switchyard is not running. Start it with \`switchyard start --daemon\`.`);
 };
 
 /** Response of an `/api` endpoint. */
@@ -74,7 +75,7 @@ export const callService = async (
   return { status: response.status, body: isJsonObject(body) ? body : {} };
 };
 
-/** ServiceAccess for a client program. Has a placeholder key if the service requires none, since clients need one. */
+/** The service's address and key for a client. Has a placeholder key if the service requires none. */
 export const connectionTo = ({ baseUrl, apiKey }: ServiceLocation): ServiceAccess => ({
   baseUrl,
   apiKey: apiKey ?? 'switchyard',

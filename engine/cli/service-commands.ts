@@ -49,7 +49,7 @@ export const stop = async (cli: Cli, { force = false }: { readonly force?: boole
   if (found.type === 'none') return cli.print('Switchyard is not running.');
   if (found.type === 'stale') {
     removePidFile(cli.home, found.pid);
-    return cli.print(`Switchyard is not running; removed ${pidPath(cli.home)}, left behind by process ${found.pid}.`);
+    return cli.print(`Switchyard is not running. Removed the stale file ${pidPath(cli.home)} of process ${found.pid}.`);
   }
   const { pid } = found;
   await confirm(located, pid);
@@ -61,11 +61,11 @@ export const stop = async (cli: Cli, { force = false }: { readonly force?: boole
     if (!(await exitsWithin(pid, forceMs))) signal(pid, 'SIGKILL');
   }
   const drainMs = config?.timeouts.drainMs ?? defaultSettings().timeouts.drainMs;
-  if (!(await exitsWithin(pid, 1_000))) cli.warn('Streams in flight go on to their end …');
+  if (!(await exitsWithin(pid, 1_000))) cli.warn('Waiting for active streams to finish …');
   if (!(await exitsWithin(pid, drainMs + graceMs))) {
-    throw new CommandError(`Process ${pid} has not ended yet; \`switchyard stop --force\` does not wait.`);
+    throw new CommandError(`Process ${pid} is still running. Use \`switchyard stop --force\` to stop it at once.`);
   }
-  cli.print(`Switchyard was stopped (process ${pid}).`);
+  cli.print(`Stopped Switchyard (process ${pid}).`);
 };
 
 /** Checks that the service at the address has this PID: ports and PIDs are reused. Throws a `CommandError` if not. */
@@ -74,7 +74,7 @@ const confirm = async (located: ServiceLocation, pid: number): Promise<void> => 
   const answer = await callService(located, 'GET', '/api/service').catch(() => undefined);
   const serving = answer?.body.pid;
   if (typeof serving === 'number' && serving !== pid) {
-    throw new CommandError(`${located.baseUrl} is served by process ${serving}, not by ${pid}: nothing was stopped.`);
+    throw new CommandError(`${located.baseUrl} is served by process ${serving}, not ${pid}. Nothing was stopped.`);
   }
 };
 
@@ -93,9 +93,9 @@ const signal = (pid: number, name: NodeJS.Signals): void => {
 export const restart = async (cli: Cli): Promise<void> => {
   const located = await reachService(cli);
   const { status, body } = await callService(located, 'POST', '/api/restart');
-  const message = typeof body.message === 'string' ? body.message : `The service answered with status ${status}.`;
+  const message = typeof body.message === 'string' ? body.message : `The service returned status ${status}.`;
   if (status !== 200) {
-    const hint = status === 401 ? ' The configuration has another APIKEY than the service that runs.' : '';
+    const hint = status === 401 ? ' The configuration and the running service have different APIKEYs.' : '';
     throw new CommandError(message.trim() + hint);
   }
   cli.print(message);
@@ -110,7 +110,7 @@ const bin = fileURLToPath(new URL('engine/cli/switchyard.js', root));
 const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readonly string[]): Promise<void> => {
   const earlier = await findService(home);
   if (earlier.type === 'running') {
-    throw new CommandError(`Switchyard already runs on ${home} (process ${earlier.pid}, ${earlier.baseUrl}).`);
+    throw new CommandError(`Switchyard is already running on ${home} (process ${earlier.pid}, ${earlier.baseUrl}).`);
   }
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const logPath = join(home, 'start.log');
@@ -137,10 +137,10 @@ const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readon
     const found = await findService(home);
     if (found.type !== 'running' || found.pid !== child.pid) continue;
     child.unref();
-    print(`Switchyard listens on ${found.baseUrl} (process ${found.pid}).`);
+    print(`Switchyard is running on ${found.baseUrl} (process ${found.pid}).`);
     return;
   }
-  throw new CommandError(`Switchyard did not answer within ${startMs / 1000} s; see ${logPath}.`);
+  throw new CommandError(`Switchyard did not respond within ${startMs / 1000} s; see ${logPath}.`);
 };
 
 /** Error message from the end of the log; it may span several lines. */
@@ -149,5 +149,5 @@ const failureMessage = (logPath: string): string => {
   const prefix = '\nswitchyard: ';
   const at = `\n${text}`.lastIndexOf(prefix);
   const message = at < 0 ? (text.split('\n').at(-1) ?? '') : text.slice(at - 1 + prefix.length);
-  return message || `The service ended without a word; see ${logPath}.`;
+  return message || `The service exited without a message; see ${logPath}.`;
 };

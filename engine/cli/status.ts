@@ -36,7 +36,7 @@ const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject): read
   const { found } = located;
   if (found.type === 'none') return ['Switchyard is not running.'];
   if (found.type === 'stale') {
-    return [`Switchyard is not running; process ${found.pid} left its file behind, which \`switchyard stop\` removes.`];
+    return [`Switchyard is not running. Process ${found.pid} left a stale file; \`switchyard stop\` removes it.`];
   }
   if (found.type === 'silent') return [`Switchyard ${silences[found.state]} (process ${found.pid}).`];
   const { providers, workers, restarts } = factsOnly(located, facts);
@@ -53,8 +53,8 @@ const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject): read
 
 const silences = {
   starting: 'is starting',
-  serving: 'does not answer, though its process lives',
-  stopping: 'is stopping: streams in flight go on to their end',
+  serving: 'is not responding, but its process is running',
+  stopping: 'is stopping and waits for active streams',
 } as const;
 
 const pidOf = (worker: unknown): unknown =>

@@ -11,7 +11,7 @@ export const openUi = async (cli: Cli, { print = false }: { readonly print?: boo
   const url = `${baseUrl}/ui`;
   cli.print(url);
   if (print || !hasDisplay(cli.env)) return;
-  openBrowser(url, () => cli.warn('No browser could be opened; open the address above.'));
+  openBrowser(url, () => cli.warn('Could not open a browser; open the URL above.'));
 };
 
 /** Whether a browser opened here would be visible: not over SSH, nor on Linux without a display. */

@@ -9,13 +9,13 @@ export const claudeCodeRouter = {
   /** Reasons why other fields are not imported, as shown to users. */
   untaken: new Map([
     ['PROXY_URL', 'set HTTPS_PROXY in the environment instead'],
-    ['CUSTOM_ROUTER_PATH', 'there are no routing scripts; a custom transformer or Router.routes may serve'],
-    ['NON_INTERACTIVE_MODE', 'it is not needed'],
-    ['StatusLine', 'there is no status line'],
-    ['plugins', 'plugins are of another kind here'],
-    ['transformers', 'its modules are of another kind'],
+    ['CUSTOM_ROUTER_PATH', 'routing scripts are not supported; use Router.routes or a custom transformer'],
+    ['NON_INTERACTIVE_MODE', 'not needed'],
+    ['StatusLine', 'status lines are not supported'],
+    ['plugins', 'plugins have another format here'],
+    ['transformers', 'transformer modules have another format here'],
     ['Presets', 'presets are folders with a manifest here'],
-    ['forceUseImageAgent', 'images go by Router.routes.image'],
-    ['REWRITE_SYSTEM_PROMPT', 'a custom transformer may serve'],
+    ['forceUseImageAgent', 'use Router.routes.image'],
+    ['REWRITE_SYSTEM_PROMPT', 'use a custom transformer'],
   ]),
 } as const;

@@ -30,24 +30,24 @@ export const importConfig = async (
   const old = await file.read();
   const ours = old ? parse(file.path, old.toString()) : {};
   const { written, taken, left } = mergeImported(theirs, ours, claudeCodeRouter, knownTransformers());
-  for (const place of taken) cli.print(`taken      ${place}`);
-  for (const { path: place, why } of left) cli.print(`not taken  ${place}: ${why}`);
+  for (const place of taken) cli.print(`imported  ${place}`);
+  for (const { path: place, why } of left) cli.print(`skipped   ${place}: ${why}`);
 
   const result = validateConfig(written, cli.env);
   if ('faults' in result) {
     throw new CommandError(
-      `Nothing was written, since it could not be used: ${result.faults.map(formatFinding).join('; ')}`,
+      `Nothing was written: the result is invalid: ${result.faults.map(formatFinding).join('; ')}`,
     );
   }
-  for (const warning of result.warnings) cli.print(`warning    ${formatFinding(warning)}`);
+  for (const warning of result.warnings) cli.print(`warning   ${formatFinding(warning)}`);
   if (dryRun) return cli.print('Nothing was written.');
   await file.write((text) => (text === undefined ? printConfig(written) : editConfigText(text, written)));
   const [backup] = await file.backups.list();
-  cli.print(`${file.path} was written${old && backup ? `; the one before is ${backup.name}` : ''}.`);
+  cli.print(`Wrote ${file.path}${old && backup ? `; the previous file is ${backup.name}` : ''}.`);
 };
 
 const failUnreadable = (source: string): never => {
-  throw new CommandError(`${source} can't be read.`);
+  throw new CommandError(`Cannot read ${source}.`);
 };
 
 const parse = (source: string, text: string): JsonObject => {
@@ -102,11 +102,11 @@ export const mergeImported = (
     else if (field === 'fallback') written.Router = takeFallback(value, written.Router, gateway, notes);
     else if (field === 'API_TIMEOUT_MS') takeTimeout(value, written, notes);
     else if (field === 'HOST' && isOpen(value, theirs)) {
-      notes.left.push({ path: field, why: 'it can be reached from other machines, and there is no APIKEY' });
+      notes.left.push({ path: field, why: 'it allows access from other machines, but APIKEY is not set' });
     } else if (gateway.sameFields.includes(field)) {
       written[field] = value;
       notes.taken.push(field);
-    } else notes.left.push({ path: field, why: gateway.untaken.get(field) ?? 'nothing here has that meaning' });
+    } else notes.left.push({ path: field, why: gateway.untaken.get(field) ?? 'not supported' });
   }
   return { ...notes, written };
 };
@@ -126,7 +126,7 @@ const takeRouter = (theirs: Json, ours: Json | undefined, gateway: OtherGateway,
     if (name === 'default' || name === 'longContextThreshold') router[name] = value;
     else if (gateway.scenarios.includes(name)) routes[name] = value;
     else {
-      notes.left.push({ path, why: 'there is no such rule here' });
+      notes.left.push({ path, why: 'no such scenario' });
       continue;
     }
     notes.taken.push(path);
@@ -141,7 +141,7 @@ const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGatewa
     if (value === undefined) continue;
     const path = `fallback.${name}`;
     if (name !== 'default' && !gateway.scenarios.includes(name)) {
-      notes.left.push({ path, why: 'there is no such rule here' });
+      notes.left.push({ path, why: 'no such scenario' });
       continue;
     }
     fallback[name] = value;
@@ -153,7 +153,7 @@ const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGatewa
 const takeTimeout = (value: Json, written: JsonDraft, notes: ImportNotes): void => {
   const ms = Number(value);
   if (!Number.isInteger(ms) || ms < 1) {
-    notes.left.push({ path: 'API_TIMEOUT_MS', why: 'it is no number of milliseconds' });
+    notes.left.push({ path: 'API_TIMEOUT_MS', why: 'not a number of milliseconds' });
     return;
   }
   written.TIMEOUTS = {

@@ -32,11 +32,11 @@ const importProvider = (row: Json, at: string, notes: ImportNotes, known: KnownT
   const { api_base_url: address, api_key: key } = isJsonObject(row) ? row : {};
   const baseUrl = address ?? (isJsonObject(row) ? row.baseUrl : undefined);
   if (!isJsonObject(row) || typeof name !== 'string' || typeof baseUrl !== 'string' || !Array.isArray(models)) {
-    notes.left.push({ path: at, why: 'it has no name, no address or no models' });
+    notes.left.push({ path: at, why: 'name, address or models are missing' });
     return { providers: [], transformers: [] };
   }
   for (const field of Object.keys(row).filter((field) => !fields.has(field))) {
-    notes.left.push({ path: `${at}.${field}`, why: 'providers have no such field here' });
+    notes.left.push({ path: `${at}.${field}`, why: 'not supported' });
   }
   notes.taken.push(`${at} (${name}, ${models.length} models)`);
   const apiKey = key ?? row.apiKey ?? '';
@@ -65,7 +65,7 @@ const importTransformers = (
     const uses = key === 'use' ? value : isJsonObject(value) ? value.use : undefined;
     const at = key === 'use' ? `${place.at}.use` : `${place.at}.${key}.use`;
     if (!Array.isArray(uses)) {
-      notes.left.push({ path: `${place.at}.${key}`, why: 'it has no list of transformers' });
+      notes.left.push({ path: `${place.at}.${key}`, why: 'not a list of transformers' });
       return [];
     }
     const narrowed = { provider: place.provider, ...(key !== 'use' && { models: [key] }) };
@@ -83,7 +83,7 @@ const importUse = (
   const ownName = typeof name === 'string' ? name.toLowerCase() : '';
   const faultsOf = known.get(ownName);
   if (!faultsOf) {
-    notes.left.push({ path, why: `there is no transformer ${JSON.stringify(name ?? null)} here` });
+    notes.left.push({ path, why: `unknown transformer ${JSON.stringify(name ?? null)}` });
     return [];
   }
   const options = isJsonObject(given) ? given : {};

@@ -29,7 +29,7 @@ export const claimHome = async (home: string, report: (line: string) => void): P
   } catch (error) {
     const code = errorCode(error);
     if (code === undefined) throw error;
-    report(`warning: ${pidPath(home)} can't be written (${code}): the service can't be found by its folder`);
+    report(`warning: cannot write ${pidPath(home)} (${code}): commands cannot find the service by its folder`);
     return { serving: nothing, stopping: nothing, release: nothing };
   }
   let last: Pick<PidFile, 'port' | 'baseUrl'> = {};
@@ -37,7 +37,7 @@ export const claimHome = async (home: string, report: (line: string) => void): P
     try {
       updatePidFile(home, { pid, startedAtMs, state, ...last });
     } catch (error) {
-      report(`warning: ${pidPath(home)} can't be written: ${String(error)}`);
+      report(`warning: cannot write ${pidPath(home)}: ${String(error)}`);
     }
   };
   return {
@@ -54,16 +54,15 @@ const removeStale = async (home: string, report: (line: string) => void): Promis
   const found = await findService(home);
   if (found.type === 'running') {
     throw new Error(
-      `Switchyard already runs on ${home} (process ${found.pid}, ${found.baseUrl}): stop or restart it, or set SWITCHYARD_HOME.`,
+      `Switchyard is already running on ${home} (process ${found.pid}, ${found.baseUrl}): stop or restart it, or set SWITCHYARD_HOME.`,
     );
   }
   if (found.type === 'silent' && found.state !== 'stopping') {
-    const what = found.state === 'starting' ? 'is starting' : 'does not answer';
+    const what = found.state === 'starting' ? 'is starting' : 'is not responding';
     throw new Error(`Switchyard on ${home} ${what} (process ${found.pid}): wait for it, or stop it first.`);
   }
   if (found.type === 'none') return;
-  if (found.type === 'stale')
-    report(`${pidPath(home)} was left behind by process ${found.pid}, which is gone; removed`);
+  if (found.type === 'stale') report(`removed the stale file ${pidPath(home)} of process ${found.pid}`);
   removePidFile(home, found.pid);
 };
 

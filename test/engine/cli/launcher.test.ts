@@ -25,7 +25,7 @@ test('the launcher is executable, works through a link and from any folder, what
   await symlink(bin, link);
   const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: join(folder, 'home') };
   t.is((await run(link, ['--version'], { cwd: folder, env })).stdout, `${version}\n`);
-  t.regex((await run(link, ['config', 'check'], { cwd: folder, env })).stdout, /config\.json is not there/);
+  t.regex((await run(link, ['config', 'check'], { cwd: folder, env })).stdout, /config\.json does not exist/);
 });
 
 test('installed among the packages of another project, it works as well', async (t) => {

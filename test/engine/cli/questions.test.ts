@@ -39,12 +39,12 @@ test('config check without a file says what a first start would do', async (t) =
   const { run } = await commandRig(t);
   const { code, out } = await run(['config', 'check']);
   t.is(code, 0);
-  t.regex(out, /config\.json is not there/);
+  t.regex(out, /config\.json does not exist/);
 });
 
 test('explain and models without a file speak of what a first start would make up', async (t) => {
   const { run } = await commandRig(t);
-  t.regex((await run(['explain', '--model', 'any'])).out, /^to +demo,echo /m);
+  t.regex((await run(['explain', '--model', 'any'])).out, /^route +demo,echo /m);
   const { out } = await run(['explain', '--model', 'any', '--client', 'chat'], { env: { OPENAI_API_KEY: 'canary' } });
   t.regex(out, /^call +POST https:\/\/api\.openai\.com\/v1\/chat\/completions$/m);
   t.false(out.includes('canary'));
@@ -74,7 +74,7 @@ test('explain tells the rule, the call and the losses, and shows no secret', asy
   const plain = await run(['explain', 'request.json'], { env, cwd: home });
   t.is(plain.code, 0, plain.err);
   t.regex(plain.out, /^rule +think: /m);
-  t.regex(plain.out, /^to +p,large \(openai\)$/m);
+  t.regex(plain.out, /^route +p,large \(openai\)$/m);
   t.regex(plain.out, /^call +POST https:\/\/models\.example\/v1\/chat\/completions$/m);
   t.regex(plain.out, /authorization: \*\*\*$/m);
   t.regex(plain.out, /^loss +top_k dropped/m);
@@ -96,10 +96,10 @@ test('explain tells the rule, the call and the losses, and shows no secret', asy
   });
 
   for (const [args, says] of [
-    [['explain'], /Name a file/],
-    [['explain', 'none.json'], /none\.json can't be read/],
-    [['explain', '--model', 'q,x'], /would be refused: .*q/],
-    [['explain', '--model', 'p,x', '--client', 'morse'], /--client is one of messages, chat, responses/],
+    [['explain'], /Pass a file/],
+    [['explain', 'none.json'], /Cannot read \S*none\.json\./],
+    [['explain', '--model', 'q,x'], /would be rejected: .*q/],
+    [['explain', '--model', 'p,x', '--client', 'morse'], /--client must be one of messages, chat, responses/],
   ] as const) {
     const refused = await run([...args], { env, cwd: home });
     t.is(refused.code, 1);
@@ -183,7 +183,7 @@ test('run sets the variables, takes no part in input and output, and passes the 
   t.is(ended.code, 143);
   const absent = await run(['run', 'no-such-program'], { env });
   t.is(absent.code, 1);
-  t.regex(absent.err, /^switchyard: no-such-program can't be run: there is no such command\.\n$/);
+  t.regex(absent.err, /^switchyard: Cannot run no-such-program: command not found\.\n$/);
 });
 
 test('ui says where the web interface is', async (t) => {

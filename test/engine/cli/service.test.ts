@@ -61,7 +61,7 @@ test('C5 a service in the background: start, status, restart, stop', async (t) =
   t.not(after.workers[0].pid, pid, 'another process serves');
 
   const stopped = await run(['stop']);
-  t.deepEqual(stopped, { code: 0, out: `Switchyard was stopped (process ${pid}).\n`, err: '' });
+  t.deepEqual(stopped, { code: 0, out: `Stopped Switchyard (process ${pid}).\n`, err: '' });
   t.false(existsSync(pidFile(home)));
   await t.throwsAsync(fetch(`${baseUrl}/health`));
   t.deepEqual(await run(['stop']), { code: 0, out: 'Switchyard is not running.\n', err: '' });
@@ -83,7 +83,7 @@ test('R20 a second start on the same folder is refused in one line, and the firs
   for (const args of [['start'], ['start', '--daemon']]) {
     const second = await run(args);
     t.is(second.code, 1);
-    t.regex(second.err, /^switchyard: Switchyard already runs on \S+ \(process \d+, http:\S+\)[^\n]*\n$/);
+    t.regex(second.err, /^switchyard: Switchyard is already running on \S+ \(process \d+, http:\S+\)[^\n]*\n$/);
   }
   t.is((await fetch(`${baseUrl}/health`)).status, 200);
 });
@@ -137,13 +137,13 @@ test('R20 C5 a file that was left behind is found out, told and removed; no othe
     t.is((await run(['status'])).code, 1);
     const stopped = await run(['stop']);
     t.is(stopped.code, 0);
-    t.regex(stopped.out, /^Switchyard is not running; removed \S+switchyard\.pid, left behind by process \d+\.\n$/);
+    t.regex(stopped.out, /^Switchyard is not running\. Removed the stale file \S+switchyard\.pid of process \d+\.\n$/);
     t.false(existsSync(pidFile(home)));
   }
   writeFileSync(pidFile(home), JSON.stringify(left));
   const started = await run(['start', '--daemon']);
   t.is(started.code, 0, started.err);
-  t.regex(readFileSync(join(home, 'start.log'), 'utf8'), /was left behind by process \d+, which is gone; removed/);
+  t.regex(readFileSync(join(home, 'start.log'), 'utf8'), /removed the stale file \S+ of process \d+/);
 });
 
 test('R20 C5 a service that was killed does not count as running', async (t) => {
@@ -151,7 +151,7 @@ test('R20 C5 a service that was killed does not count as running', async (t) => 
   await run(['start', '--daemon']);
   const { pid } = JSON.parse((await run(['status', '--json'])).out);
   process.kill(pid, 'SIGKILL');
-  t.regex((await run(['status'])).out, /^Switchyard is not running; process \d+ left its file behind/);
+  t.regex((await run(['status'])).out, /^Switchyard is not running\. Process \d+ left a stale file/);
   t.is((await run(['restart'])).code, 1);
   t.is((await run(['start', '--daemon'])).code, 0);
 });

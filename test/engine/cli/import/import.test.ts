@@ -60,18 +60,18 @@ test('import takes over what there is a place for, says what there is not, and b
   const { code, out, err } = await run(['import']);
   t.is(code, 0, err);
   for (const line of [
-    /^taken +APIKEY$/m,
-    /^taken +Providers\[0\] \(openrouter, 2 models\)$/m,
-    /^taken +API_TIMEOUT_MS \(as TIMEOUTS\.firstByteMs\)$/m,
-    /^not taken +Providers\[1\]: it has no name, no address or no models$/m,
-    /^not taken +Providers\[0\]\.transformer\.use\[2\]: there is no transformer "cleancache" here$/m,
-    /^not taken +PROXY_URL: set HTTPS_PROXY/m,
-    /^not taken +CUSTOM_ROUTER_PATH: /m,
-    /^not taken +Something: /m,
-    /^not taken +Router\.custom: /m,
-    /^taken +fallback\.default$/m,
-    /^not taken +fallback\.custom: there is no such rule here$/m,
-    /^not taken +transformers: /m,
+    /^imported +APIKEY$/m,
+    /^imported +Providers\[0\] \(openrouter, 2 models\)$/m,
+    /^imported +API_TIMEOUT_MS \(as TIMEOUTS\.firstByteMs\)$/m,
+    /^skipped +Providers\[1\]: name, address or models are missing$/m,
+    /^skipped +Providers\[0\]\.transformer\.use\[2\]: unknown transformer "cleancache"$/m,
+    /^skipped +PROXY_URL: set HTTPS_PROXY/m,
+    /^skipped +CUSTOM_ROUTER_PATH: /m,
+    /^skipped +Something: /m,
+    /^skipped +Router\.custom: /m,
+    /^imported +fallback\.default$/m,
+    /^skipped +fallback\.custom: no such scenario$/m,
+    /^skipped +transformers: /m,
     /^warning +Providers\[1\] .*OR_KEY/m,
   ]) {
     t.regex(out, line);
@@ -114,9 +114,9 @@ test('import writes nothing that could not be used', async (t) => {
   await writeFile(join(home, 'theirs.json'), JSON.stringify({ Router: { default: 'none,such' } }));
   const { code, err } = await run(['import', 'theirs.json'], { cwd: home });
   t.is(code, 1);
-  t.regex(err, /^switchyard: Nothing was written, since it could not be used: Router\.default [^\n]*\n$/);
+  t.regex(err, /^switchyard: Nothing was written: the result is invalid: Router\.default [^\n]*\n$/);
   t.false((await readdir(home)).includes('config.json'));
-  t.regex((await run(['import', 'none.json'], { cwd: home })).err, /none\.json can't be read/);
+  t.regex((await run(['import', 'none.json'], { cwd: home })).err, /Cannot read \S*none\.json\./);
 });
 
 test('a timeout without an end becomes the longest that can be waited', (t) => {

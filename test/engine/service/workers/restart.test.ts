@@ -113,7 +113,7 @@ test.serial('a stream in flight is finished when the service stops, however ofte
   const stopping = rig.run(['stop']);
   const ended = load.end();
   await until(() => isStopping(rig));
-  t.is((await rig.run(['status'])).out.split(' (')[0], 'Switchyard is stopping: streams in flight go on to their end');
+  t.is((await rig.run(['status'])).out.split(' (')[0], 'Switchyard is stopping and waits for active streams');
   const again = rig.run(['stop']);
   // A second order that comes later than this finds a service that has ended, which is as good.
   await wait(1_000);
