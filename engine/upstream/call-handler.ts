@@ -1,4 +1,6 @@
+import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { Readable } from 'node:stream';
 import { Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import type { Pausable } from '../backpressure.ts';
@@ -16,6 +18,9 @@ import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts';
  */
 const staleMs = 1000;
 
+/** From this many bytes on, a request's body is let go of before its answer has ended. */
+const largeBytes = 128 * 1024;
+
 /** How long the unneeded rest of a body may take before the connection is closed, in milliseconds. */
 const drainMs = 1000;
 
@@ -24,7 +29,9 @@ type CallLimits = UpstreamTimeouts & PoolLimits & DecompressLimits;
 
 /** One upstream call. Passes undici's callbacks on to the subscribers of the call and of the answer's body. */
 export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
-  readonly #call: UpstreamCall;
+  readonly #call: Omit<UpstreamCall, 'body'>;
+  /** The request's body, for as long as it may be sent again. */
+  #payload: string | Uint8Array | undefined;
   readonly #pool: ConnectionPool;
   readonly #limits: CallLimits;
   readonly #subscriber: Subscriber<UpstreamAnswer>;
@@ -41,20 +48,28 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
   /** The rest of the body doesn't matter. */
   #complete = false;
   #drainTimer: NodeJS.Timeout | undefined;
+  #payloadTimer: NodeJS.Timeout | undefined;
 
-  constructor(call: UpstreamCall, pool: ConnectionPool, limits: CallLimits, subscriber: Subscriber<UpstreamAnswer>) {
+  constructor(
+    { body, ...call }: UpstreamCall,
+    pool: ConnectionPool,
+    limits: CallLimits,
+    subscriber: Subscriber<UpstreamAnswer>,
+  ) {
     this.#call = call;
+    this.#payload = body;
     this.#pool = pool;
     this.#limits = limits;
     this.#subscriber = subscriber;
   }
 
-  start(): void {
+  /** Returns what ends the call at any stage; it holds nothing of the request. */
+  start(): () => void {
     this.#pool.acquire(this);
+    return () => this.#abandon();
   }
 
-  /** Ends the call at any stage. */
-  abandon(): void {
+  #abandon(): void {
     if (this.#done) return;
     if (this.#complete) this.#drain();
     else this.#close();
@@ -108,7 +123,9 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
   ): void {
     if (this.#done || status < 200) return;
     this.#answered = true;
+    this.#payload = undefined;
     clearTimeout(this.#firstByteTimer);
+    clearTimeout(this.#payloadTimer);
     this.#call.backpressure.attach(this);
     const answer: UpstreamAnswer = {
       status,
@@ -140,7 +157,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#done) return;
     const connection = this.#connection;
-    if (connection && this.#isStale(connection, error)) {
+    if (connection && this.#isStale(error)) {
       this.#resend(connection);
       return;
     }
@@ -153,9 +170,10 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
   }
 
   readonly onConnection = (connection: Connection): void => {
-    const { method = 'POST', url, headers, body } = this.#call;
+    const { method = 'POST', url, headers } = this.#call;
     this.#connection = connection;
     this.#sentAtMs = performance.now();
+    const body = this.#takePayload(connection.reused && !this.#resent);
     connection.dispatch(
       {
         method,
@@ -182,12 +200,24 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     this.#subscriber.error(poolFault(this.#call.url.host, why, this.#limits));
   };
 
-  #isStale(connection: Connection, error: Error): boolean {
-    const isFresh = this.#resent || this.#answered || !connection.reused;
-    return !isFresh && isReset(error) && performance.now() - this.#sentAtMs < staleMs;
+  /** The body for undici. It is kept only if it may be sent again. */
+  #takePayload(mayResend: boolean): string | Uint8Array | Readable {
+    const payload = this.#payload ?? '';
+    const isLarge = payload.length >= largeBytes;
+    if (!mayResend) this.#payload = undefined;
+    else if (isLarge) {
+      this.#payloadTimer = setTimeout(() => {
+        this.#payload = undefined;
+      }, staleMs);
+    }
+    return isLarge ? new SentOnce(typeof payload === 'string' ? Buffer.from(payload) : payload) : payload;
   }
 
-  /** Resends the call on a new connection. */
+  /** The reused connection was closed before it got the call. The body is kept for no other case. */
+  #isStale(error: Error): boolean {
+    return this.#payload !== undefined && isReset(error) && performance.now() - this.#sentAtMs < staleMs;
+  }
+
   #resend(connection: Connection): void {
     this.#resent = true;
     clearTimeout(this.#firstByteTimer);
@@ -202,7 +232,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     }
     this.#body = body;
     this.resume();
-    return () => this.abandon();
+    return () => this.#abandon();
   }
 
   get #flowing(): boolean {
@@ -211,9 +241,27 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
 
   #settle(): void {
     this.#done = true;
+    this.#payload = undefined;
+    clearTimeout(this.#payloadTimer);
     clearTimeout(this.#firstByteTimer);
     clearTimeout(this.#drainTimer);
     this.#call.backpressure.detach(this);
+  }
+}
+
+/** A body that is let go of once it is written. undici keeps bytes or text until the answer has ended, but empties a stream. */
+class SentOnce extends Readable {
+  #bytes: Uint8Array | undefined;
+
+  constructor(bytes: Uint8Array) {
+    super({ highWaterMark: bytes.length });
+    this.#bytes = bytes;
+  }
+
+  override _read(): void {
+    this.push(this.#bytes);
+    this.push(null);
+    this.#bytes = undefined;
   }
 }
 

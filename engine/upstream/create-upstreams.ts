@@ -40,11 +40,7 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
 
   return {
     call: (call) =>
-      new Observable((subscriber) => {
-        const handler = new CallHandler(call, poolFor(call.url), options, subscriber);
-        handler.start();
-        return () => handler.abandon();
-      }),
+      new Observable((subscriber) => new CallHandler(call, poolFor(call.url), options, subscriber).start()),
     poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
     async close() {
       closing = true;

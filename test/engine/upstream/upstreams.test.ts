@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
-import { lastValueFrom, mergeMap, timer, toArray } from 'rxjs';
+import { lastValueFrom, mergeMap, type Observable, timer, toArray } from 'rxjs';
 import { ContinueFilter } from '../../../engine/upstream/continue-filter.ts';
 import { until } from '../../support/until.ts';
 import { recordedAnswer, startUpstream } from '../../support/upstream.ts';
@@ -29,6 +31,50 @@ test('a request arrives as it was given', async (t) => {
     'x-api-key',
   ]);
   t.deepEqual(bytes?.body, { a: 1 });
+});
+
+const large = `{"text":"${'größer 👋 '.repeat(20_000)}"}`;
+
+test('a large request arrives as it was given, also on a connection that was reset', async (t) => {
+  const upstream = await startUpstream((_request, count) => (count === 3 ? 'reset' : { pieces: ['ok'] }));
+  t.teardown(() => upstream.close());
+  const upstreams = testUpstreams();
+  await read(upstreams, callOf(upstream.url, { body: large }));
+  await read(upstreams, callOf(upstream.url, { body: Buffer.from(large) }));
+  t.is((await read(upstreams, callOf(upstream.url, { body: large }))).error, undefined);
+  t.is(upstream.requests.length, 4);
+  for (const { text, headers } of upstream.requests) {
+    t.is(text, large);
+    t.is(headers['content-length'], String(Buffer.byteLength(large)));
+    t.is(headers['transfer-encoding'], undefined);
+  }
+});
+
+test('a large request is let go of while its answer goes on', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect !== 'function') return t.fail();
+  const upstream = await startUpstream(() => ({ pieces: ['a'], finish: 'stall' }));
+  t.teardown(() => upstream.close());
+  const upstreams = testUpstreams();
+  const collected: string[] = [];
+  const begun: string[] = [];
+  const registry = new FinalizationRegistry<string>((name) => collected.push(name));
+  const call = (name: string): Observable<Uint8Array> => {
+    const body = Buffer.from(large.padEnd(1 << 20));
+    registry.register(body, name);
+    return upstreams.call(callOf(upstream.url, { body })).pipe(mergeMap((head) => head.body));
+  };
+  for (const name of ['first', 'second']) {
+    const subscription = call(name).subscribe(() => begun.push(name));
+    t.teardown(() => subscription.unsubscribe());
+  }
+  await until(() => begun.length === 2);
+  await until(() => {
+    collect();
+    return collected.length === 2;
+  });
+  t.pass();
 });
 
 test('the head: any status, names in lower case, several values joined', async (t) => {
