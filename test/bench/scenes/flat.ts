@@ -16,6 +16,8 @@ interface Growth {
   readonly bodyBytes: readonly [number, number];
   /** Requests of a round. */
   readonly requests: readonly [number, number];
+  /** Rounds before those that count: the compiler's. */
+  readonly warmUpRounds: number;
 }
 
 const growths: readonly Growth[] = [
@@ -26,6 +28,7 @@ const growths: readonly Growth[] = [
     plans: [streamedAnswer({ deltas: 2_000, perWrite: 10 }), streamedAnswer({ deltas: 20_000, perWrite: 10 })],
     bodyBytes: [1_400, 1_400],
     requests: [40, 4],
+    warmUpRounds: 2,
   },
   {
     scene: 'flat-bodies',
@@ -34,6 +37,7 @@ const growths: readonly Growth[] = [
     plans: [wholeAnswer, wholeAnswer],
     bodyBytes: [100_000, 1_000_000],
     requests: [150, 15],
+    warmUpRounds: 10,
   },
 ];
 
@@ -74,13 +78,12 @@ const runOn = (
 };
 
 const grow = async (stage: Stage, pair: Pair, participant: Participant, growth: Growth): Promise<Row> => {
-  const { scene, small, unit, plans, bodyBytes, requests } = growth;
+  const { scene, small, unit, plans, bodyBytes, requests, warmUpRounds } = growth;
   const root = participant.pid ?? 0;
   const costs: [number[], number[]] = [[], []];
   let failed: string | undefined;
   const rounds = stage.settings.quick ? 3 : 7;
-  // The first rounds are for the compiler.
-  for (let round = -2; round < rounds; round += 1) {
+  for (let round = -warmUpRounds; round < rounds; round += 1) {
     stage.progress(`${scene}: ${participant.name}, round ${Math.max(0, round) + 1} of ${rounds}`);
     for (const size of [0, 1] as const) {
       await stage.upstream.plan(plans[size]);

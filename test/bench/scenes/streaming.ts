@@ -6,6 +6,12 @@ import type { WarmUp } from './take-turns.ts';
 const roundMs = { full: 600, brief: 400, quick: 400 } as const;
 const pacedSeconds = { full: 10, brief: 2, quick: 5 } as const;
 
+/** Opening a stream is compiled after so many of them. */
+const shortStreams: WarmUp = {
+  rhythm: { type: 'closed', clients: 64, forMs: 1_200, least: 5_000 },
+  plan: streamedAnswer({ deltas: 8 }),
+};
+
 /** The same requests and writes as those of paced streams, but quicker: what is measured takes seconds. */
 const quickStreams: WarmUp = {
   rhythm: { type: 'burst', streams: 100, overMs: 200 },
@@ -37,7 +43,7 @@ const paced = ({ name, streams, perSecond, after = [], about = '' }: PacedScene)
     plan: (extent) =>
       streamedAnswer({ deltas: perSecond * pacedSeconds[extent], intervalMs: 1_000 / perSecond, stamped: true }),
     rhythm: () => ({ type: 'burst', streams, overMs: 1_000 }),
-    warmUp: () => [quickStreams, ...after],
+    warmUp: () => [shortStreams, quickStreams, ...after],
     rounds: { full: 2, brief: 1, quick: 1 },
     fullPairs: ['messages→chat', 'chat→chat'],
   });
@@ -64,7 +70,7 @@ export const streamingScenes: readonly Scene[] = [
     bodyBytes: 1_400,
     plan: () => streamedAnswer({ deltas: 8 }),
     rhythm: (extent) => ({ type: 'closed', clients: 64, forMs: roundMs[extent] }),
-    warmUp: () => [{ rhythm: { type: 'closed', clients: 64, forMs: 1_200, least: 9_000 } }],
+    warmUp: () => [shortStreams],
     rounds: { full: 5, brief: 3, quick: 7 },
     fullPairs: ['messages→chat', 'chat→chat'],
   }),
