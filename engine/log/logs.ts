@@ -39,8 +39,29 @@ export interface ServerLog {
   readonly event: (level: LogLevel, message: string, fields?: LogFields) => void;
 }
 
+/** A request's destination, and why it was chosen. */
+interface RouteLogRecord {
+  readonly requestId: string;
+  readonly provider: string;
+  readonly model: string;
+  /** The client's wire format. */
+  readonly client: string;
+  /** The model name that the client sent. */
+  readonly asked: string | undefined;
+  readonly scenario: string;
+  readonly reason: string;
+  readonly tokens: number | undefined;
+  readonly url: string;
+  readonly relays: { readonly request: boolean; readonly reply: boolean };
+  /** Absent: none. */
+  readonly losses: readonly object[] | undefined;
+}
+
 /** The application log: routing decisions, losses and other decisions of the gateway. */
-export type AppLog = Readonly<Record<LogLevel, (message: string, fields?: LogFields) => void>>;
+export interface AppLog extends Readonly<Record<LogLevel, (message: string, fields?: LogFields) => void>> {
+  /** Writes the record that most requests have, at level `info`. */
+  readonly routed: (record: RouteLogRecord) => void;
+}
 
 /**
  * Both logs of a running service. No method throws or rejects: write failures go to `onTrouble` of `openLogs`, and writing
@@ -65,7 +86,7 @@ const done = (): Promise<void> => Promise.resolve();
 /** Logs that write nothing; for tests. */
 export const quietLogs: Logs = {
   server: { request: ignore, completed: ignore, event: ignore },
-  app: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  app: { debug: ignore, info: ignore, warn: ignore, error: ignore, routed: ignore },
   adjust: ignore,
   flush: done,
   flushSync: ignore,

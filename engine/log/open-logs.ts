@@ -1,8 +1,8 @@
 import { appLogPolicy, type LogPolicy, serverLogPolicy } from './log-policy.ts';
 import { LogWriter, reportThrottled } from './log-writer.ts';
-import type { LogFields, LogLevel, LogSettings, Logs } from './logs.ts';
+import type { LogSettings, Logs } from './logs.ts';
 import { textMask } from './mask-text.ts';
-import { type RecordWriter, recordWriter, serverLog } from './record-writer.ts';
+import { appLog, type RecordWriter, recordWriter, serverLog } from './record-writer.ts';
 import { RollingFile } from './rolling-file.ts';
 
 /** Options of `openLogs`. */
@@ -33,10 +33,9 @@ export const openLogs = (options: LogOptions): Logs => {
   };
   const server = openLog(serverLogPolicy(options.home));
   const app = openLog(appLogPolicy(options.home));
-  const at = (level: LogLevel) => (message: string, fields?: LogFields) => app.writer.write(level, message, fields);
   return {
     server: serverLog(server.writer, maskText),
-    app: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+    app: appLog(app.writer, maskText),
     adjust(settings) {
       server.writer.adjust(settings);
       app.writer.adjust(settings);

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { pino } from 'pino';
 import type { JsonObject } from '../model/json/json.ts';
 import type { LogWriter } from './log-writer.ts';
-import type { LogFields, LogLevel, LogSettings, ServerLog } from './logs.ts';
+import type { AppLog, LogFields, LogLevel, LogSettings, ServerLog } from './logs.ts';
 import { maskFields, maskLongText } from './mask-fields.ts';
 import { maskUrl } from './mask-url.ts';
 
@@ -75,3 +75,28 @@ export const serverLog = (writer: RecordWriter, maskText: (text: string) => stri
   },
   event: writer.write,
 });
+
+/** The application log. The record of a route is text with fixed names: only what clients or the configuration word is masked. */
+export const appLog = (writer: RecordWriter, maskText: (text: string) => string): AppLog => {
+  const at = (level: LogLevel) => (message: string, fields?: LogFields) => writer.write(level, message, fields);
+  const masked = (text: string): string => JSON.stringify(maskLongText(text, maskText));
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    routed({ requestId, provider, model, client, asked, scenario, reason, tokens, url, relays, losses }) {
+      if (!writer.takes('info')) return;
+      // Generated ids hold no secrets, and would fill the cache of masked texts.
+      const id = generatedId.test(requestId) ? `"${requestId}"` : masked(requestId);
+      const members =
+        `"requestId":${id},"client":"${client}",${asked === undefined ? '' : `"asked":${masked(asked)},`}` +
+        `"scenario":"${scenario}","reason":${masked(reason)},${tokens === undefined ? '' : `"tokens":${tokens},`}` +
+        `"url":${masked(url)},"relays":{"request":${relays.request},"reply":${relays.reply}},` +
+        (losses ? `"losses":${JSON.stringify(maskFields({ losses }, maskText).losses)},` : '');
+      writer.writeText('info', masked(`routed to ${provider},${model}`), members);
+    },
+  };
+};
+
+const generatedId = /^req_[0-9a-f]{24}$/;

@@ -127,6 +127,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/tokens?$|^(?:key|auth|sig)$/),
     foreign(/[^a-z0-9]/g),
   ],
+  'engine/log/record-writer.ts': [foreign(/^req_[0-9a-f]{24}$/)],
   'engine/model/client-paths.ts': [
     foreign(/\[\d+\]/g),
     foreign(/[^\x21-\x7e]|[,;*]/g),

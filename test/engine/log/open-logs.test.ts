@@ -31,6 +31,20 @@ const open = (t: ExecutionContext, options: Partial<LogOptions> = {}) => {
 
 const request = { reqId: 7, method: 'POST', url: '/v1/messages?beta=true', remoteAddress: '127.0.0.1' };
 
+const route = {
+  requestId: 'req_0123456789abcdef01234567',
+  provider: 'p',
+  model: 'm',
+  client: 'messages',
+  asked: 'fast "one"',
+  scenario: 'default',
+  reason: 'Router.default',
+  tokens: 12,
+  url: 'https://api.example/v1',
+  relays: { request: true, reply: false },
+  losses: undefined,
+};
+
 const messages = (path: string) => recordsIn(path).map(({ msg }) => msg);
 
 /** Longer than the time between looks whether a file is still there, and between attempts. */
@@ -44,6 +58,8 @@ test('records have the fields of the specification', async (t) => {
   logs.server.completed({ reqId: 8, statusCode: 499, responseTimeMs: -0.2, aborted: true });
   logs.server.event('warn', 'draining 100%% of %s', { streams: 2 });
   logs.app.error('no route', { model: 'm' });
+  logs.app.routed(route);
+  logs.app.routed({ ...route, asked: undefined, tokens: undefined, losses: [{ path: 'top_k', outcome: 'dropped' }] });
   await logs.flush();
   const [file = ''] = serverFiles(home);
   const common = { pid: process.pid, hostname: hostname() };
@@ -66,7 +82,12 @@ test('records have the fields of the specification', async (t) => {
   });
   t.like(rest[1], { level: 30, msg: 'request aborted', reqId: 8, res: { statusCode: 499, responseTime: 0 } });
   t.like(rest[2], { level: 40, msg: 'draining 100%% of %s', streams: 2 });
-  t.like(recordsIn(app)[0], { level: 50, ...common, msg: 'no route', model: 'm' });
+  const [failed, routed, lossy] = recordsIn(app);
+  t.like(failed, { level: 50, ...common, msg: 'no route', model: 'm' });
+  const { provider, model, losses, ...fields } = route;
+  t.deepEqual(routed, { level: 30, time: routed?.time, ...common, ...fields, msg: 'routed to p,m' });
+  t.false(Object.hasOwn(lossy ?? {}, 'tokens') || Object.hasOwn(lossy ?? {}, 'asked'));
+  t.deepEqual(lossy?.losses, [{ path: 'top_k', outcome: 'dropped' }]);
 });
 
 test('records below the level are left out, and both settings can change', async (t) => {
@@ -75,6 +96,7 @@ test('records below the level are left out, and both settings can change', async
     for (const level of ['debug', 'info', 'warn', 'error'] as const) logs.app[level](`${level} ${tag}`);
     logs.server.request(request);
     logs.server.event('error', `server ${tag}`);
+    logs.app.routed(route);
   };
   all('1');
   logs.adjust({ enabled: true, level: 'debug' });
@@ -82,7 +104,7 @@ test('records below the level are left out, and both settings can change', async
   logs.adjust({ enabled: false, level: 'debug' });
   all('3');
   await logs.flush();
-  t.deepEqual(messages(app), ['warn 1', 'error 1', 'debug 2', 'info 2', 'warn 2', 'error 2']);
+  t.deepEqual(messages(app), ['warn 1', 'error 1', 'debug 2', 'info 2', 'warn 2', 'error 2', 'routed to p,m']);
   t.deepEqual(messages(serverFiles(home)[0] ?? ''), ['server 1', 'incoming request', 'server 2']);
 });
 
@@ -118,9 +140,18 @@ test('no secret reaches a file', async (t) => {
     method: 'sk-canary14-0000',
   });
   logs.server.request({ ...request, url: `/?q=${encodeURIComponent(configured)}` });
+  logs.app.routed({
+    ...route,
+    requestId: 'sk-canary15-0000',
+    model: 'sk-canary16-0000',
+    asked: configured,
+    reason: 'tag sk-canary17-0000',
+    url: 'https://u:canary18@h/',
+    losses: [{ path: 'sk-canary19-0000' }],
+  });
   await logs.flush();
   const written = readFileSync(app, 'utf8') + readFileSync(serverFiles(home)[0] ?? '', 'utf8');
-  t.is(written.split('\n').length, 6);
+  t.is(written.split('\n').length, 7);
   t.notRegex(written, /canary/);
   t.regex(written, /&b=1/);
 });
