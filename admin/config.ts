@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Backup } from '../engine/config/backups.ts';
 import type { Change } from '../engine/config/change.ts';
 import { type Finding, formatFinding } from '../engine/config/diagnostics.ts';
@@ -9,13 +9,11 @@ import type { HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import { reader } from '../engine/model/schema.ts';
-import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, Outcome, readJsonBody } from './endpoint.ts';
+import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
+import { BackupList, CheckedConfig, Outcome } from './schema.ts';
 
 const RestoreRequest = Type.Object({ name: Type.String({ description: 'As the list of backups names it.' }) });
 const restoreReader = reader(RestoreRequest);
-
-/** What is wrong with a configuration, and where. */
-export const Findings = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }));
 
 /**
  * Endpoints of the configuration. A change that has begun completes even if the client disconnects.
@@ -28,60 +26,59 @@ export const Findings = Type.Array(Type.Object({ path: Type.String(), message: T
  * - `POST /api/config/restore`: restores a backup.
  */
 export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => [
-  adminRoute(
-    'GET',
-    '/api/config',
-    { summary: 'The configuration', says: 'The configuration as written.', reply: ConfigFile },
-    async () => jsonReply(store.written, 200, { etag: etagOf(store.written) }),
-  ),
-  adminRoute(
-    'POST',
-    '/api/config',
-    { summary: 'Replaces the configuration', says: 'It is in effect.', reply: Outcome, request: ConfigFile },
-    (request) => replace(store, request),
-  ),
-  jsonRoute(
-    'POST',
-    '/api/config/check',
-    {
-      summary: 'What a configuration would come to',
-      says: 'What is wrong with it, and what would need a restart; nothing is changed.',
-      reply: Type.Object({ faults: Findings, warnings: Findings, restart: Type.Array(Type.String()) }),
-      request: ConfigFile,
-    },
-    async ({ body }) => {
+  adminRoute('GET', '/api/config', {
+    summary: 'The configuration',
+    says: 'The configuration as written.',
+    reply: ConfigFile,
+    answer: async () => jsonReply(store.written, 200, { etag: etagOf(store.written) }),
+  }),
+  adminRoute('POST', '/api/config', {
+    summary: 'Replaces the configuration',
+    says: 'It is in effect.',
+    reply: Outcome,
+    request: ConfigFile,
+    answer: (request) => replace(store, request),
+  }),
+  jsonRoute('POST', '/api/config/check', {
+    summary: 'What a configuration would come to',
+    says: 'What is wrong with it, and what would need a restart; nothing is changed.',
+    reply: CheckedConfig,
+    request: ConfigFile,
+    answer: async ({ body }) => {
       const { faults, warnings, restart } = await store.check(readBody(store, body));
       return { faults: faults.map(showFinding), warnings: warnings.map(showFinding), restart };
     },
-  ),
-  adminRoute(
-    'GET',
-    '/api/config/schema',
-    { summary: "The configuration's schema", says: 'As JSON Schema.', reply: Type.Object({ type: Type.String() }) },
-    async () => jsonReply(configSchema),
-  ),
-  jsonRoute(
-    'GET',
-    '/api/config/backups',
-    { summary: 'Earlier configurations, newest first', says: 'The list.', reply: Type.Unknown() },
-    async () => ({ backups: (await store.listBackups()).map(show) }),
-  ),
-  adminRoute(
-    'GET',
-    '/api/config/backups/:name',
-    { summary: 'An earlier configuration', says: 'As written.', reply: ConfigFile },
-    async (_, { name = '' }) => {
+  }),
+  adminRoute('GET', '/api/config/schema', {
+    summary: "The configuration's schema",
+    says: 'As JSON Schema.',
+    reply: Type.Object({ type: Type.String() }),
+    answer: async () => jsonReply(configSchema),
+  }),
+  jsonRoute('GET', '/api/config/backups', {
+    summary: 'Earlier configurations, newest first',
+    says: 'The list.',
+    reply: BackupList,
+    answer: async () => ({ backups: (await store.listBackups()).map(show) }),
+  }),
+  adminRoute('GET', '/api/config/backups/:name', {
+    summary: 'An earlier configuration',
+    says: 'As written.',
+    reply: ConfigFile,
+    answer: async (_, { name = '' }) => {
       const parsed = (await store.readBackup(name)) ?? noBackup();
       if ('written' in parsed) return jsonReply(parsed.written);
       return fail('invalid-request', `That backup can't be read: ${parsed.faults.map(formatFinding).join('; ')}.`);
     },
-  ),
-  jsonRoute(
-    'POST',
-    '/api/config/restore',
-    { summary: 'Takes an earlier configuration', says: 'It is in effect.', reply: Outcome, request: RestoreRequest },
-    async ({ body }) => outcomeOf((await store.restore(restoreReader.read(readBody(store, body)).name)) ?? noBackup()),
-  ),
+  }),
+  jsonRoute('POST', '/api/config/restore', {
+    summary: 'Takes an earlier configuration',
+    says: 'It is in effect.',
+    reply: Outcome,
+    request: RestoreRequest,
+    answer: async ({ body }) =>
+      outcomeOf((await store.restore(restoreReader.read(readBody(store, body)).name)) ?? noBackup()),
+  }),
 ];
 
 const noBackup = (): never => fail('not-found', 'There is no backup of that name.');
@@ -120,7 +117,7 @@ const readBody = ({ config }: ConfigStore, body: Uint8Array): JsonObject => read
 /** A backup for the list: name, time of its replacement (ISO 8601), size in bytes. */
 const show = ({ name, atMs, size }: Backup) => ({ name, replacedAt: new Date(atMs).toISOString(), size });
 
-const outcomeOf = (change: Change): Static<typeof Outcome> => {
+const outcomeOf = (change: Change): Outcome => {
   if (change.type === 'refused') {
     const faults = change.faults.map((fault) => `\n- ${formatFinding(fault)}`).join('');
     return fail('invalid-request', `Nothing was changed:${faults}`, { param: change.faults[0]?.path });

@@ -7,6 +7,7 @@ import type { HttpRoute } from '../engine/http/router.ts';
 import { type FaultKind, fail } from '../engine/model/fault.ts';
 import { isJsonObject, isWithinDepth, type Json, type JsonObject, parseJson } from '../engine/model/json/json.ts';
 import type { Headers } from '../engine/model/protocol.ts';
+import type { Outcome } from './schema.ts';
 
 /** A route with an optional OpenAPI description. */
 export interface DocumentedRoute extends HttpRoute {
@@ -38,7 +39,7 @@ interface AnswerDoc {
 }
 
 /** An operation of the service's own API whose status 200 is JSON. */
-interface JsonOperation<S extends TSchema> {
+interface Operation<S extends TSchema, A> {
   readonly summary: string;
   /** The meaning of status 200. */
   readonly says: string;
@@ -46,38 +47,30 @@ interface JsonOperation<S extends TSchema> {
   readonly query?: Readonly<Record<string, TSchema>>;
   /** Schema of the request body. It only describes: `answer` reads the body. */
   readonly request?: TSchema;
+  /** May throw faults. */
+  readonly answer: (request: HttpRequest, params: Params) => A;
 }
 
-/** A type whose lists are readonly at every depth. Records end the descent, since JSON's type is a record of itself. */
-type ReadonlyDeep<T> = T extends object
-  ? string extends keyof T
-    ? T
-    : { readonly [K in keyof T]: ReadonlyDeep<T[K]> }
-  : T;
-
-type Answer = (request: HttpRequest, params: Params) => ObservableInput<ReplyPart>;
-
-type JsonAnswer<T> = (request: HttpRequest, params: Params) => T | Promise<T> | Observable<T>;
-
-/** Creates a route that replies with what `answer` returns. The key is required; `answer` may throw faults. */
+/** Creates a route that replies with what `answer` returns. It requires the key. */
 export const jsonRoute = <S extends TSchema>(
   method: string,
   path: string,
-  operation: JsonOperation<S>,
-  answer: JsonAnswer<ReadonlyDeep<Static<S>>>,
+  { answer, ...operation }: Operation<S, Static<S> | Promise<Static<S>> | Observable<Static<S>>>,
 ): DocumentedRoute =>
-  adminRoute(method, path, operation, (request, params) => {
-    const answered = answer(request, params);
-    const body = isObservable(answered) ? answered : from(Promise.resolve(answered));
-    return body.pipe(map((value) => jsonTextReply(JSON.stringify(value))));
+  adminRoute(method, path, {
+    ...operation,
+    answer: (request, params) => {
+      const answered = answer(request, params);
+      const body = isObservable(answered) ? answered : from(Promise.resolve(answered));
+      return body.pipe(map((value) => jsonTextReply(JSON.stringify(value))));
+    },
   });
 
 /** Like `jsonRoute`, for answers that aren't always JSON with status 200. */
 export const adminRoute = (
   method: string,
   path: string,
-  { says, reply, ...operation }: JsonOperation<TSchema>,
-  answer: Answer,
+  { says, reply, answer, ...operation }: Operation<TSchema, ObservableInput<ReplyPart>>,
 ): DocumentedRoute => ({
   method,
   path,
@@ -89,6 +82,8 @@ export const adminRoute = (
     fault: ServiceFault,
   },
 });
+
+type Answer = Operation<TSchema, ObservableInput<ReplyPart>>['answer'];
 
 /** Creates an endpoint of the service's own API, which requires the key. */
 export const adminEndpoint = (answer: Answer): Endpoint => ({
@@ -112,11 +107,8 @@ export const jsonTextReply = (body: string, status = 200, headers: Headers = {})
   body,
 });
 
-/** Reply of operations that change something. */
-export const Outcome = Type.Object({ success: Type.Boolean(), message: Type.String() });
-
 /** The outcome of an operation that succeeded. */
-export const done = (message: string): Static<typeof Outcome> => ({ success: true, message });
+export const done = (message: string): Outcome => ({ success: true, message });
 
 /** Fault body of the service's own endpoints. */
 export const ServiceFault = Type.Object({ success: Type.Literal(false), message: Type.String() });

@@ -1,4 +1,3 @@
-import { map } from 'rxjs';
 import Type from 'typebox';
 import type { Config } from '../engine/config/config.ts';
 import { explain, smallRequest } from '../engine/endpoints/explain.ts';
@@ -8,7 +7,8 @@ import { isJsonObject, type JsonObject } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { adminRoute, type DocumentedRoute, jsonReply, readJsonBody } from './endpoint.ts';
+import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
+import { Explanation } from './schema.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -33,11 +33,18 @@ export const explainRoutes = (
   gateway: () => Gateway,
   clients: readonly ClientProtocol[],
 ): readonly DocumentedRoute[] => {
-  const answer = (request: HttpRequest) =>
-    explain(questionOf(request, clients, gateway().config), gateway()).pipe(map((body) => jsonReply(body)));
+  const answer = (request: HttpRequest) => explain(questionOf(request, clients, gateway().config), gateway());
   return [
-    adminRoute('GET', '/api/explain', { ...explainDoc, query: fields }, answer),
-    adminRoute('POST', '/api/explain', { ...explainDoc, request: ExplainRequest }, answer),
+    jsonRoute('GET', '/api/explain', {
+      ...explainDoc,
+      query: fields,
+      answer: answer,
+    }),
+    jsonRoute('POST', '/api/explain', {
+      ...explainDoc,
+      request: ExplainRequest,
+      answer: answer,
+    }),
   ];
 };
 
@@ -72,24 +79,5 @@ const noRequest = (): never =>
 const explainDoc = {
   summary: 'What would become of a request',
   says: 'The decision, and the call that would be made.',
-  reply: Type.Object({
-    client: Type.String(),
-    scenario: Type.String(),
-    reason: Type.String(),
-    provider: Type.String(),
-    model: Type.String(),
-    url: Type.String(),
-    headers: Type.Record(Type.String(), Type.String()),
-    losses: Type.Array(Type.Object({ path: Type.String(), outcome: Type.String(), step: Type.String() })),
-    relays: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }),
-    fallbacks: Type.Array(
-      Type.Object({
-        provider: Type.String(),
-        model: Type.String(),
-        format: Type.String(),
-        fault: Type.Union([Type.String(), Type.Null()], { description: 'Why it can not be used.' }),
-      }),
-      { description: 'Who is asked when this destination can not serve, in order.' },
-    ),
-  }),
+  reply: Explanation,
 };

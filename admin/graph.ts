@@ -7,28 +7,25 @@ import { type NamedRoute, namedRoutes } from '../engine/routing/model-names.ts';
 import { showPlan } from '../engine/routing/plan/show-plan.ts';
 import { probeRequest } from '../engine/routing/probe-request.ts';
 import { resolveRoute } from '../engine/routing/resolve.ts';
-import { adminRoute, type DocumentedRoute, jsonReply } from './endpoint.ts';
+import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
+import { PlanGraph } from './schema.ts';
 
 /**
  * `GET /api/graph`: the transformer graphs of requests. `model` alone routes like a client's request; `provider` and `model`
  * name a destination; neither: all configured routes. `client` selects a client protocol.
  */
 export const graphRoutes = (gateway: () => Gateway, clients: readonly ClientProtocol[]): readonly DocumentedRoute[] => [
-  adminRoute(
-    'GET',
-    '/api/graph',
-    {
-      summary: 'The steps that requests run through',
-      says: 'One graph for each client protocol and route.',
-      reply: Type.Object({ graphs: Type.Array(Type.Object({ client: Type.String(), provider: Type.String() })) }),
-      query: {
-        client: Type.String({ description: 'One client protocol.' }),
-        provider: Type.String({ description: 'One provider; needs `model`.' }),
-        model: Type.String({ description: 'A model, as a request would name it.' }),
-      },
+  jsonRoute('GET', '/api/graph', {
+    summary: 'The steps that requests run through',
+    says: 'One graph for each client protocol and route.',
+    reply: Type.Object({ graphs: Type.Array(PlanGraph) }),
+    query: {
+      client: Type.String({ description: 'One client protocol.' }),
+      provider: Type.String({ description: 'One provider; needs `model`.' }),
+      model: Type.String({ description: 'A model, as a request would name it.' }),
     },
-    async ({ query }) => jsonReply({ graphs: draw(new URLSearchParams(query), gateway(), clients) }),
-  ),
+    answer: ({ query }) => ({ graphs: draw(new URLSearchParams(query), gateway(), clients) }),
+  }),
 ];
 
 const draw = (query: URLSearchParams, gateway: Gateway, clients: readonly ClientProtocol[]) => {

@@ -1,21 +1,13 @@
 import { finalize, from, mergeMap, type Observable } from 'rxjs';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Backpressure, Pausable } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/list-logs.ts';
 import type { Logs } from '../engine/log/open-logs.ts';
 import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read-lines.ts';
 import { fail } from '../engine/model/fault.ts';
-import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, Outcome } from './endpoint.ts';
-
-/** One element of `GET /api/logs/files`. Source: interface specification, "Log file entry". */
-const LogFileEntry = Type.Object({
-  name: Type.String(),
-  path: Type.String(),
-  size: Type.Integer(),
-  lastModified: Type.String({ format: 'date-time' }),
-});
-type LogFileEntry = Static<typeof LogFileEntry>;
+import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
+import { LogFile, Outcome } from './schema.ts';
 
 const fileQuery = {
   file: Type.String({ description: 'A log file as the list of them names it; default: app.log.' }),
@@ -32,32 +24,28 @@ const maxBytes = 16 * 1024 * 1024;
  * - `DELETE /api/logs`: truncates a file.
  */
 export const logRoutes = (home: string, logs: Logs): readonly DocumentedRoute[] => [
-  jsonRoute(
-    'GET',
-    '/api/logs/files',
-    { summary: 'The log files, newest first', says: 'The list.', reply: Type.Array(LogFileEntry) },
-    async () => {
+  jsonRoute('GET', '/api/logs/files', {
+    summary: 'The log files, newest first',
+    says: 'The list.',
+    reply: Type.Array(LogFile),
+    answer: async () => {
       await logs.flush();
       return (await listLogs(home)).map(show);
     },
-  ),
-  adminRoute(
-    'GET',
-    '/api/logs',
-    {
-      summary: 'One log file',
-      says: 'Its lines, each a record as JSON text.',
-      reply: Type.Array(Type.String()),
-      query: {
-        ...fileQuery,
-        limit: Type.Integer({ minimum: 1, description: 'So many of the newest lines.' }),
-        after: Type.Integer({
-          minimum: 0,
-          description: 'Only lines from this byte on, as `x-switchyard-log-offset` of an earlier answer told it.',
-        }),
-      },
+  }),
+  adminRoute('GET', '/api/logs', {
+    summary: 'One log file',
+    says: 'Its lines, each a record as JSON text.',
+    reply: Type.Array(Type.String()),
+    query: {
+      ...fileQuery,
+      limit: Type.Integer({ minimum: 1, description: 'So many of the newest lines.' }),
+      after: Type.Integer({
+        minimum: 0,
+        description: 'Only lines from this byte on, as `x-switchyard-log-offset` of an earlier answer told it.',
+      }),
     },
-    ({ query, backpressure }) => {
+    answer: ({ query, backpressure }) => {
       const params = new URLSearchParams(query);
       const maxLines = readLimit(params.get('limit'));
       const after = readAfter(params.get('after'));
@@ -69,26 +57,27 @@ export const logRoutes = (home: string, logs: Logs): readonly DocumentedRoute[] 
         mergeMap((log) => sendLog(log, { maxBytes, maxLines, after }, backpressure)),
       );
     },
-  ),
-  jsonRoute(
-    'DELETE',
-    '/api/logs',
-    { summary: 'Clears one log file', says: 'It is empty.', reply: Outcome, query: fileQuery },
-    async ({ query }) => {
+  }),
+  jsonRoute('DELETE', '/api/logs', {
+    summary: 'Clears one log file',
+    says: 'It is empty.',
+    reply: Outcome,
+    query: fileQuery,
+    answer: async ({ query }) => {
       const log = await askedFile(home, new URLSearchParams(query));
       // Buffered records must not appear after the truncation.
       await logs.flush();
       await emptyLog(log);
       return done(`${log.name} was emptied.`);
     },
-  ),
+  }),
 ];
 
 /** The same for files that aren't logs, so that their existence isn't revealed. */
 const noSuchLog = (): never =>
   fail('not-found', 'There is no such log file; GET /api/logs/files lists those that there are.');
 
-const show = ({ name, path, size, modifiedMs }: LogEntry): LogFileEntry => ({
+const show = ({ name, path, size, modifiedMs }: LogEntry): LogFile => ({
   name,
   path,
   size,

@@ -1,4 +1,3 @@
-import Type, { type Static } from 'typebox';
 import { type Finding, formatFinding } from '../engine/config/diagnostics.ts';
 import {
   checkPresetName,
@@ -11,49 +10,45 @@ import {
 import type { Presets } from '../engine/config/presets/presets.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
 import { fail } from '../engine/model/fault.ts';
-import { Findings } from './config.ts';
-import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, Outcome, readJsonBody } from './endpoint.ts';
-
-const Preset = Type.Object({
-  name: Type.String(),
-  path: Type.String({ description: 'Of its manifest.' }),
-  faults: Type.Optional(Findings),
-});
-type Preset = Static<typeof Preset>;
+import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
+import { Outcome, PresetList } from './schema.ts';
 
 /**
  * Endpoints of presets. `GET /api/presets` lists them, with the faults of invalid ones. For `/api/presets/{name}`: `GET`
  * returns the manifest as written, `PUT` validates and replaces it, `DELETE` removes it.
  */
 export const presetAdminRoutes = (home: string, presets: Presets<unknown>): readonly DocumentedRoute[] => {
-  const show = async ({ name, path }: PresetFile): Promise<Preset> => {
+  const show = async ({ name, path }: PresetFile): Promise<PresetList['presets'][number]> => {
     const parsed = await readManifest(home, name).catch(() => undefined);
     const faults =
       parsed === undefined ? unreadable : 'faults' in parsed ? parsed.faults : presets.validate(parsed.written).faults;
-    return { name, path, ...(faults.length > 0 && { faults: faults.map((fault) => ({ ...fault })) }) };
+    return { name, path, ...(faults.length > 0 && { faults }) };
   };
   return [
-    jsonRoute(
-      'GET',
-      '/api/presets',
-      { summary: 'The presets', says: 'The list.', reply: Type.Object({ presets: Type.Array(Preset) }) },
-      async () => ({ presets: await Promise.all((await listPresets(home)).map(show)) }),
-    ),
-    adminRoute(
-      'GET',
-      '/api/presets/:name',
-      { summary: "A preset's manifest", says: 'As written.', reply: ConfigFile },
-      async (_, { name = '' }) => {
+    jsonRoute('GET', '/api/presets', {
+      summary: 'The presets',
+      says: 'The list.',
+      reply: PresetList,
+      answer: async () => ({
+        presets: await Promise.all((await listPresets(home)).map(show)),
+      }),
+    }),
+    adminRoute('GET', '/api/presets/:name', {
+      summary: "A preset's manifest",
+      says: 'As written.',
+      reply: ConfigFile,
+      answer: async (_, { name = '' }) => {
         const parsed = (await readManifest(home, name)) ?? noPreset(name);
         if ('written' in parsed) return jsonReply(parsed.written);
         return fail('invalid-request', `The manifest can't be read: ${parsed.faults.map(formatFinding).join('; ')}.`);
       },
-    ),
-    jsonRoute(
-      'PUT',
-      '/api/presets/:name',
-      { summary: 'Writes a preset', says: 'It is in effect.', reply: Outcome, request: ConfigFile },
-      async ({ body }, { name = '' }) => {
+    }),
+    jsonRoute('PUT', '/api/presets/:name', {
+      summary: 'Writes a preset',
+      says: 'It is in effect.',
+      reply: Outcome,
+      request: ConfigFile,
+      answer: async ({ body }, { name = '' }) => {
         checkPresetName(name);
         const manifest = readJsonBody(body);
         const { faults, warnings } = await presets.check(manifest);
@@ -68,14 +63,14 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
         ];
         return done(sentences.join(' '));
       },
-    ),
-    jsonRoute(
-      'DELETE',
-      '/api/presets/:name',
-      { summary: 'Removes a preset', says: 'It is gone.', reply: Outcome },
-      async (_, { name = '' }) =>
+    }),
+    jsonRoute('DELETE', '/api/presets/:name', {
+      summary: 'Removes a preset',
+      says: 'It is gone.',
+      reply: Outcome,
+      answer: async (_, { name = '' }) =>
         (await removePreset(home, name)) ? done(`The preset ${name} was removed.`) : noPreset(name),
-    ),
+    }),
   ];
 };
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { catchError, from, map, mergeMap, type Observable, of, timeout } from 'rxjs';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Config } from '../engine/config/config.ts';
 import { formatFinding } from '../engine/config/diagnostics.ts';
 import { ProviderFile } from '../engine/config/schema.ts';
@@ -15,6 +15,7 @@ import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
+import { ModelsOutcome, TestOutcome } from './schema.ts';
 
 /** Dependencies of the provider endpoints. */
 interface ProviderParts {
@@ -32,17 +33,6 @@ const provider = { provider: ProviderFile };
 const TestRequest = Type.Object({ ...provider, model: Type.String({ minLength: 1 }) });
 const ListRequest = Type.Object(provider);
 
-const TestOutcome = Type.Object({
-  ok: Type.Boolean(),
-  status: Type.Optional(Type.Integer({ description: "The upstream's." })),
-  ms: Type.Integer(),
-  message: Type.String({ description: 'What happened.' }),
-  reply: Type.Optional(Type.String({ description: 'The first words of the answer.' })),
-});
-type TestOutcome = Static<typeof TestOutcome>;
-
-const ListOutcome = Type.Object({ ok: Type.Boolean(), models: Type.Array(Type.String()), message: Type.String() });
-
 const testReader = reader(TestRequest);
 const listReader = reader(ListRequest);
 
@@ -54,23 +44,20 @@ const maxReplyLength = 200;
  * reported with status 200 and a message.
  */
 export const providerRoutes = (parts: ProviderParts): readonly DocumentedRoute[] => [
-  jsonRoute(
-    'POST',
-    '/api/providers/test',
-    { summary: 'Tries a provider', says: 'What happened.', reply: TestOutcome, request: TestRequest },
-    (request) => test(request, parts),
-  ),
-  jsonRoute(
-    'POST',
-    '/api/providers/models',
-    {
-      summary: "A provider's own list of models",
-      says: 'The list, or why there is none.',
-      reply: ListOutcome,
-      request: ListRequest,
-    },
-    (request) => list(request, parts),
-  ),
+  jsonRoute('POST', '/api/providers/test', {
+    summary: 'Tries a provider',
+    says: 'What happened.',
+    reply: TestOutcome,
+    request: TestRequest,
+    answer: (request) => test(request, parts),
+  }),
+  jsonRoute('POST', '/api/providers/models', {
+    summary: "A provider's own list of models",
+    says: 'The list, or why there is none.',
+    reply: ModelsOutcome,
+    request: ListRequest,
+    answer: (request) => list(request, parts),
+  }),
 ];
 
 const test = ({ body, startedAtMs }: HttpRequest, parts: ProviderParts): Observable<TestOutcome> => {
@@ -95,7 +82,7 @@ const test = ({ body, startedAtMs }: HttpRequest, parts: ProviderParts): Observa
   );
 };
 
-const list = ({ body }: HttpRequest, parts: ProviderParts): Observable<Static<typeof ListOutcome>> => {
+const list = ({ body }: HttpRequest, parts: ProviderParts): Observable<ModelsOutcome> => {
   const written = readJsonBody(body);
   const { models = [] } = listReader.read(written).provider;
   const listModels = (gateway: Gateway, name: string) => {
@@ -107,7 +94,7 @@ const list = ({ body }: HttpRequest, parts: ProviderParts): Observable<Static<ty
     map((outcome) =>
       'problem' in outcome
         ? { ok: false, models: [], message: outcome.problem }
-        : { ok: true, models: [...outcome.answer], message: `The provider lists ${outcome.answer.length} models.` },
+        : { ok: true, models: outcome.answer, message: `The provider lists ${outcome.answer.length} models.` },
     ),
   );
 };

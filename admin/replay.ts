@@ -6,9 +6,9 @@ import { fail } from '../engine/model/fault.ts';
 import { parseJson } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
-import { RequestDetail } from '../engine/observe/history/capture-schema.ts';
 import type { History } from '../engine/observe/history/history.ts';
 import { readReplayable, replay } from '../engine/observe/history/replay.ts';
+import { RequestDetail } from '../engine/observe/history/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, readJsonBody } from './endpoint.ts';
 

@@ -2,10 +2,9 @@ import Type from 'typebox';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import { reader } from '../engine/model/schema.ts';
-import { Activity, activityOf } from '../engine/observe/history/activity.ts';
-import { CaptureState, RequestDetail } from '../engine/observe/history/capture-schema.ts';
+import { activityOf } from '../engine/observe/history/activity.ts';
 import { type History, maxSummaries } from '../engine/observe/history/history.ts';
-import { RequestSummary } from '../engine/observe/history/summary.ts';
+import { Activity, CaptureState, RequestDetail, RequestList } from '../engine/observe/history/schema.ts';
 import {
   adminRoute,
   type DocumentedRoute,
@@ -13,10 +12,10 @@ import {
   jsonReply,
   jsonRoute,
   jsonTextReply,
-  Outcome,
   readJsonBody,
 } from './endpoint.ts';
 import { type ReplayParts, replayRoutes } from './replay.ts';
+import { Outcome } from './schema.ts';
 
 /** Dependencies of the request history endpoints. */
 interface RequestParts extends ReplayParts {
@@ -42,73 +41,66 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
   const { requests, startedAtMs, workers } = parts;
   const { captures } = requests;
   return [
-    jsonRoute(
-      'GET',
-      '/api/requests',
-      {
-        summary: 'The requests that ended last',
-        says: 'Their summaries, newest first; the last 1,000 are kept.',
-        reply: Type.Object({ capture: CaptureState, newest: Type.Integer(), requests: Type.Array(RequestSummary) }),
-        query: {
-          after: Type.Integer({ minimum: 0, description: 'Only those with a higher `n`.' }),
-          limit: Type.Integer({ minimum: 1, maximum: maxSummaries, default: 200 }),
-        },
+    jsonRoute('GET', '/api/requests', {
+      summary: 'The requests that ended last',
+      says: 'Their summaries, newest first; the last 1,000 are kept.',
+      reply: RequestList,
+      query: {
+        after: Type.Integer({ minimum: 0, description: 'Only those with a higher `n`.' }),
+        limit: Type.Integer({ minimum: 1, maximum: maxSummaries, default: 200 }),
       },
-      ({ query }) => {
+      answer: ({ query }) => {
         const params = new URLSearchParams(query);
         const after = readNumber(params, 'after', 0, Number.MAX_SAFE_INTEGER, 0);
         const limit = readNumber(params, 'limit', 1, maxSummaries, 200);
         return { capture: captures.state(), newest: requests.newest(), requests: requests.list(after, limit) };
       },
-    ),
-    jsonRoute(
-      'DELETE',
-      '/api/requests',
-      {
-        summary: 'Forgets the requests that have ended',
-        says: 'They are forgotten, captures too.',
-        reply: Outcome,
-      },
-      () => {
+    }),
+    jsonRoute('DELETE', '/api/requests', {
+      summary: 'Forgets the requests that have ended',
+      says: 'They are forgotten, captures too.',
+      reply: Outcome,
+      answer: () => {
         requests.clear();
         return done('All requests that have ended were forgotten.');
       },
-    ),
-    adminRoute(
-      'GET',
-      '/api/requests/:id',
-      { summary: 'One captured request, as it went through', says: 'The capture.', reply: RequestDetail },
-      async (_, { id = '' }) => {
+    }),
+    adminRoute('GET', '/api/requests/:id', {
+      summary: 'One captured request, as it went through',
+      says: 'The capture.',
+      reply: RequestDetail,
+      answer: async (_, { id = '' }) => {
         const text = await captures.find(id);
         return text === undefined ? withoutCapture(requests, id) : jsonTextReply(text);
       },
-    ),
+    }),
     ...replayRoutes(parts),
-    jsonRoute(
-      'GET',
-      '/api/activity',
-      { summary: 'What goes on', says: 'Requests in flight, and figures for each line.', reply: Activity },
-      () => ({
+    jsonRoute('GET', '/api/activity', {
+      summary: 'What goes on',
+      says: 'Requests in flight, and figures for each line.',
+      reply: Activity,
+      answer: () => ({
         startedAt: startedAtMs,
         process: { pid: process.pid, workers: workers() },
         ...activityOf(requests, Date.now()),
       }),
-    ),
-    jsonRoute(
-      'GET',
-      '/api/capture',
-      { summary: 'Whether requests are captured', says: 'The state.', reply: CaptureState },
-      () => captures.state(),
-    ),
-    jsonRoute(
-      'POST',
-      '/api/capture',
-      { summary: 'Switches capturing', says: 'The state.', reply: CaptureState, request: CaptureSwitch },
-      ({ body }) => {
+    }),
+    jsonRoute('GET', '/api/capture', {
+      summary: 'Whether requests are captured',
+      says: 'The state.',
+      reply: CaptureState,
+      answer: () => captures.state(),
+    }),
+    jsonRoute('POST', '/api/capture', {
+      summary: 'Switches capturing',
+      says: 'The state.',
+      reply: CaptureState,
+      request: CaptureSwitch,
+      answer: ({ body }) => {
         captures.on = switchReader.read(readJsonBody(body)).on;
         return captures.state();
       },
-    ),
+    }),
   ];
 };
 

@@ -1,7 +1,7 @@
-import Type from 'typebox';
 import type { WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
-import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, Outcome } from './endpoint.ts';
+import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
+import { Outcome, ServiceState } from './schema.ts';
 
 /** Facts about the running service. */
 export interface ServiceFacts {
@@ -29,22 +29,6 @@ interface Restartable {
   readonly restart: () => Promise<void>;
 }
 
-const Worker = Type.Object({
-  pid: Type.Integer(),
-  startedAt: Type.String({ format: 'date-time' }),
-});
-
-const ServiceState = Type.Object({
-  pid: Type.Integer({ description: 'The process that takes signals for the whole service.' }),
-  startedAt: Type.String({ format: 'date-time' }),
-  restarts: Type.Integer(),
-  home: Type.String({ description: "The configuration's folder." }),
-  baseUrl: Type.String(),
-  providers: Type.Array(Type.String()),
-  workers: Type.Array(Worker, { description: 'The processes that take new connections.' }),
-  answeredBy: Type.Integer({ description: 'The process that gave this answer.' }),
-});
-
 /**
  * Endpoints of the service itself.
  *
@@ -55,18 +39,18 @@ export const serviceRoutes = (
   facts: () => ServiceFacts,
   supervision: Restartable | undefined,
 ): readonly DocumentedRoute[] => [
-  adminRoute(
-    'POST',
-    '/api/restart',
-    { summary: 'Restarts the service', says: 'The restart has begun.', reply: Outcome },
-    () => restart(supervision),
-  ),
-  jsonRoute(
-    'GET',
-    '/api/service',
-    { summary: 'Which processes serve', says: 'The processes.', reply: ServiceState },
-    () => show(facts()),
-  ),
+  adminRoute('POST', '/api/restart', {
+    summary: 'Restarts the service',
+    says: 'The restart has begun.',
+    reply: Outcome,
+    answer: () => restart(supervision),
+  }),
+  jsonRoute('GET', '/api/service', {
+    summary: 'Which processes serve',
+    says: 'The processes.',
+    reply: ServiceState,
+    answer: () => show(facts()),
+  }),
 ];
 
 const restart = async (supervision: Restartable | undefined): Promise<WholeReply> => {

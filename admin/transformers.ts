@@ -1,35 +1,11 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { TransformerEntry } from '../engine/config/config.ts';
 import type { LoadedStage } from '../engine/config/custom/load-stages.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import type { Format, Transformer } from '../engine/model/transformer.ts';
 import type { TransformerRegistry } from '../engine/routing/plan/choose-format.ts';
 import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
-
-const TransformerRow = Type.Object({
-  name: Type.String(),
-  endpoint: Type.Union([Type.String(), Type.Null()], { description: 'The path that a format calls.' }),
-  kind: Type.Enum(['format', 'stage', 'custom']),
-  about: Type.String({ description: 'One sentence; empty where a module says nothing of itself.' }),
-  options: Type.Union([Type.Unsafe<JsonObject>({ type: 'object' }), Type.Null()], {
-    description: 'The JSON schema of its options, where there is one.',
-  }),
-  halves: Type.Object({ request: Type.Boolean(), events: Type.Boolean() }),
-  state: Type.Enum(['loaded', 'failed']),
-  error: Type.Optional(Type.String({ description: 'Why it could not be loaded.' })),
-  path: Type.Optional(Type.String({ description: 'The module, as the configuration names it.' })),
-  firstStart: Type.Optional(
-    Type.Object(
-      {
-        variable: Type.String({ description: 'The environment variable that holds the key.' }),
-        baseUrl: Type.String(),
-        models: Type.Array(Type.String()),
-      },
-      { description: "How a provider of a format's vendor begins." },
-    ),
-  ),
-});
-type TransformerRow = Static<typeof TransformerRow>;
+import { TransformerRow } from './schema.ts';
 
 const both = { request: true, events: true };
 
@@ -41,16 +17,12 @@ export const transformerRoutes = (
   registry: () => TransformerRegistry,
   entries: () => readonly TransformerEntry[] = () => [],
 ): readonly DocumentedRoute[] => [
-  jsonRoute(
-    'GET',
-    '/api/transformers',
-    {
-      summary: 'All transformers',
-      says: 'The list.',
-      reply: Type.Object({ transformers: Type.Array(TransformerRow) }),
-    },
-    () => ({ transformers: list(registry(), entries()) }),
-  ),
+  jsonRoute('GET', '/api/transformers', {
+    summary: 'All transformers',
+    says: 'The list.',
+    reply: Type.Object({ transformers: Type.Array(TransformerRow) }),
+    answer: () => ({ transformers: list(registry(), entries()) }),
+  }),
 ];
 
 const list = (
@@ -79,7 +51,7 @@ const showFormat = ({ name, path, about = '', options, firstStart }: Format): Tr
   options: plain(options),
   halves: both,
   state: 'loaded',
-  ...(firstStart && { firstStart: { ...firstStart, models: [...firstStart.models] } }),
+  ...(firstStart && { firstStart }),
 });
 
 const showStage = ({ name, about = '', options, halves }: Transformer): TransformerRow => ({

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import type { OperationDoc } from '../endpoint.ts';
+import { PlainModel } from '../schema.ts';
 
 /** Schemas of a client protocol's model route. */
 interface RouteSchemas {
@@ -24,13 +25,6 @@ export const modelRouteDoc = ({ title, request, reply, fault }: RouteSchemas): O
   fault,
 });
 
-const PlainModel = Type.Object({
-  id: Type.String({ description: '`provider,model`, a bare model name, or an alias.' }),
-  object: Type.Literal('model'),
-  created: Type.Integer({ description: 'When the service started, in seconds since 1970.' }),
-  owned_by: Type.String(),
-});
-
 const PagedModel = Type.Object({
   type: Type.Literal('model'),
   id: Type.String(),
@@ -43,79 +37,55 @@ const orNull = Type.Union([Type.String(), Type.Null()]);
 /** Common members of both error shapes. */
 const ModelFault = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String() }) });
 
+const jsonDoc = (summary: string, says: string, schema: TSchema): OperationDoc => ({
+  summary,
+  group: 'models',
+  answers: { 200: { says, content: { 'application/json': schema } } },
+});
+
 /** `GET /v1/models`. */
 export const modelsDoc: OperationDoc = {
-  summary: 'All names that a request may ask for',
-  group: 'models',
+  ...jsonDoc(
+    'All names that a request may ask for',
+    'The list, in the shape of the client that asks: in pages where it sends a version header.',
+    Type.Union([
+      Type.Object({ object: Type.Literal('list'), data: Type.Array(PlainModel) }),
+      Type.Object({ data: Type.Array(PagedModel), has_more: Type.Boolean(), first_id: orNull, last_id: orNull }),
+    ]),
+  ),
   query: {
     limit: Type.Integer({ minimum: 1, maximum: 1000, description: 'Rows of a page, where the list comes in pages.' }),
     after_id: Type.String({ description: 'The page that follows this model.' }),
     before_id: Type.String({ description: 'The page that ends before this model.' }),
-  },
-  answers: {
-    200: {
-      says: 'The list, in the shape of the client that asks: in pages where it sends a version header.',
-      content: {
-        'application/json': Type.Union([
-          Type.Object({ object: Type.Literal('list'), data: Type.Array(PlainModel) }),
-          Type.Object({
-            data: Type.Array(PagedModel),
-            has_more: Type.Boolean(),
-            first_id: orNull,
-            last_id: orNull,
-          }),
-        ]),
-      },
-    },
   },
   fault: ModelFault,
 };
 
 /** `GET /v1/models/{id}`. */
 export const modelDoc: OperationDoc = {
-  summary: 'One of these names',
-  group: 'models',
-  answers: { 200: { says: 'The model.', content: { 'application/json': Type.Union([PlainModel, PagedModel]) } } },
+  ...jsonDoc('One of these names', 'The model.', Type.Union([PlainModel, PagedModel])),
   fault: ModelFault,
 };
 
+const tokens = Type.Integer({ minimum: 0 });
+
 /** `POST /v1/messages/count_tokens`; the protocol adds the request's schema. */
-export const countTokensDoc: OperationDoc = {
-  summary: "A prompt's tokens, counted by the upstream where it can, else estimated",
-  group: 'models',
-  answers: {
-    200: {
-      says: 'The count.',
-      content: { 'application/json': Type.Object({ input_tokens: Type.Integer({ minimum: 0 }) }) },
-    },
-  },
-};
+export const countTokensDoc = jsonDoc(
+  "A prompt's tokens, counted by the upstream where it can, else estimated",
+  'The count.',
+  Type.Object({ input_tokens: tokens }),
+);
 
 /** `POST /v1/responses/input_tokens`; the protocol adds the request's schema. */
-export const inputTokensDoc: OperationDoc = {
-  summary: "A prompt's tokens, as estimated by the gateway",
-  group: 'models',
-  answers: {
-    200: {
-      says: 'The count.',
-      content: {
-        'application/json': Type.Object({
-          object: Type.Literal('response.input_tokens'),
-          input_tokens: Type.Integer({ minimum: 0 }),
-        }),
-      },
-    },
-  },
-};
+export const inputTokensDoc = jsonDoc(
+  "A prompt's tokens, as estimated by the gateway",
+  'The count.',
+  Type.Object({ object: Type.Literal('response.input_tokens'), input_tokens: tokens }),
+);
 
 /** `POST /v1/responses/compact`; the protocol adds the request's schema. */
-export const compactDoc: OperationDoc = {
-  summary: 'Compacts a conversation, where the upstream speaks Responses itself',
-  group: 'models',
-  answers: {
-    200: {
-      says: "The upstream's own answer.",
-      content: { 'application/json': Type.Object({ output: Type.Array(Type.Object({ type: Type.String() })) }) },
-    },
-  },
-};
+export const compactDoc = jsonDoc(
+  'Compacts a conversation, where the upstream speaks Responses itself',
+  "The upstream's own answer.",
+  Type.Object({ output: Type.Array(Type.Object({ type: Type.String() })) }),
+);

@@ -29,7 +29,7 @@ interface Question {
  * pass-through, and fallbacks. Runs the pipeline's own steps, including custom stages, but without logs and counters. Fails
  * with the fault that the client would get.
  */
-export const explain = (question: Question, gateway: Gateway): Observable<JsonObject> =>
+export const explain = (question: Question, gateway: Gateway): Observable<ReturnType<typeof show>> =>
   defer(() => {
     const exchange = exchangeFor(question);
     return of(exchange).pipe(
@@ -57,15 +57,15 @@ const exchangeFor = ({ client, body, headers, atMs }: Question): Exchange => ({
 });
 
 const show = (
-  { client, asked, request, resolution, plan, passThrough, context, call }: Ready,
+  { client, progress, request, resolution, plan, passThrough, context, call }: Ready,
   { config, planFor }: Gateway,
-): JsonObject => {
+) => {
   const { provider, model, scenario, reason, tokens, warnings } = resolution;
   const maskText = textMask(() => provider.apiKeys);
   const body = parseJson(call.body);
   return {
     client: client.wire,
-    asked: asked.model,
+    asked: progress.asked ?? '',
     scenario,
     reason,
     tokens: tokens ?? null,
@@ -78,13 +78,13 @@ const show = (
       Object.entries(call.headers).map(([name, value]) => [name, isSecretName(name) ? masked : maskText(value)]),
     ),
     body: isJsonObject(body) ? body : call.body,
-    losses: context.losses.list.map((loss) => ({ ...loss })),
+    losses: context.losses.list.map(({ note, ...loss }) => ({ ...loss, ...(note !== undefined && { note }) })),
     relays: { ...passThrough },
     fallbacks: fallbacksOf(resolution, config).map((destination) => {
       const { format, fault } = planFor({ client, ...destination });
       const { provider: next, model: asks } = destination;
       return { provider: next.name, model: asks, format: format.name, fault: fault?.message ?? null };
     }),
-    warnings: [...warnings],
+    warnings,
   };
 };

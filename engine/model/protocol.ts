@@ -5,7 +5,7 @@ import type { Fault, FaultKind } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Machine } from './machine.ts';
 import type { Reply } from './reply.ts';
-import type { ModelRequest, WireFormat } from './request.ts';
+import type { ClientWire, ModelRequest, WireFormat } from './request.ts';
 
 /** One record of a Server-Sent Events stream. */
 export interface SseRecord {
@@ -23,7 +23,7 @@ export interface DecodeSettings {
 
 /** The client side of a wire format. */
 export interface ClientProtocol {
-  readonly wire: WireFormat;
+  readonly wire: ClientWire;
   /** Decodes a client's parsed body. Throws a `FaultError` that names the field at fault. */
   readonly decodeRequest: (body: JsonObject, settings?: DecodeSettings) => ModelRequest;
   /** Whether the decoder repairs this body, so that it can't pass through. */

@@ -47,6 +47,9 @@ export interface ModelRequest {
 /** The wire formats of requests and replies. */
 export type WireFormat = 'messages' | 'chat' | 'responses' | 'gemini';
 
+/** The wire formats that clients use. */
+export type ClientWire = Exclude<WireFormat, 'gemini'>;
+
 /**
  * Members of a wire object that the model doesn't represent. The encoder of the same wire format writes them back; every
  * other encoder records them as losses.

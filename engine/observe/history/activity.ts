@@ -1,51 +1,7 @@
-import Type, { type Static } from 'typebox';
+import type { ClientWire } from '../../model/request.ts';
 import { type History, maxSummaries } from './history.ts';
 import type { RequestHistoryEntry } from './request-record.ts';
-import type { RequestSummary } from './summary.ts';
-
-const InFlight = Type.Object({
-  id: Type.String(),
-  startedAt: Type.Integer(),
-  protocol: Type.String(),
-  asked: Type.String(),
-  provider: Type.Optional(Type.String()),
-  model: Type.Optional(Type.String()),
-  scenario: Type.Optional(Type.String()),
-  stream: Type.Boolean(),
-  phase: Type.Enum(['deciding', 'waiting', 'streaming']),
-});
-type InFlight = Static<typeof InFlight>;
-
-const time = Type.Optional(Type.Number({ description: 'Milliseconds.' }));
-
-const ActivityLine = Type.Object({
-  protocol: Type.String(),
-  provider: Type.String(),
-  model: Type.String(),
-  requests: Type.Integer({ description: 'That are kept as summaries.' }),
-  errors: Type.Integer({ description: 'Of these, answered with an error or broken off; not those whose client went.' }),
-  losses: Type.Integer(),
-  active: Type.Integer({ description: 'In flight.' }),
-  perSecond: Type.Number({ description: 'That began in the last 10 s.' }),
-  p50Ms: time,
-  p95Ms: time,
-  firstByteP50Ms: time,
-});
-type ActivityLine = Static<typeof ActivityLine>;
-
-/** Requests in flight and statistics of this process. */
-export const Activity = Type.Object({
-  now: Type.Integer({ description: 'Milliseconds since 1970.' }),
-  startedAt: Type.Integer({ description: 'When the service started.' }),
-  process: Type.Object({
-    pid: Type.Integer({ description: 'The process that answers; each has its own requests.' }),
-    workers: Type.Integer({ description: 'How many there are.' }),
-  }),
-  inFlight: Type.Array(InFlight, { description: 'At most 200, oldest first.' }),
-  inFlightCount: Type.Integer(),
-  lines: Type.Array(ActivityLine),
-});
-export type Activity = Static<typeof Activity>;
+import type { Activity, ActivityLine, InFlight, RequestSummary } from './schema.ts';
 
 const maxInFlight = 200;
 /** Number of a model's last requests that percentiles use. */
@@ -59,7 +15,7 @@ export const activityOf = (
 ): Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines'> => {
   const running = requests.inFlight();
   const lines = new Map<string, Tally>();
-  const tallyFor = (protocol: string, provider: string, model: string): Tally => {
+  const tallyFor = (protocol: ClientWire, provider: string, model: string): Tally => {
     const key = JSON.stringify([protocol, provider, model]);
     const line = lines.get(key) ?? new Tally(protocol, provider, model);
     lines.set(key, line);
@@ -101,7 +57,7 @@ class Tally {
   readonly #durations: number[] = [];
   readonly #firstBytes: number[] = [];
 
-  constructor(protocol: string, provider: string, model: string) {
+  constructor(protocol: ClientWire, provider: string, model: string) {
     this.#names = { protocol, provider, model };
   }
 

@@ -1,9 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
-import type { CaptureState } from './capture-schema.ts';
 import type { Recorder } from './recorder.ts';
+import type { CaptureState, RequestSummary } from './schema.ts';
 import { type ShowSettings, showCapture } from './show-capture.ts';
-import type { RequestSummary } from './summary.ts';
 
 /** Number of captures kept, and the maximum size of a compressed one, of a body and of a stream, in bytes. */
 const maxCaptures = 50;

@@ -2,9 +2,9 @@ import { textMask } from '../../log/mask-text.ts';
 import { Captures, maxCaptureBytes } from './captures.ts';
 import { type RecordedClient, Recorder } from './recorder.ts';
 import { RequestHistoryEntry, type RequestStart } from './request-record.ts';
+import type { RequestSummary } from './schema.ts';
 import type { ShowSettings } from './show-capture.ts';
 import { type EndedRequest, showEnded } from './show-ended.ts';
-import type { RequestSummary } from './summary.ts';
 
 /** The recent model requests of this process. */
 export interface History {

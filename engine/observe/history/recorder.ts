@@ -8,7 +8,8 @@ import type { Headers } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import type { RecordedRoute, StepRecorder } from '../../observer.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
-import { type SummaryLoss, showLoss } from './summary.ts';
+import type { SummaryLoss } from './schema.ts';
+import { showLoss } from './show-ended.ts';
 
 /** The client's request as received. */
 export interface RecordedClient {

@@ -16,8 +16,7 @@ import { createSignatureCache } from '../../reasoning/signature-cache.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import type { Upstreams } from '../../upstream/upstreams.ts';
 import { createLossCounter } from '../losses.ts';
-import type { Capture, Chunk, RequestDetail } from './capture-schema.ts';
-import type { RequestSummary } from './summary.ts';
+import type { Capture, Chunk, RequestDetail, RequestSummary } from './schema.ts';
 
 /** A capture that can be replayed. */
 interface Replayable {

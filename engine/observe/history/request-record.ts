@@ -5,8 +5,8 @@ import type { ClientProtocol } from '../../model/protocol.ts';
 import type { Usage } from '../../model/usage.ts';
 import type { ObservedRoute, Observer, PassThrough, RequestWatcher } from '../../observer.ts';
 import type { Recorder } from './recorder.ts';
-import type { EndedRequest } from './show-ended.ts';
-import { type RequestSummary, type SummaryLoss, showLoss } from './summary.ts';
+import type { SummaryLoss } from './schema.ts';
+import { type EndedRequest, showLoss } from './show-ended.ts';
 
 /** Facts about a request at its start. */
 export interface RequestStart {
@@ -136,7 +136,7 @@ export class RequestHistoryEntry implements RequestWatcher {
       startedAtMs,
       path,
       preset,
-      protocol: clientWire(client),
+      protocol: client.wire,
       asked: shorten(progress.asked ?? ''),
       stream: progress.streaming,
       scenario: route?.scenario,
@@ -159,7 +159,3 @@ export class RequestHistoryEntry implements RequestWatcher {
 }
 
 const noLosses: readonly SummaryLoss[] = [];
-
-/** Narrows to the wire formats that clients use. */
-const clientWire = ({ wire }: ClientProtocol): RequestSummary['protocol'] =>
-  wire === 'messages' || wire === 'chat' ? wire : 'responses';

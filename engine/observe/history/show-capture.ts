@@ -3,10 +3,9 @@ import { masked, type WordMask, wordMask } from '../../log/mask-text.ts';
 import { isSecretName, maskUrl } from '../../log/mask-url.ts';
 import { isJsonObject, type Json, parseJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
-import type { Chunk } from './capture-schema.ts';
 import { curlCommand } from './curl.ts';
 import { markNames, type RecordedCall, type Recorder, type Recording } from './recorder.ts';
-import type { RequestSummary } from './summary.ts';
+import type { Chunk, RequestSummary } from './schema.ts';
 
 /** Settings for rendering captures. */
 export interface ShowSettings {

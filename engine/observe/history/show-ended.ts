@@ -1,6 +1,8 @@
 import type { FailedAttempt } from '../../exchange.ts';
+import { shorten } from '../../model/fault.ts';
+import type { Loss } from '../../model/loss.ts';
 import type { Usage } from '../../model/usage.ts';
-import type { RequestSummary, SummaryLoss } from './summary.ts';
+import type { RequestSummary, SummaryLoss } from './schema.ts';
 
 /** An ended request in the form that is cheapest to create; most are never read. Times in milliseconds. */
 export interface EndedRequest {
@@ -54,10 +56,10 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     ...(firstByteMs !== undefined && { firstByteMs: round(firstByteMs) }),
     durationMs: round(ended.durationMs),
     ...(overheadMs !== undefined && { overheadMs: round(overheadMs) }),
-    losses: [...losses],
+    losses,
     ...(ended.lossCount > losses.length && { lossesOmitted: ended.lossCount - losses.length }),
     relayed: ended.relayed,
-    ...(ended.failed.length > 0 && { failedAttempts: ended.failed.map((attempt) => ({ ...attempt })) }),
+    ...(ended.failed.length > 0 && { failedAttempts: ended.failed }),
     captured: ended.captured,
   };
 };
@@ -78,3 +80,11 @@ const countsOf = ({
 
 /** Rounds to tenths of a millisecond. */
 const round = (ms: number): number => Math.round(ms * 10) / 10;
+
+/** Converts a loss for a summary. */
+export const showLoss = ({ step, path, outcome, note }: Loss): SummaryLoss => ({
+  step,
+  field: shorten(path),
+  action: outcome,
+  ...(note !== undefined && { note: shorten(note) }),
+});

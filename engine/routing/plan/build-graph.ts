@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { readSseRecords } from '../../model/sse.ts';
 import type { Format, Target } from '../../model/transformer.ts';
@@ -13,7 +12,15 @@ import {
   requestStageOf,
 } from './build-stages.ts';
 import type { FormatChoice } from './choose-format.ts';
-import { connect, connectAll, type GraphEdge, type GraphNode, type NodeKind, type Payload } from './graph.ts';
+import {
+  connect,
+  connectAll,
+  type GraphEdge,
+  type GraphNode,
+  type NodeDetails,
+  type NodeKind,
+  type Payload,
+} from './graph.ts';
 
 /** The graph of a plan. The pipeline runs the `work` of these nodes. */
 export interface Graph {
@@ -62,7 +69,7 @@ export const buildGraph = ({ client, provider, model, choice, target, upstream, 
     return work ? [stageNode('stage-events', 'events', placed, work)] : [];
   });
   const url = showUrl(callUrl(format, target, model, probeRequest(model)));
-  const because = { because: choice.because, entry: choice.entry };
+  const because = { because: choice.because, ...(choice.entry !== undefined && { entry: choice.entry }) };
   const steps = {
     decodeRequest: node('decode-request', client.wire, 'bytes', 'request', client.decodeRequest),
     route: node('route', provider, 'request', 'request', resolveRoute),
@@ -88,7 +95,7 @@ const node = <In extends Payload, Out extends Payload, Work>(
   takes: In,
   gives: Out,
   work: Work,
-  about: JsonObject = {},
+  about: NodeDetails = {},
 ): GraphNode<In, Out, Work> => ({ id: step, step, name, takes, gives, work, about });
 
 const stageNode = <C extends Payload, Work extends RequestStage | EventStage>(

@@ -1,5 +1,3 @@
-import type { JsonObject } from '../../model/json/json.ts';
-
 /** What flows along an edge: raw bytes, one typed request, SSE records, typed events, or text for the client. */
 export type Payload = 'bytes' | 'request' | 'records' | 'events' | 'text';
 
@@ -30,8 +28,25 @@ export interface GraphNode<In extends Payload = Payload, Out extends Payload = P
   readonly takes: In;
   readonly gives: Out;
   readonly work: Work;
-  /** Details for users, such as the configuration entry and the names of its options. Never secrets. */
-  readonly about: JsonObject;
+  readonly about: NodeDetails;
+}
+
+/** Details of a node for users. Never secrets. */
+export interface NodeDetails {
+  /** How a stage is written. */
+  readonly form?: string;
+  /** Why the format was chosen. */
+  readonly because?: string;
+  /** The configuration entry of a stage or format. */
+  readonly entry?: string;
+  /** Names of the options that are set. */
+  readonly options?: readonly string[];
+  /** A custom stage's module. */
+  readonly path?: string;
+  /** URL of the call, without credentials and query. */
+  readonly url?: string;
+  /** What is replaced in bytes that pass through. */
+  readonly but?: readonly string[];
 }
 
 /** A connection from one node to the next. */

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import type { RequestDetail } from '../../../../engine/observe/history/capture-schema.ts';
-import type { RequestSummary } from '../../../../engine/observe/history/summary.ts';
+import type { RequestDetail, RequestSummary } from '../../../../engine/observe/history/schema.ts';
 import { chatReply, chatStream } from '../../../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { jsonAnswer, type Script, type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';

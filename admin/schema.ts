@@ -1,0 +1,238 @@
+import Type, { type Static } from 'typebox';
+import type { Json, JsonObject } from '../engine/model/json/json.ts';
+import { listOf, orNull, Wire } from '../engine/observe/history/schema.ts';
+
+// Schemas of what the service's own endpoints reply. Only typebox is behind them, so the web interface can import their types.
+
+const texts = listOf(Type.String());
+const date = Type.String({ format: 'date-time' });
+const count = (description: string) => Type.Integer({ description, minimum: 0 });
+
+/** Reply of operations that change something. */
+export const Outcome = Type.Object({ success: Type.Boolean(), message: Type.String() });
+export type Outcome = Static<typeof Outcome>;
+
+/** A fault or warning of a configuration. */
+const Finding = Type.Object({
+  path: Type.String({ description: '`Providers[0].baseUrl`.' }),
+  message: Type.String(),
+});
+
+/** `POST /api/config/check`. */
+export const CheckedConfig = Type.Object({
+  faults: listOf(Finding),
+  warnings: listOf(Finding),
+  restart: listOf(Type.String(), { description: 'Fields that only a restart applies.' }),
+});
+export type CheckedConfig = Static<typeof CheckedConfig>;
+
+/** `GET /api/config/backups`. */
+export const BackupList = Type.Object({
+  backups: listOf(
+    Type.Object({ name: Type.String(), replacedAt: date, size: Type.Integer({ description: 'In bytes.' }) }),
+  ),
+});
+export type BackupList = Static<typeof BackupList>;
+
+/** `GET /api/presets`. */
+export const PresetList = Type.Object({
+  presets: listOf(
+    Type.Object({
+      name: Type.String(),
+      path: Type.String({ description: 'Of its manifest.' }),
+      faults: Type.Optional(listOf(Finding)),
+    }),
+  ),
+});
+export type PresetList = Static<typeof PresetList>;
+
+/** One element of `GET /api/logs/files`. Source: interface specification, "Log file entry". */
+export const LogFile = Type.Object({
+  name: Type.String(),
+  path: Type.String(),
+  size: Type.Integer(),
+  lastModified: date,
+});
+export type LogFile = Static<typeof LogFile>;
+
+/** `POST /api/providers/test`. */
+export const TestOutcome = Type.Object({
+  ok: Type.Boolean(),
+  status: Type.Optional(Type.Integer({ description: "The upstream's." })),
+  ms: Type.Integer(),
+  message: Type.String({ description: 'What happened.' }),
+  reply: Type.Optional(Type.String({ description: 'The first words of the answer.' })),
+});
+export type TestOutcome = Static<typeof TestOutcome>;
+
+/** `POST /api/providers/models`. */
+export const ModelsOutcome = Type.Object({ ok: Type.Boolean(), models: texts, message: Type.String() });
+export type ModelsOutcome = Static<typeof ModelsOutcome>;
+
+/** `GET /api/service`. */
+export const ServiceState = Type.Object({
+  pid: Type.Integer({ description: 'The process that takes signals for the whole service.' }),
+  startedAt: date,
+  restarts: Type.Integer(),
+  home: Type.String({ description: "The configuration's folder." }),
+  baseUrl: Type.String(),
+  providers: texts,
+  workers: listOf(Type.Object({ pid: Type.Integer(), startedAt: date }), {
+    description: 'The processes that take new connections.',
+  }),
+  answeredBy: Type.Integer({ description: 'The process that gave this answer.' }),
+});
+export type ServiceState = Static<typeof ServiceState>;
+
+/** One element of `GET /v1/models`, for clients that send no version header. */
+export const PlainModel = Type.Object({
+  id: Type.String({ description: '`provider,model`, a bare model name, or an alias.' }),
+  object: Type.Literal('model'),
+  created: Type.Integer({ description: 'When the service started, in seconds since 1970.' }),
+  owned_by: Type.String(),
+});
+export type PlainModel = Static<typeof PlainModel>;
+
+/** One element of `GET /api/transformers`. */
+export const TransformerRow = Type.Object({
+  name: Type.String(),
+  endpoint: orNull(Type.String(), { description: 'The path that a format calls.' }),
+  kind: Type.Enum(['format', 'stage', 'custom']),
+  about: Type.String({ description: 'One sentence; empty where a module says nothing of itself.' }),
+  options: orNull(Type.Unsafe<JsonObject>({ type: 'object' }), {
+    description: 'The JSON schema of its options, where there is one.',
+  }),
+  halves: Type.Object({ request: Type.Boolean(), events: Type.Boolean() }),
+  state: Type.Enum(['loaded', 'failed']),
+  error: Type.Optional(Type.String({ description: 'Why it could not be loaded.' })),
+  path: Type.Optional(Type.String({ description: 'The module, as the configuration names it.' })),
+  firstStart: Type.Optional(
+    Type.Object(
+      {
+        variable: Type.String({ description: 'The environment variable that holds the key.' }),
+        baseUrl: Type.String(),
+        models: texts,
+      },
+      { description: "How a provider of a format's vendor begins." },
+    ),
+  ),
+});
+export type TransformerRow = Static<typeof TransformerRow>;
+
+const reason = Type.Union([Type.Literal('limited'), Type.Literal('refused'), Type.Literal('forbidden')]);
+const forMs = Type.Integer({ description: 'For so many milliseconds more.' });
+const keyNumber = Type.Integer({ description: 'The place of the key in the list, from 1 on.', minimum: 1 });
+
+/** One element of `GET /api/upstreams`. */
+export const UpstreamRow = Type.Object({
+  provider: Type.String(),
+  live: count('Requests at work, from their first try to the end of their answer.'),
+  retrying: count('Of these, the ones on a further try.'),
+  connections: Type.Object({ inUse: count('Of its origin, which other providers may share.'), idle: count('') }),
+  queue: Type.Object({ length: count('Calls that wait for a connection.'), refused: count('That got none so far.') }),
+  keys: listOf(Type.Object({ number: keyNumber, rest: orNull(Type.Object({ why: reason, forMs })) })),
+  models: listOf(
+    Type.Object({
+      model: Type.String(),
+      breaker: Type.Union([Type.Literal('closed'), Type.Literal('open'), Type.Literal('half-open')]),
+      faults: count('In a row.'),
+      waitMs: count('Milliseconds until a request may try; 0: one may now.'),
+      resting: listOf(Type.Object({ number: keyNumber, why: reason, forMs })),
+    }),
+  ),
+});
+export type UpstreamRow = Static<typeof UpstreamRow>;
+
+/** `GET` and `POST /api/explain`. */
+export const Explanation = Type.Object({
+  client: Wire,
+  asked: Type.String({ description: 'The model asked for.' }),
+  scenario: Type.String(),
+  reason: Type.String(),
+  tokens: orNull(Type.Number(), { description: 'Counted only where a rule looks at it.' }),
+  provider: Type.String(),
+  model: Type.String(),
+  format: Type.String(),
+  stream: Type.Boolean(),
+  url: Type.String(),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'Secrets are masked.' }),
+  body: Type.Unsafe<Json>(Type.Unknown({ description: "The upstream's; text where it is no JSON object." })),
+  losses: listOf(
+    Type.Object({
+      path: Type.String(),
+      outcome: Type.String(),
+      step: Type.String(),
+      note: Type.Optional(Type.String()),
+    }),
+  ),
+  relays: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }),
+  fallbacks: listOf(
+    Type.Object({
+      provider: Type.String(),
+      model: Type.String(),
+      format: Type.String(),
+      fault: orNull(Type.String(), { description: 'Why it can not be used.' }),
+    }),
+    { description: 'Who is asked when this destination can not serve, in order.' },
+  ),
+  warnings: texts,
+});
+export type Explanation = Static<typeof Explanation>;
+
+const Payload = Type.Enum(['bytes', 'request', 'records', 'events', 'text']);
+const PassThrough = Type.Object({ open: Type.Boolean(), why: Type.String() });
+
+/** One graph of `GET /api/graph`: what runs for one client protocol's requests to one model. */
+export const PlanGraph = Type.Object({
+  client: Wire,
+  provider: Type.String(),
+  model: Type.String(),
+  routes: listOf(Type.String(), { description: 'The routes that lead here: `default`, scenarios, `explicit`.' }),
+  format: Type.Object({
+    name: Type.String(),
+    because: Type.Enum(['entry', 'host', 'plain']),
+    entry: Type.Optional(Type.String({ description: 'The entry of the configuration that names it.' })),
+  }),
+  passThrough: Type.Object({ request: PassThrough, reply: PassThrough }),
+  fault: orNull(Type.String(), { description: "Why requests can't go this way." }),
+  nodes: listOf(
+    Type.Object({
+      id: Type.String({ description: 'Unique in its graph.' }),
+      step: Type.Enum([
+        'client',
+        'decode-request',
+        'route',
+        'stage-request',
+        'encode-request',
+        'forward-request',
+        'call-upstream',
+        'read-records',
+        'decode-stream',
+        'decode-reply',
+        'stage-events',
+        'encode-stream',
+        'encode-reply',
+        'relay-reply',
+      ]),
+      name: Type.String({ description: 'What does the work: a protocol, a stage, a format, a provider.' }),
+      takes: Payload,
+      gives: Payload,
+      entry: Type.Optional(Type.String({ description: 'The entry of the configuration that put it there.' })),
+      because: Type.Optional(Type.String({ description: 'Why the format was chosen.' })),
+      form: Type.Optional(Type.String({ description: 'How a stage is written.' })),
+      but: Type.Optional(listOf(Type.String(), { description: 'What is replaced in bytes that pass through.' })),
+      options: Type.Optional(listOf(Type.String(), { description: 'Names of the options that are set.' })),
+      path: Type.Optional(Type.String({ description: "Of a custom stage's module." })),
+      url: Type.Optional(Type.String({ description: 'Of the call.' })),
+    }),
+  ),
+  edges: listOf(
+    Type.Object({
+      from: Type.String(),
+      to: Type.String(),
+      carries: Payload,
+      when: Type.Optional(Type.Enum(['as-it-came', 'converted', 'streamed', 'whole'])),
+    }),
+  ),
+});
+export type PlanGraph = Static<typeof PlanGraph>;

@@ -1,0 +1,194 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import type { Json } from '../../model/json/json.ts';
+
+/** A list whose type is readonly. */
+export const listOf = <S extends TSchema>(items: S, options = {}) => Type.Immutable(Type.Array(items, options));
+
+export const orNull = <S extends TSchema>(schema: S, options = {}) => Type.Union([schema, Type.Null()], options);
+
+const times = (description: string) => Type.Optional(Type.Number({ description }));
+const tokens = Type.Optional(Type.Integer({ minimum: 0 }));
+
+/** A field that a conversion dropped or approximated. */
+export const SummaryLoss = Type.Object({
+  step: Type.String({ description: "A format's, protocol's or stage's name." }),
+  field: Type.String({ description: "Path in the client's own spelling." }),
+  action: Type.Union([Type.Literal('dropped'), Type.Literal('approximated')]),
+  note: Type.Optional(Type.String()),
+});
+export type SummaryLoss = Static<typeof SummaryLoss>;
+
+/** The wire formats that clients use. */
+export const Wire = Type.Union([Type.Literal('messages'), Type.Literal('chat'), Type.Literal('responses')]);
+
+/** Summary of an ended model request. Texts chosen by clients are cut to a bounded length. */
+export const RequestSummary = Type.Object({
+  n: Type.Integer({ description: 'Counts the requests of this process up.' }),
+  id: Type.String({ description: "The request's `x-request-id`." }),
+  startedAt: Type.Integer({ description: 'Milliseconds since 1970.' }),
+  path: Type.String(),
+  protocol: Wire,
+  preset: Type.Optional(Type.String()),
+  asked: Type.String({ description: 'The model asked for; empty when the body could not be read.' }),
+  stream: Type.Boolean(),
+  scenario: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String({ description: 'Why it went where it went.' })),
+  provider: Type.Optional(Type.String()),
+  model: Type.Optional(Type.String({ description: "The upstream's name of it." })),
+  status: Type.Integer({ description: '499: the client went before the end.' }),
+  fault: Type.Optional(Type.Object({ kind: Type.String(), message: Type.String() })),
+  usage: Type.Optional(
+    Type.Object({ input: tokens, cacheRead: tokens, cacheWrite: tokens, output: tokens, reasoning: tokens }),
+  ),
+  firstByteMs: times('From the arrival of the body to the first byte of the answer.'),
+  durationMs: Type.Number({ description: 'From the arrival of the body to the end.' }),
+  overheadMs: times('Time to the first byte that the upstream had no part in.'),
+  losses: listOf(SummaryLoss),
+  lossesOmitted: Type.Optional(Type.Integer({ description: 'How many more there were.' })),
+  relayed: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }, { description: 'What passed as it came.' }),
+  failedAttempts: Type.Optional(
+    listOf(
+      Type.Object({
+        provider: Type.String(),
+        model: Type.String(),
+        outcome: Type.String({ description: "The upstream's status, else what went wrong in one word." }),
+      }),
+      { description: 'Tries that came to nothing before this answer, in order.' },
+    ),
+  ),
+  captured: Type.Boolean(),
+});
+export type RequestSummary = Static<typeof RequestSummary>;
+
+const ms = Type.Number({ description: 'Milliseconds since the request began.' });
+const HeaderTable = Type.Record(Type.String(), Type.String(), { description: 'Secrets are masked.' });
+const truncated = Type.Boolean({ description: 'There was more than is kept.' });
+
+/** A chunk of a stream: `text`, or `base64` if its bytes aren't valid UTF-8. */
+const Chunk = Type.Object({ atMs: ms, text: Type.Optional(Type.String()), base64: Type.Optional(Type.String()) });
+export type Chunk = Static<typeof Chunk>;
+
+/** All recorded data of one request. */
+export const Capture = Type.Object({
+  client: Type.Object({
+    method: Type.String(),
+    path: Type.String({ description: 'With the query.' }),
+    headers: HeaderTable,
+    body: Type.String(),
+    truncated,
+  }),
+  steps: listOf(
+    Type.Object({
+      name: Type.String(),
+      kind: Type.Enum(['decode', 'route', 'stage', 'encode']),
+      ms: Type.Number({ description: 'What the step took.' }),
+      request: Type.Unsafe<Json>(
+        Type.Unknown({
+          description:
+            "The typed request after this step, for `encode` the upstream's body; null where it was too large.",
+        }),
+      ),
+      losses: listOf(SummaryLoss),
+    }),
+  ),
+  upstream: orNull(
+    Type.Object({
+      url: Type.String(),
+      method: Type.String(),
+      headers: HeaderTable,
+      body: Type.String(),
+      bodyTruncated: truncated,
+      status: orNull(Type.Integer()),
+      responseHeaders: HeaderTable,
+      chunks: listOf(Chunk),
+      truncated,
+      ended: Type.Enum(['complete', 'failed', 'abandoned'], { description: '`abandoned`: the client had gone.' }),
+      fault: Type.Optional(Type.Object({ kind: Type.String(), message: Type.String() })),
+    }),
+  ),
+  events: listOf(
+    Type.Object({
+      step: Type.String({ description: '`decode`, or the name of a stage.' }),
+      atMs: ms,
+      events: listOf(Type.Unsafe<Json>(Type.Unknown())),
+    }),
+  ),
+  reply: Type.Object({
+    status: Type.Integer(),
+    headers: HeaderTable,
+    chunks: listOf(Chunk),
+    truncated,
+  }),
+  timing: listOf(Type.Object({ name: Type.String(), atMs: ms })),
+  curl: Type.Object({ client: Type.String(), upstream: orNull(Type.String()) }),
+  truncated: Type.Boolean({ description: 'Some step, event, body or stream was too large to be kept whole.' }),
+});
+export type Capture = Static<typeof Capture>;
+
+/** Reply of `GET /api/requests/{id}`: the summary, and the capture if there is one. */
+export const RequestDetail = Type.Object({ summary: RequestSummary, capture: orNull(Capture) });
+export type RequestDetail = Static<typeof RequestDetail>;
+
+/** State of capturing, and memory used by captures. */
+export const CaptureState = Type.Object({
+  on: Type.Boolean(),
+  kept: Type.Integer({ description: 'Captures in memory.' }),
+  bytes: Type.Integer({ description: 'What they take there.' }),
+  most: Type.Integer({ description: 'Older ones give way beyond so many.' }),
+  mostBytes: Type.Integer({ description: 'What one of them may take.' }),
+});
+export type CaptureState = Static<typeof CaptureState>;
+
+/** A request that isn't finished. */
+const InFlight = Type.Object({
+  id: Type.String(),
+  startedAt: Type.Integer(),
+  protocol: Wire,
+  asked: Type.String(),
+  provider: Type.Optional(Type.String()),
+  model: Type.Optional(Type.String()),
+  scenario: Type.Optional(Type.String()),
+  stream: Type.Boolean(),
+  phase: Type.Enum(['deciding', 'waiting', 'streaming']),
+});
+export type InFlight = Static<typeof InFlight>;
+
+const time = Type.Optional(Type.Number({ description: 'Milliseconds.' }));
+
+/** Statistics of one client protocol's requests to one model. */
+const ActivityLine = Type.Object({
+  protocol: Wire,
+  provider: Type.String(),
+  model: Type.String(),
+  requests: Type.Integer({ description: 'That are kept as summaries.' }),
+  errors: Type.Integer({ description: 'Of these, answered with an error or broken off; not those whose client went.' }),
+  losses: Type.Integer(),
+  active: Type.Integer({ description: 'In flight.' }),
+  perSecond: Type.Number({ description: 'That began in the last 10 s.' }),
+  p50Ms: time,
+  p95Ms: time,
+  firstByteP50Ms: time,
+});
+export type ActivityLine = Static<typeof ActivityLine>;
+
+/** Requests in flight and statistics of this process. */
+export const Activity = Type.Object({
+  now: Type.Integer({ description: 'Milliseconds since 1970.' }),
+  startedAt: Type.Integer({ description: 'When the service started.' }),
+  process: Type.Object({
+    pid: Type.Integer({ description: 'The process that answers; each has its own requests.' }),
+    workers: Type.Integer({ description: 'How many there are.' }),
+  }),
+  inFlight: listOf(InFlight, { description: 'At most 200, oldest first.' }),
+  inFlightCount: Type.Integer(),
+  lines: listOf(ActivityLine),
+});
+export type Activity = Static<typeof Activity>;
+
+/** Reply of `GET /api/requests`: the newest ended requests, newest first. */
+export const RequestList = Type.Object({
+  capture: CaptureState,
+  newest: Type.Integer(),
+  requests: listOf(RequestSummary),
+});
+export type RequestList = Static<typeof RequestList>;
