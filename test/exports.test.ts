@@ -70,7 +70,6 @@ const forTests: readonly string[] = [
   'engine/config/env.ts interpolate',
   'engine/config/store.ts ConfigStoreOptions',
   'engine/http/listener.ts ListenOptions',
-  'engine/http/listener.ts Listener',
   'engine/http/settings.ts RequestOutcome',
   'engine/http/uws.ts uwsCandidates',
   'engine/http/uws.ts uwsMissing',

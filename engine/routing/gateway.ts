@@ -14,10 +14,16 @@ import type { TransformerRegistry } from './plan/choose-format.ts';
 import { compilePlan, type Plan, type PlanKey } from './plan/plan.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
-/** The runtime built from a configuration: everything that serving a request needs. */
-export interface Gateway {
+/** A configuration compiled for use: everything that serving a request needs. */
+export interface Gateway extends Services {
+  /** With the key that clients must send, and the demo provider's URL in this process. */
   readonly config: Config;
+  readonly registry: TransformerRegistry;
   readonly planFor: (key: PlanKey) => Plan;
+}
+
+/** The services that a gateway uses. They outlive a change of the configuration. */
+export interface Services {
   readonly upstreams: Upstreams;
   readonly tokens: PromptTokens;
   readonly log: Logs['app'];
@@ -31,17 +37,6 @@ export interface Gateway {
   readonly keepAliveMs: number;
 }
 
-/** The services that a gateway uses. They outlive a change of the configuration. */
-export interface Services {
-  readonly upstreams: Upstreams;
-  readonly tokens: PromptTokens;
-  readonly log: Logs['app'];
-  readonly signatures: SignatureCache;
-  readonly losses: LossCounter;
-  readonly health: UpstreamHealth;
-  readonly keepAliveMs: number;
-}
-
 /** Plans kept. A bound, since clients choose the model names. */
 const maxPlans = 1_000;
 
@@ -51,6 +46,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
   return {
     ...services,
     config,
+    registry,
     planFor(key) {
       const name = `${key.client.wire} ${key.provider.name},${key.model}`;
       const known = plans.get(name);
@@ -63,52 +59,38 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
   };
 };
 
-/** A configuration in use, with what was built from it. */
-export interface ActiveConfig {
-  readonly config: Config;
-  readonly registry: TransformerRegistry;
-  readonly upstreams: Upstreams;
-  readonly gateway: Gateway;
-  /** The key that clients must send. */
-  readonly apiKey: string | undefined;
-}
-
-/** What activating any configuration needs. */
-export interface ActivateOptions {
+/** What building a gateway needs besides the configuration. */
+export interface GatewayOptions {
   readonly env: Environment;
   /** The configuration's folder. */
   readonly home: string;
+  /** The listening address, which changes only on a restart. */
+  readonly host: string;
   /** Folders, besides `home`, from which custom transformers may be loaded. */
   readonly transformerFolders: readonly string[];
   readonly registry: Omit<TransformerRegistry, 'custom'>;
-  readonly edges: Omit<Services, 'upstreams'>;
+  readonly services: Omit<Services, 'upstreams'>;
   /** The demo upstream's URL in this process. Starts it on the first call. */
   readonly demoBaseUrl: () => Promise<URL>;
 }
 
 /**
  * Builds a gateway from a configuration, without changing the active one, `before`. Reuses its upstream connections unless a
- * timeout or limit of theirs has changed. `host` is the listening address, which changes only on a restart.
+ * timeout or limit of theirs has changed.
  */
-export const activateConfig = async (
-  { env, home, transformerFolders, registry, edges, demoBaseUrl }: ActivateOptions,
+export const buildGateway = async (
+  { env, home, host, transformerFolders, registry, services, demoBaseUrl }: GatewayOptions,
   config: Config,
-  host: string,
-  before?: ActiveConfig,
-): Promise<ActiveConfig> => {
+  before?: Gateway,
+): Promise<Gateway> => {
   const custom = await loadStages(config.transformers, { home, allowed: transformerFolders });
-  const all = { ...registry, custom };
   const upstreams =
     before && isDeepStrictEqual(boundsOf(before.config), boundsOf(config))
       ? before.upstreams
       : createUpstreams({ ...boundsOf(config), environment: env });
-  return {
-    config,
-    registry: all,
-    upstreams,
-    gateway: compileGateway(await withDemo(config, demoBaseUrl), all, { ...edges, upstreams }),
-    apiKey: effectiveApiKey(host, before?.apiKey, config),
-  };
+  const apiKey = effectiveApiKey(host, before?.config.apiKey, config);
+  const used = await withDemo({ ...config, apiKey }, demoBaseUrl);
+  return compileGateway(used, { ...registry, custom }, { ...services, upstreams });
 };
 
 /** Replaces the demo provider's base URL by its URL in this process. */

@@ -26,9 +26,6 @@ import { responsesCompaction } from '../../protocols/responses/compact.ts';
 import { responsesCounting } from '../../protocols/responses/count-tokens.ts';
 import { responsesClient } from '../../protocols/responses/index.ts';
 import { responsesSchemas } from '../../protocols/responses/openapi.ts';
-import type { Config } from '../config/config.ts';
-import type { Presets } from '../config/presets/presets.ts';
-import type { ConfigStore } from '../config/store.ts';
 import type { Validation } from '../config/validate.ts';
 import { compactEndpoint } from '../endpoints/compact.ts';
 import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
@@ -38,24 +35,20 @@ import type { Logs } from '../log/open-logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { History } from '../observe/history/history.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
-import type { ActiveConfig, Gateway } from '../routing/gateway.ts';
+import { version } from '../paths.ts';
+import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { Supervision } from './workers/worker.ts';
 
 /** Dependencies of the HTTP routes. */
 interface HttpRouteParts {
   readonly home: string;
-  readonly version: string;
   readonly startedAtMs: number;
-  readonly active: () => ActiveConfig;
-  readonly store: ConfigStore;
-  readonly presets: Presets<Gateway>;
+  readonly gateway: ReloadableGateway;
   readonly logs: Logs;
   readonly metrics: Metrics;
   readonly requests: History;
   /** Validates the current configuration with `provider` added or replaced. */
   readonly configWith: (provider: JsonObject) => Validation;
-  /** Compiles a configuration without activating it. */
-  readonly build: (config: Config) => Promise<Gateway>;
   /** Files of the web interface. */
   readonly ui: () => Promise<UiFiles>;
   readonly health: () => Health;
@@ -72,21 +65,25 @@ const trialLimitMs = 15_000;
 
 /** Builds all routes of the service, each with its OpenAPI description. */
 export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
-  const { home, version, startedAtMs, active, store, presets, logs, metrics, health, supervision, facts } = parts;
-  const { requests, configWith, build, ui } = parts;
-  const gateway = () => active().gateway;
+  const { home, startedAtMs, logs, metrics, requests, configWith, ui, health, supervision, facts } = parts;
+  const { active: gateway, store, presets, build } = parts.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
   const paths = modelPaths(metrics, requests);
   const routes = withDocs(
     [
       ...paths.map(({ path, endpointFor }) => ({ method: 'POST', path, endpoint: endpointFor(gateway) })),
       ...presetRoutes(paths, gateway, presets),
-      ...modelListRoutes({ config: () => active().config, listings: [messagesModels], plain: chatModels, startedAtMs }),
+      ...modelListRoutes({
+        config: () => gateway().config,
+        listings: [messagesModels],
+        plain: chatModels,
+        startedAtMs,
+      }),
       ...configRoutes(store),
       ...logRoutes(home, logs),
       ...transformerRoutes(
-        () => active().registry,
-        () => active().config.transformers,
+        () => gateway().registry,
+        () => gateway().config.transformers,
       ),
       ...graphRoutes(gateway, protocols),
       ...explainRoutes(gateway, protocols),

@@ -93,7 +93,7 @@ for (const [title, written] of configurations) {
       await gateway.stop();
       await upstream.close();
     });
-    t.deepEqual(await misfits(t, portOf(gateway.baseUrl), gateway.rows, cases), []);
+    t.deepEqual(await misfits(t, portOf(gateway.baseUrl), gateway.routes, cases), []);
     t.is(upstream.requests.length, 0);
   });
 }
@@ -101,7 +101,7 @@ for (const [title, written] of configurations) {
 test('S4 nothing but signs of life and the web interface is open', async (t) => {
   const gateway = await startGateway({ APIKEY: key, LOG: false });
   t.teardown(gateway.stop);
-  const open = gateway.rows.filter(({ endpoint }) => endpoint.open);
+  const open = gateway.routes.filter(({ endpoint }) => endpoint.open);
   t.deepEqual(
     open.filter(({ method, path }) => method !== 'GET' || !openPath.test(path)),
     [],
@@ -133,7 +133,7 @@ test('S1 S3 without a key and a configuration, this machine alone is served and 
   t.teardown(gateway.stop);
   t.is(new URL(gateway.baseUrl).hostname, '127.0.0.1');
   const foreign = cases.filter(({ closed }) => typeof closed === 'number' && closed !== 401);
-  t.deepEqual(await misfits(t, portOf(gateway.baseUrl), gateway.rows, foreign), []);
+  t.deepEqual(await misfits(t, portOf(gateway.baseUrl), gateway.routes, foreign), []);
 });
 
 const hosts: readonly (readonly [host: string, status?: number])[] = [
@@ -173,7 +173,7 @@ test('a WebSocket gets 426 in the shape of each model route, presets too, and on
   const { port, host } = new URL(gateway.baseUrl);
   const handshake = (path: string, headers: string): string =>
     `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
-  const paths = gateway.rows.filter(({ method, path }) => method === 'POST' && /\/responses$/.test(path));
+  const paths = gateway.routes.filter(({ method, path }) => method === 'POST' && /\/responses$/.test(path));
   t.deepEqual(
     paths.map(({ path }) => path),
     ['/v1/responses', '/responses', '/preset/:preset/v1/responses', '/preset/:preset/responses'],

@@ -105,7 +105,7 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
     const asked = { model: 'plain,500', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], input: 'hi' };
     await call('/api/explain', { method: 'POST', body: JSON.stringify({ client, body: asked }) });
   }
-  for (const { method, path, endpoint } of gateway.rows) {
+  for (const { method, path, endpoint } of gateway.routes) {
     // The configuration itself is told as written, and only to whoever has the key.
     if (method !== 'GET' || path === '/api/config' || endpoint.open) continue;
     await call(path.replace(/:\w+|\*$/g, 'x'));

@@ -21,7 +21,7 @@ export const configOf = (written: JsonObject): Config => {
 
 const { count } = createTokenCounter();
 
-/** A yard with the built-in transformers, whose connections are closed when the test ends. */
+/** A gateway with the built-in transformers, whose connections are closed when the test ends. */
 export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Services> = {}): Gateway => {
   const upstreams = createUpstreams({
     ...config.timeouts,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type Service, type StartOptions, start } from '../../engine/service/server.ts';
 
 /** A gateway of a test's own, on a free port, with a folder of its own. */
-export interface TestGateway extends Pick<Service, 'baseUrl' | 'rows'> {
+export interface TestGateway extends Pick<Service, 'baseUrl' | 'routes'> {
   readonly home: string;
   /** Lines told to the person who started it. */
   readonly reports: readonly string[];
@@ -34,7 +34,7 @@ export const startGateway = async (
   const service = await start({ ...more, env, home, port: 0, report: (line) => reports.push(line) });
   return {
     baseUrl: service.baseUrl,
-    rows: service.rows,
+    routes: service.routes,
     home,
     reports,
     async stop() {

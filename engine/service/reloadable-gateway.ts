@@ -1,0 +1,107 @@
+import type { Config, TransformerEntry } from '../config/config.ts';
+import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.ts';
+import { type Finding, formatFinding } from '../config/diagnostics.ts';
+import { createPresets, type Presets } from '../config/presets/presets.ts';
+import { configFile } from '../config/read.ts';
+import { ConfigStore } from '../config/store.ts';
+import { buildGateway, type Gateway } from '../routing/gateway.ts';
+import { sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
+import { ConfigError, type LoadedConfig } from './load-config.ts';
+import type { ProcessServices } from './services.ts';
+
+/** The gateway in use. A changed configuration replaces it without dropping a request. */
+export interface ReloadableGateway {
+  readonly active: () => Gateway;
+  readonly store: ConfigStore;
+  readonly presets: Presets<Gateway>;
+  /** Builds the gateway of a configuration that isn't put into use. */
+  readonly build: (config: Config) => Promise<Gateway>;
+  /** Applies changes of the file and of custom transformers from now on. `applied` receives each new gateway. */
+  readonly watch: (applied: (gateway: Gateway) => void) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Builds the first gateway. Rejects with a `ConfigError` if an entry of `transformers` can't be used. */
+export const openGateway = async (
+  { gatewayOptions, logs, secrets }: ProcessServices,
+  { written, config, warnings, file }: LoadedConfig,
+  report: (line: string) => void,
+): Promise<ReloadableGateway> => {
+  const { env, home } = gatewayOptions;
+  let active = await buildGateway(gatewayOptions, config);
+  // An unusable module doesn't prevent the start, since it may be fixed while the service runs.
+  const entries = validateEntries(config, active.registry, () => true);
+  if (entries.faults.length > 0) {
+    await active.upstreams.close();
+    throw new ConfigError(file ?? configFile(home), entries.faults);
+  }
+  const warn = (findings: readonly Finding[]): void => {
+    for (const warning of findings.map(formatFinding)) {
+      logs.app.warn(warning);
+      report(`warning: ${warning}`);
+    }
+  };
+  warn([...warnings, ...entries.warnings]);
+
+  /** Whether an entry's module is already unusable in the active configuration; then another change isn't rejected for it. */
+  const isBroken = (entry: TransformerEntry): boolean =>
+    active.config.transformers.some((one) => {
+      const loaded = active.registry.custom.get(one.at);
+      return loaded !== undefined && 'problem' in loaded && sameEntry(one, entry);
+    });
+  let modules: ModuleWatch | undefined;
+  let onApplied: (gateway: Gateway) => void = () => undefined;
+  const use = (next: Gateway): void => {
+    const before = active;
+    active = next;
+    secrets.reset(next.config);
+    logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
+    onApplied(next);
+    if (before.upstreams !== next.upstreams) void before.upstreams.close();
+    modules?.use(next.registry.custom);
+  };
+  const store = await ConfigStore.open({
+    home,
+    env,
+    initial: { written, config },
+    log: logs.app,
+    async prepare(next) {
+      // Masked before anything of the configuration can be logged.
+      secrets.reset(active.config, next);
+      const ready = await buildGateway(gatewayOptions, next, active);
+      return { ...validateEntries(next, ready.registry, isBroken), apply: () => use(ready) };
+    },
+  });
+  const build = (aside: Config): Promise<Gateway> => {
+    secrets.add(aside);
+    return buildGateway(gatewayOptions, aside, active);
+  };
+  return {
+    active: () => active,
+    store,
+    presets: createPresets({
+      home,
+      env,
+      base: () => store.written,
+      build,
+      check: async (preset) => validateEntries(preset, (await build(preset)).registry, isBroken),
+      warn: (name, findings) =>
+        warn(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
+    }),
+    build,
+    watch(applied) {
+      onApplied = applied;
+      store.watch();
+      modules = watchModules(
+        active.registry.custom,
+        () => store.refresh(),
+        (error) => logs.app.warn('transformer modules are not watched', { error }),
+      );
+    },
+    async close() {
+      modules?.close();
+      await store.close();
+      await active.upstreams.close();
+    },
+  };
+};
