@@ -80,9 +80,11 @@ export const main = async (options: MainOptions): Promise<void> => {
     if (isTerminalClosed()) stop();
     // During the start the configuration is read anyway.
     else if (started && !stopping) {
-      report('SIGHUP: new processes take over with the configuration as it is now');
+      report('SIGHUP: restarting with the current configuration');
       restart().catch((error: unknown) =>
-        report(`the restart failed, the service goes on as before: ${error instanceof Error ? error.message : error}`),
+        report(
+          `the restart failed; the service continues unchanged: ${error instanceof Error ? error.message : error}`,
+        ),
       );
     }
   };

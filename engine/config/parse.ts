@@ -10,7 +10,7 @@ export type ParsedConfig = { readonly written: JsonObject } | { readonly faults:
  */
 export const parseConfig = (source: string): ParsedConfig => {
   const text = source.replace(/^\uFEFF/, '');
-  if (text.trim() === '') return { faults: [{ path: '', message: 'is empty; at the least it must be {}' }] };
+  if (text.trim() === '') return { faults: [{ path: '', message: 'is empty; it must be at least {}' }] };
   const deep = tooDeepAt(text);
   if (deep !== undefined) {
     return { faults: [{ path: '', message: `is nested deeper than ${maxDepth} levels at ${position(text, deep)}` }] };

@@ -41,9 +41,9 @@ const checkName = (name: string, names: string[], at: string, findings: Diagnost
   const twin = names.find((other) => other.toLowerCase() === name.toLowerCase());
   if (name === '') findings.fault(path, 'must not be blank');
   else if (name.includes(','))
-    findings.fault(path, 'must not hold a comma: it ends where `provider,model` has its comma');
-  else if (twin === name) findings.fault(path, `is ${JSON.stringify(name)} a second time; names must be unique`);
-  else if (twin !== undefined) findings.warn(path, `differs from ${JSON.stringify(twin)} in case alone`);
+    findings.fault(path, 'must not contain a comma, which separates the provider from the model');
+  else if (twin === name) findings.fault(path, `${JSON.stringify(name)} is used twice; names must be unique`);
+  else if (twin !== undefined) findings.warn(path, `differs from ${JSON.stringify(twin)} only in case`);
   names.push(name);
 };
 
@@ -65,10 +65,7 @@ const readProvider = (
   const baseUrl = missing.some(({ path }) => path === urlPath) ? new URL(unknownBaseUrl) : httpUrl(url);
   if (url !== undefined && !baseUrl) findings.fault(urlPath, 'must be a URL (http or https)');
   if (baseUrl && (baseUrl.username !== '' || baseUrl.password !== '')) {
-    findings.fault(
-      urlPath,
-      'must not hold a user name or a password: they would not be sent; the credential is apiKey',
-    );
+    findings.fault(urlPath, 'must not contain a user name or password, which would not be sent; use apiKey');
   }
   if (!baseUrl || !apiKeys) return undefined;
   const models = row.models.map((model) => model.trim()).filter((model) => model !== '');
@@ -94,9 +91,9 @@ const readKeys = (
     const path = memberPath(at, index);
     const key = text.trim();
     const unset = missing.find((reference) => reference.path === path);
-    if (unset) findings.warn(path, `is left out: the environment variable ${unset.name} is not set`);
-    else if (key === '') findings.warn(path, 'is left out: it is blank');
-    else if (keys.includes(key)) findings.warn(path, 'is left out: the same key comes before it');
+    if (unset) findings.warn(path, `is ignored: the environment variable ${unset.name} is not set`);
+    else if (key === '') findings.warn(path, 'is ignored: it is blank');
+    else if (keys.includes(key)) findings.warn(path, 'is ignored: the key is listed before');
     else keys.push(key);
   });
   return keys;
@@ -114,7 +111,7 @@ const preferred = <Name extends 'baseUrl' | 'apiKey', Older extends 'api_base_ur
   const olderValue = row[older];
   if (value === undefined && olderValue === undefined) findings.fault(memberPath(at, name), 'is required');
   if (value !== undefined && olderValue !== undefined && !isDeepStrictEqual(value, olderValue)) {
-    findings.warn(memberPath(at, older), `has no effect: ${name} is given too`);
+    findings.warn(memberPath(at, older), `has no effect: ${name} is set too`);
   }
   return value ?? olderValue;
 };

@@ -25,7 +25,7 @@ export const readRouter = (
     const listed = destination(`Router.routes.${scenario}`, written.routes?.[scenario]);
     const direct = destination(`Router.${scenario}`, written[scenario]);
     if (listed !== undefined && direct !== undefined && listed !== direct) {
-      findings.warn(`Router.${scenario}`, `has no effect: Router.routes.${scenario} is given too`);
+      findings.warn(`Router.${scenario}`, `has no effect: Router.routes.${scenario} is set too`);
     }
     return listed ?? direct;
   };
@@ -35,7 +35,7 @@ export const readRouter = (
     const listed = destinations(`Router.fallback.${rule}`, written.fallback?.[rule]);
     const older = destinations(`fallback.${rule}`, olderFallback[rule]);
     if (listed && older && !isDeepStrictEqual(listed, older)) {
-      findings.warn(`fallback.${rule}`, `has no effect: Router.fallback.${rule} is given too`);
+      findings.warn(`fallback.${rule}`, `has no effect: Router.fallback.${rule} is set too`);
     }
     return listed ?? older ?? [];
   };
@@ -63,11 +63,11 @@ const checkDestination = (path: string, text: string, list: ProviderList, findin
   const shown = JSON.stringify(text.trim());
   if (named) {
     const provider = findProvider(providers, named.provider);
-    if (named.model === '') findings.fault(path, `is ${shown}, which names no model`);
+    if (named.model === '') findings.fault(path, `has no model: ${shown}`);
     else if (provider && !provider.models.includes(named.model) && provider.unset.length === 0) {
-      findings.warn(path, `is ${shown}, but ${provider.name} doesn't list that model`);
+      findings.warn(path, `names a model that ${provider.name} doesn't list: ${shown}`);
     } else if (!provider && !names.some((name) => name.toLowerCase() === named.provider.toLowerCase())) {
-      findings.fault(path, `is ${shown}, but there is no provider ${JSON.stringify(named.provider)}${known(names)}`);
+      findings.fault(path, `names the unknown provider ${JSON.stringify(named.provider)}${known(names)}`);
     }
     return;
   }
@@ -75,13 +75,16 @@ const checkDestination = (path: string, text: string, list: ProviderList, findin
   if (!found && complete) {
     const close = closeNames(text.trim(), [...names.map((name) => `${name},`), ...providers.flatMap((p) => p.models)]);
     const hint = close.length > 0 ? `; did you mean ${close.map((name) => JSON.stringify(name)).join(' or ')}?` : '';
-    findings.fault(path, `is ${shown}, which is neither \`provider,model\` nor a model that a provider lists${hint}`);
+    findings.fault(path, `must be \`provider,model\` or a model that a provider lists, not ${shown}${hint}`);
   }
   const listing = found ? providersOf(providers, found.model) : [];
   if (found && listing.length > 1) {
-    findings.warn(path, `is ${shown}, which ${listing.length} providers list; ${found.provider.name} is taken`);
+    findings.warn(
+      path,
+      `names a model that ${listing.length} providers list: ${shown}; ${found.provider.name} is used`,
+    );
   }
 };
 
 const known = (names: readonly string[]): string =>
-  names.length > 0 ? `; there are ${names.map((name) => JSON.stringify(name)).join(', ')}` : '';
+  names.length > 0 ? `; known providers: ${names.map((name) => JSON.stringify(name)).join(', ')}` : '';

@@ -42,10 +42,10 @@ const StageUses = Type.Array(StageUse);
 
 /** An element of `Providers` in the source. The older spellings are claude-code-router's. */
 export const ProviderFile = Type.Object({
-  name: Type.String({ description: 'Stands before the comma in `provider,model`.', minLength: 1 }),
+  name: Type.String({ description: 'The part before the comma in `provider,model`.', minLength: 1 }),
   baseUrl: text("Base URL of the provider's API."),
   apiKey: credential(
-    'The credential, best as a reference such as `$PROVIDER_KEY`, or a list of several that take turns. Empty when none is needed.',
+    'The credential, preferably a reference such as `$PROVIDER_KEY`, or a list of several used in rotation. Empty if none is needed.',
   ),
   models: Type.Array(Type.String(), { description: 'The models that the provider supports.' }),
   api_base_url: text('Older spelling of `baseUrl`.'),
@@ -62,7 +62,7 @@ const destination = 'as `provider,model`, or as a model that some provider lists
 
 const routes = {
   longContext: text(`Where requests longer than \`longContextThreshold\` go, ${destination}.`),
-  image: text(`Where requests with an image in the newest user turn go, ${destination}.`),
+  image: text(`Where requests with an image in the latest user turn go, ${destination}.`),
   webSearch: text(`Where requests for a web search go, ${destination}.`),
   background: text(`Where an agent's small tasks go, ${destination}.`),
   think: text(`Where requests for deep thinking go, ${destination}.`),
@@ -83,7 +83,7 @@ export const FallbackFile = Type.Object(
     background: destinations('that scenario'),
     think: destinations('that scenario'),
   },
-  { description: 'Destinations by scenario (or `default`) for when the one that was chosen can not serve a request.' },
+  { description: 'Fallback destinations by scenario (or `default`), used if the chosen one fails.' },
 );
 export type FallbackFile = Static<typeof FallbackFile>;
 
@@ -102,7 +102,7 @@ export type RouterFile = Static<typeof RouterFile>;
 
 /** An object element of `transformers`. */
 export const TransformerFile = Type.Object({
-  name: text("The transformer's name; may be left out when `path` is given."),
+  name: text("The transformer's name; optional if `path` is given."),
   provider: text('The provider it applies to; absent: all.'),
   models: Type.Optional(Type.Array(Type.String(), { description: 'The models it applies to; absent: all.' })),
   path: text("A module to load, absolute or relative to the configuration's folder."),
@@ -126,10 +126,7 @@ export const Limits = Type.Object({
       maximum: mostTextBytes,
     }),
   ),
-  bodiesBytes: whole(
-    'Bytes of memory that all request bodies at work may take together, in all their forms.',
-    512 * mebibyte,
-  ),
+  bodiesBytes: whole('Bytes of memory for all active request bodies together, in all their forms.', 512 * mebibyte),
   ratio: whole('Decompressed bytes per compressed byte.', 200),
   jsonDepth: Type.Integer({
     description: "Nesting of a request's JSON.",
@@ -137,14 +134,14 @@ export const Limits = Type.Object({
     minimum: 1,
     maximum: maxJsonDepth,
   }),
-  requestsPerClient: whole('Requests of one client address at work at the same time.', 1024),
+  requestsPerClient: whole('Concurrent requests of one client address.', 1024),
   connectionsPerClient: Type.Optional(
     Type.Integer({
-      description: 'Connections of one client address; default: 1024, or `requestsPerClient` where that is more.',
+      description: 'Connections of one client address; default: 1024, or `requestsPerClient` if that is more.',
       minimum: 1,
     }),
   ),
-  connectionsPerProvider: whole('Connections to one provider at the same time.', 2048),
+  connectionsPerProvider: whole('Concurrent connections to one provider.', 2048),
   queuePerProvider: whole('Calls that may wait for one of these connections.', 1024, 0),
   recordBytes: textBytes("Bytes of one record of a provider's stream.", 64 * mebibyte),
   replyBytes: textBytes(
@@ -163,29 +160,29 @@ export const Timeouts = Type.Object({
   connectMs: milliseconds('Milliseconds for a connection to a provider.', 10_000),
   firstByteMs: milliseconds("Milliseconds for the first byte of a provider's answer.", 300_000),
   idleMs: milliseconds("Milliseconds between two pieces of a provider's answer.", 120_000),
-  queueMs: milliseconds('Milliseconds for a connection to a provider to become free.', 30_000),
+  queueMs: milliseconds('Milliseconds to wait for a free connection to a provider.', 30_000),
   stageMs: milliseconds(
     'Milliseconds that a custom transformer may take over a request, or over a batch of an answer.',
     30_000,
   ),
-  drainMs: milliseconds('Milliseconds for streams in flight when the service stops.', 30_000, 0),
+  drainMs: milliseconds('Milliseconds that active streams have to finish when the service stops.', 30_000, 0),
 });
 export type Timeouts = Readonly<Static<typeof Timeouts>>;
 
 /** `RETRY`: how failed calls are retried. */
 export const RetryPolicy = Type.Object({
-  attempts: Type.Integer({ description: 'Further tries at one destination.', default: 2, minimum: 0, maximum: 10 }),
+  attempts: Type.Integer({ description: 'Retries at one destination.', default: 2, minimum: 0, maximum: 10 }),
   budget: Type.Number({
-    description: "The share of a provider's live requests that may be on a further try.",
+    description: "The share of a provider's active requests that may be retries.",
     default: 0.2,
     minimum: 0,
     maximum: 1,
   }),
-  floor: whole('So many may be, however few requests are live.', 3, 0),
-  baseMs: milliseconds('Milliseconds of which a random part is waited first; doubles each time.', 500, 0),
-  maxMs: milliseconds('The longest of these waits in milliseconds.', 8_000, 0),
+  floor: whole('Retries that are always allowed, however few requests are active.', 3, 0),
+  baseMs: milliseconds('Upper bound of the random first wait, in milliseconds; doubles with each retry.', 500, 0),
+  maxMs: milliseconds('The longest of these waits, in milliseconds.', 8_000, 0),
   waitMs: Type.Integer({
-    description: 'Milliseconds that all waits of one request may take together.',
+    description: 'The longest total wait of one request, in milliseconds.',
     default: 10_000,
     minimum: 0,
     maximum: keepAliveMs - 1,
@@ -195,15 +192,15 @@ export type RetryPolicy = Readonly<Static<typeof RetryPolicy>>;
 
 /** `BREAKER`: when the circuit breaker of a provider's model opens. */
 export const BreakerPolicy = Type.Object({
-  faults: whole('Faults in a row after which a model is left alone.', 5),
-  openMs: milliseconds('Milliseconds for which it is.', 30_000),
+  faults: whole('Consecutive failures after which calls to a model are suspended.', 5),
+  openMs: milliseconds('Milliseconds for which calls to it are suspended.', 30_000),
 });
 export type BreakerPolicy = Readonly<Static<typeof BreakerPolicy>>;
 
 /** `KEYS`: cooldowns of keys. */
 export const KeyPolicy = Type.Object({
-  limitedMs: milliseconds('Milliseconds after a rate limit that names no time.', 30_000),
-  refusedMs: milliseconds('Milliseconds after the key was refused.', 300_000),
+  limitedMs: milliseconds('Cooldown of a key in milliseconds, after a rate limit that states no time.', 30_000),
+  refusedMs: milliseconds('Cooldown of a key in milliseconds, after it was rejected.', 300_000),
 });
 export type KeyPolicy = Readonly<Static<typeof KeyPolicy>>;
 
@@ -217,7 +214,7 @@ const LogLevelFile = Type.Union(
     Type.Literal('trace'),
     Type.Literal('fatal'),
   ],
-  { description: 'The least important records to log.', default: 'info' },
+  { description: 'The minimum level of log records.', default: 'info' },
 );
 
 /** The service settings that are objects. */
@@ -234,19 +231,19 @@ export const ServiceSettings = Type.Object({
   HOST: Type.String({ description: 'Listen address.', default: '127.0.0.1' }),
   PORT: Type.Integer({ description: 'Listen port.', default: 3456, minimum: 0, maximum: 65535 }),
   WORKERS: Type.Integer({
-    description: 'Processes that serve the port together.',
+    description: 'Number of processes that share the port.',
     default: 1,
     minimum: 1,
     maximum: 64,
   }),
-  APIKEY: text('The key that clients must send. Needed when HOST is not a loopback address.'),
+  APIKEY: text('The key that clients must send. Required if HOST is not a loopback address.'),
   LOG: flag('Whether to write logs.', true),
   LOG_LEVEL: LogLevelFile,
   ALLOWED_HOSTS: Type.Optional(
-    Type.Array(Type.String(), { description: "Further names that a request's `Host` header may carry." }),
+    Type.Array(Type.String(), { description: "Additional host names that a request's `Host` header may have." }),
   ),
   CHAT_STRICT: flag(
-    'Whether the chat route refuses `response_format: json_schema`, `functions` and `function_call`; false: they are carried as on the other routes.',
+    'Whether the chat route rejects `response_format: json_schema`, `functions` and `function_call`; false: they are converted as on the other routes.',
     true,
   ),
   ...settingSections,

@@ -44,7 +44,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
   if (!apiKey && APIKEY) findings.fault('APIKEY', 'must not be blank');
   if (!apiKey && !isLoopback(host)) {
     const open = `${JSON.stringify(host)} can be reached from other machines, so APIKEY must be set`;
-    findings.fault('HOST', `is not a loopback address: ${open}, or HOST be ${defaultSettings().host}`);
+    findings.fault('HOST', `is not a loopback address: ${open}, or HOST must be ${defaultSettings().host}`);
   }
   const missing = new Set(unset.map(({ path }) => path));
   const allowed = ALLOWED_HOSTS.filter((_, index) => !missing.has(`ALLOWED_HOSTS[${index}]`));
@@ -84,8 +84,7 @@ export const coerceFromEnv = (
     if (section === 'APIKEY') findings.fault(path, `names the environment variable ${name}, which is not set`);
     else if (section === 'transformers')
       findings.warn(path, `names the environment variable ${name}, which is not set`);
-    else if (section !== 'Providers')
-      findings.warn(path, `counts as absent: the environment variable ${name} is not set`);
+    else if (section !== 'Providers') findings.warn(path, `is ignored: the environment variable ${name} is not set`);
   }
   const missing = new Set(unset.map(({ path }) => path));
   const coerced = Object.entries(written).flatMap(([name, value]) => {

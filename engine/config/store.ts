@@ -132,7 +132,7 @@ export class ConfigStore {
   reload(): Promise<void> {
     const { log } = this.#options;
     return this.#enqueue(() => this.#applyFile()).catch((error: unknown) =>
-      log.error('config.json can not be taken up; the running configuration stays', { error }),
+      log.error("config.json can't be applied; the running configuration stays in use", { error }),
     );
   }
 
@@ -144,9 +144,9 @@ export class ConfigStore {
       const ready = await this.#check({ ...this.written });
       if ('type' in ready) {
         const faults = ready.faults.map(formatFinding);
-        log.error('a transformer module was changed but can not be used; the one that was loaded stays', { faults });
+        log.error("a changed transformer module can't be used; the loaded one stays in use", { faults });
       } else this.#use(ready, 'transformer modules reloaded');
-    }).catch((error: unknown) => log.error('transformer modules can not be reloaded', { error }));
+    }).catch((error: unknown) => log.error("transformer modules can't be reloaded", { error }));
   }
 
   /** Stops watching and waits for pending changes. */
@@ -172,7 +172,7 @@ export class ConfigStore {
     const { log } = this.#options;
     const text = (await this.#file.read())?.toString();
     if (text === undefined) {
-      if (this.#text !== undefined) log.warn('config.json was removed; the running configuration stays');
+      if (this.#text !== undefined) log.warn('config.json was removed; the running configuration stays in use');
       this.#text = undefined;
       return;
     }
@@ -185,7 +185,7 @@ export class ConfigStore {
     const ready = 'written' in parsed ? await this.#check(parsed.written) : refused(parsed);
     if ('type' in ready) {
       const faults = ready.faults.map(formatFinding);
-      log.error('config.json was changed but can not be used; the running configuration stays', { faults });
+      log.error("the changed config.json can't be used; the running configuration stays in use", { faults });
     } else this.#use(ready, 'configuration reloaded');
   }
 

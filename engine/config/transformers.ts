@@ -76,7 +76,7 @@ const providerName = (
 ): string => {
   const found = findProvider(providers, name);
   if (!found && !names.includes(name)) {
-    findings.warn(path, `is ${JSON.stringify(name)}, but there is no such provider: the entry has no effect`);
+    findings.warn(path, `names the unknown provider ${JSON.stringify(name)}: the entry has no effect`);
   }
   return found?.name ?? name;
 };

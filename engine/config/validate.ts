@@ -46,7 +46,7 @@ export const validateConfig = (written: JsonObject, env: Environment): Validatio
   if (demo && list.providers.length > 1) {
     findings.warn(
       'Router.default',
-      `still leads to the embedded provider ${JSON.stringify(demo.name)}, which asks no model`,
+      `still leads to the embedded provider ${JSON.stringify(demo.name)}, which calls no model`,
     );
   }
   const entries = matchingItems(transformerFile, filled.transformers, 'transformers');
@@ -96,5 +96,5 @@ export const withProvider = (
 
 const unknownVariable = ({ path, name }: Reference): Finding => ({
   path,
-  message: `names the environment variable ${name}, which the saved configuration doesn't name; save the provider before it is tried`,
+  message: `names the environment variable ${name}, which the saved configuration doesn't name; save the provider before testing it`,
 });

@@ -44,11 +44,11 @@ const addressesOf = (host: string, own: readonly string[]): readonly string[] =>
 const describeFailure = (host: string, port: number, code: string): string => {
   const address = `port ${port} on ${host}`;
   if (code === 'EADDRINUSE') {
-    return `Can't listen: ${address} is in use. Stop the program that has it, or configure another PORT.`;
+    return `Can't listen: ${address} is in use. Stop the program that uses it, or configure another PORT.`;
   }
-  if (code === 'EACCES') return `Can't listen: ${address} may not be used by this user.`;
+  if (code === 'EACCES') return `Can't listen: ${address} is not permitted for this user.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return `Can't listen: ${host} is no address of this machine. Check HOST in the configuration.`;
+    return `Can't listen: ${host} is not an address of this machine. Check HOST in the configuration.`;
   }
   return `Can't listen: ${address} can't be opened (${code}).`;
 };

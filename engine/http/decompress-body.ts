@@ -40,7 +40,7 @@ export const decompressBody = async (
     if (error instanceof NoRoom) return error.rejection;
     const fault: Fault = isTooMuch(error)
       ? { kind: 'too-large', message: `The request's body is larger than ${maxBytes} bytes when decompressed.` }
-      : { kind: 'invalid-request', message: "The request's body can't be decompressed: its data is broken." };
+      : { kind: 'invalid-request', message: "The request's body can't be decompressed: its data is corrupt." };
     return { fault, close: false };
   }
 };

@@ -210,7 +210,7 @@ const draining: Rejection = {
 };
 
 const tooManyRequests: Rejection = {
-  fault: { kind: 'unavailable', message: 'Too many requests of this client are active.', headers: retrySoon },
+  fault: { kind: 'unavailable', message: 'This client has too many active requests.', headers: retrySoon },
   close: false,
 };
 

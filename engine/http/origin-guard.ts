@@ -40,15 +40,15 @@ export const originGuard = ({ host, allowedHosts }: OriginGuardSettings): Origin
   return (headers) => {
     const hosts = valuesOf(headers, 'host');
     const own = hosts.length === 1 ? ownHost(hosts[0] ?? '') : undefined;
-    if (!own) return forbidden('Host', 'names a host that this service does not answer for');
+    if (!own) return forbidden('Host', 'names a host that is not allowed');
     const site = valuesOf(headers, 'sec-fetch-site');
     if (site.some((value) => !allowedSites.has(value)))
-      return forbidden('Sec-Fetch-Site', 'says that another site asks');
+      return forbidden('Sec-Fetch-Site', 'says that another site sent the request');
     const origins = valuesOf(headers, 'origin');
     if (origins.length === 0) return undefined;
     const origin = origins.length === 1 ? parseOrigin(origins[0] ?? '') : undefined;
     const isAllowed = origin && (isSame(origin, own) || isListed(origin));
-    return isAllowed ? undefined : forbidden('Origin', 'is another than this service');
+    return isAllowed ? undefined : forbidden('Origin', 'is not an origin of this service');
   };
 };
 

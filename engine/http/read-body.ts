@@ -48,7 +48,7 @@ const tooLarge = (maxBytes: number): Fault => ({
   message: `The request's body is larger than ${maxBytes} bytes. LIMITS.bodyBytes in the configuration sets the limit.`,
 });
 
-const tooSlow: Fault = { kind: 'request-timeout', message: "The request's body came too slowly." };
+const tooSlow: Fault = { kind: 'request-timeout', message: "The request's body arrived too slowly." };
 
 /** Collects one body. */
 export class BodyReader implements BodyTaker, TickListener {

@@ -55,7 +55,7 @@ export const framingFault = (headers: HeaderList): Fault | undefined => {
     const value = headers[at + 1] ?? '';
     if (name === 'content-length') {
       lengths += 1;
-      if (!/^[0-9]{1,15}$/.test(value)) return malformed('Content-Length is no length');
+      if (!/^[0-9]{1,15}$/.test(value)) return malformed('Content-Length is invalid');
     } else if (name === 'transfer-encoding') {
       codings += 1;
       if (value.toLowerCase() !== 'chunked') return malformed('Transfer-Encoding is not chunked');

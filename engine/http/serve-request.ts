@@ -178,7 +178,7 @@ const withoutWebSocket = (fault: Fault): Rejection =>
     ? {
         fault: {
           kind: 'upgrade-refused',
-          message: `No WebSocket is served here; send plain HTTP requests (${fault.headers?.allow ?? 'POST'}).`,
+          message: `WebSockets are not supported here; send plain HTTP requests (${fault.headers?.allow ?? 'POST'}).`,
         },
         close: true,
       }

@@ -38,8 +38,8 @@ export const verifyNative = ({ version, platform, file }: NativeBuild, recorded 
   const what = `the native build of uWebSockets.js ${version} for ${platform}`;
   if (expected === undefined) return `${what} has no recorded hash to compare with; its SHA-256 is ${hash}`;
   throw new ForeignNative(
-    `Can't start: ${what} is not the one that was recorded (SHA-256 ${hash}, not ${expected}). ` +
-      'Install the packages anew; docs/SECURITY.md describes how to allow a build of your own.',
+    `Can't start: ${what} does not match the recorded hash (SHA-256 ${hash}, not ${expected}). ` +
+      'Reinstall the packages; docs/SECURITY.md describes how to allow a build of your own.',
   );
 };
 

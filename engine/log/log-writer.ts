@@ -244,9 +244,7 @@ export const reportThrottled = (
     if (before !== undefined && now - before < reportEveryMs) return;
     reportedAtMs.set(kind, now);
     const reason = error instanceof Error ? error.message : String(error);
-    onTrouble(
-      `Can't write the log ${path} (${reason}). Requests are served all the same; some log records may be lost.`,
-    );
+    onTrouble(`Can't write the log ${path} (${reason}). Requests are still served, but log records may be lost.`);
   };
 };
 

@@ -76,7 +76,7 @@ const refused =
       () =>
         new FaultError({
           kind: 'upstream-garbled',
-          message: `The upstream sent its answer in an encoding that can't be read: ${what}.`,
+          message: `The upstream's answer has an encoding that can't be decoded: ${what}.`,
         }),
     );
 

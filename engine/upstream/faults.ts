@@ -25,7 +25,7 @@ export const poolFault = (host: string, why: 'full' | 'late', { queue, queueMs }
   const all = `All connections to the upstream ${host} are in use`;
   const message =
     why === 'full'
-      ? `${all}, and ${queue} calls wait already.`
+      ? `${all}, and ${queue} calls are already waiting.`
       : `${all}; none became free within ${seconds(queueMs)}.`;
   const code = why === 'full' ? 'queue_full' : 'queue_timeout';
   return new FaultError({ kind: 'unavailable', message, code, headers: { 'retry-after': '1' } });
@@ -42,7 +42,7 @@ export const callFault = (host: string, error: Error, timeouts: UpstreamTimeouts
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
     return fault('misconfigured', `can't be called: ${error.message}`);
   }
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return fault('upstream-garbled', 'sent too long a head');
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return fault('upstream-garbled', 'sent response headers that are too large');
   if (isGarbled(error)) return fault('upstream-garbled', "sent an answer that isn't HTTP/1.1");
   if (isLost(error)) return fault('upstream-cut', 'closed the connection before its answer was complete');
   return error;
@@ -81,11 +81,11 @@ const describeConnectError = (code: string): string => {
     case 'ECONNREFUSED':
       return 'it refused the connection';
     case 'ENOTFOUND':
-      return 'its name is unknown';
+      return 'its host name is unknown';
     case 'EAI_AGAIN':
-      return "its name can't be looked up at the moment";
+      return "its host name can't be looked up at the moment";
     case 'ECONNRESET':
-      return 'it closed the connection at once';
+      return 'it closed the connection immediately';
     case 'ETIMEDOUT':
       return 'it does not respond';
     case '':

@@ -127,11 +127,11 @@ const tunnel = (socket: Socket, url: URL, proxy: URL, done: (fault?: FaultError)
     head = Buffer.concat([head, chunk]);
     const end = head.indexOf('\r\n\r\n');
     if (end < 0) {
-      if (head.length > maxHeadBytes) refuse('answers in no readable way when asked to connect to');
+      if (head.length > maxHeadBytes) refuse('sent an invalid response when asked to connect to');
       return;
     }
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(head.toString('latin1', 0, 12))?.[1];
-    if (status === undefined) return refuse('answers in no readable way when asked to connect to');
+    if (status === undefined) return refuse('sent an invalid response when asked to connect to');
     if (!status.startsWith('2')) return refuse(`answered with status ${status} when asked to connect to`);
     if (head.length > end + 4) socket.unshift(head.subarray(end + 4));
     finish();

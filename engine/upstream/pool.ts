@@ -6,7 +6,7 @@ import type { SocketTarget } from './open-socket.ts';
 /** A call that needs a connection. Exactly one of the callbacks is called, once. */
 export interface PoolRequest {
   readonly onConnection: (connection: Connection) => void;
-  /** `full`: too many calls wait already. `late`: this one has waited too long. */
+  /** `full`: too many calls are already waiting. `late`: this one has waited too long. */
   readonly onRejected: (why: 'full' | 'late') => void;
 }
 

@@ -14,12 +14,12 @@ export const proxyFor = (url: URL, environment: Environment): URL | undefined =>
   if (!value || isLoopback(url.hostname) || isExempt(url, read('NO_PROXY') ?? '')) return undefined;
   const proxy = parseProxy(value);
   if (proxy?.protocol !== 'http:' && proxy?.protocol !== 'https:') {
-    return fail('misconfigured', `The environment variable ${name} names no http or https proxy.`);
+    return fail('misconfigured', `The environment variable ${name} is not the URL of an http or https proxy.`);
   }
   if (!isDecodable(proxy.username) || !isDecodable(proxy.password)) {
     return fail(
       'misconfigured',
-      `The environment variable ${name} holds a user or a password with a % that begins no escape; write %25 for it.`,
+      `The environment variable ${name} has a user name or password with an invalid % escape; write a literal % as %25.`,
     );
   }
   return proxy;

@@ -95,7 +95,7 @@ const readFinish = (state: ReplyState, word: string, out: ModelEvent[]): void =>
   if (word === 'error') {
     failReply(state, decodeReportedFault({ message: 'The upstream reported an error in its answer.' }), out);
   } else if (word === 'insufficient_system_resource') {
-    const message = 'The upstream broke its answer off for want of resources.';
+    const message = 'The upstream aborted its answer for lack of resources.';
     failReply(state, { kind: 'upstream-overloaded', message, code: word }, out);
   } else state.finish ??= word;
 };

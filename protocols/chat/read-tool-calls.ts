@@ -135,5 +135,5 @@ const namelessCall = {
 const brokenCall = (name: string) =>
   ({
     kind: 'upstream-garbled',
-    message: `The upstream went on with the tool call ${name} after other content had followed it.`,
+    message: `The upstream continued the tool call ${name} after other content.`,
   }) as const;

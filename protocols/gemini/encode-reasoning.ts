@@ -17,7 +17,7 @@ export const encodeThinking = (
   const off = reasoning.mode === 'off' || (reasoning.mode === undefined && reasoning.effort === 'none');
   recordMootLoss(reasoning, losses);
   if (!control) {
-    if (!off) recordReasoningLoss(reasoning, losses, 'the model takes no word on it');
+    if (!off) recordReasoningLoss(reasoning, losses, 'the model has no such setting');
     return undefined;
   }
   if (reasoning.mode === 'between-tools') losses.approximate('reasoning.mode', 'at any time');

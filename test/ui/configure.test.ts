@@ -302,7 +302,7 @@ browserTest('a module that is missing is an error at its field, and can not be s
     const field = page.getByLabel('Module').last();
     await field.fill('nope.ts');
     await bar.getByRole('button', { name: 'transformers[3].path' }).waitFor();
-    await page.locator('.field-error', { hasText: "Can't be used: nope.ts: the file is not there" }).waitFor();
+    await page.locator('.field-error', { hasText: "Can't be used: nope.ts: the file does not exist" }).waitFor();
     t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
     await bar.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
@@ -435,7 +435,7 @@ browserTest('a preset is made, refused while it is wrong, served, and deleted', 
     await page.getByRole('button', { name: 'Continue' }).click();
     const editor = page.getByRole('textbox', { name: 'Manifest of the preset fresh' });
     await replaceText(editor, '{ "Router": { "default": "nobody,none" } }');
-    await page.getByText('there is no provider "nobody"').first().waitFor();
+    await page.getByText('unknown provider "nobody"').first().waitFor();
     t.true(await page.getByRole('button', { name: 'Create' }).isDisabled());
     await replaceText(editor, '{ "Router": { "default": "first,small" } }');
     await page.getByRole('button', { name: 'Create' }).click();

@@ -65,15 +65,15 @@ export interface ModulePlaces {
  */
 export const findModule = async (path: string, { home, allowed }: ModulePlaces): Promise<string> => {
   const file = await realpath(resolve(home, path)).catch(() => {
-    throw new Error('the file is not there, or its folder may not be read');
+    throw new Error('the file does not exist, or its folder is not readable');
   });
   const folders = await Promise.all([home, ...allowed].map((folder) => realpath(folder).catch(() => undefined)));
   if (!folders.some((folder) => folder !== undefined && isBelow(folder, file))) {
     throw new Error(
-      "it lies outside the configuration's folder; to allow that, start the service with --allow-transformer-path and the folder",
+      "it is outside the configuration's folder; to allow that, start the service with --allow-transformer-path <folder>",
     );
   }
-  if (!(await stat(file)).isFile()) throw new Error('it is no file');
+  if (!(await stat(file)).isFile()) throw new Error('it is not a file');
   return file;
 };
 

@@ -113,11 +113,11 @@ const problemOf = (stage: unknown): string | undefined => {
   if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
   if (!isOptional(request, 'function')) return 'its request half must be a function';
   if (events !== undefined && !(isRecord(events) && typeof events.start === 'function'))
-    return 'its events half must be a machine; an RxJS operator belongs into operators.events';
+    return 'its events half must be a machine; an RxJS operator belongs in operators.events';
   if (!isRecord(operators)) return 'its operators must be an object';
   for (const half of ['request', 'events'] as const) {
     if (!isOptional(operators[half], 'function')) return `its operators.${half} must be an RxJS operator`;
-    if (operators[half] !== undefined && stage[half] !== undefined) return `it has its ${half} half twice`;
+    if (operators[half] !== undefined && stage[half] !== undefined) return `it defines its ${half} half twice`;
   }
   const has = request ?? events ?? operators.request ?? operators.events;
   return has === undefined ? 'it has neither a request half nor an events half' : undefined;

@@ -44,7 +44,7 @@ export const writeManifest = async (home: string, name: string, manifest: JsonOb
   const present = await lstat(file).catch(() => undefined);
   const leadsAway = (await realpath(folder)) !== join(await realpath(join(home, 'presets')), name);
   if (leadsAway || (present && !present.isFile())) {
-    fail('invalid-request', `The preset ${JSON.stringify(name)} leads elsewhere by a link, and isn't written to.`);
+    fail('invalid-request', `The preset ${JSON.stringify(name)} is a link to another folder, and isn't written to.`);
   }
   await writeAtomically(file, printConfig(manifest));
 };
@@ -63,7 +63,7 @@ export const checkPresetName = (name: string): void => {
   if (isPresetName(name)) return;
   fail(
     'invalid-request',
-    "A preset's name is 1 to 64 letters, digits, dots, hyphens and underscores, without a dot in front.",
+    "A preset's name is 1 to 64 letters, digits, dots, hyphens and underscores, and does not start with a dot.",
     { param: 'name' },
   );
 };
@@ -97,7 +97,7 @@ export const findPreset = async (home: string, name: string): Promise<FoundPrese
   } catch (error) {
     const code = errorCode(error) ?? 'unknown error';
     if (absent.has(code)) return undefined;
-    throw unusable(name, [{ path: 'manifest.json', message: `can't be looked at (${code})` }]);
+    throw unusable(name, [{ path: 'manifest.json', message: `can't be accessed (${code})` }]);
   }
 };
 

@@ -63,7 +63,7 @@ const answerText = (request: DemoRequest): string => {
     `Hello from the built-in demo: no real model, just "${model}", which talks about what it was sent.`,
     `I read ${count(messages.length, 'message')}${describeTools(toolsOf(request))}.`,
     ...describeImages(messages.flatMap(imagesOf)),
-    lastUser ? `You said: ${shorten(textOf(lastUser))}` : 'There was no message of a user among them.',
+    lastUser ? `You said: ${shorten(textOf(lastUser))}` : 'None of them was a user message.',
   ];
   return sentences.join(' ');
 };
@@ -88,7 +88,7 @@ const describeImages = (urls: readonly string[]): readonly string[] =>
 
 const describeImage = (url: string): string => {
   const [, mediaType = '', data] = /^data:([^;,]*)(?:;[^,]*)?,(.*)$/s.exec(url) ?? [];
-  return data === undefined ? 'one by its address' : `${mediaType}, ${Buffer.from(data, 'base64').length} bytes`;
+  return data === undefined ? 'one by URL' : `${mediaType}, ${Buffer.from(data, 'base64').length} bytes`;
 };
 
 const wantsReasoning = ({ reasoning_effort: effort, enable_thinking: enabled, thinking }: DemoRequest): boolean =>

@@ -90,7 +90,7 @@ const stream = (response: ServerResponse, records: readonly string[], paceMs: nu
 
 const sendError = (response: ServerResponse, error: unknown): void => {
   const fault: Fault =
-    error instanceof FaultError ? error.fault : { kind: 'internal', message: 'The demo met an error of its own.' };
+    error instanceof FaultError ? error.fault : { kind: 'internal', message: 'The demo had an internal error.' };
   const { message, param = null } = fault;
   sendJson(response, statuses[fault.kind] ?? 500, {
     error: { message, type: 'invalid_request_error', param, code: null },

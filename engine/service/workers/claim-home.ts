@@ -24,7 +24,7 @@ export const claimHome = async (home: string, report: (line: string) => void): P
     while (!createPidFile(home, { pid, startedAtMs, state: 'starting' })) {
       await removeStale(home, report);
       attempts += 1;
-      if (attempts > 3) throw new Error(`${pidPath(home)} is made again and again; another service seems to start.`);
+      if (attempts > 3) throw new Error(`${pidPath(home)} keeps reappearing; another service seems to be starting.`);
     }
   } catch (error) {
     const code = errorCode(error);

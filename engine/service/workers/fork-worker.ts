@@ -82,7 +82,7 @@ const waitUntilReady = (
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new Error(`A worker did not begin to serve within ${startMs / 1000} s.`));
+      reject(new Error(`A worker was not ready within ${startMs / 1000} s.`));
     }, startMs);
     const settle = (): void => {
       clearTimeout(timer);
@@ -98,7 +98,7 @@ const waitUntilReady = (
     child.on('message', listen);
     void exited.then(({ how }) => {
       settle();
-      reject(new Error(`A worker ended before it began to serve (${how}).`));
+      reject(new Error(`A worker exited before it was ready (${how}).`));
     });
   });
 

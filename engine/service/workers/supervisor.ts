@@ -116,7 +116,7 @@ export class Supervisor {
     if (this.#retiring.delete(worker) || this.#stopping) return;
     this.#serving = this.#serving.filter((other) => other !== worker);
     const waitMs = this.#backOff.next(Date.now() - worker.startedAtMs);
-    this.#options.report(`worker ${worker.pid} ended (${how}); a new one takes its place in ${waitMs} ms`);
+    this.#options.report(`worker ${worker.pid} exited (${how}); a replacement starts in ${waitMs} ms`);
     this.#options.changed(this.fleet);
     this.#replaceIn(waitMs);
   }
@@ -135,7 +135,7 @@ export class Supervisor {
     } catch (error) {
       const waitMs = this.#backOff.next(0);
       const why = error instanceof Error ? error.message : String(error);
-      this.#options.report(`no new worker could be started, the next attempt is in ${waitMs} ms: ${why}`);
+      this.#options.report(`could not start a new worker; the next attempt is in ${waitMs} ms: ${why}`);
       this.#replaceIn(waitMs);
     }
   }

@@ -247,7 +247,7 @@ test('SIGHUP takes up the configuration as it is then, in the foreground and in 
     writeFileSync(join(home, 'config.json'), '{');
     process.kill(pid, 'SIGHUP');
     const told = () => service?.out() ?? readFileSync(join(home, 'start.log'), 'utf8');
-    await until(async () => told().includes('the restart failed, the service goes on as before'));
+    await until(async () => told().includes('the restart failed; the service continues unchanged'));
     t.like(await status(), { pid, restarts: 1 });
     process.kill(pid, 'SIGTERM');
     await until(async () => !existsSync(pidFile(home)));

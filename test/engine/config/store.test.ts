@@ -252,7 +252,7 @@ test('a removed file is told of once, and made anew by the next change', async (
   await rm(configFile(home));
   await until(() => log.length > 0);
   await store.reload();
-  t.deepEqual(log, ['warn: config.json was removed; the running configuration stays']);
+  t.deepEqual(log, ['warn: config.json was removed; the running configuration stays in use']);
   t.deepEqual(store.written, { PORT: 1 });
   await store.replace({ PORT: 2 });
   t.is(await textOf(home), '{\n  "PORT": 2\n}\n');

@@ -275,9 +275,9 @@ test('several keys: what can not be used is left out by name, as long as one is 
   t.deepEqual(configOf(written).providers[0]?.apiKeys, ['s3cret', 'k2']);
   t.deepEqual(configOf(written).providers[0]?.unset, []);
   t.deepEqual(findings(written).warnings, [
-    'Providers[0].apiKey[1] is left out: the environment variable NO_KEY is not set',
-    'Providers[0].apiKey[2] is left out: it is blank',
-    'Providers[0].apiKey[3] is left out: the same key comes before it',
+    'Providers[0].apiKey[1] is ignored: the environment variable NO_KEY is not set',
+    'Providers[0].apiKey[2] is ignored: it is blank',
+    'Providers[0].apiKey[3] is ignored: the key is listed before',
   ]);
   const none = configOf({
     Providers: [{ name: 'p', api_base_url: 'http://h', api_key: ['$NO_KEY', '$NO'], models: [] }],
@@ -306,7 +306,7 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     'an open address without a key',
     { HOST: '0.0.0.0' },
     [
-      'HOST is not a loopback address: "0.0.0.0" can be reached from other machines, so APIKEY must be set, or HOST be 127.0.0.1',
+      'HOST is not a loopback address: "0.0.0.0" can be reached from other machines, so APIKEY must be set, or HOST must be 127.0.0.1',
     ],
   ],
   [
@@ -337,34 +337,28 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     { Providers: [{ name: 'p', api_base_url: 'localhost:1/v1', api_key: '', models: [] }] },
     ['Providers[0].api_base_url must be a URL (http or https)'],
   ],
-  ['a name given twice', { Providers: [p, p] }, ['Providers[1].name is "p" a second time; names must be unique']],
+  ['a name given twice', { Providers: [p, p] }, ['Providers[1].name "p" is used twice; names must be unique']],
   [
     'a name with a comma',
     { Providers: [{ ...p, name: 'a,b' }] },
-    ['Providers[0].name must not hold a comma: it ends where `provider,model` has its comma'],
+    ['Providers[0].name must not contain a comma, which separates the provider from the model'],
   ],
   ['a blank name', { Providers: [{ ...p, name: ' ' }] }, ['Providers[0].name must not be blank']],
   [
     'a default with an unknown provider',
     withRouter({ default: 'r,m' }),
-    ['Router.default is "r,m", but there is no provider "r"; there are "p", "Q"'],
+    ['Router.default names the unknown provider "r"; known providers: "p", "Q"'],
   ],
-  [
-    'a route without a model',
-    withRouter({ routes: { think: 'p,' } }),
-    ['Router.routes.think is "p,", which names no model'],
-  ],
+  ['a route without a model', withRouter({ routes: { think: 'p,' } }), ['Router.routes.think has no model: "p,"']],
   [
     'a route to a model that nobody lists',
     withRouter({ image: 'a/b' }),
-    [
-      'Router.image is "a/b", which is neither `provider,model` nor a model that a provider lists; did you mean "a/b:c"?',
-    ],
+    ['Router.image must be `provider,model` or a model that a provider lists, not "a/b"; did you mean "a/b:c"?'],
   ],
   [
     'a URL with a password',
     { Providers: [{ ...p, baseUrl: 'https://me:hush@h.example' }] },
-    ['Providers[0].baseUrl must not hold a user name or a password: they would not be sent; the credential is apiKey'],
+    ['Providers[0].baseUrl must not contain a user name or password, which would not be sent; use apiKey'],
   ],
   [
     'keys of a wrong kind',
@@ -380,9 +374,9 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
     'fallbacks that lead nowhere',
     { ...withRouter({ fallback: { default: ['p,m', 'r,m'], think: ['p,'] } }), fallback: { image: ['a/b'] } },
     [
-      'Router.fallback.default[1] is "r,m", but there is no provider "r"; there are "p", "Q"',
-      'fallback.image[0] is "a/b", which is neither `provider,model` nor a model that a provider lists; did you mean "a/b:c"?',
-      'Router.fallback.think[0] is "p,", which names no model',
+      'Router.fallback.default[1] names the unknown provider "r"; known providers: "p", "Q"',
+      'fallback.image[0] must be `provider,model` or a model that a provider lists, not "a/b"; did you mean "a/b:c"?',
+      'Router.fallback.think[0] has no model: "p,"',
     ],
   ],
   [
@@ -438,7 +432,7 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
       'PORT must be >= 0',
       'Providers[0].models must be array',
       'Providers[1].baseUrl must be a URL (http or https)',
-      'Router.default is "z,m", but there is no provider "z"; there are "p", "Q"',
+      'Router.default names the unknown provider "z"; known providers: "p", "Q"',
     ],
   ],
 ];
@@ -462,22 +456,22 @@ const warnings: readonly (readonly [string, JsonObject, readonly string[]])[] = 
   [
     'a model that its provider does not list',
     withRouter({ default: 'p,z' }),
-    ['Router.default is "p,z", but p doesn\'t list that model'],
+    [`Router.default names a model that p doesn't list: "p,z"`],
   ],
   [
     'a model that two list',
     withRouter({ default: 'm' }),
-    ['Router.default is "m", which 2 providers list; p is taken'],
+    ['Router.default names a model that 2 providers list: "m"; p is used'],
   ],
   [
     'a route in both spellings',
     withRouter({ think: 'p,m', routes: { think: 'p,n' } }),
-    ['Router.think has no effect: Router.routes.think is given too'],
+    ['Router.think has no effect: Router.routes.think is set too'],
   ],
   [
     'fallbacks in both spellings',
     { ...withRouter({ fallback: { think: ['p,m'], image: ['p,m'] } }), fallback: { think: ['q,m'], image: ['p,m'] } },
-    ['fallback.think has no effect: Router.fallback.think is given too'],
+    ['fallback.think has no effect: Router.fallback.think is set too'],
   ],
   [
     'unknown rules and figures',
@@ -497,24 +491,24 @@ const warnings: readonly (readonly [string, JsonObject, readonly string[]])[] = 
   [
     'a field in both spellings',
     { Providers: [{ ...p, api_key: 'other' }] },
-    ['Providers[0].api_key has no effect: apiKey is given too'],
+    ['Providers[0].api_key has no effect: apiKey is set too'],
   ],
   [
-    'names that differ in case alone',
+    'names that differ only in case',
     { Providers: [p, { ...q, name: 'P' }] },
-    ['Providers[1].name differs from "p" in case alone'],
+    ['Providers[1].name differs from "p" only in case'],
   ],
   [
     'an entry for an unknown provider',
     { Providers: [p], transformers: [{ name: 'x', provider: 'z' }] },
-    ['transformers[0].provider is "z", but there is no such provider: the entry has no effect'],
+    ['transformers[0].provider names the unknown provider "z": the entry has no effect'],
   ],
   [
     'variables that are not set',
     { HOST: '$H', Router: { default: '$D' }, transformers: [{ name: 'x', options: { k: '$K' } }] },
     [
-      'HOST counts as absent: the environment variable H is not set',
-      'Router.default counts as absent: the environment variable D is not set',
+      'HOST is ignored: the environment variable H is not set',
+      'Router.default is ignored: the environment variable D is not set',
       'transformers[0].options.k names the environment variable K, which is not set',
     ],
   ],

@@ -89,7 +89,7 @@ test('an edited source is never ignored, a touched one does not matter', async (
 test('without a place for the bundle the sources run', async (t) => {
   const { run, folder } = await copyGateway(t);
   await writeFile(join(folder, 'node_modules', '.cache'), 'in the way');
-  t.regex(await run(['config', 'check']), /config\.json is not there/);
+  t.regex(await run(['config', 'check']), /config\.json does not exist/);
 });
 
 test('a mistake in a source is told by the loader of the sources', async (t) => {

@@ -195,7 +195,7 @@ test('a window larger than HTTP allows takes no memory, and many blocks no time'
   t.is((await decode('zstd', [zstdFrame(8, 23)])).length, mebibyte);
   for (const frame of [zstdFrame(1, 30), Buffer.concat([zstdFrame(1, 17), zstdFrame(1, 24)]), zstdFrame(1000, 23, 1)]) {
     const error = await t.throwsAsync(decode('zstd', [frame]), { instanceOf: FaultError });
-    t.is(error?.message, "The upstream's answer is no valid zstd.");
+    t.is(error?.message, "The upstream's answer is not valid zstd.");
   }
 });
 

@@ -33,7 +33,7 @@ test('R1 a refused connection is unreachable, at once, and names host and cause 
 test('R1 a name that nobody has is unreachable', async (t) => {
   const { fault } = await read(testUpstreams(), callOf('http://nobody.invalid'));
   t.is(fault?.kind, 'upstream-unreachable');
-  t.regex(fault?.message ?? '', /^The upstream nobody\.invalid can't be reached: its name/);
+  t.regex(fault?.message ?? '', /^The upstream nobody\.invalid can't be reached: its host name/);
 });
 
 test('R1 a server that speaks no TLS is unreachable', async (t) => {

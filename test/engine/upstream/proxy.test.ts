@@ -43,7 +43,7 @@ for (const [url, environment, expected] of rules) {
 test("a proxy that can't be used is said to be so, without its text", (t) => {
   for (const value of ['socks5://user:secret@p:1', 'http://', 'http://user:secret@p:99999']) {
     const error = t.throws(() => proxyFor(new URL('https://api.example'), { HTTPS_PROXY: value }));
-    t.is(error?.message, 'The environment variable HTTPS_PROXY names no http or https proxy.');
+    t.is(error?.message, 'The environment variable HTTPS_PROXY is not the URL of an http or https proxy.');
   }
 });
 
@@ -64,7 +64,7 @@ test('a proxy whose credentials can not be decoded fails the request that would 
       t.is(fault?.kind, 'misconfigured');
       t.regex(
         fault?.message ?? '',
-        new RegExp(`^The environment variable ${name} holds a user or a password with a %`),
+        new RegExp(`^The environment variable ${name} has a user name or password with an invalid %`),
       );
       t.notRegex(fault?.message ?? '', /secret|zz/);
     }
@@ -155,7 +155,7 @@ test("a proxy's refusal is the reason given", async (t) => {
 test('a proxy that closes, or talks nonsense', async (t) => {
   for (const [refusal, words] of [
     ['HTTP/1.1 ', /closed the connection/],
-    ['SSH-2.0\r\n\r\n', /no readable way/],
+    ['SSH-2.0\r\n\r\n', /invalid response/],
   ] as const) {
     const proxy = await startProxy(9, refusal);
     const upstreams = testUpstreams({ environment: { HTTPS_PROXY: proxy.url } });

@@ -26,7 +26,7 @@ test.before(async () => {
 
 test.after.always(() => rm(top, { recursive: true, force: true }));
 
-const outside = /lies outside the configuration's folder/;
+const outside = /is outside the configuration's folder/;
 const cases: readonly (readonly [title: string, path: string, allowed: readonly string[], found: string | RegExp])[] = [
   ['a relative path', 'a.js', [], 'home/a.js'],
   ['a relative path with a dot', './stages/b.ts', [], 'home/stages/b.ts'],
@@ -44,8 +44,8 @@ const cases: readonly (readonly [title: string, path: string, allowed: readonly 
   ['outside, but allowed', '../shared/d.js', ['{top}/shared'], 'shared/d.js'],
   ['a link out, but allowed', 'link.js', ['{top}/shared'], 'shared/d.js'],
   ['another folder is allowed', '../home-of-another/e.js', ['{top}/shared', '{top}/none'], outside],
-  ['a file that is not there', 'none.js', [], /not there/],
-  ['a folder', 'stages', [], /no file/],
+  ['a file that is not there', 'none.js', [], /does not exist/],
+  ['a folder', 'stages', [], /not a file/],
   ['the folder itself', '.', [], outside],
   ['an empty path', '', [], outside],
 ];

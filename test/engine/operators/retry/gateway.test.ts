@@ -432,7 +432,7 @@ test('the queue for connections has an end: 503 with retry-after, or the fallbac
   await until(async () => (await metric('upstream_queue_length')).some((line) => line.endsWith('{provider="a"} 1')));
   const full = await ask({ model: 'a,m' });
   t.is(full.status, 503);
-  t.regex(full.text, /All connections to the upstream 127\.0\.0\.1:\d+ are in use, and 1 calls wait already/);
+  t.regex(full.text, /All connections to the upstream 127\.0\.0\.1:\d+ are in use, and 1 calls are already waiting/);
   t.is(full.headers['retry-after'], '1');
   const elsewhere = await ask();
   t.is(elsewhere.status, 200);

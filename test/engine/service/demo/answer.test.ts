@@ -140,7 +140,7 @@ test('images are acknowledged', (t) => {
       ]),
     ],
   });
-  t.regex(text, /2 images: image\/png, 70 bytes; one by its address/);
+  t.regex(text, /2 images: image\/png, 70 bytes; one by URL/);
   t.regex(text, /You said: look$/);
 });
 

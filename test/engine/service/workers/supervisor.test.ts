@@ -107,8 +107,8 @@ test('a worker that falls is replaced; attempts go on until one succeeds', async
   await until(() => serving()?.length === 2);
   t.deepEqual(serving(), [2, 3]);
   t.deepEqual(events.slice(2), [
-    'worker 1 ended (signal SIGKILL); a new one takes its place in 100 ms',
-    'no new worker could be started, the next attempt is in 200 ms: no memory',
+    'worker 1 exited (signal SIGKILL); a replacement starts in 100 ms',
+    'could not start a new worker; the next attempt is in 200 ms: no memory',
     '3 comes beside others',
   ]);
 });
