@@ -11,6 +11,7 @@ import { readReplayable, replay } from '../engine/observe/history/replay.ts';
 import { RequestDetail } from '../engine/observe/history/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, readJsonBody } from './endpoint.ts';
+import { ReplayRequest } from './schema.ts';
 
 /** Dependencies of the replay endpoint. */
 export interface ReplayParts {
@@ -20,18 +21,6 @@ export interface ReplayParts {
   readonly gatewayOf: (preset: string | undefined) => Promise<Gateway>;
 }
 
-/** The body, which is optional. */
-const ReplayRequest = Type.Object({
-  client: Type.Optional(
-    Type.Enum(['messages', 'chat', 'responses'], {
-      description: 'What the answer is written in; default: as recorded.',
-    }),
-  ),
-  speed: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 1000, default: 0, description: 'Times as fast as recorded; 0: at once.' }),
-  ),
-  stream: Type.Optional(Type.Boolean({ description: 'Default: as it was asked for.' })),
-});
 const requestReader = reader(ReplayRequest);
 const detailReader = reader(RequestDetail);
 

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../engine/model/json/json.ts';
 import { listOf, orNull, Wire } from '../engine/observe/history/schema.ts';
 
-// Schemas of what the service's own endpoints reply. Only typebox is behind them, so the web interface can import their types.
+// Schemas of what the service's own endpoints take and reply. Only typebox is behind them, so the web interface can import their types.
 
 const texts = listOf(Type.String());
 const date = Type.String({ format: 'date-time' });
@@ -236,3 +236,17 @@ export const PlanGraph = Type.Object({
   ),
 });
 export type PlanGraph = Static<typeof PlanGraph>;
+
+/** The optional body of `POST /api/requests/{id}/replay`. */
+export const ReplayRequest = Type.Object({
+  client: Type.Optional(
+    Type.Enum(['messages', 'chat', 'responses'], {
+      description: 'What the answer is written in; default: as recorded.',
+    }),
+  ),
+  speed: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1000, default: 0, description: 'Times as fast as recorded; 0: at once.' }),
+  ),
+  stream: Type.Optional(Type.Boolean({ description: 'Default: as it was asked for.' })),
+});
+export type ReplayRequest = Static<typeof ReplayRequest>;

@@ -12,6 +12,10 @@ function below(...names: readonly string[]): readonly string[] {
  * house with a trailing slash, packages of one scope with a trailing `*`, `.` for the file's own folder. `node:` modules only where they are named.
  */
 const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] = [
+  // What the web interface takes types from: nothing else may come along.
+  ['admin/schema.ts', ['engine/model/json/json.ts', 'engine/observe/history/schema.ts', 'typebox']],
+  ['engine/config/schema.ts', ['typebox']],
+  ['engine/observe/history/schema.ts', ['engine/model/json/json.ts', 'typebox']],
   // The engine's layers, from the lowest to the highest: each names the ones below that it uses.
   ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system']],
   ['engine/backpressure.ts', []],
@@ -182,7 +186,16 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['ui/src/pages/yard/', ['ui/src/', 'react', '@xyflow/react']],
 
   ['ui/src/main.tsx', ['ui/src/', 'react', 'react-dom/client']],
-  // It knows the service by its endpoints alone.
+  // It knows the service by its endpoints, and their answers by the service's schemas: types alone.
+  [
+    'ui/src/api/',
+    [
+      'ui/src/',
+      'react',
+      'admin/schema.ts',
+      ...below('config/schema.ts', 'model/json/json.ts', 'observe/history/schema.ts'),
+    ],
+  ],
   ['ui/src/', ['ui/src/', 'react']],
 ];
 
@@ -234,6 +247,25 @@ test('transformers/formats takes a protocol by its public face alone', (t) => {
     .flatMap((file) => importsOf(file).map((specifier) => [file, target(file, specifier)] as const))
     .filter(([, name]) => name.startsWith('protocols/') && !name.endsWith('/index.ts'));
   t.deepEqual(broken, []);
+});
+
+test('the web interface takes types alone from the service', (t) => {
+  const statements = /^(?:import|export)\s(type\s)?[^;]*?from '([^']+)'|\bimport\('([^']+)'\)/gms;
+  const taken = sources
+    .filter((file) => file.startsWith('ui/src/'))
+    .flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(statements)].map(([, type, name, lazy]) => ({
+        file,
+        type,
+        name: target(file, name ?? lazy ?? ''),
+      })),
+    )
+    .filter(({ name }) => /^(?:admin|engine|protocols|transformers)\//.test(name));
+  t.deepEqual(
+    taken.filter(({ type }) => type === undefined),
+    [],
+  );
+  t.true(taken.length > 5, 'the imports were found');
 });
 
 test('no vendor is named outside its row', (t) => {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
+import type { Transformer } from '../../ui/src/api/config-file.ts';
 import type { Json, JsonObject } from '../../ui/src/api/json.ts';
-import type { Transformer } from '../../ui/src/api/transformer.ts';
 import { diffLines } from '../../ui/src/config/diff-lines.ts';
 import { entryFindings } from '../../ui/src/config/entry-findings.ts';
 import { withInner, withMember } from '../../ui/src/config/field-path.ts';

@@ -20,6 +20,7 @@ export type SummaryLoss = Static<typeof SummaryLoss>;
 
 /** The wire formats that clients use. */
 export const Wire = Type.Union([Type.Literal('messages'), Type.Literal('chat'), Type.Literal('responses')]);
+export type Wire = Static<typeof Wire>;
 
 /** Summary of an ended model request. Texts chosen by clients are cut to a bounded length. */
 export const RequestSummary = Type.Object({

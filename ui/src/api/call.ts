@@ -29,7 +29,7 @@ export const call = async <T>(path: string, options: CallOptions = {}): Promise<
 export const callFor = async <T>(path: string, options: CallOptions = {}): Promise<Answer<T>> => {
   const response = await send(path, options);
   if (!response.ok) throw await failure(response);
-  // The gateway's own answer: its shapes are those of its OpenAPI document, which this folder writes down as types.
+  // The gateway's compiler holds its answers to the schemas whose types this folder takes.
   return { value: (await readJson(response)) as T, headers: response.headers };
 };
 

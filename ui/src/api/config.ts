@@ -1,5 +1,6 @@
+import type { BackupList, CheckedConfig, Outcome } from '../../../admin/schema.ts';
 import { call, callFor } from './call.ts';
-import type { ConfigFile, Finding } from './config-file.ts';
+import type { ConfigFile } from './config-file.ts';
 import type { JsonObject } from './json.ts';
 
 export type { ConfigFile, Finding, ProviderFile, RouterFile, TransformerEntry } from './config-file.ts';
@@ -10,28 +11,10 @@ export interface ReadConfig {
   readonly etag: string | undefined;
 }
 
-/** What the gateway did. */
-export interface Outcome {
-  readonly success: boolean;
-  readonly message: string;
-}
-
-/** What a configuration would bring about. */
-export interface CheckedConfig {
-  readonly faults: readonly Finding[];
-  readonly warnings: readonly Finding[];
-  /** Fields that only a restart applies. */
-  readonly restart: readonly string[];
-}
+export type { CheckedConfig, Outcome };
 
 /** An earlier configuration. */
-export interface Backup {
-  readonly name: string;
-  /** ISO 8601. */
-  readonly replacedAt: string;
-  /** In bytes. */
-  readonly size: number;
-}
+export type Backup = BackupList['backups'][number];
 
 /** Reads the configuration. */
 export const readConfig = async (signal?: AbortSignal): Promise<ReadConfig> => {
@@ -52,7 +35,7 @@ export const readConfigSchema = (signal?: AbortSignal): Promise<JsonObject> => c
 
 /** Earlier configurations, newest first. */
 export const listBackups = async (signal?: AbortSignal): Promise<readonly Backup[]> =>
-  (await call<{ readonly backups: readonly Backup[] }>('/api/config/backups', { signal })).backups;
+  (await call<BackupList>('/api/config/backups', { signal })).backups;
 
 /** One of them, as it was written. */
 export const readBackup = (name: string, signal?: AbortSignal): Promise<ConfigFile> =>

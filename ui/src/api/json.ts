@@ -1,10 +1,6 @@
-/** What JSON can hold. */
-export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+import type { Json, JsonObject } from '../../../engine/model/json/json.ts';
 
-/** A JSON object; a name that isn't there reads as `undefined`. */
-export interface JsonObject {
-  readonly [name: string]: Json | undefined;
-}
+export type { Json, JsonObject };
 
 /** Neither null, nor a list, nor a plain value. */
 export const isJsonObject = (value: unknown): value is JsonObject =>

@@ -1,16 +1,9 @@
+import type { LogFile } from '../../../admin/schema.ts';
 import { call, failure, send } from './call.ts';
 import type { Outcome } from './config.ts';
 import { textListReader } from './text-list-reader.ts';
 
-/** A log file. */
-export interface LogFile {
-  readonly name: string;
-  readonly path: string;
-  /** In bytes. */
-  readonly size: number;
-  /** ISO 8601. */
-  readonly lastModified: string;
-}
+export type { LogFile };
 
 /** All log files, newest first. */
 export const listLogs = (signal?: AbortSignal): Promise<readonly LogFile[]> => call('/api/logs/files', { signal });

@@ -1,20 +1,15 @@
+import type { PresetList } from '../../../admin/schema.ts';
 import { call } from './call.ts';
-import type { ConfigFile, Finding, Outcome } from './config.ts';
+import type { ConfigFile, Outcome } from './config.ts';
 
 /** A preset of the configuration's folder. */
-export interface Preset {
-  readonly name: string;
-  /** Below which path it is served: `/preset/<name>`. */
-  readonly path: string;
-  /** Why it can't be used. */
-  readonly faults?: readonly Finding[];
-}
+export type Preset = PresetList['presets'][number];
 
 const at = (name: string): string => `/api/presets/${encodeURIComponent(name)}`;
 
 /** All presets. */
 export const listPresets = async (signal?: AbortSignal): Promise<readonly Preset[]> =>
-  (await call<{ readonly presets: readonly Preset[] }>('/api/presets', { signal })).presets;
+  (await call<PresetList>('/api/presets', { signal })).presets;
 
 /** A preset's manifest as it is written: the fields of a configuration that it sets. */
 export const readPreset = (name: string, signal?: AbortSignal): Promise<ConfigFile> => call(at(name), { signal });

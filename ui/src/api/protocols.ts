@@ -1,8 +1,10 @@
-/** The protocols that clients may speak. */
-export const protocols = ['messages', 'chat', 'responses'] as const;
+import type { Wire as Protocol } from '../../../engine/observe/history/schema.ts';
 
-/** One of them. */
-export type Protocol = (typeof protocols)[number];
+/** A protocol that clients may speak. */
+export type { Protocol };
+
+/** All of them. */
+export const protocols = ['messages', 'chat', 'responses'] as const satisfies readonly Protocol[];
 
 /** What people call them. */
 export const protocolTitles: Readonly<Record<Protocol, string>> = {

@@ -1,7 +1,7 @@
 import { call } from './call.ts';
-import type { Transformer } from './transformer.ts';
+import type { Transformer } from './config-file.ts';
 
-export type { Transformer } from './transformer.ts';
+export type { Transformer } from './config-file.ts';
 
 /** All transformers. */
 export const listTransformers = async (signal?: AbortSignal): Promise<readonly Transformer[]> =>

@@ -1,5 +1,4 @@
-import type { ConfigFile, Finding } from '../api/config-file.ts';
-import type { Transformer } from '../api/transformer.ts';
+import type { ConfigFile, Finding, Transformer } from '../api/config-file.ts';
 import { entryOf, knownOf } from './entry.ts';
 import { sameJson } from './same-json.ts';
 import { schemaFaults } from './schema-faults.ts';

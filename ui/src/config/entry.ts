@@ -1,5 +1,4 @@
-import type { TransformerEntry } from '../api/config-file.ts';
-import type { Transformer } from '../api/transformer.ts';
+import type { Transformer, TransformerEntry } from '../api/config-file.ts';
 
 /** A transformer entry in its object form. */
 export type Entry = Exclude<TransformerEntry, string>;
