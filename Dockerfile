@@ -12,6 +12,7 @@ FROM node:24-trixie-slim AS interface
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY engine/launch ./engine/launch
 COPY ui ./ui
 RUN npm run build
 

@@ -1,11 +1,11 @@
 // @ts-check
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
 import { bundleOptions } from '../../engine/launch/compile.js';
-import { describeSource, isUnchanged } from '../../engine/launch/sources.js';
+import { freshBuild, recordBuild } from '../../engine/launch/stale-build.js';
 
 /*
  * The tests as JavaScript. A test file's process loads a few compiled modules instead of a thousand through a loader, which takes
@@ -14,17 +14,13 @@ import { describeSource, isUnchanged } from '../../engine/launch/sources.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'switchyard-tests');
-const manifestPath = join(cache, 'manifest.json');
+const record = join(cache, 'manifest.json');
 
 /** What decides how the tests are compiled. */
 const own = ['engine/launch/compile.js', 'test/runner/compile.js'];
 
 /** Compiled folders are removed at this age, in milliseconds: no run takes so long. */
 const maxAgeMs = 3_600_000;
-
-/**
- * @typedef {{ readonly folder: string, readonly tests: readonly string[], readonly sources: readonly import('../../engine/launch/sources.js').Source[] }} Manifest
- */
 
 /** All test files, relative to the root. */
 export const testFiles = () =>
@@ -41,8 +37,9 @@ export const testFiles = () =>
  */
 export const compileTests = async (args) => {
   const tests = testFiles();
-  const compiled = current(tests);
-  if (compiled) return compiled;
+  const key = tests.join();
+  const compiled = freshBuild(record, root, key);
+  if (compiled && existsSync(compiled)) return compiled;
   removeOld();
   const named = namedFiles(args);
   const folder = join(cache, `${Date.now()}-${process.pid}`);
@@ -50,33 +47,9 @@ export const compileTests = async (args) => {
   // The compiler is a process of its own, which would stay for as long as the runner.
   const inputs = await compileTo(folder, named ?? tests).finally(stop);
   if (named) return folder;
-  const files = Object.keys(inputs).filter((file) => !file.startsWith('slim:'));
-  const sources = [...own, ...files].map((path) => describeSource(root, path));
-  // Which state of a file went in is unknown if it has changed since the start.
-  if (sources.every(({ mtimeMs }) => mtimeMs < startedAtMs)) writeManifest({ folder, tests, sources });
+  const files = [...own, ...Object.keys(inputs).filter((file) => !file.startsWith('slim:'))];
+  recordBuild(record, root, { key, folder, files, startedAtMs });
   return folder;
-};
-
-/**
- * @param {readonly string[]} tests
- * @returns {string | undefined}
- */
-const current = (tests) => {
-  try {
-    /** @type {Manifest} */
-    const manifest = JSON.parse(readFileSync(manifestPath, 'utf8'));
-    const fits = existsSync(manifest.folder) && manifest.tests.join() === tests.join();
-    return fits && manifest.sources.every((source) => isUnchanged(root, source)) ? manifest.folder : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-/** @param {Manifest} manifest */
-const writeManifest = (manifest) => {
-  const draft = `${manifestPath}.${process.pid}`;
-  writeFileSync(draft, JSON.stringify(manifest));
-  renameSync(draft, manifestPath);
 };
 
 /**

@@ -24,7 +24,8 @@ const smallSources = async (t: ExecutionContext): Promise<string> => {
   return folder;
 };
 
-const own = ['build.js', 'vite.config.js', 'tsconfig.json', 'index.html', 'src/style'].map((name) => join('ui', name));
+const buildScript = ['ui/build.js', 'engine/launch/stale-build.js'];
+const own = [...buildScript, 'ui/vite.config.js', 'ui/tsconfig.json', 'ui/index.html', 'ui/src/style'];
 
 const build = (
   folder: string,
@@ -119,7 +120,6 @@ test('where a tool lacks its build for this platform, that is one line, and no f
 test('where only the built files are, nothing is to do', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  await mkdir(join(folder, 'ui'));
-  await cp(join(root, 'ui/build.js'), join(folder, 'ui/build.js'));
+  for (const name of buildScript) await cp(join(root, name), join(folder, name));
   t.deepEqual(await build(folder), { code: 0, says: '' });
 });

@@ -86,6 +86,18 @@ test('an edited source is never ignored, a touched one does not matter', async (
   t.deepEqual(await bundles(), before);
 });
 
+test('a build that is under way elsewhere is left alone, one that was killed is not', async (t) => {
+  const { run, bundles, cache } = await copyGateway(t);
+  await mkdir(cache, { recursive: true });
+  await writeFile(join(cache, 'lock'), String(process.pid));
+  await run(['--version']);
+  t.deepEqual(await bundles(), []);
+  // No process has so high a number.
+  await writeFile(join(cache, 'lock'), '4194305');
+  await run(['--version']);
+  t.is((await bundles()).length, 1);
+});
+
 test('without a place for the bundle the sources run', async (t) => {
   const { run, folder } = await copyGateway(t);
   await writeFile(join(folder, 'node_modules', '.cache'), 'in the way');
@@ -121,7 +133,7 @@ test('custom transformers in TypeScript see the packages that the bundle runs', 
   await writeFile(join(folder, 'config.json'), JSON.stringify(config));
   for (const env of [{}, { SWITCHYARD_BUNDLE: 'off' }]) {
     const error = await t.throwsAsync<Error & { stderr: string }>(run(['explain', '--model', 'any'], env));
-    t.regex(error?.stderr ?? '', /would be refused: refused by shout, true/);
+    t.regex(error?.stderr ?? '', /would be rejected: refused by shout, true/);
   }
   t.is((await bundles()).length, 1);
 });

@@ -1,0 +1,113 @@
+// @ts-check
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/*
+ * What a build was made from. A record beside the build lists its sources, so that the next start sees whether one has changed.
+ */
+
+/**
+ * The record of a build. `key` holds what else decides the result; `folder` has the built files.
+ * @typedef {{ readonly key: string, readonly folder: string, readonly sources: readonly Source[] }} BuildRecord
+ *
+ * A source file as it was at build time.
+ * @typedef {{ readonly path: string, readonly size: number, readonly mtimeMs: number, readonly digest: string }} Source
+ */
+
+/**
+ * The folder of the recorded build. `undefined` if there is none, if it has another key, or if one of its sources has changed.
+ * @param {string} record path of the record
+ * @param {string} root the folder that the sources' paths are relative to
+ * @param {string} key
+ * @returns {string | undefined}
+ */
+export const freshBuild = (record, root, key) => {
+  try {
+    /** @type {BuildRecord} */
+    const build = JSON.parse(readFileSync(record, 'utf8'));
+    return build.key === key && build.sources.every((source) => isUnchanged(root, source)) ? build.folder : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Records a build. If a source changed since `startedAtMs`, which version went in is unknown; then nothing is recorded, and the
+ * next start builds again.
+ * @param {string} record
+ * @param {string} root
+ * @param {{ readonly key: string, readonly folder: string, readonly files: readonly string[], readonly startedAtMs: number }} build
+ */
+export const recordBuild = (record, root, { key, folder, files, startedAtMs }) => {
+  const sources = files.map((path) => describeSource(root, path));
+  if (!sources.every(({ mtimeMs }) => mtimeMs < startedAtMs)) return;
+  const draft = `${record}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify({ key, folder, sources }));
+  renameSync(draft, record);
+};
+
+/** Age after which a build is considered stuck, in milliseconds. */
+const maxBuildMs = 120_000;
+
+/**
+ * Takes the lock file of a build. `undefined` if another running process has it.
+ * @param {string} path
+ * @returns {(() => void) | undefined} releases the lock
+ */
+export const lockBuild = (path) => {
+  try {
+    writeFileSync(path, String(process.pid), { flag: 'wx' });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    if (isHeld(path)) return undefined;
+    rmSync(path, { force: true });
+    return lockBuild(path);
+  }
+  return () => rmSync(path, { force: true });
+};
+
+/** @param {string} path */
+const isHeld = (path) => {
+  try {
+    if (Date.now() - statSync(path).mtimeMs > maxBuildMs) return false;
+    const pid = Number(readFileSync(path, 'utf8'));
+    // An empty file is about to get its process id. This process holds no lock yet: in a container, ids repeat.
+    return pid === 0 || (pid !== process.pid && process.kill(pid, 0));
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+};
+
+/** @param {unknown} error */
+const codeOf = (error) => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/**
+ * @param {string} root
+ * @param {string} path
+ * @returns {Source}
+ */
+const describeSource = (root, path) => {
+  const { size, mtimeMs } = statSync(join(root, path));
+  return { path, size, mtimeMs, digest: digestOf(root, path) };
+};
+
+/**
+ * Whether a file is unchanged. Compares digests if only the time differs: a copied folder has new times.
+ * @param {string} root
+ * @param {Source} source
+ */
+const isUnchanged = (root, { path, size, mtimeMs, digest }) => {
+  const now = statSync(join(root, path), { throwIfNoEntry: false });
+  if (now?.size !== size) return false;
+  return now.mtimeMs === mtimeMs || digestOf(root, path) === digest;
+};
+
+/**
+ * @param {string} root
+ * @param {string} path
+ */
+const digestOf = (root, path) =>
+  createHash('sha256')
+    .update(readFileSync(join(root, path)))
+    .digest('base64url');
