@@ -15,7 +15,7 @@ export interface Place {
 export type Rhythm =
   /**
    * So many clients, each with its next request as soon as it has its answer, until the time is over. At least `least` are sent,
-   * unless that takes five times as long, and at most `most`.
+   * unless that takes twenty times as long, as on a very busy machine, and at most `most`.
    */
   | {
       readonly type: 'closed';

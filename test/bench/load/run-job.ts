@@ -80,7 +80,7 @@ class Run {
     let sent = 0;
     const isOver = (): boolean => {
       const spentMs = performance.now() - startedAt;
-      return sent >= most || (sent > 0 && spentMs >= (sent < least ? forMs * 5 : forMs));
+      return sent >= most || (sent > 0 && spentMs >= (sent < least ? forMs * 20 : forMs));
     };
     const client = (): Promise<void> =>
       new Promise((resolve) => {

@@ -19,7 +19,7 @@ interface Clients {
   readonly clients: number;
   /** Requests after which the compiler has done what it will do. */
   readonly least: number;
-  /** The shortest warm-up; the longest is five times that. */
+  /** The shortest warm-up. */
   readonly forMs?: number;
   readonly bodyBytes?: number;
 }

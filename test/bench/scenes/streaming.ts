@@ -4,7 +4,6 @@ import type { Scene } from './scene.ts';
 import type { WarmUp } from './take-turns.ts';
 
 const roundMs = { full: 600, brief: 400, quick: 400 } as const;
-const pacedSeconds = { full: 10, brief: 2, quick: 5 } as const;
 
 /** Opening a stream is compiled after so many of them. */
 const shortStreams: WarmUp = {
@@ -29,24 +28,29 @@ interface PacedScene {
   readonly name: string;
   readonly streams: number;
   readonly perSecond: number;
+  /** Of a full round. In less than ten, the streams' opening outweighs the rest. */
+  readonly seconds?: number;
+  readonly rounds?: number;
   readonly after?: readonly WarmUp[];
   readonly about?: string;
 }
 
-const paced = ({ name, streams, perSecond, after = [], about = '' }: PacedScene): Scene =>
-  loadScene({
+const paced = ({ name, streams, perSecond, seconds = 10, rounds = 2, after = [], about = '' }: PacedScene): Scene => {
+  const lasts = { full: seconds, brief: 2, quick: 5 } as const;
+  return loadScene({
     name,
     groups: ['streaming', 'paced'],
-    about: `${streams} streams of ${perSecond} deltas a second for ${pacedSeconds.full} s, each delta a write of its own${about}`,
+    about: `${streams} streams of ${perSecond} deltas a second for ${seconds} s, each delta a write of its own${about}`,
     unit: 'delta',
     bodyBytes: 1_400,
     plan: (extent) =>
-      streamedAnswer({ deltas: perSecond * pacedSeconds[extent], intervalMs: 1_000 / perSecond, stamped: true }),
+      streamedAnswer({ deltas: perSecond * lasts[extent], intervalMs: 1_000 / perSecond, stamped: true }),
     rhythm: () => ({ type: 'burst', streams, overMs: 1_000 }),
     warmUp: () => [shortStreams, quickStreams, ...after],
-    rounds: { full: 2, brief: 1, quick: 1 },
+    rounds: { full: rounds, brief: 1, quick: 1 },
     fullPairs: ['messages→chat', 'chat→chat'],
   });
+};
 
 /** Streamed answers: one as fast as it goes, many short ones, many at the pace at which models write. */
 export const streamingScenes: readonly Scene[] = [
@@ -92,6 +96,8 @@ export const streamingScenes: readonly Scene[] = [
     name: 'paced-bodies',
     streams: 1_000,
     perSecond: 5,
+    seconds: 5,
+    rounds: 1,
     after: [largeBodies],
     about: ', after 100 requests of 1 MB: for the memory',
   }),
