@@ -32,6 +32,7 @@ const banner = [
 const slimUndici = `
   export { default as Client } from 'undici/lib/dispatcher/client.js';
   export { default as errors } from 'undici/lib/core/errors.js';
+  export { default as util } from 'undici/lib/core/util.js';
 `;
 
 /** @type {import('esbuild').Plugin} */

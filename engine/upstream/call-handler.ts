@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { Observable, type Subscriber } from 'rxjs';
-import type { Dispatcher } from 'undici';
-import type { Pausable } from '../backpressure.ts';
+import { type Dispatcher, util } from 'undici';
+import type { Backpressure, Pausable } from '../backpressure.ts';
 import type { Headers } from '../model/protocol.ts';
 import type { Connection } from './connection.ts';
 import { type DecompressLimits, plainAnswer } from './decompress.ts';
@@ -27,17 +27,29 @@ const drainMs = 1000;
 /** The limits of calls: their timeouts, their number, the size of a decompressed answer. */
 type CallLimits = UpstreamTimeouts & PoolLimits & DecompressLimits;
 
+/** Where a call goes. */
+export interface CallTarget {
+  readonly pool: ConnectionPool;
+  /** The URL's path and query. */
+  readonly path: string;
+}
+
 /** One upstream call. Passes undici's callbacks on to the subscribers of the call and of the answer's body. */
 export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
-  readonly #call: Omit<UpstreamCall, 'body'>;
+  readonly #method: 'GET' | 'POST';
+  readonly #url: URL;
+  readonly #headers: UpstreamCall['headers'];
+  readonly #backpressure: Backpressure;
+  readonly #target: CallTarget;
   /** The request's body, for as long as it may be sent again. */
   #payload: string | Uint8Array | undefined;
-  readonly #pool: ConnectionPool;
   readonly #limits: CallLimits;
   readonly #subscriber: Subscriber<UpstreamAnswer>;
   #body: Subscriber<Uint8Array> | undefined;
   #connection: Connection | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
+  /** undici reads no further until `#readOn` is called. */
+  #paused = false;
+  #readOn: (() => void) | undefined;
   /** The error for a body that is subscribed too late. */
   #failure: Error | undefined;
   #sentAtMs = 0;
@@ -51,21 +63,24 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
   #payloadTimer: NodeJS.Timeout | undefined;
 
   constructor(
-    { body, ...call }: UpstreamCall,
-    pool: ConnectionPool,
+    { method = 'POST', url, headers, backpressure, body }: UpstreamCall,
+    target: CallTarget,
     limits: CallLimits,
     subscriber: Subscriber<UpstreamAnswer>,
   ) {
-    this.#call = call;
+    this.#method = method;
+    this.#url = url;
+    this.#headers = headers;
+    this.#backpressure = backpressure;
     this.#payload = body;
-    this.#pool = pool;
+    this.#target = target;
     this.#limits = limits;
     this.#subscriber = subscriber;
   }
 
   /** Returns what ends the call at any stage; it holds nothing of the request. */
   start(): () => void {
-    this.#pool.acquire(this);
+    this.#target.pool.acquire(this);
     return () => this.#abandon();
   }
 
@@ -79,8 +94,8 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     if (this.#done) return;
     this.#failure = new Error('The body of an upstream answer was subscribed after its call had been given up.');
     this.#settle();
-    this.#pool.withdraw(this);
-    if (this.#connection) this.#pool.release(this.#connection, false);
+    this.#target.pool.withdraw(this);
+    if (this.#connection) this.#target.pool.release(this.#connection, false);
     this.#subscriber.complete();
   }
 
@@ -88,73 +103,73 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
   #drain(): void {
     if (this.#body === undefined) return;
     this.#body = undefined;
-    this.#call.backpressure.detach(this);
+    this.#backpressure.detach(this);
     // In a microtask, since the end has usually arrived with the last chunk.
     queueMicrotask(() => {
       if (this.#done) return;
       this.#drainTimer = setTimeout(() => this.#close(), drainMs);
-      if (this.#controller) this.#connection?.resume(this.#controller);
+      this.#continue();
     });
     this.#subscriber.complete();
   }
 
   pause(): void {
-    if (this.#controller) this.#connection?.pause(this.#controller);
+    this.#paused = true;
+    this.#connection?.pause();
   }
 
   resume(): void {
+    if (!this.#paused) return;
     // In a microtask: this may run in an undici callback, and its parser, shared by all connections, isn't reentrant.
     queueMicrotask(() => {
-      if (!this.#done && this.#flowing && this.#controller) this.#connection?.resume(this.#controller);
+      if (!this.#done && this.#flowing) this.#continue();
     });
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
+  onConnect(): void {
     // undici's own timer restarts with each interim response, of which there may be any number.
     clearTimeout(this.#firstByteTimer);
-    this.#firstByteTimer = setTimeout(this.#giveUp, this.#limits.firstByteMs);
+    this.#firstByteTimer = setTimeout(() => this.#giveUp(), this.#limits.firstByteMs);
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-  ): void {
-    if (this.#done || status < 200) return;
+  onHeaders(status: number, headers: readonly Buffer[], readOn: () => void): boolean {
+    if (this.#done || status < 200) return true;
     this.#answered = true;
+    this.#readOn = readOn;
     this.#payload = undefined;
     clearTimeout(this.#firstByteTimer);
     clearTimeout(this.#payloadTimer);
-    this.#call.backpressure.attach(this);
+    this.#backpressure.attach(this);
     const answer: UpstreamAnswer = {
       status,
-      headers: joinValues(headers),
+      headers: readHeaders(headers),
       body: new Observable((body) => this.#open(body)),
       drain: () => {
         this.#complete = true;
       },
     };
-    this.#subscriber.next(plainAnswer(answer, this.#limits, this.#call.backpressure));
+    this.#subscriber.next(plainAnswer(answer, this.#limits, this.#backpressure));
     if (!this.#flowing) this.pause();
+    return !this.#paused;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(chunk: Buffer): boolean {
     // undici's parser emits an empty chunk when it resumes a body that ends with its connection.
     if (chunk.length > 0) this.#body?.next(chunk);
+    return !this.#paused;
   }
 
-  onResponseEnd(): void {
+  onComplete(): void {
     if (this.#done) return;
     this.#settle();
     const connection = this.#connection;
     // In a microtask: undici ends the exchange only after this callback and would mix it up with the next.
-    if (connection) queueMicrotask(() => this.#pool.release(connection, true));
+    if (connection) queueMicrotask(() => this.#target.pool.release(connection, true));
     this.#body?.complete();
     this.#subscriber.complete();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     if (this.#done) return;
     const connection = this.#connection;
     if (connection && this.#isStale(error)) {
@@ -162,43 +177,41 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
       return;
     }
     this.#settle();
-    if (connection) this.#pool.release(connection, false);
-    this.#failure = callFault(this.#call.url.host, error, this.#limits);
+    if (connection) this.#target.pool.release(connection, false);
+    this.#failure = callFault(this.#url.host, error, this.#limits);
     if (this.#answered) this.#body?.error(this.#failure);
     else this.#subscriber.error(this.#failure);
     this.#subscriber.complete();
   }
 
-  readonly onConnection = (connection: Connection): void => {
-    const { method = 'POST', url, headers } = this.#call;
+  onConnection(connection: Connection): void {
     this.#connection = connection;
     this.#sentAtMs = performance.now();
     const body = this.#takePayload(connection.reused && !this.#resent);
     connection.dispatch(
       {
-        method,
-        path: url.pathname + url.search,
-        headers,
+        method: this.#method,
+        path: this.#target.path,
+        headers: this.#headers,
         body,
         headersTimeout: 0,
         bodyTimeout: this.#limits.idleMs,
       },
       this,
     );
-  };
+  }
 
   /** Fails the call: no answer has come in time. */
-  readonly #giveUp = (): void => {
-    const { host } = this.#call.url;
+  #giveUp(): void {
     this.#settle();
-    if (this.#connection) this.#pool.release(this.#connection, false);
-    this.#subscriber.error(firstByteTimeout(host, this.#limits.firstByteMs));
-  };
+    if (this.#connection) this.#target.pool.release(this.#connection, false);
+    this.#subscriber.error(firstByteTimeout(this.#url.host, this.#limits.firstByteMs));
+  }
 
-  readonly onRejected = (why: 'full' | 'late'): void => {
+  onRejected(why: 'full' | 'late'): void {
     this.#settle();
-    this.#subscriber.error(poolFault(this.#call.url.host, why, this.#limits));
-  };
+    this.#subscriber.error(poolFault(this.#url.host, why, this.#limits));
+  }
 
   /** The body for undici. It is kept only if it may be sent again. */
   #takePayload(mayResend: boolean): string | Uint8Array | Readable {
@@ -222,7 +235,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     this.#resent = true;
     clearTimeout(this.#firstByteTimer);
     this.#connection = undefined;
-    this.#pool.replace(connection, this);
+    this.#target.pool.replace(connection, this);
   }
 
   #open(body: Subscriber<Uint8Array>): (() => void) | undefined {
@@ -235,8 +248,16 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     return () => this.#abandon();
   }
 
+  #continue(): void {
+    if (!this.#paused) return;
+    this.#connection?.resume(() => {
+      this.#paused = false;
+      this.#readOn?.();
+    });
+  }
+
   get #flowing(): boolean {
-    return this.#body !== undefined && !this.#call.backpressure.paused;
+    return this.#body !== undefined && !this.#backpressure.paused;
   }
 
   #settle(): void {
@@ -245,7 +266,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     clearTimeout(this.#payloadTimer);
     clearTimeout(this.#firstByteTimer);
     clearTimeout(this.#drainTimer);
-    this.#call.backpressure.detach(this);
+    this.#backpressure.detach(this);
   }
 }
 
@@ -265,11 +286,13 @@ class SentOnce extends Readable {
   }
 }
 
-const joinValues = (headers: Readonly<Record<string, string | string[] | undefined>>): Headers => {
-  const joined: Record<string, string> = {};
-  for (const name in headers) {
-    const value = headers[name] ?? '';
-    joined[name] = typeof value === 'string' ? value : value.join(', ');
+/** The headers by lower-case name; repeated ones are joined. */
+const readHeaders = (raw: readonly Buffer[]): Headers => {
+  const headers: Record<string, string> = {};
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = util.headerNameToString(raw[at] ?? '');
+    const value = raw[at + 1]?.toString('latin1') ?? '';
+    headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value;
   }
-  return joined;
+  return headers;
 };

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import type { Environment } from '../config/env.ts';
 import { fail } from '../model/fault.ts';
-import { CallHandler } from './call-handler.ts';
+import { CallHandler, type CallTarget } from './call-handler.ts';
 import type { DecompressLimits } from './decompress.ts';
 import type { PoolLimits, UpstreamTimeouts } from './limits.ts';
 import { ConnectionPool, type PoolStats } from './pool.ts';
@@ -26,6 +26,14 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
   const pools = new Map<string, ConnectionPool>();
   let closing = false;
 
+  /** Plans share their URLs, whose parts would be cut out anew for each call. */
+  const targets = new WeakMap<URL, CallTarget>();
+  const targetOf = (url: URL): CallTarget => {
+    const target = targets.get(url) ?? { pool: poolFor(url), path: url.pathname + url.search };
+    targets.set(url, target);
+    return target;
+  };
+
   const poolFor = (url: URL): ConnectionPool => {
     const known = pools.get(url.origin);
     if (known) return known;
@@ -40,7 +48,7 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
 
   return {
     call: (call) =>
-      new Observable((subscriber) => new CallHandler(call, poolFor(call.url), options, subscriber).start()),
+      new Observable((subscriber) => new CallHandler(call, targetOf(call.url), options, subscriber).start()),
     poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
     async close() {
       closing = true;

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
  */
 export class EndGate {
   readonly #socket: Socket;
-  readonly #emit: Socket['emit'];
+  readonly #emit: (event: string | symbol, ...values: unknown[]) => boolean;
   #held = false;
   #ended = false;
 
@@ -16,7 +16,7 @@ export class EndGate {
     this.#emit = socket.emit;
     socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
       if (event === 'end') return this.#end();
-      return Reflect.apply(this.#emit, socket, [event, ...values]);
+      return this.#emit.call(socket, event, ...values);
     };
   }
 
@@ -35,7 +35,7 @@ export class EndGate {
     this.#ended = true;
     if (this.#held || this.#socket.destroyed) return true;
     this.#ended = false;
-    Reflect.apply(this.#emit, this.#socket, ['end']);
+    this.#emit.call(this.#socket, 'end');
     this.#socket.end();
     return true;
   }

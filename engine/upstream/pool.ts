@@ -80,7 +80,7 @@ export class ConnectionPool {
     } else {
       connection.destroy();
     }
-    const [next] = this.#waiting.keys();
+    const next = this.#waiting.size > 0 ? this.#waiting.keys().next().value : undefined;
     if (next !== undefined) {
       this.withdraw(next);
       this.#give(next);
@@ -135,9 +135,9 @@ export class ConnectionPool {
     this.#timer = undefined;
   }
 
-  #give({ onConnection }: PoolRequest): void {
+  #give(request: PoolRequest): void {
     this.#inUse += 1;
-    onConnection(this.#idle.pop() ?? new Connection(this.#target, (connection) => this.#forget(connection)));
+    request.onConnection(this.#idle.pop() ?? new Connection(this.#target, (connection) => this.#forget(connection)));
   }
 
   /** Removes a lost connection if it is idle. One in use reconnects by itself or fails its call. */

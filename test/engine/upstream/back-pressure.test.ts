@@ -153,12 +153,9 @@ for (const [title, raw] of whole) {
           });
       });
       await pause(150);
-      backpressure.resume();
-      if (moment === 'head') {
-        await pause(50);
-        backpressure.resume();
-      }
-      await ended;
+      // Again and again: on a busy machine the chunk comes after the first time.
+      const resuming = setInterval(() => backpressure.resume(), 50);
+      await ended.finally(() => clearInterval(resuming));
       t.is(Buffer.concat(received).toString(), raw.endsWith('\r\n\r\nabc') || raw.includes('\r\nabc\r\n') ? 'abc' : '');
       await until(() => upstream.openSockets === 0);
     });
