@@ -42,7 +42,7 @@ const build = (
 
 const madeAtMs = async (folder: string): Promise<number> => (await stat(join(folder, 'ui/dist/index.html'))).mtimeMs;
 
-test('a build makes whole files with names of their own, and is only made anew when a source is another one', async (t) => {
+test('a build writes hashed files, and is repeated only if a source changed', async (t) => {
   const folder = await smallSources(t);
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   t.deepEqual(await build(folder), { code: 0, says: '' });
@@ -84,7 +84,7 @@ test('a build makes whole files with names of their own, and is only made anew w
   );
 });
 
-test('where the packages for it are missing, that is said, and only fails where it was asked for', async (t) => {
+test('missing packages are reported, and fail the build only without --optional', async (t) => {
   const folder = await smallSources(t);
   const failed = await build(folder);
   t.is(failed.code, 1);
@@ -92,7 +92,7 @@ test('where the packages for it are missing, that is said, and only fails where 
   t.is((await build(folder, '--optional')).code, 0);
 });
 
-test('where a tool lacks its build for this platform, that is one line, and no failure of an installation', async (t) => {
+test('a tool without a build for this platform is reported in one line and does not fail an installation', async (t) => {
   const folder = await smallSources(t);
   // As rollup behaves without its native package: it throws while it is loaded, and a second time where nothing listens.
   await mkdir(join(folder, 'node_modules/vite'), { recursive: true });
@@ -117,7 +117,7 @@ test('where a tool lacks its build for this platform, that is one line, and no f
   t.false((await readdir(join(folder, 'ui'))).includes('.building'));
 });
 
-test('where only the built files are, nothing is to do', async (t) => {
+test('without sources, nothing is built', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (const name of buildScript) await cp(join(root, name), join(folder, name));

@@ -20,7 +20,7 @@ const objects: fc.Arbitrary<JsonObject> = fc
   // As it comes from the gateway: read from a text.
   .map((value) => JSON.parse(JSON.stringify(value)));
 
-test('two values that differ in the order of members alone are the same', (t) => {
+test('values that differ only in member order are equal', (t) => {
   t.true(sameJson({ a: 1, b: [{ c: null, d: 2 }] }, { b: [{ d: 2, c: null }], a: 1 }));
   t.false(sameJson([1, 2], [2, 1]));
   t.false(sameJson({ a: null }, {}));
@@ -45,7 +45,7 @@ const merges: readonly (readonly [string, JsonObject, JsonObject, JsonObject, Js
 ];
 
 for (const [title, base, mine, theirs, expected, conflicts] of merges) {
-  test(`changes go on top of others: ${title}`, (t) => {
+  test(`a merge of ${title}`, (t) => {
     const merged = mergeChanges(base, mine, theirs);
     t.deepEqual(merged.value, expected);
     t.deepEqual(
@@ -55,7 +55,7 @@ for (const [title, base, mine, theirs, expected, conflicts] of merges) {
   });
 }
 
-test('changes go on top of others: whoever changed nothing gets what the other has', (t) => {
+test('a merge with an unchanged side gives the other side', (t) => {
   fc.assert(
     fc.property(objects, objects, (base, changed) => {
       const [mine, theirs] = [mergeChanges(base, changed, base), mergeChanges(base, base, changed)];
@@ -69,7 +69,7 @@ test('changes go on top of others: whoever changed nothing gets what the other h
   t.pass();
 });
 
-test('changes go on top of others: both sides meet in the same conflicts', (t) => {
+test('a merge has the same conflicts from both sides', (t) => {
   fc.assert(
     fc.property(objects, objects, objects, (base, one, other) => {
       const paths = [mergeChanges(base, one, other), mergeChanges(base, other, one)].map(({ conflicts }) =>
@@ -81,7 +81,7 @@ test('changes go on top of others: both sides meet in the same conflicts', (t) =
   t.pass();
 });
 
-test('the difference of two texts leads from one to the other, and is as short as can be', (t) => {
+test('the diff of two texts is correct and minimal', (t) => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(lines, lines, (before, after) => {
@@ -108,24 +108,24 @@ const longestCommon = (one: readonly string[], other: readonly string[]): number
   return rows.at(-1) ?? 0;
 };
 
-test('texts that differ in everything are compared in no time', (t) => {
+test('a diff of entirely different texts is fast', (t) => {
   const many = (name: string) => Array.from({ length: 5_000 }, (_, at) => `${name} ${at}`).join('\n');
   const startedMs = cpuTimeMs();
   t.is(diffLines(many('a'), many('b')).length, 10_000);
   t.true(cpuTimeMs() - startedMs < 1_000);
 });
 
-test('references are no keys that are written out', (t) => {
+test('references are not keys in plain text', (t) => {
   for (const text of ['', ' ', '$NAME', '${NAME}', ' $NAME ']) t.false(isLiteralKey(text), text);
   for (const text of ['sk-123', '$', '$$NAME', 'Bearer $NAME', '$NAME-x', '$A$B']) t.true(isLiteralKey(text), text);
 });
 
-test('what becomes a reference is shown while it is typed, and nothing else', (t) => {
+test('only a reference is shown while it is typed', (t) => {
   for (const text of ['', '$', '$N', '${', '${NA', '${NAME}']) t.true(isReferenceSoFar(text), text);
   for (const text of ['s', '$$', '$a-', '$ecret!', '${NAME}x']) t.false(isReferenceSoFar(text), text);
 });
 
-test('keys that are written out are hidden, wherever they stand, and come back', (t) => {
+test('keys in plain text are replaced by placeholders everywhere, and restored', (t) => {
   const config = {
     APIKEY: 'own',
     Providers: [
@@ -142,13 +142,13 @@ test('keys that are written out are hidden, wherever they stand, and come back',
   t.deepEqual(putKeysBack({ apiKey: '•••• key of nobody' }, keys).unknown, ['•••• key of nobody']);
 });
 
-test('a key that was changed elsewhere is the one that its stand-in comes back as', (t) => {
+test('a placeholder is restored to a key changed elsewhere', (t) => {
   const { shown } = hideKeys({ Providers: [{ name: 'a', apiKey: 'old' }] });
   const { keys } = hideKeys({ Providers: [{ name: 'a', apiKey: 'new' }] });
   t.deepEqual(putKeysBack(shown, keys).value, { Providers: [{ name: 'a', apiKey: 'new' }] });
 });
 
-test('a renamed provider is followed by routes, fallbacks and scopes, and by nothing that only begins alike', (t) => {
+test('renaming a provider updates routes, fallbacks and scopes, but not names with the same prefix', (t) => {
   t.deepEqual(
     renameProvider(
       {
@@ -165,7 +165,7 @@ test('a renamed provider is followed by routes, fallbacks and scopes, and by not
   );
 });
 
-test('rules are written where they stand: the older spellings stay', (t) => {
+test('rules are written in place: older spellings are kept', (t) => {
   const think = rules.find(({ name }) => name === 'think');
   const image = rules.find(({ name }) => name === 'image');
   if (!think || !image) return t.fail();
@@ -180,13 +180,13 @@ test('rules are written where they stand: the older spellings stay', (t) => {
   t.deepEqual(withFallbacks(older, image, ['c,m']).Router, { think: 'a,m', fallback: { image: ['c,m'] } });
 });
 
-test('members are set, and taken away with what they leave empty', (t) => {
+test('members are set, and removed together with emptied parents', (t) => {
   t.deepEqual(withMember({ a: 1, b: 2 }, 'a', 3), { a: 3, b: 2 });
   t.deepEqual(withMember({ a: 1, b: 2 }, 'a', undefined), { b: 2 });
   t.deepEqual(withInner({ a: { x: 1 } }, 'a', 'x', undefined), {});
 });
 
-test('a preset takes the place of fields, but of the router member by member', (t) => {
+test('a preset replaces fields, but merges the router by member', (t) => {
   const config = { PORT: 1, Providers: [], Router: { default: 'a,m', routes: { think: 'a,t', image: 'a,i' } } };
   const manifest = { name: 'x', PORT: 2, Router: { routes: { think: 'b,t' } } };
   t.deepEqual(mergePreset(config, manifest), {
@@ -231,7 +231,7 @@ for (const [value, expected] of optionCases) {
   });
 }
 
-test('entries that do not fit are faults of an edit, and warnings where they were saved before', (t) => {
+test('invalid entries are faults if edited, and warnings if saved before', (t) => {
   const known: Transformer = {
     name: 'cap',
     endpoint: null,

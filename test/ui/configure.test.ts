@@ -119,7 +119,7 @@ const pages = [
 ] as const;
 
 for (const [name, hash, text] of pages) {
-  browserTest(`${name}: accessible in both themes, no wider than a phone`, async (t) => {
+  browserTest(`${name}: accessible in both themes, fits a phone`, async (t) => {
     await on(t, hash, async (page) => {
       await page.getByText(text).first().waitFor();
       await page.waitForTimeout(300);
@@ -134,7 +134,7 @@ for (const [name, hash, text] of pages) {
   });
 }
 
-browserTest('a provider is added, filled from its own list, tested, saved, and routed to', async (t) => {
+browserTest('a provider is added with models from its list, tested, saved, and routed to', async (t) => {
   await on(t, '/providers', async (page) => {
     await page.getByRole('button', { name: /^Local server/ }).click();
     await page.getByLabel('Name').fill('third');
@@ -163,7 +163,7 @@ browserTest('a provider is added, filled from its own list, tested, saved, and r
   });
 });
 
-browserTest('a provider that is renamed takes its routes along', async (t) => {
+browserTest('renaming a provider updates its routes', async (t) => {
   await on(t, '/providers', async (page) => {
     await page
       .getByRole('list', { name: 'Providers' })
@@ -176,7 +176,7 @@ browserTest('a provider that is renamed takes its routes along', async (t) => {
   });
 });
 
-browserTest('a key that is written out is warned of, hidden everywhere, and stays as it is', async (t) => {
+browserTest('a key in plain text is reported, masked everywhere, and kept', async (t) => {
   await on(t, '/providers', async (page) => {
     await page
       .getByRole('list', { name: 'Providers' })
@@ -206,7 +206,7 @@ const text = async (page: Page): Promise<string> => {
   return JSON.stringify(await answer.json(), null, 2).replace('a-key-in-the-file', '•••• key of second');
 };
 
-browserTest('fallbacks are an ordered list, and are told beforehand', async (t) => {
+browserTest('fallbacks are an ordered list, and the dry run lists them', async (t) => {
   await on(t, '/routing', async (page) => {
     const add = page.getByRole('button', { name: 'Add a fallback to Default' });
     await add.click();
@@ -223,7 +223,7 @@ browserTest('fallbacks are an ordered list, and are told beforehand', async (t) 
   });
 });
 
-browserTest('several keys of a provider are a list', async (t) => {
+browserTest('a provider can have several keys', async (t) => {
   await on(t, '/providers', async (page) => {
     await page
       .getByRole('list', { name: 'Providers' })
@@ -242,7 +242,7 @@ browserTest('several keys of a provider are a list', async (t) => {
   });
 });
 
-browserTest('transformers: options by their schema, order by keys and by dragging', async (t) => {
+browserTest('transformers: options by schema, order by keyboard and by dragging', async (t) => {
   await on(t, '/transformers', async (page) => {
     await page
       .getByRole('list', { name: 'Transformers' })
@@ -264,7 +264,7 @@ browserTest('transformers: options by their schema, order by keys and by draggin
   });
 });
 
-browserTest('an invalid edit can not be saved, and says why at its place', async (t) => {
+browserTest('an invalid edit can not be saved, and its field shows why', async (t) => {
   const before = await onDisk();
   await on(t, '/transformers', async (page) => {
     const bar = page.getByRole('region', { name: 'Unsaved changes' });
@@ -294,7 +294,7 @@ browserTest('an invalid edit can not be saved, and says why at its place', async
   t.deepEqual(await onDisk(), before);
 });
 
-browserTest('a module that is missing is an error at its field, and can not be saved', async (t) => {
+browserTest('a missing module is an error at its field, and can not be saved', async (t) => {
   const before = await onDisk();
   await on(t, '/transformers', async (page) => {
     const bar = page.getByRole('region', { name: 'Unsaved changes' });
@@ -350,7 +350,7 @@ browserTest(
   },
 );
 
-browserTest('unsaved changes outlive a reload, malformed text too; leaving asks', async (t) => {
+browserTest('unsaved changes and malformed text survive a reload; leaving asks first', async (t) => {
   await on(t, '/routing', async (page) => {
     await page.getByRole('combobox', { name: 'Default: destination' }).fill('first,small');
     await page.getByText('Unsaved changes').waitFor();
@@ -375,7 +375,7 @@ browserTest('unsaved changes outlive a reload, malformed text too; leaving asks'
 });
 
 browserTest(
-  'what others saved meanwhile is kept: other settings at once, the same ones when somebody has decided',
+  'changes saved elsewhere are kept: other settings are merged, the same setting is a conflict',
   async (t) => {
     await on(
       t,
@@ -419,7 +419,7 @@ browserTest('a backup is compared and restored', async (t) => {
   });
 });
 
-browserTest('a preset is made, refused while it is wrong, served, and deleted', async (t) => {
+browserTest('a preset is created, rejected while invalid, served, and deleted', async (t) => {
   const { baseUrl } = gateway;
   const ask = () =>
     fetch(`${baseUrl}/preset/fresh/v1/chat/completions`, {
@@ -450,7 +450,7 @@ browserTest('a preset is made, refused while it is wrong, served, and deleted', 
   });
 });
 
-browserTest('a save stays saved, though a process answers that has not heard of it yet', async (t) => {
+browserTest('a saved change is shown although another process still has the old configuration', async (t) => {
   await on(t, '/routing', async (page) => {
     const field = page.getByRole('combobox', { name: 'Background: destination' });
     await field.fill('second,other');
@@ -468,7 +468,7 @@ browserTest('a save stays saved, though a process answers that has not heard of 
   });
 });
 
-browserTest('settings: a field of the server, with what needs a restart', async (t) => {
+browserTest('settings: a server field, and a required restart', async (t) => {
   await on(
     t,
     '/settings',

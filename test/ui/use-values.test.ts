@@ -38,7 +38,7 @@ const formats: readonly (readonly [format: string, protocol: Protocol])[] = [
 ];
 
 for (const [format, protocol] of formats) {
-  test(`each recorded answer of ${format} is read: text, calls, end`, (t) => {
+  test(`recorded responses of ${format} are read: text, calls, end`, (t) => {
     const recordings = recordingsOf(format).filter(({ status }) => status === 200);
     t.true(recordings.length > 3);
     for (const recording of recordings) {
@@ -65,7 +65,7 @@ for (const [format, protocol] of formats) {
   });
 }
 
-test('an error amid a stream is told in its own words, in each protocol', (t) => {
+test('an error inside a stream keeps its message, in each protocol', (t) => {
   const cases: readonly (readonly [Protocol, string])[] = [
     ['messages', 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"gone"}}\n\n'],
     ['chat', 'data: {"error":{"message":"gone"}}\n\n'],
@@ -80,7 +80,7 @@ test('an error amid a stream is told in its own words, in each protocol', (t) =>
   }
 });
 
-test('what is no record of the protocol is passed over', (t) => {
+test('records that are not of the protocol are skipped', (t) => {
   for (const protocol of ['messages', 'chat', 'responses'] as const) {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (values) => {
@@ -96,7 +96,7 @@ test('what is no record of the protocol is passed over', (t) => {
   t.pass();
 });
 
-test('a list of texts is read alike however it is cut', (t) => {
+test('a list of texts does not depend on its chunks', (t) => {
   const line = fc.oneof(fc.string(), fc.constantFrom('","', '\\', '"]', '["', ',', '\\"', '{"a":"b\\",\\"c"}'));
   fc.assert(
     fc.property(fc.array(line), fc.array(fc.nat(40)), (lines, cuts) => {
@@ -122,7 +122,7 @@ const completed =
   '{"level":30,"time":2,"pid":7,"reqId":3,"res":{"statusCode":200,"responseTime":4},"msg":"request completed"}';
 const routed = '{"level":40,"time":3,"pid":7,"requestId":"req_1","asked":"x","msg":"routed to Demo,echo"}';
 
-test('a log line is told by its level, its request and its fields; any other line is text', (t) => {
+test('a log line has a level, a request and fields; any other line is text', (t) => {
   const own = new Set<string>();
   const [first, second, third, fourth] = [started, completed, routed, 'plain text'].map((line, n) =>
     readRecord(line, n, own),
@@ -155,7 +155,7 @@ test('a log is filtered by level, text, request, and without the interface’s o
   t.like(book.view.get(), { length: 0, total: 0 });
 });
 
-test('a book keeps the newest records, and says how many of those it showed are gone', async (t) => {
+test('a log book keeps the newest records, and counts the discarded ones that were shown', async (t) => {
   const book = new LogBook(filterRecords({ level: 40, text: '', request: '', withoutOwn: false }));
   const lines = Array.from({ length: 211_000 }, (_, at) => (at % 2 === 0 ? '{"level":30}' : '{"level":50}'));
   await book.add(lines.slice(0, 100_000));
@@ -169,7 +169,7 @@ test('a book keeps the newest records, and says how many of those it showed are 
   t.true(shownDropped <= 5_500);
 });
 
-test('Markdown becomes blocks; what it does not know stays text', (t) => {
+test('Markdown becomes blocks; unknown syntax stays text', (t) => {
   t.deepEqual(readBlocks('# Title\nOne\ntwo\n\n- a\n- b\n  more\n3. c\n```js\nlet x;\n\n<b>\n```\nend'), [
     { kind: 'heading', lines: ['Title'] },
     { kind: 'paragraph', lines: ['One', 'two'] },
@@ -190,7 +190,7 @@ test('Markdown becomes blocks; what it does not know stays text', (t) => {
   ]);
 });
 
-test('no text holds Markdown up or loses a word', (t) => {
+test('no text slows Markdown down or loses a word', (t) => {
   const word = fc.constantFrom('a', '`', '```', '*', '**', '-', '1.', '#', '\n', ' ', '  ', '~~~', 'word');
   fc.assert(
     fc.property(fc.array(word, { maxLength: 60 }), (words) => {
@@ -239,7 +239,7 @@ const connection: Connection = {
   models: ["demo,it's", 'echo'],
 };
 
-test('each program is given this gateway’s address as it wants it, the model, and never a key itself', (t) => {
+test('each client guide has this gateway’s address in its form and the model, but no key', (t) => {
   for (const guide of clientGuides) {
     for (const shell of ['bash', 'powershell'] as const) {
       const snippets = guide.snippets(connection, shell);

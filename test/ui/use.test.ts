@@ -81,7 +81,7 @@ const faultsOf = async (page: Page): Promise<readonly string[]> => {
   return found;
 };
 
-browserTest('the playground sends in each protocol, streamed and whole, and shows all that came', async (t) => {
+browserTest('the playground sends in each protocol, streamed or not, and shows the response', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
   await page.getByLabel('User message').fill('Why?');
   for (const [label, title] of [
@@ -142,7 +142,7 @@ browserTest('the same prompt goes out in three protocols side by side', async (t
   t.deepEqual(complaints, []);
 });
 
-browserTest('a stream is stopped amid its words; an upstream’s error and a cut stream are said in words', async (t) => {
+browserTest('a stream is stopped; an upstream’s error and an incomplete stream are reported', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
   await page.getByRole('group', { name: 'Protocol' }).getByText('Messages', { exact: true }).click();
   await page.getByLabel('Stream').check();
@@ -174,7 +174,7 @@ browserTest('a stream is stopped amid its words; an upstream’s error and a cut
   );
 });
 
-browserTest('the body is edited by hand, sent as it is, and given up again', async (t) => {
+browserTest('the body is edited, sent as is, and reset', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
   await page.getByRole('group', { name: 'Protocol' }).getByText('Chat', { exact: true }).click();
   await page.getByRole('tab', { name: 'JSON body' }).click();
@@ -237,7 +237,7 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-browserTest('100,000 lines of a log are read, filtered and scrolled without holding up the page', async (t) => {
+browserTest('100,000 log lines are read, filtered and scrolled without blocking the page', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/connect`);
   await page.getByRole('heading', { level: 1, name: 'Connect' }).waitFor();
   const grid = page.getByRole('grid', { name: 'Records of app.log' });
@@ -292,7 +292,7 @@ browserTest('100,000 lines of a log are read, filtered and scrolled without hold
 /** What a person notices. */
 const longestTaskMs = 100;
 
-browserTest('a log is followed by key and pointer: newest, fields, one request, clear', async (t) => {
+browserTest('a log is followed by keyboard and pointer: newest, details, one request, clear', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/logs`);
   const grid = page.getByRole('grid', { name: 'Records of app.log' });
   await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
@@ -361,46 +361,49 @@ browserTest('a log is followed by key and pointer: newest, fields, one request, 
   t.deepEqual(complaints, []);
 });
 
-browserTest('connect shows what each program needs, with this gateway’s address, and checks it', async (t) => {
-  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/connect`);
-  const programs = page.getByRole('navigation', { name: 'Clients' }).getByRole('button');
-  await programs.getByText('curl').waitFor();
-  t.is(await programs.count(), 12);
-  await page
-    .getByRole('region', { name: 'Shell', exact: true })
-    .getByText(`ANTHROPIC_BASE_URL=${gateway.baseUrl}\n`)
-    .waitFor();
-  await page.getByText('PowerShell').first().click();
-  await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();
-  await page.getByText('bash, zsh').click();
-  const calls = upstream.requests.length;
-  await page.getByRole('button', { name: 'Run check' }).click();
-  await page.getByText(/^box, small replied: Each lever/).waitFor();
-  await page.getByText('POST /v1/messages?beta=true').waitFor();
-  t.is(upstream.requests.length, calls + 1);
-  await takePictures(page, 'connect');
-  t.deepEqual(await faultsOf(page), []);
+browserTest(
+  'connect shows a guide for each client with this gateway’s address, and checks the connection',
+  async (t) => {
+    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/connect`);
+    const programs = page.getByRole('navigation', { name: 'Clients' }).getByRole('button');
+    await programs.getByText('curl').waitFor();
+    t.is(await programs.count(), 12);
+    await page
+      .getByRole('region', { name: 'Shell', exact: true })
+      .getByText(`ANTHROPIC_BASE_URL=${gateway.baseUrl}\n`)
+      .waitFor();
+    await page.getByText('PowerShell').first().click();
+    await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();
+    await page.getByText('bash, zsh').click();
+    const calls = upstream.requests.length;
+    await page.getByRole('button', { name: 'Run check' }).click();
+    await page.getByText(/^box, small replied: Each lever/).waitFor();
+    await page.getByText('POST /v1/messages?beta=true').waitFor();
+    t.is(upstream.requests.length, calls + 1);
+    await takePictures(page, 'connect');
+    t.deepEqual(await faultsOf(page), []);
 
-  await programs.getByText('Codex').click();
-  await page.getByText(`base_url = "${gateway.baseUrl}/v1"`).waitFor();
-  await page.getByLabel('Model in the examples').fill('box,broken');
-  await page.getByText('model = "box,broken"').waitFor();
-  await page.getByRole('button', { name: 'Run check' }).click();
-  await page.getByText('no capacity left').waitFor();
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Copy' }).first().click();
-  await page.getByText('(copied)').waitFor({ state: 'attached' });
-  t.is(await page.evaluate('navigator.clipboard.readText()'), `${gateway.baseUrl}/v1`);
-  await page.reload();
-  await page.getByRole('heading', { level: 2, name: 'Codex' }).waitFor();
-  t.deepEqual(
-    complaints.filter((line) => !/\b(?:529|503)\b/.test(line)),
-    [],
-  );
-});
+    await programs.getByText('Codex').click();
+    await page.getByText(`base_url = "${gateway.baseUrl}/v1"`).waitFor();
+    await page.getByLabel('Model in the examples').fill('box,broken');
+    await page.getByText('model = "box,broken"').waitFor();
+    await page.getByRole('button', { name: 'Run check' }).click();
+    await page.getByText('no capacity left').waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy' }).first().click();
+    await page.getByText('(copied)').waitFor({ state: 'attached' });
+    t.is(await page.evaluate('navigator.clipboard.readText()'), `${gateway.baseUrl}/v1`);
+    await page.reload();
+    await page.getByRole('heading', { level: 2, name: 'Codex' }).waitFor();
+    t.deepEqual(
+      complaints.filter((line) => !/\b(?:529|503)\b/.test(line)),
+      [],
+    );
+  },
+);
 
 browserTest(
-  'a service with a key: the log is read once the key is there, and connect takes it from the environment',
+  'with a key: the log is read once the key is given, and connect reads it from the environment',
   async (t) => {
     const key = 'a-key-of-some-length';
     const guarded = await startGateway(

@@ -48,11 +48,11 @@ for (const [title, before, after, expected] of cases) {
   test(`the difference of two values: ${title}`, (t) => t.is(diff(before, after), expected.join('\n')));
 }
 
-test('a field that has the name of something inherited is a field', (t) => {
+test('a field named like an inherited property is compared', (t) => {
   t.is(diff({ valueOf: {} }, {}), ' {\n- "valueOf": {}\n }');
 });
 
-test('a difference says something exactly when there is one', (t) => {
+test('a diff has changes exactly if the values differ', (t) => {
   const values = fc.jsonValue({ maxDepth: 3 });
   fc.assert(
     fc.property(values, values, (one, other) => {
@@ -79,7 +79,7 @@ const sorted = (value: unknown): string =>
       : part,
   );
 
-test('records of a stream are the same however it is cut', (t) => {
+test('records of a stream do not depend on its chunks', (t) => {
   const stream =
     ': hello\n\nevent: one\ndata: {"a":1}\n\ndata: x\r\ndata:y\r\n\r\nevent: three\rdata: z\r\rdata: [DONE]\n\n';
   const expected = [
@@ -99,7 +99,7 @@ test('records of a stream are the same however it is cut', (t) => {
   );
 });
 
-test('figures are short and keep their meaning', (t) => {
+test('figures are formatted compactly', (t) => {
   const durations = [
     0, 0.42, 1, 9.94, 9.96, 38.4, 999.6, 1_254, 59_000, 59_960, 125_000, 3_599_600, 3_660_000, 90_000_000,
   ];

@@ -60,37 +60,40 @@ const send = async (baseUrl: string, body: object, headers: Record<string, strin
   return answer.headers.get('x-request-id') ?? '';
 };
 
-browserTest('the first page is light, asks nobody else, and leads by key to the others', async (t) => {
-  const tab = await browser.open(`${gateway.baseUrl}/ui`);
-  await tab.page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
-  await tab.page.getByText('Route', { exact: true }).waitFor();
-  await tab.page.locator('.plot canvas').waitFor();
-  const size = await tab.page.evaluate<number>(
-    `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).reduce((sum, one) => sum + one.encodedBodySize, 0)`,
-  );
-  t.log(`${Math.round(size / 1024)} KiB of JavaScript`);
-  t.true(size > 0 && size < 250_000, `${size} bytes`);
+browserTest(
+  'the first page is small, makes no external requests, and keyboard shortcuts open the others',
+  async (t) => {
+    const tab = await browser.open(`${gateway.baseUrl}/ui`);
+    await tab.page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
+    await tab.page.getByText('Route', { exact: true }).waitFor();
+    await tab.page.locator('.plot canvas').waitFor();
+    const size = await tab.page.evaluate<number>(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).reduce((sum, one) => sum + one.encodedBodySize, 0)`,
+    );
+    t.log(`${Math.round(size / 1024)} KiB of JavaScript`);
+    t.true(size > 0 && size < 250_000, `${size} bytes`);
 
-  await tab.page.keyboard.press('Tab');
-  t.is(await tab.page.evaluate('document.activeElement.textContent'), 'Skip to main content');
-  await tab.page.keyboard.press('Enter');
-  t.is(await tab.page.evaluate('document.activeElement.id'), 'main');
-  await tab.page.keyboard.press('?');
-  const dialog = tab.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-  await dialog.getByText('Go to Providers').waitFor();
-  await tab.page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'detached' });
-  for (const [key, title] of pageKeys) {
-    await tab.page.keyboard.press('g');
-    await tab.page.keyboard.press(key);
-    await tab.page.getByRole('heading', { level: 1, name: title }).waitFor();
-    t.is(await tab.page.title(), `${title} · Switchyard`);
-    t.is(await tab.page.evaluate('document.activeElement.id'), 'main', title);
-  }
-  await look(tab, '#/no/such/page');
-  await tab.page.getByText('There is no page at /no/such/page.').waitFor();
-  t.deepEqual(tab.complaints, []);
-});
+    await tab.page.keyboard.press('Tab');
+    t.is(await tab.page.evaluate('document.activeElement.textContent'), 'Skip to main content');
+    await tab.page.keyboard.press('Enter');
+    t.is(await tab.page.evaluate('document.activeElement.id'), 'main');
+    await tab.page.keyboard.press('?');
+    const dialog = tab.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await dialog.getByText('Go to Providers').waitFor();
+    await tab.page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    for (const [key, title] of pageKeys) {
+      await tab.page.keyboard.press('g');
+      await tab.page.keyboard.press(key);
+      await tab.page.getByRole('heading', { level: 1, name: title }).waitFor();
+      t.is(await tab.page.title(), `${title} · Switchyard`);
+      t.is(await tab.page.evaluate('document.activeElement.id'), 'main', title);
+    }
+    await look(tab, '#/no/such/page');
+    await tab.page.getByText('There is no page at /no/such/page.').waitFor();
+    t.deepEqual(tab.complaints, []);
+  },
+);
 
 const pageKeys = [
   ['l', 'Logs'],
@@ -104,7 +107,7 @@ const pageKeys = [
   ['y', 'Yard'],
 ] as const;
 
-browserTest('the Yard shows each line, what runs on it, and the last requests with filters', async (t) => {
+browserTest('the Yard shows all lines with their traffic, and recent requests with filters', async (t) => {
   await send(gateway.baseUrl, { model: 'any', stream: true });
   await send(gateway.baseUrl, { model: 'any', thinking: { type: 'enabled', budget_tokens: 2_000 }, max_tokens: 4_000 });
   await send(gateway.baseUrl, { model: 'fast,broken', top_k: 3 });
@@ -155,7 +158,7 @@ browserTest('the Yard shows each line, what runs on it, and the last requests wi
   t.deepEqual(tab.complaints, []);
 });
 
-browserTest('a recorded request is opened by key: steps, events, curl, replay in another protocol', async (t) => {
+browserTest('a recorded request opens by keyboard: steps, events, curl, replay in another protocol', async (t) => {
   const tab = await browser.open(`${gateway.baseUrl}/ui`);
   const { page } = tab;
   await page.getByRole('button', { name: 'Record requests' }).click();
@@ -231,7 +234,7 @@ browserTest('a recorded request is opened by key: steps, events, curl, replay in
   );
 });
 
-browserTest('a gateway that does not answer is said in words, and the page goes on when it is back', async (t) => {
+browserTest('an unreachable gateway is reported, and the page reconnects', async (t) => {
   const { page } = await browser.open(`${gateway.baseUrl}/ui`);
   await page.getByText('Where requests come from').waitFor();
   await page.route('**/{api,health}/**', (asked) => asked.abort());
@@ -243,7 +246,7 @@ browserTest('a gateway that does not answer is said in words, and the page goes 
   await page.getByRole('region', { name: 'Request list' }).getByText('fast, small').first().waitFor();
 });
 
-browserTest('a service with a key asks for it once in a tab, and says when it is wrong', async (t) => {
+browserTest('the key is requested once per tab, and a wrong one is rejected', async (t) => {
   const key = 'a-key-of-some-length';
   const guarded = await startGateway({ ...configOf(upstream.url), APIKEY: key });
   t.teardown(guarded.stop);
@@ -266,7 +269,7 @@ browserTest('a service with a key asks for it once in a tab, and says when it is
   t.is(await page.evaluate('window.localStorage.length'), 0);
 });
 
-browserTest('going back with unsaved changes asks too, and leaving keeps them as a draft', async (t) => {
+browserTest('going back with unsaved changes asks first, and leaving keeps them as a draft', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
   await page.getByRole('link', { name: 'Routing' }).click();
   const threshold = page.getByLabel('Threshold (tokens)');
@@ -284,7 +287,7 @@ browserTest('going back with unsaved changes asks too, and leaving keeps them as
   t.deepEqual(complaints, []);
 });
 
-browserTest('the theme is picked and kept, and the drawer leads on where there is little room', async (t) => {
+browserTest('the selected theme is kept, and narrow pages navigate through the menu', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
   await page.getByRole('group', { name: 'Theme' }).getByText('Dark').check({ force: true });
   t.is(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'dark');

@@ -17,7 +17,7 @@ const temporaryFolder = async (t: ExecutionContext): Promise<string> => {
 
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
-test('the launcher is executable, works through a link and from any folder, whatever settings that has', async (t) => {
+test('the launcher is executable and works through a link and from any folder', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'tsconfig.json'), '{ not JSON at all');
   await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }');
@@ -28,7 +28,7 @@ test('the launcher is executable, works through a link and from any folder, what
   t.regex((await run(link, ['config', 'check'], { cwd: folder, env })).stdout, /config\.json does not exist/);
 });
 
-test('installed among the packages of another project, it works as well', async (t) => {
+test('the command works when installed as a dependency', async (t) => {
   const packages = join(await temporaryFolder(t), 'node_modules');
   const own = join(packages, 'switchyard');
   await mkdir(own, { recursive: true });
@@ -44,7 +44,7 @@ test('installed among the packages of another project, it works as well', async 
   t.regex((await run(process.execPath, args, { env })).stdout, /0 faults, 0 warnings\n$/);
 });
 
-test('what the user got wrong is told in one line', async (t) => {
+test('a usage error is reported in one line', async (t) => {
   const folder = await temporaryFolder(t);
   const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: folder };
   for (const [args, says] of [

@@ -8,7 +8,7 @@ const provider = { name: 'p', baseUrl: 'https://models.example/v1', apiKey: '$P_
 const config = { PORT: 39_001, Providers: [provider], Router: { default: 'p,small', routes: { think: 'p,large' } } };
 const env = { P_KEY: 'a-secret-of-p' };
 
-test('config check tells every fault and warning with its path', async (t) => {
+test('config check lists every fault and warning with its path', async (t) => {
   const rig = await commandRig(t, { PORT: 'x', Nonsense: 1, Providers: [{ ...provider, models: 'all' }] });
   const bad = await rig.run(['config', 'check']);
   t.is(bad.code, 1);
@@ -35,14 +35,14 @@ test('config check tells every fault and warning with its path', async (t) => {
   t.is((await rig.run(['config', 'check'], { env: { P_KEY: 'x', SWITCHYARD_PORT: 'y' } })).code, 1);
 });
 
-test('config check without a file says what a first start would do', async (t) => {
+test('config check without a file describes the first start', async (t) => {
   const { run } = await commandRig(t);
   const { code, out } = await run(['config', 'check']);
   t.is(code, 0);
   t.regex(out, /config\.json does not exist/);
 });
 
-test('explain and models without a file speak of what a first start would make up', async (t) => {
+test('explain and models without a file use the configuration of a first start', async (t) => {
   const { run } = await commandRig(t);
   t.regex((await run(['explain', '--model', 'any'])).out, /^route +demo,echo /m);
   const { out } = await run(['explain', '--model', 'any', '--client', 'chat'], { env: { OPENAI_API_KEY: 'canary' } });
@@ -51,7 +51,7 @@ test('explain and models without a file speak of what a first start would make u
   t.regex((await run(['models'])).out, /^demo,echo /m);
 });
 
-test('models lists names, aliases, and the routes that lead to them', async (t) => {
+test('models lists names and aliases with their routes', async (t) => {
   const { run } = await commandRig(t, config);
   const { out } = await run(['models'], { env });
   t.regex(out, /^p,small +small \(p\) +← default$/m);
@@ -61,7 +61,7 @@ test('models lists names, aliases, and the routes that lead to them', async (t) 
   t.true(['p,small', 'p,large', 'small', 'large'].every((id) => listed.some((row) => row.id === id)));
 });
 
-test('explain tells the rule, the call and the losses, and shows no secret', async (t) => {
+test('explain shows the rule, the call and the losses, but no secret', async (t) => {
   const { home, run } = await commandRig(t, config);
   const request = {
     model: 'whatever',
@@ -129,7 +129,7 @@ const expected: readonly (readonly [program: string, lines: readonly RegExp[]])[
   ['anthropic', [/^export ANTHROPIC_BASE_URL='http:\/\/127\.0\.0\.1:39001'$/m, /^export ANTHROPIC_API_KEY=/m]],
 ];
 
-test('env prints what points a program at the service', async (t) => {
+test('env prints the variables for a client', async (t) => {
   const { run } = await commandRig(t, { ...config, APIKEY: "it's" });
   for (const [program, lines] of expected) {
     const { out, err } = await run(['env', '--for', program], { env: { ...env, NO_PROXY: 'intern.example' } });
@@ -142,7 +142,7 @@ test('env prints what points a program at the service', async (t) => {
   t.is((await run(['env', '--for', 'telegraph'], { env })).code, 1);
 });
 
-test('env tells the programs that reckon with a context window how large it is', async (t) => {
+test('env sets the context window for clients that have one', async (t) => {
   const { run } = await commandRig(t, config);
   const claude = await run(['env', '--for', 'claude-code', '--context', '131072'], { env });
   t.regex(claude.out, /^export CLAUDE_CODE_MAX_CONTEXT_TOKENS='131072'$/m);
@@ -156,7 +156,7 @@ test('env tells the programs that reckon with a context window how large it is',
   t.regex(refused.err, /--context/);
 });
 
-test('run sets the variables, takes no part in input and output, and passes the exit code on', async (t) => {
+test('run sets the variables, inherits input and output, and returns the exit code', async (t) => {
   const { home, run } = await commandRig(t, { ...config, PORT: 0, APIKEY: 'a-key-of-mine' });
   const refused = await run(['run', 'node', '-e', '0'], { env });
   t.is(refused.code, 1);
@@ -186,14 +186,14 @@ test('run sets the variables, takes no part in input and output, and passes the 
   t.regex(absent.err, /^switchyard: Cannot run no-such-program: command not found\.\n$/);
 });
 
-test('ui says where the web interface is', async (t) => {
+test('ui prints the URL of the web interface', async (t) => {
   const { run } = await commandRig(t, { Providers: [] });
   t.is((await run(['ui'])).code, 1);
   await run(['start', '--daemon']);
   t.regex((await run(['ui'])).out, /^http:\/\/127\.0\.0\.1:\d+\/ui\n$/);
 });
 
-test('the browser is opened without a shell, with the address as one argument', (t) => {
+test('the browser is opened without a shell, with the URL as one argument', (t) => {
   const url = 'http://127.0.0.1:3456/ui?a=1&b="$(x)"';
   for (const platform of ['linux', 'darwin', 'win32', 'freebsd']) {
     const [program, args] = opener(platform, url);

@@ -67,7 +67,7 @@ test('C5 a service in the background: start, status, restart, stop', async (t) =
   t.deepEqual(await run(['stop']), { code: 0, out: 'Switchyard is not running.\n', err: '' });
 });
 
-test('in the foreground, signals end it: the first one with exit code 0', async (t) => {
+test('in the foreground, the first signal stops the service with exit code 0', async (t) => {
   const { home, run, begin } = await commandRig(t, { Providers: [] });
   const service = begin(['start']);
   await service.says('Try it');
@@ -77,7 +77,7 @@ test('in the foreground, signals end it: the first one with exit code 0', async 
   t.false(existsSync(pidFile(home)));
 });
 
-test('R20 a second start on the same folder is refused in one line, and the first goes on', async (t) => {
+test('R20 a second start on the same folder fails with one line, and the first keeps running', async (t) => {
   const { run } = await commandRig(t, { Providers: [] });
   const baseUrl = addressIn((await run(['start', '--daemon'])).out);
   for (const args of [['start'], ['start', '--daemon']]) {
@@ -88,7 +88,7 @@ test('R20 a second start on the same folder is refused in one line, and the firs
   t.is((await fetch(`${baseUrl}/health`)).status, 200);
 });
 
-test('R20 a second start on the same port, from another folder, is refused in one line', async (t) => {
+test('R20 a second start on the same port, from another folder, fails with one line', async (t) => {
   const first = await commandRig(t, { Providers: [] });
   const baseUrl = addressIn((await first.run(['start', '--daemon'])).out);
   const { port } = new URL(baseUrl);
@@ -97,7 +97,7 @@ test('R20 a second start on the same port, from another folder, is refused in on
   t.regex(second.err, new RegExp(`^switchyard: Can't listen: port ${port} on 127.0.0.1 is in use[^\n]*\n$`));
 });
 
-test('R20 a port that another program has is named in one line', async (t) => {
+test('R20 a port used by another program is reported in one line', async (t) => {
   const { server, port } = await occupied();
   t.teardown(() => server.close());
   const { home, run } = await commandRig(t, { PORT: port, Providers: [] });
@@ -109,7 +109,7 @@ test('R20 a port that another program has is named in one line', async (t) => {
   t.false(existsSync(pidFile(home)), 'nothing is left behind');
 });
 
-test('a configuration that is wrong is told with a line for each fault', async (t) => {
+test('an invalid configuration is reported with a line for each fault', async (t) => {
   const { home, run } = await commandRig(t, { PORT: 'x', Router: { default: 'none,such' } });
   for (const args of [['start'], ['start', '--daemon']]) {
     const result = await run(args);
@@ -128,7 +128,7 @@ test('a configuration that is wrong is told with a line for each fault', async (
   }
 });
 
-test('R20 C5 a file that was left behind is found out, told and removed; no other process is touched', async (t) => {
+test('R20 C5 a stale file is detected, reported and removed; no other process is signalled', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [] });
   // This very process: alive, and not a Switchyard.
   const left = { pid: process.pid, startedAtMs: 0, state: 'serving', port: 1, baseUrl: 'http://127.0.0.1:1' };
@@ -146,7 +146,7 @@ test('R20 C5 a file that was left behind is found out, told and removed; no othe
   t.regex(readFileSync(join(home, 'start.log'), 'utf8'), /removed the stale file \S+ of process \d+/);
 });
 
-test('R20 C5 a service that was killed does not count as running', async (t) => {
+test('R20 C5 a killed service does not count as running', async (t) => {
   const { run } = await commandRig(t, { Providers: [] });
   await run(['start', '--daemon']);
   const { pid } = JSON.parse((await run(['status', '--json'])).out);
@@ -156,7 +156,7 @@ test('R20 C5 a service that was killed does not count as running', async (t) => 
   t.is((await run(['start', '--daemon'])).code, 0);
 });
 
-test('a restart with a configuration that is wrong changes nothing and says why', async (t) => {
+test('a restart with an invalid configuration changes nothing and reports why', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [] });
   const baseUrl = addressIn((await run(['start', '--daemon'])).out);
   writeFileSync(join(home, 'config.json'), '{"PORT": "x"}');
@@ -169,7 +169,7 @@ test('a restart with a configuration that is wrong changes nothing and says why'
   t.is((await fetch(`${baseUrl}/health`)).status, 200);
 });
 
-test('a restart takes up another port', async (t) => {
+test('a restart applies a new port', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [] });
   const before = addressIn((await run(['start', '--daemon'])).out);
   const { server, port } = await occupied();
@@ -181,7 +181,7 @@ test('a restart takes up another port', async (t) => {
   await t.throwsAsync(fetch(`${before}/health`), undefined, 'the old port is closed');
 });
 
-linux('a restart takes up another HOST at the same port, there and back', async (t) => {
+linux('a restart applies another HOST at the same port, in both directions', async (t) => {
   const { home, run } = await commandRig(t, { Providers: [] });
   const configure = (HOST: string, PORT: number) =>
     writeFileSync(join(home, 'config.json'), JSON.stringify({ HOST, PORT, APIKEY: 'k', Providers: [] }));
@@ -228,7 +228,7 @@ linux('a restart does not open a port that another service shares at another add
   t.is((await fetch(`${baseUrl}/health`)).status, 200);
 });
 
-test('SIGHUP takes up the configuration as it is then, in the foreground and in the background, and leaves no file', async (t) => {
+test('SIGHUP reloads the configuration, in the foreground and in the background, and leaves no file', async (t) => {
   for (const background of [false, true]) {
     const { home, run, begin } = await commandRig(t, { Providers: [] });
     const service = background ? undefined : begin(['start'], { mostMs: patienceMs });
@@ -255,7 +255,7 @@ test('SIGHUP takes up the configuration as it is then, in the foreground and in 
   }
 });
 
-test('a signal while it starts ends it and leaves no file', async (t) => {
+test('a signal during startup stops the service and leaves no file', async (t) => {
   const { home, begin } = await commandRig(t, { Providers: [] });
   const service = begin(['start']);
   await until(async () => existsSync(pidFile(home)));
@@ -276,14 +276,14 @@ const signalAtClaim = `data:text/javascript,${encodeURIComponent(`
   syncBuiltinESMExports();
 `)}`;
 
-test('a signal at the moment in which the file is made ends it and leaves no file', async (t) => {
+test('a signal while the PID file is written stops the service and leaves no file', async (t) => {
   const { home, begin } = await commandRig(t, { Providers: [] });
   const service = begin(['start'], { env: { NODE_OPTIONS: `--import=${signalAtClaim}` } });
   t.is((await service.ended).code, 0);
   t.false(existsSync(pidFile(home)));
 });
 
-test('the service outlives the reader of its output', async (t) => {
+test('the service keeps running when its output is closed', async (t) => {
   const { home, run, begin } = await commandRig(t, { Providers: [] });
   const service = begin(['start'], { mostMs: patienceMs });
   await service.says('Try it');
@@ -302,7 +302,7 @@ test('the service outlives the reader of its output', async (t) => {
   t.is((await service.ended).code, 0);
 });
 
-test('what npm starts ends with npm', async (t) => {
+test('a service started by npm stops with npm', async (t) => {
   const folder = resolve(import.meta.dirname, '../../..');
   for (const command of [
     ['npm', 'start'],
@@ -334,7 +334,7 @@ test('a daemon that npm started outlives npm', async (t) => {
   t.is((await run(['status'])).code, 0);
 });
 
-test('variables of the environment take the place of the configuration', async (t) => {
+test('environment variables override the configuration', async (t) => {
   const { run } = await commandRig(t, { HOST: '127.0.0.1', Providers: [] });
   const open = await run(['start'], { env: { SWITCHYARD_HOST: '0.0.0.0' } });
   t.is(open.code, 1);

@@ -7,7 +7,7 @@ import { temporaryHome } from './store-rig.ts';
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const startMs = Date.UTC(2026, 0, 31, 9, 30);
 
-test('a name tells the time; content and mode', async (t) => {
+test("a backup's name has its time; content and mode are kept", async (t) => {
   const home = temporaryHome(t);
   const backups = new Backups(home, () => startMs);
   const name = await backups.add(bytes('text'));
@@ -18,7 +18,7 @@ test('a name tells the time; content and mode', async (t) => {
   t.is(await backups.read(name), 'text');
 });
 
-test('names are unique and rise, whatever the clock does', async (t) => {
+test('backup names are unique and increase, even if the clock goes back', async (t) => {
   const clock = [startMs, startMs, startMs - 86_400_000, startMs + 5];
   const backups = new Backups(temporaryHome(t), () => clock.shift() ?? 0);
   const names: string[] = [];
@@ -30,7 +30,7 @@ test('names are unique and rise, whatever the clock does', async (t) => {
   );
 });
 
-test('three are kept, the newest', async (t) => {
+test('the newest three are kept', async (t) => {
   const home = temporaryHome(t);
   const backups = new Backups(home, () => startMs);
   await writeFile(join(home, 'config.backup.mine.json'), 'mine');

@@ -20,7 +20,7 @@ for (const [name, close] of cases) test(`"${name}"`, (t) => t.deepEqual(closeNam
 
 test('no more than three', (t) => t.is(closeNames('m0', ['m1', 'm2', 'm3', 'm4']).length, 3));
 
-test('a name of any length costs little', (t) => {
+test('suggestions are fast for names of any length', (t) => {
   const startedAt = cpuTimeMs();
   t.deepEqual(closeNames('x'.repeat(1_000_000), ['x'.repeat(1_000_000), 'x']), []);
   t.deepEqual(closeNames('xyz', ['x'.repeat(1_000_000)]), []);

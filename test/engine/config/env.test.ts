@@ -50,7 +50,7 @@ test('doubling the dollar signs of any text keeps it', (t) => {
   t.pass();
 });
 
-test('every string of a value is filled in, and places of unset names are told', (t) => {
+test('every string of a value is interpolated, and paths of unset variables are reported', (t) => {
   const written = { a: '$A', list: ['$A', { deep: `\${NONE}` }], n: 1, yes: true, none: null, $A: 'key' };
   t.deepEqual(interpolateAll(written, env), {
     value: { a: 'one', list: ['one', { deep: '' }], n: 1, yes: true, none: null, $A: 'key' },

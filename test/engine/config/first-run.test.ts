@@ -31,12 +31,12 @@ test('vendors whose key is set, in the order of the table', (t) => {
   });
 });
 
-test('a key that is set to nothing is not set', (t) => {
+test('an empty variable counts as unset', (t) => {
   const { written, demo } = firstRunConfig(vendors, { ONE_KEY: '', TWO_KEY: 'k2' });
   t.deepEqual([written.Router, demo], [{ default: 'two,x,y' }, false]);
 });
 
-test('without any key, the embedded provider, and nothing on disk', (t) =>
+test('without any key, the embedded provider is used and nothing is written', (t) =>
   withFolder(async (home) => {
     const start = await firstRun(home, vendors, {});
     t.deepEqual(start, {
@@ -54,7 +54,7 @@ test('without any key, the embedded provider, and nothing on disk', (t) =>
     t.true('config' in result && result.config.router.default === 'demo,echo');
   }));
 
-test('what is written holds references, is for the owner alone, and can be read', (t) =>
+test('the written file has references, is private to the owner, and is valid', (t) =>
   withFolder(async (home) => {
     const env = { ONE_KEY: 's3cret' };
     const { file, written } = await firstRun(home, vendors, env);
@@ -69,7 +69,7 @@ test('what is written holds references, is for the owner alone, and can be read'
     t.deepEqual(read.type === 'valid' && read.written, written);
   }));
 
-test('a folder that cannot be made is told, and the configuration holds all the same', (t) =>
+test("a folder that can't be created is reported, and the configuration is used anyway", (t) =>
   withFolder(async (home) => {
     await writeFile(home, 'a file in the way');
     const start = await firstRun(home, vendors, { ONE_KEY: 'k' });

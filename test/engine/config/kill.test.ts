@@ -52,7 +52,7 @@ const row = async (t: ExecutionContext, times: number): Promise<number> => {
   return (await readdir(home)).filter((name) => name.endsWith('.tmp')).length;
 };
 
-test(`${kills} kills amid writes leave the old or the new configuration, whole`, async (t) => {
+test(`${kills} kills during writes leave the complete old or new configuration`, async (t) => {
   t.timeout(kills * 10_000);
   const drafts = await Promise.all(Array.from({ length: rows }, () => row(t, Math.ceil(kills / rows))));
   const all = drafts.reduce((sum, count) => sum + count, 0);

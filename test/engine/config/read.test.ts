@@ -9,7 +9,7 @@ const withFolder = async (use: (home: string) => Promise<void>): Promise<void> =
   await use(home).finally(() => rm(home, { recursive: true }));
 };
 
-test('the folder is named by the environment, or lies in the home folder', (t) => {
+test('the folder comes from the environment, or is in the home folder', (t) => {
   t.is(configHome({ SWITCHYARD_HOME: '/a/b' }), '/a/b');
   t.is(configHome({ SWITCHYARD_HOME: 'b' }), join(process.cwd(), 'b'));
   t.is(configHome({ SWITCHYARD_HOME: '' }), join(homedir(), '.switchyard'));
@@ -25,7 +25,7 @@ test('no folder', async (t) => {
   t.deepEqual(await readConfig(join(tmpdir(), 'switchyard-none'), {}), { type: 'missing' });
 });
 
-test('a file gives the written and the filled-in form', (t) =>
+test('a file gives the written and the resolved form', (t) =>
   withFolder(async (home) => {
     const provider = '{ "name": "p", "api_base_url": "http://h.example", "apiKey": "$K", "models": ["m"], "note": 1 }';
     await writeFile(configFile(home), `{ // mine\n "Providers": [${provider},], "Router": { "default": "p,m" } }`);
@@ -37,7 +37,7 @@ test('a file gives the written and the filled-in form', (t) =>
     t.deepEqual(read.warnings, [{ path: 'Providers[0].note', message: 'is unknown and has no effect' }]);
   }));
 
-test('a file with a slip', (t) =>
+test('a file with a syntax error', (t) =>
   withFolder(async (home) => {
     await writeFile(configFile(home), '{ "PORT": 1');
     t.deepEqual(await readConfig(home, {}), {
@@ -47,14 +47,14 @@ test('a file with a slip', (t) =>
     });
   }));
 
-test('a file that says something wrong', (t) =>
+test('a file with an invalid value', (t) =>
   withFolder(async (home) => {
     await writeFile(configFile(home), '{ "PORT": "x" }');
     const read = await readConfig(home, {});
     t.deepEqual(read, { type: 'invalid', faults: [{ path: 'PORT', message: 'must be integer' }], warnings: [] });
   }));
 
-test('what is no file is invalid, not missing', (t) =>
+test('a folder in place of the file is invalid, not missing', (t) =>
   withFolder(async (home) => {
     const inside = join(home, 'x');
     await writeFile(inside, '');

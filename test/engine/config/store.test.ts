@@ -10,7 +10,7 @@ const textOf = (home: string): Promise<string> => readFile(configFile(home), 'ut
 const print = (value: unknown): string => JSON.stringify(value, null, 2);
 const filesIn = async (home: string): Promise<string[]> => (await readdir(home)).sort();
 
-test('a replaced configuration is in use and on disk, for the owner alone', async (t) => {
+test('a replaced configuration is in use and on disk, private to the owner', async (t) => {
   const old = withProvider('a');
   const { store, home, applied, log } = await openStore(t, temporaryHome(t, print(old)), old);
   t.deepEqual(await store.replace(withProvider('b')), { type: 'applied', warnings: [], restart: [] });
@@ -22,7 +22,7 @@ test('a replaced configuration is in use and on disk, for the owner alone', asyn
   t.deepEqual(log, ['info: configuration replaced {"restart":[]}']);
 });
 
-test('comments and unknown fields survive, and the file before is backed up to the byte', async (t) => {
+test('comments and unknown fields survive, and the previous file is backed up byte for byte', async (t) => {
   const old = withProvider('a', { note: { mine: 1 } });
   const text = `// mine\n${print(old).replace('"note"', '/* kept */ "note"')}\n`;
   const { store, home } = await openStore(t, temporaryHome(t, text), old);
@@ -41,7 +41,7 @@ const refused = [
 ] as const;
 
 for (const [title, written, paths] of refused) {
-  test(`refused, and nothing changed: ${title}`, async (t) => {
+  test(`rejected, and nothing changed: ${title}`, async (t) => {
     const old = withProvider('a');
     const text = `${print(old)} // mine`;
     const { store, home, applied } = await openStore(t, temporaryHome(t, text), old);
@@ -60,7 +60,7 @@ for (const [title, written, paths] of refused) {
   });
 }
 
-test('without a file, the first change makes it, and there is nothing to back up', async (t) => {
+test('without a file, the first change creates it, without a backup', async (t) => {
   const { store, home } = await openStore(t, join(temporaryHome(t), 'deep', 'home'), withProvider('a'));
   t.deepEqual(store.written, withProvider('a'));
   t.deepEqual(await store.replace({}), { type: 'applied', warnings: [], restart: [] });
@@ -68,7 +68,7 @@ test('without a file, the first change makes it, and there is nothing to back up
   t.deepEqual(await filesIn(home), ['config.json']);
 });
 
-test('what needs a restart is told until it is as it was at the start', async (t) => {
+test('a required restart is reported until the value is restored', async (t) => {
   const { store } = await openStore(t, temporaryHome(t), {});
   const restart = async (written: Parameters<typeof store.replace>[0]) => {
     const change = await store.replace(written);
@@ -79,7 +79,7 @@ test('what needs a restart is told until it is as it was at the start', async (t
   t.deepEqual(await restart({ PORT: 3456, LOG: false }), []);
 });
 
-test('changes that come at once are made one after the other', async (t) => {
+test('concurrent changes are applied one after the other', async (t) => {
   const { store, home, applied } = await openStore(t, temporaryHome(t, '{}'), {});
   const ports = Array.from({ length: 20 }, (_, index) => index + 1);
   const changes = await Promise.all(ports.map((PORT) => store.replace({ PORT })));
@@ -97,7 +97,7 @@ test('changes that come at once are made one after the other', async (t) => {
   );
 });
 
-test('a change that fails does not hold up the next', async (t) => {
+test('a failed change does not block the next', async (t) => {
   let calls = 0;
   const { store } = await openStore(
     t,
@@ -117,7 +117,7 @@ test('a change that fails does not hold up the next', async (t) => {
   t.deepEqual(store.written, { PORT: 2 });
 });
 
-test('a file that can not be written leaves all as it was', async (t) => {
+test('a failed write changes nothing', async (t) => {
   const home = temporaryHome(t);
   await mkdir(join(home, 'config.json'));
   const { store, applied } = await openStore(t, home, { PORT: 1 });
@@ -129,7 +129,7 @@ test('a file that can not be written leaves all as it was', async (t) => {
   t.deepEqual(await filesIn(home), ['config.json']);
 });
 
-test('a write that fails at its last step uses up no backup', async (t) => {
+test('a write that fails at its last step makes no backup', async (t) => {
   const home = temporaryHome(t);
   // A draft's name is longer than the file's, here longer than file systems allow.
   const target = join(temporaryHome(t), 'x'.repeat(250));
@@ -142,7 +142,7 @@ test('a write that fails at its last step uses up no backup', async (t) => {
   t.deepEqual(store.written, { PORT: 1 });
 });
 
-test('a backup comes back as it was, and what it replaces is backed up', async (t) => {
+test('a backup is restored unchanged, and the replaced file is backed up', async (t) => {
   const text = '{ "PORT": 1 } // the first';
   const { store, home, applied } = await openStore(t, temporaryHome(t, text), { PORT: 1 });
   await store.replace({ PORT: 2 });
@@ -157,7 +157,7 @@ test('a backup comes back as it was, and what it replaces is backed up', async (
   t.is(await store.restore('config.json'), undefined);
 });
 
-test('a backup that can not be used is refused', async (t) => {
+test('an invalid backup is rejected', async (t) => {
   const { store, home } = await openStore(t, temporaryHome(t, '{ "PORT": 1, '), { PORT: 1 });
   await store.replace({ PORT: 2 });
   const [backup] = await store.listBackups();
@@ -165,7 +165,7 @@ test('a backup that can not be used is refused', async (t) => {
   t.deepEqual(JSON.parse(await textOf(home)), { PORT: 2 });
 });
 
-test('comments of the last good text come back when the file was spoilt', async (t) => {
+test('comments of the last valid text are restored after a broken edit', async (t) => {
   const { store, home, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 } // mine'), { PORT: 1 });
   await writeFile(configFile(home), '{ "PORT": ');
   await until(() => log.length > 0);
@@ -173,7 +173,7 @@ test('comments of the last good text come back when the file was spoilt', async 
   t.is(await textOf(home), '{ "PORT": 2 } // mine');
 });
 
-test('old drafts are swept away, others are not', async (t) => {
+test('old temporary files are removed, others are not', async (t) => {
   const home = temporaryHome(t, '{}');
   const id = '01234567-89ab-cdef-0123-456789abcdef';
   const old = [`config.json.${id}.tmp`, `config.backup.2026-01-31T09-30-00-000Z.json.${id}.tmp`];
@@ -216,7 +216,7 @@ const edits: readonly (readonly [title: string, edit: (home: string, text: strin
 ];
 
 for (const [title, edit] of edits) {
-  test(`an edit is taken up: ${title}`, async (t) => {
+  test(`an edit is applied: ${title}`, async (t) => {
     const { store, home, applied } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
     for (const PORT of [2, 3]) {
       await edit(home, `{ "PORT": ${PORT} } // mine`);
@@ -235,7 +235,7 @@ const wrongEdits = [
 ] as const;
 
 for (const [title, text, message] of wrongEdits) {
-  test(`an edit is told of and not taken up: ${title}`, async (t) => {
+  test(`an edit is reported and not applied: ${title}`, async (t) => {
     const { store, home, applied, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
     await writeFile(configFile(home), text);
     await until(() => log.some((line) => line.startsWith('error: ') && line.includes(message)));
@@ -247,7 +247,7 @@ for (const [title, text, message] of wrongEdits) {
   });
 }
 
-test('a removed file is told of once, and made anew by the next change', async (t) => {
+test('a removed file is reported once, and created again by the next change', async (t) => {
   const { store, home, applied, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
   await rm(configFile(home));
   await until(() => log.length > 0);
@@ -259,7 +259,7 @@ test('a removed file is told of once, and made anew by the next change', async (
   t.is(applied.length, 1);
 });
 
-test('the file that a link leads to is watched as well', async (t) => {
+test('the target of a link is watched too', async (t) => {
   const home = temporaryHome(t);
   const target = join(temporaryHome(t, '{ "PORT": 1 }'), 'config.json');
   await symlink(target, configFile(home));
@@ -270,7 +270,7 @@ test('the file that a link leads to is watched as well', async (t) => {
   t.is(applied.length, 1);
 });
 
-test('own writes, changes of comments and other files in the folder bring nothing about', async (t) => {
+test('own writes, comment changes and other files in the folder have no effect', async (t) => {
   const { store, home, applied } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
   await store.replace({ PORT: 2 });
   await new Promise((resolve) => setTimeout(resolve, 300));

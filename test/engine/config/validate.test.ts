@@ -42,7 +42,7 @@ for (const [section, name] of millisecondFields) {
   });
 }
 
-test('all faults are told, however many there are', (t) => {
+test('all faults are listed, however many', (t) => {
   const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
   const { faults } = findings({
     Providers: names.map((name) => ({ name, baseUrl: 1, models: 'all' })),
@@ -97,7 +97,7 @@ test('an empty configuration is complete', (t) => {
   });
 });
 
-test('a section keeps the default of each field that is absent, and no unknown member', (t) => {
+test('a section has the default of each absent field, and no unknown members', (t) => {
   const { limits, retry } = configOf({ LIMITS: { ratio: 3, unknown: 1 }, RETRY: {} });
   t.deepEqual(limits, { ...configOf({}).limits, ratio: 3 });
   t.deepEqual(retry, configOf({}).retry);
@@ -250,7 +250,7 @@ test("claude-code-router's spellings", (t) => {
   ]);
 });
 
-test('a provider with an unset variable stays, and says so', (t) => {
+test('a provider with an unset variable is kept with a warning', (t) => {
   const written = {
     Providers: [{ ...p, apiKey: '$NO_KEY', baseUrl: 'https://$NO_HOST/v1' }],
     Router: { default: 'p,m' },
@@ -264,13 +264,13 @@ test('a provider with an unset variable stays, and says so', (t) => {
   ]);
 });
 
-test('no key at all is one that is empty', (t) => {
+test('a missing key is an empty key', (t) => {
   for (const apiKey of ['', [], [''], [' ']]) {
     t.deepEqual(configOf({ Providers: [{ ...p, apiKey }] }).providers[0]?.apiKeys, ['']);
   }
 });
 
-test('several keys: what can not be used is left out by name, as long as one is left', (t) => {
+test('several keys: unusable ones are ignored with a warning, as long as one is left', (t) => {
   const written = { Providers: [{ ...p, apiKey: ['$KEY', '$NO_KEY', ' ', 's3cret', 'k2'] }] };
   t.deepEqual(configOf(written).providers[0]?.apiKeys, ['s3cret', 'k2']);
   t.deepEqual(configOf(written).providers[0]?.unset, []);
@@ -518,7 +518,7 @@ for (const [title, written, expected] of warnings) {
   test(`a warning: ${title}`, (t) => t.deepEqual(findings(written), { faults: [], warnings: [...expected] }));
 }
 
-test('no message holds a value from the environment', (t) => {
+test('no message contains a value from the environment', (t) => {
   const secret = '$KEY';
   const said = findings({
     HOST: '0.0.0.0',
@@ -530,7 +530,7 @@ test('no message holds a value from the environment', (t) => {
   t.false(JSON.stringify(said).includes(env.KEY));
 });
 
-test('S13 what is nested too deep to be read again is refused', (t) => {
+test('S13 a configuration nested too deep to be read again is rejected', (t) => {
   const nested = (levels: number): JsonObject => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
   t.deepEqual(findings(nested(257)).faults, ['The configuration is nested deeper than 256 levels']);
   t.deepEqual(findings(nested(256)).faults, []);

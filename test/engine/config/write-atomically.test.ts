@@ -11,7 +11,7 @@ const withFolder = async (use: (folder: string) => Promise<void>): Promise<void>
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-test('S7 file and folder are for the owner alone', (t) =>
+test('S7 file and folder are accessible to the owner only', (t) =>
   withFolder(async (folder) => {
     const file = join(folder, 'a', 'b', 'config.json');
     await writeAtomically(file, 'text');
@@ -40,14 +40,14 @@ test('a symbolic link stays one', (t) =>
     t.is(await readFile(join(folder, 'real', 'c.json'), 'utf8'), 'new');
   }));
 
-test('when it fails, what was there still is, and no draft', (t) =>
+test('a failed write leaves the old file and no temporary file', (t) =>
   withFolder(async (folder) => {
     await mkdir(join(folder, 'config.json', 'in'), { recursive: true });
     await t.throwsAsync(writeAtomically(join(folder, 'config.json'), 'new'));
     t.deepEqual(await readdir(folder), ['config.json']);
   }));
 
-test('several at once leave one of their texts, whole', (t) =>
+test('concurrent writes leave one complete text', (t) =>
   withFolder(async (folder) => {
     const file = join(folder, 'config.json');
     const texts = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(100_000));

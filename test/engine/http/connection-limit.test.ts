@@ -5,7 +5,7 @@ import { ConnectionLimit } from '../../../engine/http/connection-limit.ts';
 import { until } from '../../support/until.ts';
 import { endpoint, serve, text } from './rig.ts';
 
-test('S11 the bound is exact for one address, and others are let in while one has too many', (t) => {
+test('S11 the limit is exact for one address, and others are accepted while one exceeds it', (t) => {
   const limit = new ConnectionLimit();
   t.true(limit.admit('a', 0, 2));
   t.true(limit.admit('a', 0, 2));
@@ -21,7 +21,7 @@ test('S11 the bound is exact for one address, and others are let in while one ha
   t.is(limit.open, 0);
 });
 
-test('S11 requests at work count, however long ago their connections were opened', (t) => {
+test('S11 active requests count, regardless of the age of their connections', (t) => {
   const limit = new ConnectionLimit();
   for (let at = 0; at < 5; at += 1) limit.admit('b', 0, 5);
   t.false(limit.admit('a', 5, 5));
@@ -63,7 +63,7 @@ test('S11 at most 1,024 connections of one client address; another address is st
   t.pass();
 });
 
-test('S12 a head that comes too slowly, or not at all, is cut off', async (t) => {
+test('S12 a head that arrives too slowly, or not at all, closes the connection', async (t) => {
   const { port } = await serve(t, [{ method: 'GET', path: '/', endpoint: endpoint(() => of(text('hi'))) }]);
   const startedMs = Date.now();
   const lifetime = (first: string, more: string): Promise<number> =>

@@ -86,7 +86,7 @@ test('checks come in order: framing, host, key, path and method, body', async (t
   }
 });
 
-test('a refusal in the wording of its path names the request and how to go on', async (t) => {
+test('a rejection in the format of its path has the request id and the keep-alive state', async (t) => {
   const { port } = await serve(t, [{ method: 'POST', path: '/v1', endpoint: hello }], { apiKey: 'k' });
   const unauthorized = await raw(port, get('/v1', 'X-Request-Id: r7\r\n'));
   t.is(headerOf(unauthorized.text, 'www-authenticate'), 'Bearer');
@@ -118,7 +118,7 @@ test('a WebSocket gets 426 at once where only plain requests are served, and its
   t.deepEqual(statusesOf((await raw(port, get('/', upgrade))).text), [200], 'an upgrade may be ignored');
 });
 
-test('HEAD gets the head of a GET, and the connection goes on', async (t) => {
+test('HEAD gets the headers of a GET, and the connection stays open', async (t) => {
   const streamed = endpoint(() =>
     of<ReplyPart[]>({ type: 'head', status: 200, headers: {} }, { type: 'data', data: 'x' }),
   );
@@ -136,7 +136,7 @@ test('HEAD gets the head of a GET, and the connection goes on', async (t) => {
   t.false(closed);
 });
 
-test('connections are kept, and requests that are answered at once may be pipelined', async (t) => {
+test('connections are kept, and requests with immediate responses may be pipelined', async (t) => {
   const { port } = await serve(t, [{ method: 'POST', path: '/echo', endpoint: echo }]);
   const { text: answer, closed } = await raw(port, post('/echo', 'one') + post('/echo', 'two') + post('/echo', ''));
   t.deepEqual(statusesOf(answer), [200, 200, 200]);
@@ -144,7 +144,7 @@ test('connections are kept, and requests that are answered at once may be pipeli
   t.false(closed);
 });
 
-test('a request that is pipelined behind one at work ends the connection, and both are let go', async (t) => {
+test('a request pipelined behind an active one closes the connection, and both are released', async (t) => {
   let unsubscribed = 0;
   const slow = endpoint(() => new Observable(() => () => (unsubscribed += 1)));
   const listener = await serve(t, [{ method: 'GET', path: '/slow', endpoint: slow }]);
@@ -176,7 +176,7 @@ test('a host without a loopback twin opens one address', async (t) => {
   t.deepEqual(listener.addresses, ['127.0.0.2']);
 });
 
-test('a busy port is an error of one line, whoever has it', async (t) => {
+test('a busy port is an error of one line', async (t) => {
   const base = {
     host: '127.0.0.1',
     router: createRouter([], plainWording),
@@ -197,7 +197,7 @@ test('a busy port is an error of one line, whoever has it', async (t) => {
   await t.throwsAsync(listen({ ...base, host: '192.0.2.1', port: 0 }), { message: /not an address of this machine/ });
 });
 
-test('what is served, to whom and with which limits changes while it runs', async (t) => {
+test('routes, key and limits change at run time', async (t) => {
   const listener = await serve(t, [{ method: 'POST', path: '/', endpoint: echo }]);
   const asked = post('/', 'abc');
   t.deepEqual(statusesOf((await raw(listener.port, asked)).text), [200]);
@@ -218,7 +218,7 @@ test('what is served, to whom and with which limits changes while it runs', asyn
   t.deepEqual(statusesOf((await raw(listener.port, withKey)).text), [413]);
 });
 
-test('draining lets requests end, refuses new ones but for open endpoints, and accepts no connection', async (t) => {
+test('draining lets requests finish, rejects new ones except for open endpoints, and accepts no connection', async (t) => {
   let release = () => {};
   const slow = endpoint(
     () =>
@@ -268,7 +268,7 @@ test('draining an idle listener is done at once', async (t) => {
   await t.notThrowsAsync(listener.drain());
 });
 
-test('S11 one address has only so many requests at work', async (t) => {
+test('S11 active requests of one address are limited', async (t) => {
   const slow = endpoint(() => NEVER);
   const listener = await serve(
     t,

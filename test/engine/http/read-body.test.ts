@@ -75,7 +75,7 @@ for (const coding of ['identity', 'gzip', 'deflate', 'br']) {
   });
 }
 
-test('a body takes little room while its answer is awaited, and none once it has begun', async (t) => {
+test('a body uses little budget while its response is pending, and none once it has started', async (t) => {
   const { held, rows: some } = holding();
   const incoming: HttpRequest[] = [];
   const kept = endpoint((request) => {
@@ -120,7 +120,7 @@ test('64 streams with bodies of 1 MiB leave the default budget to others', (t) =
   t.is(budget.usedBytes, 32 * body.length);
 });
 
-test('each array and object of a body takes room, before it is parsed', async (t) => {
+test('each array and object of a body uses budget, before it is parsed', async (t) => {
   const { held, rows: some } = holding();
   const { port } = await serve(t, some, { limits: { bodiesBytes: 1024 * 1024 } });
   const text = (content: string): Buffer => Buffer.from(`["${content}",[]]`);
@@ -138,7 +138,7 @@ for (const [what, mostBytes] of [
   ['says how large it becomes', 0],
   ['says nothing of its size', 262_144],
 ] as const) {
-  test(`a compressed body that ${what} is refused as soon as its request can have no room`, async (t) => {
+  test(`a compressed body that ${what} is rejected as soon as it exceeds the budget`, async (t) => {
     const data = Buffer.alloc(10_000_000, 'x');
     const body = mostBytes === 0 ? gzipSync(data) : brotliCompressSync(data);
     const asked: number[] = [];
@@ -157,7 +157,7 @@ for (const [what, mostBytes] of [
   });
 }
 
-test('a client that leaves gives its room back', async (t) => {
+test('a client that disconnects releases its budget', async (t) => {
   const { held, rows: some } = holding();
   const { port } = await serve(t, some, { limits: { bodiesBytes: 1024 * 1024 } });
   const body = Buffer.alloc(200_000, 'x');
@@ -170,7 +170,7 @@ test('a client that leaves gives its room back', async (t) => {
   t.is((await postAt(port, '/', body)).status, 200);
 });
 
-test('a body that could never find room gets 413', async (t) => {
+test('a body that exceeds the whole budget gets 413', async (t) => {
   const { port } = await serve(t, rows, { limits: { bodiesBytes: 100_000 } });
   for (const [body, coding] of [
     [Buffer.alloc(30_000, 'x'), 'identity'],
@@ -204,7 +204,7 @@ for (const [title, body, coding, expected] of faults) {
   });
 }
 
-test('what compresses well but stays small is no bomb', async (t) => {
+test('a small body with a high ratio is accepted', async (t) => {
   const { port } = await serve(t, rows);
   const body = Buffer.alloc(1024 * 1024);
   t.true(gzipSync(body).length * 200 < body.length);
@@ -224,7 +224,7 @@ test('a body of exactly the limit passes, in any number of packets', async (t) =
   t.true(bytes.equals(body));
 });
 
-test('S11 a declared length over the limit gets 413, and the connection survives when the rest is bearable', async (t) => {
+test('S11 a declared length over the limit gets 413, and the connection survives if the rest is small', async (t) => {
   const { port } = await serve(t, rows, { limits: { bodyBytes: 1000 } });
   const request = (length: number, body: string) =>
     `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n${body}`;
@@ -238,7 +238,7 @@ test('S11 a declared length over the limit gets 413, and the connection survives
   t.true(far.closed);
 });
 
-test('S11 a chunked body gets 413 as soon as it is over the limit, and the connection ends', async (t) => {
+test('S11 a chunked body gets 413 as soon as it exceeds the limit, and the connection closes', async (t) => {
   const { port } = await serve(t, rows, { limits: { bodyBytes: 1000 } });
   const chunk = `3e8\r\n${'x'.repeat(1000)}\r\n`;
   const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -270,7 +270,7 @@ test('a client that waits for 100 Continue gets it', async (t) => {
   t.deepEqual(statusesOf(received), [100, 200]);
 });
 
-test.serial('S12 a body that comes too slowly gets 408, one that keeps up is waited for', async (t) => {
+test.serial('S12 a body that arrives too slowly gets 408, a steady one is awaited', async (t) => {
   const { port } = await serve(t, rows, { limits: { bodyWindowMs: 2_000, bodyBytesPerSecond: 100 } });
   const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n';
   const send = (bytesEach: number): Promise<string> =>
@@ -297,7 +297,7 @@ test.serial('S12 a body that comes too slowly gets 408, one that keeps up is wai
   t.deepEqual(statusesOf(steady), [200]);
 });
 
-test('a client that goes while its body is read is let go', async (t) => {
+test('a client that disconnects while its body is read is released', async (t) => {
   const listener = await serve(t, rows);
   await raw(listener.port, 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc', 50);
   await until(() => listener.activeRequests === 0);

@@ -13,7 +13,7 @@ const data = (text: string | Uint8Array): ReplyPart => ({ type: 'data', data: te
 
 const answered = (parts: Observable<ReplyPart>) => [{ method: 'GET', path: '/', endpoint: endpoint(() => parts) }];
 
-test('a stream goes out in chunks, its head with the first data', async (t) => {
+test('a stream is sent in chunks, its head with the first data', async (t) => {
   const parts = new Subject<ReplyPart>();
   const listener = await serve(t, answered(parts));
   const socket = connect(listener.port, '127.0.0.1', () => socket.write(asked));
@@ -85,7 +85,7 @@ test('an error after the first data closes the connection without an end', async
   t.deepEqual(bugs, [error]);
 });
 
-test('a client that goes in mid-stream is unsubscribed within 100 ms', async (t) => {
+test('a client that disconnects mid-stream is unsubscribed within 100 ms', async (t) => {
   const records: RequestOutcome[] = [];
   let goneAt = 0;
   const parts = new Observable<ReplyPart>((to) => {
@@ -138,7 +138,7 @@ const endless = (backpressure: Backpressure, count: { bytes: number; pauses: num
     };
   });
 
-test('a client that does not read pauses the flow, reading on resumes it', async (t) => {
+test('a client that stops reading pauses the flow, reading resumes it', async (t) => {
   const count = { bytes: 0, pauses: 0 };
   const rows = [{ method: 'GET', path: '/', endpoint: endpoint(({ backpressure }) => endless(backpressure, count)) }];
   const { port } = await serve(t, rows);
@@ -158,7 +158,7 @@ test('a client that does not read pauses the flow, reading on resumes it', async
   t.pass();
 });
 
-test('a batch larger than the socket takes is sent on without any further data', async (t) => {
+test('a batch larger than the socket buffer is sent completely without further data', async (t) => {
   const batch = Buffer.alloc(12_000_000, 'x');
   const { port } = await serve(t, answered(concat(of(head, data(batch)), NEVER)));
   const socket = connect(port, '127.0.0.1', () => socket.write(asked));
@@ -220,7 +220,7 @@ test('a large whole answer reaches a slow client whole', async (t) => {
   t.is(headerOf(text, 'content-length'), '12000000');
 });
 
-test('a client that leaves its answer unread for too long is sent away', async (t) => {
+test('a client that leaves its response unread for too long is disconnected', async (t) => {
   const count = { bytes: 0, pauses: 0 };
   const rows = [{ method: 'GET', path: '/', endpoint: endpoint(({ backpressure }) => endless(backpressure, count)) }];
   const listener = await serve(t, rows, { limits: { stallMs: 200, bodyWindowMs: 100 } });

@@ -56,7 +56,7 @@ const get = (port: number, path: string, agent: Agent | false = false): Promise<
       .end();
   });
 
-test('a port is shared by those who belong together, and by nobody else', async (t) => {
+test('a port is shared only within a group', async (t) => {
   const port = await freePort('127.0.0.1');
   const first = await open(t, 'first', port, {});
   const second = await open(t, 'second', port, { addresses: first.addresses });
@@ -69,7 +69,7 @@ test('a port is shared by those who belong together, and by nobody else', async 
   await t.throwsAsync(serve(t, rows('loner'), { port }), { message: /is in use/ });
 });
 
-test('where somebody listens alone, a port is not shared', async (t) => {
+test('an exclusive listener does not share its port', async (t) => {
   const { port } = await serve(t, rows('alone'));
   await t.throwsAsync(open(t, 'other', port, {}), { message: /is in use/ });
   await t.throwsAsync(open(t, 'other', port, { addresses: ['127.0.0.1'] }), { message: /is in use/ });
@@ -89,7 +89,7 @@ test('a port that the system chose can be shared', async (t) => {
   t.is((await open(t, 'second', first.port, { addresses: first.addresses })).port, first.port);
 });
 
-test('one that retires takes no new connection, finishes its streams, and serves kept connections once more', async (t) => {
+test('a retiring listener accepts no new connection, finishes its streams, and serves open connections once more', async (t) => {
   const secondPiece = new Subject<void>();
   const first = await open(t, 'first', 0, {}, secondPiece);
   const { port } = first;
@@ -117,7 +117,7 @@ test('one that retires takes no new connection, finishes its streams, and serves
   t.is((await get(port, '/who', agent)).text, 'second', 'the connection is a new one');
 });
 
-test('answers of every kind are marked as the last of their connection, and are whole', async (t) => {
+test('responses of every kind are marked as the last of their connection, and are complete', async (t) => {
   for (const path of ['/who', '/slow', '/large', '/nothing']) {
     const listener = await open(t, 'x', 0, {});
     const { port } = listener;

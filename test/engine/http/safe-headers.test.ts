@@ -16,7 +16,7 @@ for (const [value, expected] of values) {
   });
 }
 
-test('S9 names that are no tokens and headers that frame the message are left out', (t) => {
+test('S9 invalid names and framing headers are removed', (t) => {
   const names = [
     'a b',
     'a:b',

@@ -28,7 +28,7 @@ test('a build loads here, with room for large heads', (t) => {
   t.is(process.env.UWS_HTTP_MAX_HEADERS_SIZE, '65536');
 });
 
-test('the error is one line that names the machine and what would work', (t) => {
+test('the error is one line with the platform and the supported ones', (t) => {
   const line = uwsMissing({ platform: 'linux', arch: 'riscv64', node: '21.0.0', glibc: '' });
   for (const word of ['linux', 'riscv64', '21.0.0', 'glibc absent', '2.27', '2.38', 'Node 20'])
     t.true(line.includes(word));
@@ -49,7 +49,7 @@ const withoutBuilds = (offered: readonly string[]) => {
   return { url: new URL(`${pathToFileURL(folder).href}/`), remove: () => rmSync(folder, { recursive: true }) };
 };
 
-test('a build for this Node that was not installed is told apart from a machine that has none', (t) => {
+test('a missing installation is distinguished from an unsupported platform', (t) => {
   const { platform, arch, versions } = process;
   const here = `${platform}-${arch}-${versions.node.split('.')[0]}`;
   for (const [offered, says] of [
@@ -77,7 +77,7 @@ const fakeBuild = (bytes: string) => {
   };
 };
 
-test('S17 a native build that differs from its record is refused, one without a record is named, the recorded one is taken', (t) => {
+test('S17 a native build that differs from its record is rejected, one without a record is reported, the recorded one is loaded', (t) => {
   const { build, hash, remove } = fakeBuild('another build');
   t.teardown(remove);
   t.is(verifyNative(build, { '1.0.0': { [platform]: hash } }), undefined);

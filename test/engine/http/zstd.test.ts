@@ -52,7 +52,7 @@ for (const [title, data] of tooMuch) {
   });
 }
 
-test('unzstd refuses what is cut off anywhere, and what is no zstd', (t) => {
+test('unzstd rejects truncated data, and data that is not zstd', (t) => {
   for (let length = 1; length < streamed.length; length += 1) {
     t.throws(() => unzstd(streamed.subarray(0, length), 1000), undefined, String(length));
   }
@@ -61,7 +61,7 @@ test('unzstd refuses what is cut off anywhere, and what is no zstd', (t) => {
   t.throws(() => unzstd(skippable.subarray(0, 9), 1000));
 });
 
-test('frames tell their sizes', (t) => {
+test('frames have their sizes', (t) => {
   const data = Buffer.concat([skippable, sized, zeros]);
   t.deepEqual(zstdFrames(data), [
     { from: 11, to: 41, contentBytes: 32, windowBytes: 32, blocks: 1 },

@@ -8,7 +8,7 @@ test('a name is the local time of its beginning', (t) => {
   t.true(isServerLogName(serverLogName(at)));
 });
 
-test('a name tells its day', (t) => {
+test('a name has its day', (t) => {
   t.true(isOfDay('switchyard-20260102235959.log', at));
   t.false(isOfDay('switchyard-20260103000000.log', at));
 });

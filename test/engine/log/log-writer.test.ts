@@ -70,7 +70,7 @@ const fakeFile = () => {
   return { log, state, streams, troubles, lost, synced, written };
 };
 
-test('lines are written in batches, within a second, without being asked', async (t) => {
+test('lines are flushed in batches within a second', async (t) => {
   const { log, streams } = fakeFile();
   log.write('a\n');
   log.write('b\n');
@@ -79,7 +79,7 @@ test('lines are written in batches, within a second, without being asked', async
   t.deepEqual(streams[0]?.written, ['a\nb\n']);
 });
 
-test('a write that fails is told, and made good when it can be', async (t) => {
+test('a failed write is reported, and repeated later', async (t) => {
   const { log, streams, troubles, written } = fakeFile();
   log.write('a\n');
   await log.flush();
@@ -99,7 +99,7 @@ test('a write that fails is told, and made good when it can be', async (t) => {
   t.is(streams.length, 1);
 });
 
-test('a roll that fails makes a new stream, and loses nothing', async (t) => {
+test('a failed roll opens a new stream and loses nothing', async (t) => {
   const { log, streams, written } = fakeFile();
   log.write('a\n');
   await log.flush();
@@ -124,7 +124,7 @@ test('lines wait for a file that cannot be opened, up to a limit, and the rest i
   t.deepEqual(lost, [2]);
 });
 
-test('a removed file is made anew', async (t) => {
+test('a removed file is created again', async (t) => {
   const { log, state, streams, troubles } = fakeFile();
   log.write('a\n');
   await log.flush();
@@ -140,7 +140,7 @@ test('a removed file is made anew', async (t) => {
   t.is(troubles.length, 1);
 });
 
-test('flushSync writes what waits, once', async (t) => {
+test('flushSync writes pending lines once', async (t) => {
   const { log, synced, written } = fakeFile();
   log.write('a\n');
   await log.flush();
@@ -152,7 +152,7 @@ test('flushSync writes what waits, once', async (t) => {
   t.is(written(), 'a\n');
 });
 
-test('close writes what waits; later lines are ignored', async (t) => {
+test('close writes pending lines; later lines are ignored', async (t) => {
   const { log, streams, written } = fakeFile();
   log.write('a\n');
   await log.close();
@@ -163,7 +163,7 @@ test('close writes what waits; later lines are ignored', async (t) => {
   t.true(streams[0]?.ended);
 });
 
-test('close ends though nothing can be written', async (t) => {
+test('close resolves although nothing can be written', async (t) => {
   const { log, streams, state } = fakeFile();
   log.write('a\n');
   await log.flush();

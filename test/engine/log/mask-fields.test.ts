@@ -58,7 +58,7 @@ const cases = [
 ] as const;
 for (const [title, fields, clean] of cases) test(title, (t) => t.deepEqual(mask(fields), { ...clean }));
 
-test('an error keeps what helps, without secrets', (t) => {
+test('an error keeps its details, without secrets', (t) => {
   const cause = Object.assign(new TypeError('key sk-0123456789'), { token: 'k' });
   const error = Object.assign(new Error('call with Bearer k failed', { cause }), { headers: { cookie: 'k' } });
   const text = JSON.stringify(mask({ error }));
@@ -82,7 +82,7 @@ test('an error given as the fields themselves keeps its message', (t) => {
   );
 });
 
-test('what cannot be read is marked', (t) => {
+test('unreadable values are marked', (t) => {
   const throwing = Object.defineProperty({}, 'x', {
     enumerable: true,
     get() {

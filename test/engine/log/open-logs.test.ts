@@ -180,7 +180,7 @@ test('flushSync writes before it returns, whether files are open or not', async 
   t.deepEqual(serverFiles(home).map(messages), [['1', '2', '3']]);
 });
 
-test('close writes what waits, and what comes later is ignored', async (t) => {
+test('close writes pending records; later ones are ignored', async (t) => {
   const { logs, app } = open(t);
   for (let count = 0; count < 1000; count += 1) logs.app.info(`${count}`);
   await logs.close();
@@ -194,7 +194,7 @@ test('close writes what waits, and what comes later is ignored', async (t) => {
   );
 });
 
-test('R12 removed files and folders: one warning, and writing goes on', async (t) => {
+test('R12 removed files and folders: one warning, and writing continues', async (t) => {
   const { home, logs, app, troubles } = open(t);
   logs.app.info('1');
   logs.server.event('info', '1');
@@ -218,7 +218,7 @@ test('R12 removed files and folders: one warning, and writing goes on', async (t
   t.is(troubles.length, 1);
 });
 
-test('R12 a place where no folder can be: one warning, and writing begins when it can', async (t) => {
+test("R12 a folder that can't be created: one warning, and writing begins once it can", async (t) => {
   const parent = temporaryHome(t);
   const blocker = join(parent, 'blocker');
   writeFileSync(blocker, '');

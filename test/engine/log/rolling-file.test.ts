@@ -148,7 +148,7 @@ test('files are for their owner alone', async (t) => {
   t.is(statSync(join(home, 'logs')).mode & 0o777, 0o700);
 });
 
-test('a place that cannot be rejects', async (t) => {
+test('an impossible path rejects', async (t) => {
   const home = temporaryHome(t);
   writeFileSync(join(home, 'logs'), 'a file');
   await t.throwsAsync(

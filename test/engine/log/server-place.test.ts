@@ -26,14 +26,14 @@ test('names within one second differ', (t) => {
   t.is(place.next(), join(folder, 'switchyard-20260102030407.log'));
 });
 
-test('keeps three files and whatever is not its own', (t) => {
+test('keeps three files and all foreign files', (t) => {
   const days = ['01', '02', '03', '04', '05'].map((day) => `switchyard-202601${day}000000.log`);
   const { folder, place } = placeWith(t, ...days, 'notes.txt');
   place.prune(join(folder, 'switchyard-20260105000000.log'));
   t.deepEqual(readdirSync(folder).sort(), ['notes.txt', ...days.slice(2)]);
 });
 
-test('never removes the file in use, though the clock was set back', (t) => {
+test('never removes the file in use, even if the clock was set back', (t) => {
   const days = ['01', '02', '03', '04'].map((day) => `switchyard-202601${day}000000.log`);
   const { folder, place } = placeWith(t, ...days);
   place.prune(join(folder, 'switchyard-20260101000000.log'));

@@ -48,7 +48,7 @@ const ours = `{
   "transformers": [{ "name": "maxtoken", "provider": "openrouter", "options": { "max_tokens": 1 } }, "enhancetool"],
 }`;
 
-test('import takes over what there is a place for, says what there is not, and backs up', async (t) => {
+test('import converts known fields, reports skipped ones, and makes a backup', async (t) => {
   const { home, run } = await commandRig(t);
   await writeFile(join(home, 'config.json'), ours);
   await mkdir(join(home, '.claude-code-router'));
@@ -109,7 +109,7 @@ test('import takes over what there is a place for, says what there is not, and b
   t.is(JSON.parse(explained.out).url, 'https://openrouter.ai/api/v1/chat/completions');
 });
 
-test('import writes nothing that could not be used', async (t) => {
+test('import writes no invalid configuration', async (t) => {
   const { home, run } = await commandRig(t);
   await writeFile(join(home, 'theirs.json'), JSON.stringify({ Router: { default: 'none,such' } }));
   const { code, err } = await run(['import', 'theirs.json'], { cwd: home });
@@ -119,12 +119,12 @@ test('import writes nothing that could not be used', async (t) => {
   t.regex((await run(['import', 'none.json'], { cwd: home })).err, /Cannot read \S*none\.json\./);
 });
 
-test('a timeout without an end becomes the longest that can be waited', (t) => {
+test('an infinite timeout becomes the longest timer', (t) => {
   const { written } = mergeImported({ API_TIMEOUT_MS: 9_999_999_999 }, {}, claudeCodeRouter, new Map());
   t.deepEqual(written.TIMEOUTS, { firstByteMs: 2_147_483_647 });
 });
 
-test('an address that others can reach is not taken without a key', (t) => {
+test('a non-loopback address is not imported without a key', (t) => {
   const known = new Map([...formats, ...stages].map(([name]) => [name, () => []] as const));
   const open = { HOST: '0.0.0.0', PORT: 1 };
   const without = mergeImported(open, {}, claudeCodeRouter, known);

@@ -172,7 +172,7 @@ for (const [title, source, problem] of bad) {
   });
 }
 
-test('a later load sees the module and its own files as they are then', async (t) => {
+test('a later load sees the current module and its files', async (t) => {
   const files = { 'a.ts': typed, 'part.ts': part };
   const { home } = await load(t, files, 'a.ts', { tail: '!' });
   await writeFile(join(home, 'part.ts'), part.replace('-part', '-later'));

@@ -84,7 +84,7 @@ for (const name of ['delays', 'promises', 'splits', 'gathers-aloud']) {
   });
 }
 
-test('one that gathers without a word is late', async (t) => {
+test('an operator that collects silently is late', async (t) => {
   t.true(
     (await ask('gathers', 'slow')).text.includes(
       `Transformer \\"gathers\\" gave nothing for ${limitMs} ms after a batch`,

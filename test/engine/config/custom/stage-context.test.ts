@@ -77,7 +77,7 @@ const modules = {
   export default { name: 'loads', request: (request) => { open(); return request; } };`,
 };
 
-test('errors that custom stages leave behind are logged with their names, and the service goes on', async (t) => {
+test('late errors of custom stages are logged with their names, and the service keeps running', async (t) => {
   const upstream = await startUpstream(() =>
     jsonAnswer({
       id: 'c',

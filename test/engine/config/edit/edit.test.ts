@@ -70,13 +70,13 @@ for (const [title, wanted, from, to] of edits) {
     t.true(file.includes(from));
     t.is(editConfigText(file, wanted), file.replace(from, to));
   });
-  test(`changed, with line ends of another system: ${title}`, (t) => {
+  test(`changed, with CRLF line ends: ${title}`, (t) => {
     const edited = editConfigText(file.replaceAll('\n', '\r\n'), wanted);
     t.is(edited, file.replace(from, to).replaceAll('\n', '\r\n'));
   });
 }
 
-test('members that change places keep the comments of all but those that moved', (t) => {
+test('reordered members keep the comments of those that did not move', (t) => {
   const edited = editConfigText(file, { ...whole, Providers: [b, a] });
   t.deepEqual(parseConfig(edited), { written: { ...whole, Providers: [b, a] } });
   for (const comment of ['// Mine.', '// the port', '/* Those that I pay for. */', '// the cheap one', '// the end']) {
@@ -141,7 +141,7 @@ const comment = (text: string, kinds: readonly number[]): string => {
 const isEscaped = (text: string, index: number): boolean =>
   (/\\*$/.exec(text.slice(0, index))?.[0] ?? '').length % 2 === 1;
 
-test('whatever the change, the new text says what was wanted, and comes of the old one', (t) => {
+test('any edit gives a text with the new value, derived from the old text', (t) => {
   let commented = 0;
   const kinds = fc.array(fc.nat(3), { minLength: 1, maxLength: 9 });
   fc.assert(

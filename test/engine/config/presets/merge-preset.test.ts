@@ -73,7 +73,7 @@ test('fallbacks scenario by scenario, in either spelling', (t) => {
   t.false('fallback' in written);
 });
 
-test('routes that are none are left for the validator', (t) => {
+test('malformed routes are left to the validator', (t) => {
   const { written } = mergePreset(base, { Router: { routes: 3 } });
   t.is(Object(written.Router).routes, 3);
 });

@@ -76,21 +76,21 @@ const routing = (model: string): string => JSON.stringify({ Router: { default: `
 
 const routes = ['/v1/messages', '/v1/chat/completions', '/chat/completions', '/v1/responses', '/responses'];
 for (const path of routes) {
-  test(`${path} below a preset is routed by its manifest; what that leaves out is the base's`, async (t) => {
+  test(`${path} below a preset is routed by its manifest; omitted fields come from the base's`, async (t) => {
     const { ask } = await open(t, { 'presets/a.b-c_1/manifest.json': routing('one') });
     const { status, asked } = await ask(`/preset/a.b-c_1${path}`);
     t.deepEqual([status, asked], [418, 'one']);
   });
 }
 
-test('counting tokens below a preset goes by its manifest', async (t) => {
+test('token counts below a preset use its manifest', async (t) => {
   const { ask } = await open(t, { 'presets/x/manifest.json': routing('one') });
   const { status, value } = await ask('/preset/x/v1/messages/count_tokens');
   t.is(status, 200);
   t.true(Object(value).input_tokens > 0);
 });
 
-test('a manifest is what config.json is: comments, variables', async (t) => {
+test('a manifest may have comments and variables, like config.json', async (t) => {
   const { ask } = await open(t, {
     'presets/x/manifest.json': '{ // which one\n "Router": { "default": "p,$PRESET_MODEL", }, }',
   });
@@ -118,7 +118,7 @@ test('a preset is read once, and again when its file or the base changes', async
   t.is((await ask(path)).status, 404);
 });
 
-test('the user is told once what has no effect', async (t) => {
+test('fields without effect are reported once', async (t) => {
   const { ask, state } = await open(t, { 'presets/x/manifest.json': '{"PORT": 1, "name": "x", "Rooter": {}}' });
   await ask('/preset/x/v1/messages');
   await ask('/preset/x/v1/messages');
@@ -179,7 +179,7 @@ for (const [title, manifest, message] of broken) {
   });
 }
 
-test('a manifest that is a link to itself can not be looked at, and is named', async (t) => {
+test('a manifest that is a link to itself is reported by name', async (t) => {
   const { ask, home } = await open(t, { 'presets/x/other': '' });
   await symlink('manifest.json', join(home, 'presets/x/manifest.json'));
   const { status, value } = await ask('/preset/x/v1/messages');
