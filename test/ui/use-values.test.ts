@@ -10,6 +10,7 @@ import { LogBook } from '../../ui/src/pages/logs/log-book.ts';
 import { filterRecords } from '../../ui/src/pages/logs/log-filter.ts';
 import { briefOf, levelName, readRecord } from '../../ui/src/pages/logs/log-record.ts';
 import { composeBody } from '../../ui/src/pages/playground/compose-body.ts';
+import { firstDraft, isDraft, isSentList } from '../../ui/src/pages/playground/draft.ts';
 import { readBlocks, readInlines } from '../../ui/src/parts/markdown.ts';
 import type { Answer } from '../../ui/src/stream/answer.ts';
 import { answerReader } from '../../ui/src/stream/answer-reader.ts';
@@ -230,6 +231,21 @@ test('one prompt becomes the body of each protocol', (t) => {
   const plain = { ...prompt, system: '', stream: false, maxTokens: undefined, withTool: false, thinking: false };
   t.deepEqual(composeBody('responses', plain, undefined), { model: 'm', input: 'x', store: false });
   t.deepEqual(composeBody('chat', plain, undefined), { model: 'm', messages: [{ role: 'user', content: 'x' }] });
+});
+
+test('a kept prompt is restored only if it has the shape of one', (t) => {
+  const kept = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+  const sent = { at: 1, target: 'all', prompt: { ...firstDraft.prompt, model: 'p,m' } };
+  t.true(isDraft(kept(firstDraft)));
+  t.true(isDraft(kept({ ...firstDraft, model: 'p,m', bodies: { chat: '{' } })));
+  t.true(isSentList(kept([sent])));
+  const drafts = [undefined, null, [], {}, { ...firstDraft, target: 'gone' }, { ...firstDraft, bodies: { chat: 1 } }];
+  for (const draft of [...drafts, { ...firstDraft, model: 1 }, { ...firstDraft, prompt: { text: 'Hello!' } }]) {
+    t.false(isDraft(draft), JSON.stringify(draft));
+  }
+  for (const list of [undefined, {}, [firstDraft], [{ ...sent, prompt: firstDraft.prompt }], [{ ...sent, at: '1' }]]) {
+    t.false(isSentList(list), JSON.stringify(list));
+  }
 });
 
 const connection: Connection = {

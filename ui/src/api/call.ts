@@ -1,6 +1,6 @@
 import { ApiError, isAbort } from './api-error.ts';
 import { lostConnection } from './connection.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, parseJson, parseObject } from './json.ts';
 import { keyState, refuseKey } from './key.ts';
 
 /** What a call may say beside its path. */
@@ -68,24 +68,15 @@ export const failureIn = (status: number, text: string): ApiError =>
   new ApiError(status, messageIn(text) ?? `The gateway returned status ${status}.`);
 
 const messageIn = (text: string): string | undefined => {
-  try {
-    const body: unknown = JSON.parse(text);
-    if (!isJsonObject(body)) return undefined;
-    const { message, error } = body;
-    if (typeof message === 'string') return message;
-    return isJsonObject(error) && typeof error.message === 'string' ? error.message : undefined;
-  } catch {
-    return undefined;
-  }
+  const { message, error } = parseObject(text) ?? {};
+  if (typeof message === 'string') return message;
+  return isJsonObject(error) && typeof error.message === 'string' ? error.message : undefined;
 };
 
 const readJson = async (response: Response): Promise<unknown> => {
-  const text = await response.text();
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ApiError(response.status, 'The gateway sent a response that this page cannot read.');
-  }
+  const value = parseJson(await response.text());
+  if (value !== undefined) return value;
+  throw new ApiError(response.status, 'The gateway sent an answer that this page cannot read.');
 };
 
 const queryText = (query: Readonly<Record<string, string | number | undefined>>): string => {

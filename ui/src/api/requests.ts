@@ -8,7 +8,7 @@ import type {
   RequestSummary,
 } from '../../../engine/observe/history/schema.ts';
 import { call, failureIn, send } from './call.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, type JsonObject, parseObject } from './json.ts';
 
 export type { Capture, CapturedRequest, Chunk, Loss, RequestList, RequestSummary };
 
@@ -23,19 +23,13 @@ export const listRequests = (after?: number, signal?: AbortSignal): Promise<Requ
 export const readRequest = async (id: string, signal?: AbortSignal): Promise<CapturedRequest> => {
   const response = await send(`/api/requests/${encodeURIComponent(id)}`, { signal });
   const text = await response.text();
-  const body = parse(text);
   // One that wasn't captured is told with status 404 too, but with what is known of it.
-  if (isJsonObject(body) && isJsonObject(body.summary)) return JSON.parse(text);
+  const body = parseObject(text);
+  if (isDetail(body)) return body;
   throw failureIn(response.status, text);
 };
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
+const isDetail = (body: JsonObject | undefined): body is JsonObject & CapturedRequest => isJsonObject(body?.summary);
 
 /** Forgets all finished requests and captures. */
 export const clearRequests = (): Promise<{ readonly message: string }> => call('/api/requests', { method: 'DELETE' });

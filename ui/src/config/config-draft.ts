@@ -1,6 +1,7 @@
 import { ApiError } from '../api/api-error.ts';
 import type { ConfigFile } from '../api/config.ts';
 import { saveConfig } from '../api/config-store.ts';
+import { isJsonObject, parseObject } from '../api/json.ts';
 import { kept } from '../state/kept.ts';
 import { createStore } from '../state/store.ts';
 import { type Conflict, mergeChanges } from './merge-changes.ts';
@@ -31,14 +32,8 @@ const place = kept('session', 'draft.config');
 const clean: DraftState = { held: undefined, restored: false, conflicts: [], rebased: false };
 
 const restore = (): DraftState => {
-  const text = place.read();
-  if (text === undefined) return clean;
-  try {
-    // Written by `hold`.
-    return { ...clean, held: JSON.parse(text) as Held, restored: true };
-  } catch {
-    return clean;
-  }
+  const { base, draft } = parseObject(place.read() ?? '') ?? {};
+  return isJsonObject(base) && isJsonObject(draft) ? { ...clean, held: { base, draft }, restored: true } : clean;
 };
 
 /** The draft of the configuration; it survives a reload, until the tab is closed. */

@@ -6,8 +6,7 @@ export type Parsed = { readonly value: Json } | { readonly problem: string };
 /** Parses JSON. */
 export const parseText = (text: string): Parsed => {
   try {
-    // What JSON.parse gives is JSON.
-    return { value: JSON.parse(text) as Json };
+    return { value: JSON.parse(text) };
   } catch (error) {
     return { problem: `is not valid JSON yet (${error instanceof Error ? error.message : 'malformed'})` };
   }

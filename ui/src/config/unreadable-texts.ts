@@ -1,22 +1,19 @@
+import { parseObject } from '../api/json.ts';
 import { kept } from '../state/kept.ts';
 import { createStore } from '../state/store.ts';
 
 const place = kept('session', 'draft.texts');
 
 const restore = (): ReadonlyMap<string, string> => {
-  try {
-    // Written by `hold`.
-    return new Map(JSON.parse(place.read() ?? '[]') as [string, string][]);
-  } catch {
-    return new Map();
-  }
+  const texts = Object.entries(parseObject(place.read() ?? '') ?? {});
+  return new Map(texts.flatMap(([path, text]) => (typeof text === 'string' ? [[path, text]] : [])));
 };
 
 /** Malformed JSON by field path. It isn't part of the draft, but survives a reload too. */
 export const unreadableTexts = createStore(restore());
 
 const hold = (texts: ReadonlyMap<string, string>): void => {
-  place.write(texts.size > 0 ? JSON.stringify([...texts]) : undefined);
+  place.write(texts.size > 0 ? JSON.stringify(Object.fromEntries(texts)) : undefined);
   unreadableTexts.set(texts);
 };
 

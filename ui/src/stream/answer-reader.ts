@@ -1,4 +1,5 @@
 import type { JsonObject } from '../api/json.ts';
+import { parseObject } from '../api/json.ts';
 import type { Protocol } from '../api/protocols.ts';
 import type { SseRecord } from '../api/sse-records.ts';
 import type { Answer } from './answer.ts';
@@ -6,7 +7,6 @@ import { AnswerBuilder } from './answer-builder.ts';
 import { readChatChunk, readChatReply } from './read-chat.ts';
 import { readMessagesEvent, readMessagesReply } from './read-messages.ts';
 import { readResponsesEvent, readResponsesReply } from './read-responses.ts';
-import { parseObject } from './wire-value.ts';
 
 /** Reads one response. */
 interface AnswerReader {

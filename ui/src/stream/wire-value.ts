@@ -30,16 +30,6 @@ export const countAt = <As extends string>(
   return counts;
 };
 
-/** Parses a JSON object; `undefined` for anything else. */
-export const parseObject = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
 /** The message of an error: `{message}`, or a plain text. */
 export const wordsOf = (error: Json | undefined): string | undefined => {
   if (typeof error === 'string') return error;

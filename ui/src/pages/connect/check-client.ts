@@ -1,10 +1,11 @@
 import { ApiError, isAbort, wordError } from '../../api/api-error.ts';
 import { failure, send } from '../../api/call.ts';
 import type { JsonObject } from '../../api/json.ts';
+import { parseObject } from '../../api/json.ts';
 import { type Protocol, protocolPaths } from '../../api/protocols.ts';
 import { counted } from '../../format/count.ts';
 import { answerReader } from '../../stream/answer-reader.ts';
-import { objectsAt, parseObject } from '../../stream/wire-value.ts';
+import { objectsAt } from '../../stream/wire-value.ts';
 import type { ClientGuide } from './clients/client-guide.ts';
 
 /** One call of the connection check, with its outcome. */

@@ -1,10 +1,10 @@
-import type { Json } from '../../api/json.ts';
+import { type Json, parseObject } from '../../api/json.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import { href } from '../../router/route.ts';
-import { fieldsOf, type LogRecord, levelName } from './log-record.ts';
+import { type LogRecord, levelName } from './log-record.ts';
 
 /** All fields of one record. */
 export const LogDetails = ({
@@ -20,7 +20,7 @@ export const LogDetails = ({
   readonly onRequest: (request: string) => void;
   readonly onClose: () => void;
 }) => {
-  const fields = fieldsOf(record.line);
+  const fields = parseObject(record.line);
   const id = fields?.requestId;
   return (
     <section className="log-details" aria-label="Record details">

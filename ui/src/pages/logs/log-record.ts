@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../api/json.ts';
+import { isJsonObject, type JsonObject, parseObject } from '../../api/json.ts';
 
 /** A log line, with what the filters and the list need. */
 export interface LogRecord {
@@ -16,22 +16,12 @@ export interface LogRecord {
 
 /** Parses a line. `ownRequests` collects the interface's own requests: their last record doesn't have the URL. */
 export const readRecord = (line: string, n: number, ownRequests: Set<string>): LogRecord => {
-  const fields = fieldsOf(line);
+  const fields = parseObject(line);
   if (!fields) return { n, line, level: 0, request: '', own: false };
   const request = requestOf(fields);
   if (isOwnCall(fields)) ownRequests.add(request);
   const level = typeof fields.level === 'number' ? fields.level : 0;
   return { n, line, level, request, own: ownRequests.has(request) };
-};
-
-/** All fields of a line; `undefined` if it isn't a record. */
-export const fieldsOf = (line: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 };
 
 /** Numbers are unique within one process. */

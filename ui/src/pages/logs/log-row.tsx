@@ -1,7 +1,8 @@
 import { memo, type ReactNode } from 'react';
+import { parseObject } from '../../api/json.ts';
 import { classNames } from '../../parts/class-names.ts';
 import { href } from '../../router/route.ts';
-import { briefOf, fieldsOf, type LogRecord, levelName } from './log-record.ts';
+import { briefOf, type LogRecord, levelName } from './log-record.ts';
 import type { Selection } from './selection.ts';
 import { stampOf } from './stamp-of.ts';
 
@@ -21,7 +22,7 @@ export const LogRow = memo(
     readonly active: boolean;
     readonly onSelect: (selection: Selection) => void;
   }) => {
-    const fields = fieldsOf(record.line);
+    const fields = parseObject(record.line);
     const level = levelName(record.level);
     return (
       // biome-ignore lint/a11y/useKeyWithClickEvents: keys go to the list, which keeps the focus

@@ -1,3 +1,4 @@
+import { pretty } from '../../api/json.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { MarkdownView } from '../../parts/markdown-view.tsx';
@@ -49,14 +50,5 @@ const PartView = ({ part }: { readonly part: AnswerPart }) => {
           <Badge>{part.name}</Badge> (see the raw events)
         </p>
       );
-  }
-};
-
-/** Incomplete input is shown unformatted. */
-const pretty = (input: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(input), null, 2);
-  } catch {
-    return input;
   }
 };

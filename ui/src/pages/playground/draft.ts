@@ -1,3 +1,4 @@
+import { isJsonObject, type Json } from '../../api/json.ts';
 import { type Protocol, protocols } from '../../api/protocols.ts';
 import type { Prompt } from './prompt.ts';
 
@@ -44,3 +45,37 @@ export interface SentPrompt {
 
 /** How many are kept. */
 export const mostSent = 20;
+
+/** Whether a kept value is the page's input. */
+export const isDraft = (value: unknown): value is PlaygroundDraft =>
+  isJsonObject(value) &&
+  isTarget(value.target) &&
+  isOptional('string', value.model) &&
+  isPrompt(value.prompt) &&
+  isJsonObject(value.bodies) &&
+  Object.entries(value.bodies).every(([target, text]) => isTarget(target) && typeof text === 'string') &&
+  typeof value.capture === 'boolean';
+
+/** Whether a kept value is a list of sent prompts. */
+export const isSentList = (value: unknown): value is readonly SentPrompt[] =>
+  Array.isArray(value) && value.every(isSent);
+
+const isSent = (value: unknown): boolean =>
+  isJsonObject(value) &&
+  typeof value.at === 'number' &&
+  isTarget(value.target) &&
+  isJsonObject(value.prompt) &&
+  typeof value.prompt.model === 'string' &&
+  isPrompt(value.prompt);
+
+const isTarget = (value: Json | undefined): boolean => targets.some((target) => target === value);
+
+/** Everything but the model. */
+const isPrompt = (value: Json | undefined): boolean =>
+  isJsonObject(value) &&
+  [value.system, value.text].every((text) => typeof text === 'string') &&
+  [value.stream, value.withTool, value.thinking].every((flag) => typeof flag === 'boolean') &&
+  isOptional('number', value.maxTokens);
+
+const isOptional = (type: 'string' | 'number', value: Json | undefined): boolean =>
+  value === undefined || typeof value === type;

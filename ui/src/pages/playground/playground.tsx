@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { Json } from '../../api/json.ts';
+import { type Json, parseJson } from '../../api/json.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../api/protocols.ts';
 import { listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
@@ -13,7 +13,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { useWidth } from '../../parts/use-width.ts';
 import { BodyEditor } from './body-editor.tsx';
 import { composeBody } from './compose-body.ts';
-import { firstDraft, mostSent, type SentPrompt, type Target, targets } from './draft.ts';
+import { firstDraft, isDraft, isSentList, mostSent, type SentPrompt, type Target, targets } from './draft.ts';
 import './playground.css';
 import type { Picture, Prompt } from './prompt.ts';
 import { PromptForm } from './prompt-form.tsx';
@@ -25,8 +25,8 @@ import { useRuns } from './use-runs.ts';
 
 /** Sends a prompt in one or all client protocols and shows the responses. */
 export const Playground = () => {
-  const [draft, changeDraft] = useKept('playground', firstDraft);
-  const [sent, changeSent] = useKept<readonly SentPrompt[]>('playground.sent', []);
+  const [draft, changeDraft] = useKept('playground', firstDraft, isDraft);
+  const [sent, changeSent] = useKept('playground.sent', [], isSentList);
   const [picture, setPicture] = useState<Picture>();
   const [view, setView] = useState<'form' | 'body'>('form');
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
@@ -42,7 +42,7 @@ export const Playground = () => {
   const prompt: Prompt = { ...draft.prompt, model: draft.model ?? models.data?.[0]?.id ?? '' };
   const asked = target === 'all' ? protocols : [target];
   const written = target === 'all' ? undefined : bodies[target];
-  const value = written === undefined ? undefined : parse(written);
+  const value = written === undefined ? undefined : parseJson(written);
   const problem = problemOf(prompt, written, value);
 
   const changePrompt = ({ model, ...part }: Partial<Prompt>): void =>
@@ -171,14 +171,6 @@ export const Playground = () => {
 };
 
 const targetTitle = (target: Target): string => (target === 'all' ? 'All three' : shortProtocolTitles[target]);
-
-const parse = (text: string): Json | undefined => {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-};
 
 const problemOf = (prompt: Prompt, written: string | undefined, value: Json | undefined): string | undefined => {
   if (written !== undefined) return value === undefined ? 'The body is not valid JSON yet.' : undefined;

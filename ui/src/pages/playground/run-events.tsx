@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { pretty } from '../../api/json.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
@@ -50,11 +51,3 @@ export const RunEvents = ({
 };
 
 const wireText = ({ event, data }: TimedRecord): string => `${event && `event: ${event}\n`}data: ${data}\n\n`;
-
-const pretty = (text: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-};

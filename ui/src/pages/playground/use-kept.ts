@@ -1,13 +1,18 @@
 import { useCallback, useRef, useState } from 'react';
+import { parseJson } from '../../api/json.ts';
 import { kept } from '../../state/kept.ts';
 
-/** A JSON value that is kept until the tab is closed. */
+/** A JSON value that is kept until the tab is closed. `fits` checks what is restored, since another version may have kept it. */
 export const useKept = <T extends object>(
   name: string,
   initial: T,
+  fits: (value: unknown) => value is T,
 ): readonly [value: T, change: (update: (value: T) => T) => void] => {
   const place = useRef(kept('session', name)).current;
-  const [value, setValue] = useState<T>(() => readKept(place.read()) ?? initial);
+  const [value, setValue] = useState<T>(() => {
+    const restored = parseJson(place.read() ?? '');
+    return fits(restored) ? restored : initial;
+  });
   const latest = useRef(value);
   const change = useCallback(
     (update: (value: T) => T) => {
@@ -18,14 +23,4 @@ export const useKept = <T extends object>(
     [place],
   );
   return [value, change];
-};
-
-/** Written by this hook, so it has the caller's type. */
-const readKept = <T>(text: string | undefined): T | undefined => {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as T;
-  } catch {
-    return undefined;
-  }
 };

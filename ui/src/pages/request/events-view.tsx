@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { pretty } from '../../api/json.ts';
 import type { Capture } from '../../api/requests.ts';
 import { CheckField, TextField } from '../../parts/field.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
@@ -116,11 +117,3 @@ const WholeBodies = ({ capture: { upstream, reply } }: { readonly capture: Captu
     </Panel>
   </div>
 );
-
-const pretty = (text: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-};

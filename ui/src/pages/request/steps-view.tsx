@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { isJsonObject, type Json } from '../../api/json.ts';
+import { isJsonObject, type Json, parseJson } from '../../api/json.ts';
 import type { Capture, Loss } from '../../api/requests.ts';
 import { counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
@@ -104,7 +104,7 @@ const abouts = {
 
 const rowsOf = ({ client, steps }: Capture): readonly StepRow[] =>
   steps.map(({ name, kind, ms, losses, request }, index) => {
-    const before = index === 0 ? readBody(client.body) : (steps[index - 1]?.request ?? null);
+    const before = index === 0 ? (parseJson(client.body) ?? client.body) : (steps[index - 1]?.request ?? null);
     return {
       title: kind === 'encode' ? `encode (${name})` : name,
       about: abouts[kind],
@@ -115,12 +115,3 @@ const rowsOf = ({ client, steps }: Capture): readonly StepRow[] =>
       comparable: kind !== 'decode' && kind !== 'encode' && isJsonObject(before) && isJsonObject(request),
     };
   });
-
-/** The client's body as a value, or as text if it isn't valid JSON. */
-const readBody = (text: string): Json => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-};

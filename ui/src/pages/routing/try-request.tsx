@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import { type Explanation, explain } from '../../api/explain.ts';
-import { isJsonObject, type JsonObject } from '../../api/json.ts';
+import { parseObject } from '../../api/json.ts';
 import { type Protocol, protocols } from '../../api/protocols.ts';
 import { destinationsOf } from '../../config/destinations.ts';
 import { useForm } from '../../config/form.ts';
@@ -34,7 +34,7 @@ export const TryRequest = () => {
     setResult({});
   };
   const ask = async (): Promise<void> => {
-    const body = parse(text);
+    const body = parseObject(text);
     if (!body) {
       setResult({ error: 'The body is not a valid JSON object yet. The editor marks the error.' });
       return;
@@ -86,12 +86,3 @@ export const TryRequest = () => {
 };
 
 const shortTitles = { messages: 'Messages', chat: 'Chat', responses: 'Responses' } as const;
-
-const parse = (text: string): JsonObject | undefined => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-};
