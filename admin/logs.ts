@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { Backpressure, Pausable } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/list-logs.ts';
-import type { Logs } from '../engine/log/open-logs.ts';
+import type { Logs } from '../engine/log/logs.ts';
 import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read-lines.ts';
 import { fail } from '../engine/model/fault.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';

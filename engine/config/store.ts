@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { concatMap, type Subscription } from 'rxjs';
-import type { AppLog } from '../log/open-logs.ts';
+import type { AppLog } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Backup } from './backups.ts';
 import { type Applied, type Change, type Configuration, needsRestart, type Prepared, type Refused } from './change.ts';

@@ -13,7 +13,7 @@ export interface LogSettings {
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** A received HTTP request. */
-export interface RequestLogRecord {
+interface RequestLogRecord {
   /** The request's number in this process; its completion record has the same number. */
   readonly reqId: number;
   readonly method: string;
@@ -23,7 +23,7 @@ export interface RequestLogRecord {
 }
 
 /** A completed HTTP request, or one whose client disconnected. */
-export interface CompletedLogRecord {
+interface CompletedLogRecord {
   readonly reqId: number;
   readonly statusCode: number;
   /** Milliseconds from the request's arrival to the end of the answer; rounded in the log. */

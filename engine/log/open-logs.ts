@@ -52,16 +52,3 @@ export const openLogs = (options: LogOptions): Logs => {
     },
   };
 };
-
-export { isServerLogName } from './log-policy.ts';
-export type {
-  AppLog,
-  CompletedLogRecord,
-  LogFields,
-  LogLevel,
-  LogSettings,
-  Logs,
-  RequestLogRecord,
-  ServerLog,
-} from './logs.ts';
-export { quietLogs } from './logs.ts';

@@ -31,7 +31,7 @@ import { compactEndpoint } from '../endpoints/compact.ts';
 import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
 import { modelEndpoint } from '../endpoints/model.ts';
 import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
-import type { Logs } from '../log/open-logs.ts';
+import type { Logs } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { History } from '../observe/history/history.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';

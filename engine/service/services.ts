@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import { keepAliveMs } from '../config/schema.ts';
-import { type Logs, openLogs } from '../log/open-logs.ts';
+import type { Logs } from '../log/logs.ts';
+import { openLogs } from '../log/open-logs.ts';
 import { createLossCounter } from '../observe/losses.ts';
 import type { LossSeries } from '../observer.ts';
 import { createSignatureCache } from '../reasoning/signature-cache.ts';

@@ -9,7 +9,7 @@ export interface GeminiOptions {
   readonly schema?: SchemaForm | undefined;
 }
 
-export type SchemaForm = 'json' | 'openapi';
+type SchemaForm = 'json' | 'openapi';
 
 /** A value of `thinkingConfig.thinkingLevel`. */
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';

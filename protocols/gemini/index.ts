@@ -6,7 +6,6 @@ import type { GeminiOptions } from './dialect.ts';
 import { encodeRequest } from './encode-request.ts';
 import { wireFormat } from './tool-names.ts';
 
-export type { GeminiOptions, SchemaForm } from './dialect.ts';
 export { geminiModelList } from './models.ts';
 
 /** The upstream side of `generateContent`. The dialect follows the request's model. */

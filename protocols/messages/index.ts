@@ -12,7 +12,6 @@ import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
 
-export { decodeCountRequest } from './decode-request.ts';
 export { messagesModelList } from './models.ts';
 
 /** The client side of Anthropic Messages. */

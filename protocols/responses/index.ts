@@ -13,7 +13,6 @@ import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
 
-export { serverState } from './decode-request.ts';
 export { openAiModels } from './dialect.ts';
 
 const endTypes = ['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'];

@@ -26,7 +26,7 @@ export interface ConversionCost {
 type Content = 'text' | 'reasoning' | 'tools' | 'mixed';
 
 /** How the measuring is done. */
-export interface ConvertOptions {
+interface ConvertOptions {
   /** Records of each stream, roughly. */
   readonly records: number;
   /** Records that arrive together. */

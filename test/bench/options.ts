@@ -5,7 +5,7 @@ import { findTarget } from './targets/find-target.ts';
 import { pairNamed, pairs } from './wire.ts';
 
 /** What a run was asked to do. */
-export interface Options {
+interface Options {
   readonly scenes: readonly Scene[];
   readonly settings: Settings;
   /** Files to be written. */

@@ -33,7 +33,7 @@ const mostTimes = 8;
 const mostRounds = 3;
 
 /** What `growsLinearly` found. */
-export interface Growth {
+interface Growth {
   readonly linear: boolean;
   /** The times of each round, in words. */
   readonly seen: string;

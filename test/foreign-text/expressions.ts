@@ -1,7 +1,7 @@
 import type { Attack } from './attacks.ts';
 
 /** A regular expression of the sources. */
-export interface Row {
+interface Row {
   readonly pattern: RegExp;
   /**
    * The worst text for it, for one that can meet text from outside: of clients, upstreams, configurations or logs. Empty where it

@@ -4,7 +4,7 @@ import { type AnyNode, parse } from 'acorn';
 import { transformSync } from 'esbuild';
 
 /** A regular expression of the sources. */
-export interface Expression {
+interface Expression {
   readonly file: string;
   /** As it is written: `/a+/g`. */
   readonly written: string;
@@ -14,7 +14,7 @@ export interface Expression {
 }
 
 /** What the sources hold of regular expressions. */
-export interface Found {
+interface Found {
   readonly expressions: readonly Expression[];
   /** Places where one is made from a text, which can't be judged here: `new RegExp(…)`, `text.match('…')`. */
   readonly made: readonly string[];

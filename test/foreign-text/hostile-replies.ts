@@ -4,7 +4,7 @@ import type { JsonObject } from '../../engine/model/json/json.ts';
 export type HostileReply = { readonly records: readonly (JsonObject | string)[] } | { readonly body: JsonObject };
 
 /** Replies of one wire format that grow with a count, in one way each. */
-export type HostileReplies = Readonly<Record<string, (count: number) => HostileReply>>;
+type HostileReplies = Readonly<Record<string, (count: number) => HostileReply>>;
 
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 
 /** Bodies of one client protocol that grow with a count in one way each. */
-export type HostileBodies = Readonly<Record<string, (count: number) => JsonObject>>;
+type HostileBodies = Readonly<Record<string, (count: number) => JsonObject>>;
 
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));

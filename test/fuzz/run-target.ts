@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { slowMs, type Target } from './targets.ts';
 
 /** How a target is run. */
-export interface FuzzRun {
+interface FuzzRun {
   readonly seed: number;
   readonly cases: number;
   /** Called before each case. */
@@ -10,7 +10,7 @@ export interface FuzzRun {
 }
 
 /** How it went. */
-export interface FuzzResult {
+interface FuzzResult {
   /** What failed, with the seed and the smallest case found; absent: nothing. */
   readonly failure: string | undefined;
   readonly slowestMs: number;

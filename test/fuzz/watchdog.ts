@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 
 /** Watches the main thread from another one: a case that never ends can't be told of by the thread that it keeps. */
-export interface Watchdog {
+interface Watchdog {
   /** A case begins. */
   readonly next: () => void;
   /** Another target's cases follow. */

@@ -24,7 +24,7 @@ export const leavesOf = (value: Json | undefined, steps: readonly Step[] = []): 
 };
 
 /** The steps as one path. */
-export const pathOf = (steps: readonly Step[]): string => steps.reduce<string>(memberPath, '');
+const pathOf = (steps: readonly Step[]): string => steps.reduce<string>(memberPath, '');
 
 /** The bodies in which this leaf says something else, or nothing. */
 export const changesOf = (body: JsonObject, { steps, value }: Leaf): readonly JsonObject[] =>

@@ -6,7 +6,7 @@ import { isOutspoken } from './outspoken.ts';
 import { type Conversion, convert, type Target } from './pairs.ts';
 
 /** What became of a body on its way to one upstream. */
-export interface Findings {
+interface Findings {
   /** Leaves that the upstream isn't told and that no loss names. */
   readonly silent: readonly string[];
   /** Losses whose path isn't one of the client's body. */

@@ -6,14 +6,14 @@ import { type Script, type ScriptedUpstream, startUpstream } from '../support/up
 import { type ClientName, clients } from './rig.ts';
 
 /** What a client gets over HTTP. */
-export interface Got {
+interface Got {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
 /** A gateway in front of one scripted upstream that speaks this format. */
-export interface Rig {
+interface Rig {
   readonly upstream: ScriptedUpstream;
   /** Asks, with the least that the client's protocol demands around `body`. */
   readonly post: (client: ClientName, body?: JsonObject, headers?: Readonly<Record<string, string>>) => Promise<Got>;

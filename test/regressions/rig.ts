@@ -19,7 +19,7 @@ import { readMessagesReply, readMessagesStream } from '../support/grammar/messag
 import { readResponsesReply, readResponsesStream } from '../support/grammar/responses.ts';
 
 /** A client protocol, and strict readers of what it gets. */
-export interface Client {
+interface Client {
   readonly protocol: ClientProtocol;
   readonly readStream: (text: string) => Facts;
   readonly readReply: (body: unknown) => Facts;
@@ -61,7 +61,7 @@ export const sse = (data: string | JsonObject): string => {
 };
 
 /** What a client hears of a streamed answer. */
-export interface Heard {
+interface Heard {
   readonly events: readonly ModelEvent[];
   /** The stream as the client gets it. */
   readonly text: string;
@@ -102,7 +102,7 @@ const contextOf = (request: Partial<ModelRequest>): ReplyContext =>
   });
 
 /** What reaches a vendor of a client's body, and what is said to be lost. */
-export interface Sent {
+interface Sent {
   readonly body: JsonObject;
   readonly text: string;
   readonly losses: readonly string[];

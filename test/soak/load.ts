@@ -5,7 +5,7 @@ import { modelOf, type WireName, wireNames, wires } from '../support/faults/wire
 import { type Reaction, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
 
 /** What the load has done so far. */
-export interface Tallies {
+interface Tallies {
   /** Streams that came whole, with the text that the upstream sent. */
   whole: number;
   /** Faults that each came to one error. */
@@ -18,7 +18,7 @@ export interface Tallies {
 }
 
 /** A load of streams from faulty upstreams, some of which their clients leave. */
-export interface Load {
+interface Load {
   readonly tallies: Readonly<Tallies>;
   /** Lets the streams at work end. */
   readonly end: () => Promise<void>;

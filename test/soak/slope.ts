@@ -1,5 +1,5 @@
 /** Memory at a time. */
-export interface Sample {
+interface Sample {
   readonly minutes: number;
   readonly megabytes: number;
 }

@@ -9,7 +9,7 @@ import type { ExecutionContext } from 'ava';
 export const bin = resolve(import.meta.dirname, '../../engine/cli/switchyard.js');
 
 /** What a command came to. */
-export interface CommandResult {
+interface CommandResult {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
@@ -24,7 +24,7 @@ export interface CommandRig {
   readonly begin: (args: readonly string[], more?: RunMore) => Running;
 }
 
-export interface RunMore {
+interface RunMore {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 
 /** An answer of a running service. */
-export interface Answered {
+interface Answered {
   readonly method: string;
   /** As asked for; a query is left out of account. */
   readonly path: string;

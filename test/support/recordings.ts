@@ -19,7 +19,7 @@ export interface Recording {
 }
 
 /** The facts of a recording as its `expected` file tells them, in the vendor's own words. */
-export interface RecordedFacts {
+interface RecordedFacts {
   readonly http_status: number;
   readonly model: string | null;
   readonly text: string;

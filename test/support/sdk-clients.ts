@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 
 /** What a test asks of a model through an SDK. */
-export interface Question {
+interface Question {
   /** In place of the conversation's model. */
   readonly model?: string;
   readonly text: string;
@@ -28,7 +28,7 @@ export interface Learnt {
 }
 
 /** A conversation held through one SDK: each question, or the results of the calls, goes with the whole history. */
-export interface Conversation {
+interface Conversation {
   readonly ask: (question: Question) => Promise<Learnt>;
   /** Sends these results for the calls of the last answer. */
   readonly give: (results: readonly string[], question: Question) => Promise<Learnt>;
@@ -38,7 +38,7 @@ export interface Conversation {
 export type SdkClient = (baseUrl: string, model: string, forgets?: boolean) => Conversation;
 
 /** The smallest PNG there is. */
-export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const schema = { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] };
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** Takes an answer as it arrives. */
-export interface Sink {
+interface Sink {
   readonly head: (status: number) => void;
   /** Bytes of the body; they are overwritten after the call. */
   readonly body: (bytes: Buffer) => void;

@@ -4,7 +4,7 @@ import { exchange } from './turns.ts';
 import { bodyWriters } from './write-body.ts';
 
 /** What the requests of a conversation look like. */
-export interface ConversationPlan {
+interface ConversationPlan {
   readonly wire: Wire;
   readonly streamed: boolean;
   /** Bytes of the first request's body, or a little more. */
@@ -12,7 +12,7 @@ export interface ConversationPlan {
 }
 
 /** A body in pieces; only the last turns were written for this request. */
-export interface Body {
+interface Body {
   readonly pieces: readonly Buffer[];
   readonly bytes: number;
 }
@@ -66,7 +66,7 @@ export class Conversation {
 }
 
 /** The new turn of the n-th request; its first words occur nowhere else. */
-export const lastTurn = (n: number, size: number): string => `New turn ${n}: ${corpusText(n * 7, size)}`;
+const lastTurn = (n: number, size: number): string => `New turn ${n}: ${corpusText(n * 7, size)}`;
 
 const baseText = ({ wire, streamed, bytes }: ConversationPlan): string => {
   const { head, turn } = bodyWriters[wire];

@@ -2,7 +2,7 @@ import { parseAs } from '../parse-as.ts';
 import type { Wire } from '../wire.ts';
 
 /** A client's reading of an answer. */
-export interface Decoded {
+interface Decoded {
   /** All text deltas, joined. */
   readonly text: string;
   /** What is wrong with it besides the text. */

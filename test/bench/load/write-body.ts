@@ -2,7 +2,7 @@ import { askedModel, type Wire } from '../wire.ts';
 import { systemText, type Turn, tools } from './turns.ts';
 
 /** How a client of one format writes a conversation. */
-export interface BodyWriter {
+interface BodyWriter {
   /** All before the turns. */
   readonly head: (options: { readonly streamed: boolean; readonly withTools: boolean }) => string;
   /** A turn as elements of the array that `head` leaves open, joined by commas. */

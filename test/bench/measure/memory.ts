@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { treeOf } from './process-tree.ts';
 
 /** Resident memory of a tree of processes, in MB of 1,000,000 bytes. */
-export interface MemoryReading {
+interface MemoryReading {
   readonly rssMb: number;
   /** The most since `forgetPeak`, or since the start: each process's own peak, added up. */
   readonly peakMb: number;

@@ -48,7 +48,7 @@ const treeStats = (root: number): readonly Stat[] => {
 const tickMs = 10;
 
 /** Processor time that a tree of processes has used so far. */
-export interface CpuReading {
+interface CpuReading {
   /** Complete, in steps of 10 ms. */
   readonly coarseMs: number;
   /** To the nanosecond, but without threads and processes that have ended. */

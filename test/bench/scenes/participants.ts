@@ -26,7 +26,7 @@ export const floorOf = ({ client, upstream }: Pair): 'bytes' | 'converted' =>
   client === upstream ? 'bytes' : 'converted';
 
 /** How the participants of a scene are started. */
-export interface StartOptions {
+interface StartOptions {
   /** Those that take part. */
   readonly floors: readonly Floor[];
   readonly workers?: number;
@@ -34,7 +34,7 @@ export interface StartOptions {
 }
 
 /** Those that take part, and the gateways that couldn't be started, each with the reason. */
-export interface Started {
+interface Started {
   readonly running: readonly Participant[];
   readonly refused: ReadonlyMap<string, string>;
 }

@@ -26,7 +26,7 @@ export interface WarmUp {
 }
 
 /** How the rounds go. */
-export interface Turns {
+interface Turns {
   readonly plan: UpstreamPlan;
   readonly bodyBytes: number;
   readonly rhythm: Rhythm;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { treeOf } from '../measure/process-tree.ts';
 
 /** A program that was started. */
-export interface Program {
+interface Program {
   readonly pid: number;
   /** Resolves with the first match in its output; rejects when it ends without, or after 30 s. */
   readonly says: (pattern: RegExp) => Promise<string>;

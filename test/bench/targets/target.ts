@@ -1,7 +1,7 @@
 import type { Wire } from '../wire.ts';
 
 /** What a gateway under test is started for. */
-export interface TargetOptions {
+interface TargetOptions {
   /** `http://127.0.0.1:41234`, where the simulated upstream is. */
   readonly upstreamUrl: string;
   /** What the upstream speaks. */

@@ -2,7 +2,7 @@ import { type AnswerText, answerText, deltaText, emptyStamp } from '../corpus.ts
 import { askedModel, type Wire } from '../wire.ts';
 
 /** The words of one streamed answer: what comes before the text, a record per delta, what comes after. */
-export interface StreamWords {
+interface StreamWords {
   readonly opening: string;
   readonly delta: (text: string, index: number) => string;
   readonly closing: (text: string, deltas: number) => string;

@@ -1,5 +1,5 @@
 /** A stream that writes at fixed times. */
-export interface Paced {
+interface Paced {
   /** Writes once; says whether there is more to come. */
   readonly step: () => boolean;
 }

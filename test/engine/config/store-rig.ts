@@ -6,7 +6,7 @@ import type { Config } from '../../../engine/config/config.ts';
 import type { Finding } from '../../../engine/config/diagnostics.ts';
 import { ConfigStore, type ConfigStoreOptions } from '../../../engine/config/store.ts';
 import { validateConfig } from '../../../engine/config/validate.ts';
-import { type LogFields, quietLogs } from '../../../engine/log/open-logs.ts';
+import { type LogFields, quietLogs } from '../../../engine/log/logs.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 
 /** A folder of a test's own, removed when it ends; with this `config.json`, if any. */

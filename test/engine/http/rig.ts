@@ -61,7 +61,7 @@ export const serve = async (
   return listener;
 };
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly text: string;
   /** The service closed the connection. */
   readonly closed: boolean;

@@ -12,7 +12,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { type LogOptions, openLogs, quietLogs } from '../../../engine/log/open-logs.ts';
+import { quietLogs } from '../../../engine/log/logs.ts';
+import { type LogOptions, openLogs } from '../../../engine/log/open-logs.ts';
 import { recordsIn, serverFiles, temporaryHome } from './temporary-home.ts';
 
 const open = (t: ExecutionContext, options: Partial<LogOptions> = {}) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { isServerLogName } from '../../../engine/log/open-logs.ts';
+import { isServerLogName } from '../../../engine/log/log-policy.ts';
 
 /** A config directory of a test's own, removed when it ends. */
 export const temporaryHome = (t: ExecutionContext): string => {

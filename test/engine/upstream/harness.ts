@@ -28,7 +28,7 @@ export const callOf = (base: string, over: Partial<UpstreamCall> = {}): Upstream
 });
 
 /** What came of a call, read to its end. */
-export interface Outcome {
+interface Outcome {
   readonly answer: UpstreamAnswer | undefined;
   readonly chunks: readonly Uint8Array[];
   readonly bytes: Buffer;

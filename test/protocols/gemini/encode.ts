@@ -3,11 +3,12 @@ import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import type { ModelRequest, Part, Turn } from '../../../engine/model/request.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
-import { type GeminiOptions, geminiUpstream } from '../../../protocols/gemini/index.ts';
+import type { GeminiOptions } from '../../../protocols/gemini/dialect.ts';
+import { geminiUpstream } from '../../../protocols/gemini/index.ts';
 import { plainRequest } from '../../support/context.ts';
 
 /** What became of a request: the body, and its losses as `dropped path`. */
-export interface Encoded {
+interface Encoded {
   readonly body: JsonObject;
   readonly losses: readonly string[];
   readonly names: ToolNames;

@@ -5,7 +5,7 @@ import type { Facts } from '../../support/facts.ts';
 const fixtures = new URL('../../fixtures/', import.meta.url);
 
 /** What a recording's `expected` file says, as far as facts have it. */
-export interface Expected {
+interface Expected {
   readonly http_status: number;
   readonly id: string | null;
   readonly model: string | null;

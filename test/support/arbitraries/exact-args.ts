@@ -7,7 +7,7 @@ const digits = (min: number, max: number): Arbitrary<string> =>
     .map(([first, rest]) => [first, ...rest, 7].join(''));
 
 /** The text of a number that a double rarely holds: a long one, one with a long fraction, one out of range. */
-export const exactNumber: Arbitrary<string> = fc
+const exactNumber: Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('', '-'),
     fc.oneof(

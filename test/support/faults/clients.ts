@@ -16,7 +16,7 @@ export interface FaultClient {
   readonly tally: (stream: string) => Tally;
 }
 
-export interface Tally {
+interface Tally {
   readonly text: string;
   readonly ends: number;
   readonly errors: readonly string[];

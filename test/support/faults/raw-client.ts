@@ -15,7 +15,7 @@ export interface RawClient {
 }
 
 /** How a client reads: as fast as it can, so many bytes a second, or never. */
-export type Appetite = 'all' | 'nothing' | number;
+type Appetite = 'all' | 'nothing' | number;
 
 const ticksPerSecond = 4;
 
@@ -33,7 +33,7 @@ export const rawPost = (baseUrl: string, path: string, body: object, appetite: A
 };
 
 /** Sends these words as they are, however malformed. */
-export const rawClient = (host: string, port: number, words: string, appetite: Appetite = 'all'): RawClient => {
+const rawClient = (host: string, port: number, words: string, appetite: Appetite = 'all'): RawClient => {
   let text = '';
   let bytesRead = 0;
   const watchers = new Set<() => void>();

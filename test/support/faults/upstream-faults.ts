@@ -3,7 +3,7 @@ import { jsonAnswer, type Reaction, sseAnswer } from '../upstream.ts';
 import type { Wire } from './wires.ts';
 
 /** Something that an upstream does instead of a plain good answer, and what must come of it. */
-export interface UpstreamFault {
+interface UpstreamFault {
   /** The line of the list of bars that it belongs to. */
   readonly line: 'R1' | 'R2' | 'R3' | 'R4';
   readonly play: (wire: Wire, streaming: boolean) => Reaction;
@@ -15,7 +15,7 @@ export interface UpstreamFault {
 }
 
 /** What a good answer says, in the pieces in which it is streamed. */
-export const goodTexts = ['one ', 'grüße ', '👋 ', 'three'];
+const goodTexts = ['one ', 'grüße ', '👋 ', 'three'];
 export const goodText = goodTexts.join('');
 
 const stream = (wire: Wire): string => wire.stream(goodTexts).join('');

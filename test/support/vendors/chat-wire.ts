@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Asked, counts, type Scripted, sse } from './script.ts';
 
 /** What Chat Completions and its look-alikes have in common. */
-export interface ChatMessage {
+interface ChatMessage {
   readonly role: string;
   readonly name?: string;
   readonly content?: string | readonly ChatPart[] | null;
@@ -14,13 +14,13 @@ export interface ChatMessage {
   readonly reasoning_details?: readonly ReasoningEntry[] | null;
 }
 
-export interface ChatCall {
+interface ChatCall {
   readonly id: string;
   readonly type: string;
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-export interface ChatPart {
+interface ChatPart {
   readonly type: string;
   readonly text?: string;
   readonly image_url?: { readonly url: string };
@@ -56,7 +56,7 @@ export interface ChatBody {
 export const bearerKey = ({ authorization }: IncomingHttpHeaders): string | undefined =>
   /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
 
-export const textOf = (content: ChatMessage['content']): string =>
+const textOf = (content: ChatMessage['content']): string =>
   typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('');
 
 export const understandChat = ({ messages, tools = [] }: ChatBody): Asked => {

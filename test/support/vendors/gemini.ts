@@ -36,7 +36,7 @@ interface GeminiFunction {
 }
 
 /** The only signature that this vendor minted. */
-export const thoughtSignature = 'CiQBjz1rX2vendor+thought/signature==';
+const thoughtSignature = 'CiQBjz1rX2vendor+thought/signature==';
 
 /** Gemini: the stream is a matter of the path, CRLF ends its lines, calls come whole and what they led from is signed. */
 export const geminiVendor: Vendor<GeminiBody> = {

@@ -28,7 +28,7 @@ interface MessagesBlock {
 }
 
 /** The only signature that this vendor minted. */
-export const vendorSignature = 'EqQBCgIYAhIM+vendor/signature==';
+const vendorSignature = 'EqQBCgIYAhIM+vendor/signature==';
 
 /** A vendor of Messages that is as strict as the original. */
 export const messagesVendor: Vendor<MessagesBody> = {

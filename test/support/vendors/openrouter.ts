@@ -14,7 +14,7 @@ import { pieces, type Scripted, scripted, sse, thought } from './script.ts';
 import type { Vendor } from './vendor.ts';
 
 /** The only signature that the vendor behind this router minted. */
-export const routerSignature = 'ErUBCkYICRgCIkA+router/signature==';
+const routerSignature = 'ErUBCkYICRgCIkA+router/signature==';
 
 /** OpenRouter, with a vendor behind it that wants its sealed reasoning back. */
 export const openrouterVendor: Vendor<ChatBody> = {

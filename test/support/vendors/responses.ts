@@ -39,7 +39,7 @@ interface Part {
 }
 
 /** The only sealed reasoning that this vendor minted. */
-export const sealed = 'gAAAAABvendor-sealed_reasoning==';
+const sealed = 'gAAAAABvendor-sealed_reasoning==';
 
 /** A vendor of Responses that is as strict as the original. */
 export const responsesVendor: Vendor<ResponsesBody> = {

@@ -18,7 +18,7 @@ export interface Vendor<Body> {
   readonly payload: string;
 }
 
-export interface VendorFailure {
+interface VendorFailure {
   /** Where the original uses another one. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;

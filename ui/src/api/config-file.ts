@@ -15,9 +15,6 @@ export type ConfigFile = Draft<schema.ConfigFile>;
 /** A provider as it is written in the configuration. */
 export type ProviderFile = Draft<schema.ProviderFile>;
 
-/** The rules of routing as they are written. */
-export type RouterFile = Draft<schema.RouterFile>;
-
 /** An entry of the list of transformers: a name alone, or more. */
 export type TransformerEntry = string | Draft<schema.TransformerFile>;
 

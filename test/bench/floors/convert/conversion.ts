@@ -7,7 +7,7 @@ export interface StreamConversion {
 }
 
 /** A request in the upstream's words. */
-export interface Converted {
+interface Converted {
   readonly path: string;
   readonly body: object;
   readonly streamed: boolean;

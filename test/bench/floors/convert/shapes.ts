@@ -133,7 +133,7 @@ export interface GeminiReply {
   readonly responseId: string;
 }
 
-export interface GeminiPart {
+interface GeminiPart {
   readonly text?: string;
   readonly functionCall?: { readonly name: string; readonly args?: object };
 }

@@ -10,14 +10,14 @@ import {
 } from '../../../support/upstream.ts';
 
 /** What a client gets. */
-export interface Got {
+interface Got {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
 /** A gateway with short waits before upstreams `a`, `b`, `c` …, each with the model `m`; the default leads to `a`. */
-export interface Rig {
+interface Rig {
   readonly baseUrl: string;
   readonly home: string;
   readonly upstreams: readonly ScriptedUpstream[];
@@ -30,7 +30,7 @@ export interface Rig {
 }
 
 /** What the rig's configuration may say beside its upstreams. */
-export interface RigOptions extends Pick<GatewayExtras, 'healthNowMs'> {
+interface RigOptions extends Pick<GatewayExtras, 'healthNowMs'> {
   /** Of providers, by their place. */
   readonly providers?: readonly object[];
   /** The format of each; default: that of the messages route. */

@@ -1,14 +1,14 @@
 import { Agent, request } from 'node:http';
 
 /** What became of a load's requests. */
-export interface LoadResult {
+interface LoadResult {
   readonly whole: number;
   /** How requests failed, and how often each way. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
 /** Streams that go on until they are told to end; then those at work are awaited. */
-export interface Load {
+interface Load {
   readonly end: () => Promise<LoadResult>;
 }
 
