@@ -79,7 +79,7 @@ for (const [path, body] of [
   });
 }
 
-test('mask-words.ts: where the pieces are cut makes no difference', (t) => {
+test('mask-words.ts: the chunking makes no difference', (t) => {
   const stage = maskWords.configure({ words: ['ab', 'abc', 'x.y', '🐢'] });
   const masked = (pieces: readonly string[]): string => {
     const deltas = pieces

@@ -55,7 +55,7 @@ test('with the row in the tables, all three client protocols reach the vendor', 
   }
 });
 
-test('a provider at its host speaks its format without being told, and it is listed', async (t) => {
+test("a provider at the vendor's host gets its format automatically, and is listed", async (t) => {
   const gateway = await startGateway(
     {
       LOG: false,

@@ -21,7 +21,7 @@ const bodies: Readonly<Record<string, Arbitrary<JsonObject>>> = {
 for (const [wire, body] of Object.entries(bodies)) {
   const client = clientOf(wire);
 
-  test(`${wire}: every generated body is one that the route takes`, (t) => {
+  test(`${wire}: the route accepts every generated body`, (t) => {
     const sizes = fc.sample(body, { numRuns: 300, seed }).map((asked) => {
       t.notThrows(() => client.decodeRequest(asked), JSON.stringify(asked));
       return leavesOf(asked).length;
@@ -44,7 +44,7 @@ for (const [wire, body] of Object.entries(bodies)) {
   }
 }
 
-test('the search finds what is lost in silence, and what is recorded in other words', (t) => {
+test('the search finds silent losses, and losses recorded differently', (t) => {
   const [target] = targets;
   const client = clientOf('messages');
   if (!target) throw new Error('no targets');

@@ -57,7 +57,7 @@ test('C1 a renamed haiku is still the background model, and a provider is found 
     t.is(await routeOf(model), 'MyVendor,m;explicit', model);
 });
 
-test('C2 C3 each answer says who gave it and by which rule; the log says why; the rule can be asked for beforehand', async (t) => {
+test('C2 C3 each response names its provider and rule; the log has the reason; explain gives the rule beforehand', async (t) => {
   const { ask, home } = await open(t, ok, (url) => ({
     Providers: [provider('base', url), provider('deep', url)],
     Router: { default: 'base,m', routes: { think: 'deep,m' } },
@@ -105,7 +105,7 @@ test('C4 saving and restarting work from the page itself: its Origin is welcome,
   t.true(statuses.every((status, at) => status === (at % 2 === 0 ? 200 : 401)));
 });
 
-test('C6 what is saved is what stands in the file, and what the next start reads', async (t) => {
+test('C6 the saved configuration is in the file, and read at the next start', async (t) => {
   const { ask, home } = await open(t, ok, (url) => ({ LOG: false, Providers: [provider('a', url)] }));
   const next = { LOG: false, Providers: [provider('b', 'http://127.0.0.1:1')], mine: { kept: true } };
   t.is((await ask('/api/config', next)).status, 200);
@@ -116,7 +116,7 @@ test('C6 what is saved is what stands in the file, and what the next start reads
   t.deepEqual(await (await request(`${again.baseUrl}/api/config`)).body.json(), next);
 });
 
-test('C7 one bad answer spoils that request alone, and no error shows a stack or a path', async (t) => {
+test('C7 a bad response affects only its request, and no error shows a stack or a path', async (t) => {
   const broken = ['<html>no</html>', '', '{"choices":', '[]', 'null', '{"choices":[{}]}'];
   const stage = `export default { name: 'bad', request(asked) { if (asked.model === 'throw') throw new Error('at /home/me/secret.ts:1'); return asked; } };`;
   const { ask } = await open(
@@ -148,7 +148,7 @@ test('C7 one bad answer spoils that request alone, and no error shows a stack or
   t.notRegex(thrown.text, stack);
 });
 
-test('C8 a configuration of many megabytes is taken, and one over the limit gets a 413', async (t) => {
+test('C8 a configuration of many megabytes is accepted, and one over the limit gets a 413', async (t) => {
   const { ask } = await open(t, ok, () => ({ LOG: false }));
   const large = { LOG: false, mine: 'x'.repeat(12_000_000) };
   t.is((await ask('/api/config', large)).status, 200);
@@ -157,7 +157,7 @@ test('C8 a configuration of many megabytes is taken, and one over the limit gets
   t.is((await ask('/health')).status, 200);
 });
 
-test('C9 logs grow by a record of some hundred bytes for a request, whatever it carries: no bodies are kept', async (t) => {
+test('C9 logs grow by a few hundred bytes per request of any size: no bodies are logged', async (t) => {
   const { ask, home } = await open(t, ok, (url) => ({ LOG_LEVEL: 'debug', Providers: [provider('p', url)] }));
   const body = {
     model: 'p,m',

@@ -122,7 +122,7 @@ const wholeReply = {
   usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
 };
 
-test('Q3: a limit above what the model can give is capped where the configuration says so', async (t) => {
+test("Q3: a limit above the model's maximum is capped if configured", async (t) => {
   const transformers = [
     { name: 'openai', provider: 'p' },
     { name: 'maxtoken', provider: 'p', options: { max_tokens: 77 } },
@@ -161,7 +161,7 @@ for (const [upstream, path] of [
 
 for (const client of clientNames) {
   for (const upstream of ['openai', 'deepseek', 'openrouter', 'groq']) {
-    test(`Q5: stream_options goes with stream alone: ${client} → ${upstream}`, (t) => {
+    test(`Q5: stream_options is sent only with stream: ${client} → ${upstream}`, (t) => {
       t.is(send(client, upstream, {}).body.stream_options, undefined);
       t.deepEqual(send(client, upstream, { stream: true }).body.stream_options, { include_usage: true });
     });
@@ -254,7 +254,7 @@ const turns = (...written: readonly (readonly [role: string, content: string])[]
 });
 const rolesOf = (body: JsonObject): unknown[] => list(body.messages ?? body.contents).map((turn) => at(turn, 'role'));
 
-test('Q8: turns of one side in a row become one where the vendor wants that', (t) => {
+test('Q8: consecutive turns of one role are merged if the vendor requires it', (t) => {
   const body = turns(['user', 'a'], ['user', 'b'], ['assistant', 'c'], ['assistant', 'd'], ['user', 'e']);
   t.deepEqual(rolesOf(send('chat', 'anthropic', body).body), ['user', 'assistant', 'user']);
   t.deepEqual(rolesOf(send('chat', 'gemini', body).body), ['user', 'model', 'user']);
@@ -276,7 +276,7 @@ const beginsWithCall: JsonObject = {
   ...declare('chat', { type: 'object' }),
 };
 
-test('Q8: a conversation that begins with the model gets a user before it where the vendor wants that', (t) => {
+test('Q8: a conversation that begins with the model gets a user turn first if the vendor requires it', (t) => {
   t.is(rolesOf(send('chat', 'gemini', beginsWithCall).body)[0], 'user');
   for (const upstream of ['anthropic', 'openai']) {
     const { text } = send('chat', upstream, turns(['assistant', 'Hello.'], ['user', 'hi']));
@@ -323,7 +323,7 @@ for (const [format, forwarded] of [
 }
 
 for (const format of ['anthropic', 'openai', 'gemini']) {
-  test(`Q10: length and host are those of what goes out: ${format}`, async (t) => {
+  test(`Q10: length and host match the upstream request: ${format}`, async (t) => {
     await overGateway(
       t,
       format,

@@ -82,7 +82,7 @@ for (const [format, envelope] of Object.entries(envelopes)) {
       t.is(facts.stop === '' || facts.stop === 'failed', true, facts.stop);
     });
 
-    test(`S2: an error behind the first words is an error: ${format} → ${client}`, (t) => {
+    test(`S2: an error after the first content is an error: ${format} → ${client}`, (t) => {
       const { records, cut } = words[format === 'openrouter' ? 'openai' : format] ?? { records: [], cut: 0 };
       const { facts, text: stream } = hear(format, client, [...records.slice(0, cut), envelope]);
       t.is(textOf[client](stream), 'a');
@@ -173,7 +173,7 @@ for (const client of clientNames) {
     t.is(hear('openrouter', client, call).facts.stop, toolStops[client]);
   });
 
-  test(`S7: no empty block comes before the first words: ${client}`, (t) => {
+  test(`S7: no empty block precedes the first content: ${client}`, (t) => {
     const nothing = chunk({ content: '' });
     const call = begin(0, 'call_1', 'f', '{}');
     const { events, text: stream } = hear('openai', client, [role, nothing, nothing, call, finish('tool_calls'), done]);
@@ -226,7 +226,7 @@ for (const [cause, expected, answers] of [
 }
 
 for (const client of clientNames) {
-  test(`S9: what comes behind [DONE], comments and unknown frames are no data: ${client}`, async (t) => {
+  test(`S9: records after [DONE], comments and unknown frames are ignored: ${client}`, async (t) => {
     const pieces = [
       ': OPENROUTER PROCESSING\n\n',
       sse(role),
@@ -299,7 +299,7 @@ const told: readonly (readonly [title: string, format: string, records: readonly
 ];
 for (const [title, format, records] of told) {
   for (const client of clientNames) {
-    test(`S10: nothing is said twice: ${title} → ${client}`, (t) => {
+    test(`S10: nothing is repeated: ${title} → ${client}`, (t) => {
       const { facts } = hear(format, client, records);
       t.is(facts.text, 'ab');
       t.true(['', 'hm'].includes(facts.reasoning), facts.reasoning);
@@ -373,7 +373,7 @@ for (const [format, word, stops, records] of endings) {
   }
 }
 
-test('S11: a refusal in words reaches every client', (t) => {
+test('S11: a refusal as text reaches every client', (t) => {
   const records = [role, chunk({ refusal: 'I can’t ' }), chunk({ refusal: 'do that.' }), finish('stop'), done];
   for (const client of clientNames) {
     const { facts } = hear('openai', client, records);
@@ -463,7 +463,7 @@ test('S12: an error status with a body that is no SSE keeps its status and shape
   );
 });
 
-test('S4, S10: recorded streams with odd characters are told once and whole', (t) => {
+test('S4, S10: recorded streams with unusual characters arrive once and complete', (t) => {
   const recordings = recordingsOf('anthropic').filter(({ name, streamed }) => streamed && /utf8|emoji/.test(name));
   t.true(recordings.length > 0);
   for (const { bytes, expected } of recordings) {

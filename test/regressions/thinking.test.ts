@@ -320,7 +320,7 @@ const redactedTurn: JsonObject = {
   ],
 };
 
-test('R7: redacted thinking goes back to its vendor as it is', (t) => {
+test('R7: redacted thinking goes back to its vendor unchanged', (t) => {
   const { body } = send('messages', 'anthropic', redactedTurn);
   t.deepEqual(at(body, 'messages', 1, 'content', 0), { type: 'redacted_thinking', data: 'cmVkYWN0ZWQ=' });
 });
@@ -333,7 +333,7 @@ for (const upstream of ['openai', 'responses', 'gemini', 'deepseek', 'openrouter
   });
 }
 
-test('R7: reasoning that nobody signed gets no made-up signature toward Anthropic: it stays behind', (t) => {
+test('R7: unsigned reasoning gets no fabricated signature for Anthropic: it is removed', (t) => {
   const messages = [
     { role: 'user', content: 'go' },
     { role: 'assistant', content: 'Hello.', reasoning_content: 'Hm' },

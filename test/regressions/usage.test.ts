@@ -105,7 +105,7 @@ test('U1: counts that the vendor gives at the beginning go out at the beginning'
   t.like(at(JSON.parse(start), 'message', 'usage'), { input_tokens: 50, cache_read_input_tokens: 40 });
 });
 
-test('U4: each kind of block and each tool counts, not text alone', (t) => {
+test('U4: each kind of block and each tool counts, not only text', (t) => {
   const { count } = createTokenCounter();
   const words = 'Some words that certainly take tokens, whatever holds them. '.repeat(10);
   const tokens = (more: JsonObject): number =>

@@ -26,7 +26,7 @@ const slow = function* (): Iterable<Piece> {
 };
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`R9 ${signal}: not healthy at once, nothing new is taken, 40 streams end well, exit code 0`, async (t) => {
+  test(`R9 ${signal}: immediately unhealthy, no new requests, 40 streams finish, exit code 0`, async (t) => {
     const upstream = await startUpstream(() => sseAnswer(slow()));
     t.teardown(() => upstream.close());
     const { baseUrl, running } = await gatewayProcess(t, { LOG: false, ...providersAt(() => upstream.url) });
@@ -55,7 +55,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('R9 a second signal ends it, whatever is in flight', async (t) => {
+test('R9 a second signal stops it at once', async (t) => {
   const upstream = await startUpstream(() => sseAnswer(wires.chat.stream(['one ']).slice(0, 2), 'stall'));
   t.teardown(() => upstream.close());
   const { baseUrl, running, home } = await gatewayProcess(t, { LOG: false, ...providersAt(() => upstream.url) });

@@ -71,7 +71,7 @@ const traps = [
   'http://169.254.169.254/latest/meta-data',
 ];
 
-test('S14 no address in a request is ever fetched, whatever the vendor would need', async (t) => {
+test('S14 no URL in a request is ever fetched, for any vendor', async (t) => {
   let fetched = 0;
   const trap = createServer((_, answer) => {
     fetched += 1;
@@ -236,7 +236,7 @@ test('S17 exact versions, a lock with integrity, no install scripts, few direct 
   t.true(direct.size <= 15, [...direct].join(' '));
 });
 
-test('S18 no code and no configuration is taken from the working directory, and no reference is evaluated', (t) => {
+test('S18 no code or configuration is read from the working directory, and no reference is evaluated', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-cwd-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const proof = join(folder, 'ran');

@@ -128,7 +128,7 @@ test('S4 nothing but signs of life and the web interface is open', async (t) => 
   }
 });
 
-test('S1 S3 without a key and a configuration, this machine alone is served and no web page', async (t) => {
+test('S1 S3 without a key and a configuration, only this machine is served, and no web page', async (t) => {
   const gateway = await startGateway();
   t.teardown(gateway.stop);
   t.is(new URL(gateway.baseUrl).hostname, '127.0.0.1');

@@ -177,7 +177,7 @@ const around = (text: string, canary: string): string => {
   return text.slice(Math.max(0, at - 80), at + 80);
 };
 
-test('S9 what goes upstream is the credentials of the provider and what the vendor is to know, nothing else of the client', async (t) => {
+test("S9 upstream requests have the provider's credentials and forwarded fields, nothing else of the client", async (t) => {
   const upstream = await startUpstream(() => jsonAnswer({ error: { message: 'm' } }, 500));
   const provider = (name: string) => ({ name, baseUrl: upstream.url, apiKey: 'the-vendors-key', models: ['m'] });
   const gateway = await startGateway({
@@ -232,7 +232,7 @@ test('S9 what goes upstream is the credentials of the provider and what the vend
   }
 });
 
-test('S8 a start that fails tells the field and no value', async (t) => {
+test('S8 a failed start names the field but no value', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'switchyard-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const written = {

@@ -35,7 +35,7 @@ test('text and thinking stream on', (t) => {
   t.deepEqual(kept(through(stage, events, contextWith())), kept(events));
 });
 
-test('a call goes out as soon as it is whole', (t) => {
+test('a call is emitted as soon as it is complete', (t) => {
   const out: ModelEvent[] = [];
   const running = stage.events?.start(contextWith());
   for (const event of answer([['call', 'f', '{"city":', '"x"}']]).slice(0, -1)) running?.step(event, out);
@@ -275,14 +275,14 @@ test('an error in the middle: calls as far as they came', (t) => {
   t.deepEqual(through(stage, events, contextWith()), events);
 });
 
-test('what a schema lists as data is data', (t) => {
+test('data in a schema is not treated as a schema', (t) => {
   const context = contextWith({ type: 'object', properties: { a: { enum: [{ format: 'x', pattern: '(' }] } } });
   const json = '{"a":{"format":"x","pattern":"("}}';
   t.is(brief(through(stage, answer([['call', 'f', json]]), context)), `call f(${json}) end`);
   t.deepEqual(notes(context.losses), []);
 });
 
-test('arguments are an object even where no schema says so', (t) => {
+test('arguments are an object even without a schema', (t) => {
   const events = answer([['call', 'unknown', '"{\\"a\\":1}"']]);
   t.is(brief(through(stage, events)), 'call unknown({"a":1}) end');
 });
@@ -307,7 +307,7 @@ test('very long malformed arguments aren’t repaired: that could take minutes',
   t.deepEqual(notes(context.losses), ['reply.tool_calls[0].arguments: no JSON object: as they came']);
 });
 
-test('any arguments: what parses and fits is left alone, all else ends in order, however it was cut', (t) => {
+test('any arguments: valid ones are unchanged, others end in order, for any chunking', (t) => {
   const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
   const broken = fc.array(fc.constantFrom('{', '}', '"', "'", ':', ',', '[', ']', 'a', '1', '\\', ' ', 'true', '```'), {
     maxLength: 14,

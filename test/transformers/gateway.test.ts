@@ -240,7 +240,7 @@ test('reasoning: without a tag a chat client gets the server’s own bytes', asy
   t.true(recording && got.equals(recording.bytes));
 });
 
-test('enhancetool: a call that the limit cut reaches a chat client as it came', async (t) => {
+test('enhancetool: a call truncated by the limit reaches a chat client unchanged', async (t) => {
   const calls = [{ name: 'get_weather', arguments: '{"city":"Ł' }];
   const { facts } = await ask(clients.chat ?? t.fail(), true, ['enhancetool'], { calls, finish: 'length' });
   t.is(facts?.stop, 'length');

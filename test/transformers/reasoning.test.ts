@@ -65,7 +65,7 @@ test('members of the client’s own stay, but for those that the configuration o
   t.deepEqual(notes(losses), ['enable_thinking: ']);
 });
 
-test('a vendor that is known is told in its own words', (t) => {
+test('a known vendor gets its own fields', (t) => {
   const dialect = { ...plainDialect, reasoning: { form: 'thinking', efforts: { high: 'high' } } } as const;
   const losses = new Losses('reasoning');
   const request = requestWith({ reasoning: { effort: 'high' } });
@@ -180,7 +180,7 @@ for (const [title, blocks, shown, hidden] of splits) {
   });
 }
 
-test('a call behind reasoning that is taken out keeps its arguments', (t) => {
+test('a call after removed reasoning keeps its arguments', (t) => {
   const events = answer([
     ['thinking', 'a'],
     ['call', 'f', '{"b":1}'],
@@ -196,7 +196,7 @@ test('reasoning that comes with a payload of its own keeps it', (t) => {
   t.deepEqual(through(tagged, events), events);
 });
 
-test('without a tag, enable: false takes out reasoning alone', (t) => {
+test('without a tag, enable: false removes only reasoning', (t) => {
   const signature = { format: 'chat', data: '' };
   const events: ModelEvent[] = [
     { type: 'message-start', id: 'a', model: 'm' },
@@ -232,7 +232,7 @@ test('text streams on at once', (t) => {
   t.deepEqual(texts, ['a', 'b', '</c', 'yes', ' <', 'no']);
 });
 
-test('an error keeps what was held', (t) => {
+test('an error emits held content', (t) => {
   const fault = { kind: 'upstream-cut', message: 'x' } as const;
   const events: ModelEvent[] = [...answer([['text', '<think>a</th']]).slice(0, 3), { type: 'error', fault }];
   const texts = through(tagged, events).flatMap((event) => ('text' in event ? [event.text] : [event.type]));

@@ -128,7 +128,7 @@ test('text goes out as it arrives, never half a character', (t) => {
   t.deepEqual(texts, ['one', ' ', '\n', '😀 ', '😀']);
 });
 
-test('it streams behind other members too, whatever they hold', (t) => {
+test('it streams after other members too, whatever their content', (t) => {
   const pieces = ['{"why":"a\\"b","n":[{"response":"no"}],', '"response":"', 'one ', 'two', '"}'];
   const texts = through(stage, answer([exit(...pieces)], 'tool-call')).flatMap((event) =>
     event.type === 'text-delta' ? [event.text] : [],
@@ -201,7 +201,7 @@ test('what the client sees of recorded answers is the same with and without the 
   }
 });
 
-test('a recorded call, taken for the exit, becomes text and the client sees no call', (t) => {
+test('a recorded call of the exit tool becomes text and the client sees no call', (t) => {
   const recording = recordingsOf('openai-chat').find(({ name }) => name === 'tool-long-args');
   if (!recording) return t.fail('the recording is missing');
   const recorded = decodeRecording(recording, chatUpstream(plainDialect), replyContext());

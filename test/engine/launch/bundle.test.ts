@@ -86,7 +86,7 @@ test('an edited source is never ignored, a touched one does not matter', async (
   t.deepEqual(await bundles(), before);
 });
 
-test('a build that is under way elsewhere is left alone, one that was killed is not', async (t) => {
+test('a running build of another process is kept, a killed one is replaced', async (t) => {
   const { run, bundles, cache } = await copyGateway(t);
   await mkdir(cache, { recursive: true });
   await writeFile(join(cache, 'lock'), String(process.pid));
@@ -104,7 +104,7 @@ test('without a place for the bundle the sources run', async (t) => {
   t.regex(await run(['config', 'check']), /config\.json does not exist/);
 });
 
-test('a mistake in a source is told by the loader of the sources', async (t) => {
+test('a syntax error in a source is reported by the source loader', async (t) => {
   const { run, folder, bundles } = await copyGateway(t);
   await writeFile(join(folder, 'engine/paths.ts'), 'export const version = ;');
   const error = await t.throwsAsync<Error & { stderr: string }>(run(['--version']));

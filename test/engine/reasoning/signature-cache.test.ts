@@ -38,21 +38,21 @@ test('bytes are bounded as well, and one call that is too big pushes nothing out
 
 const payload = 'EqQBCgIYAhIMvendor==';
 
-test('a payload is known by its bytes, whatever client brings it', (t) => {
+test('a payload is recognized by its bytes, for any client', (t) => {
   const memory = createSignatureCache(bounds);
   memory.noteMint({ format: 'messages', data: payload, mint: 'a' });
   t.is(memory.mintOf({ format: 'messages', data: payload }), 'a');
   t.is(memory.mintOf({ format: 'messages', data: `${payload}x` }), undefined);
 });
 
-test('a payload inside an entry is known in whatever order its members come', (t) => {
+test('a payload inside an entry is recognized in any member order', (t) => {
   const memory = createSignatureCache(bounds);
   const entry = { type: 'reasoning.text', signature: payload, index: 0 };
   memory.noteMint({ format: 'chat', data: JSON.stringify(entry), mint: 'a' });
   t.is(memory.mintOf({ format: 'chat', data: JSON.stringify({ signature: payload, type: 'reasoning.text' }) }), 'a');
 });
 
-test('an entry without a payload is nobody’s', (t) => {
+test('an entry without a payload has no issuer', (t) => {
   const memory = createSignatureCache(bounds);
   const data = JSON.stringify({ type: 'reasoning.text', format: 'made-up-responses-v1', index: 0 });
   memory.noteMint({ format: 'chat', data, mint: 'a' });

@@ -17,7 +17,7 @@ const counted = (inner: RequestHooks = {}) => {
   return { flags, hooks, start, finish };
 };
 
-test('the heap is kept lean while there is a crowd, and told only when that changes', (t) => {
+test('the heap is tuned under load, and the flag is set only on changes', (t) => {
   const { flags, start, finish } = counted();
   start(199);
   finish(199);

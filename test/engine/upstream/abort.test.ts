@@ -30,7 +30,7 @@ test('before the first turn of the event loop: no connection is made', async (t)
   t.is(upstream.openSockets, 0);
 });
 
-test('while queued: it is never sent, and the queue goes on', async (t) => {
+test('while queued: it is never sent, and the queue continues', async (t) => {
   const upstream = await startUpstream((_request, count) => ({ pieces: [count === 1 ? 50 : 0, String(count)] }));
   t.teardown(() => upstream.close());
   const upstreams = testUpstreams({ connections: 1 });

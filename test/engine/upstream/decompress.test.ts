@@ -36,7 +36,7 @@ for (const [coding, bytes] of codings) {
   });
 }
 
-test('what was flushed comes out before more comes in', async (t) => {
+test('flushed data is emitted before more input is read', async (t) => {
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   const source = new Subject<Uint8Array>();
   gzip.on('data', (chunk) => source.next(chunk));
@@ -204,7 +204,7 @@ test('more encodings in a row than any server needs are refused', async (t) => {
   await t.throwsAsync(decode(coding, [gzipSync('x')]), { message: /5 encodings in a row/ });
 });
 
-test('what is decompressed waits while the client is slow', async (t) => {
+test('decompressed data waits while the client is slow', async (t) => {
   const backpressure = new Backpressure();
   backpressure.pause();
   let received = 0;

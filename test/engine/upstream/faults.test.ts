@@ -30,7 +30,7 @@ test('R1 a refused connection is unreachable, at once, and names host and cause 
   t.is(fault?.message, `The upstream 127.0.0.1:${upstream.port} can't be reached: it refused the connection.`);
 });
 
-test('R1 a name that nobody has is unreachable', async (t) => {
+test('R1 an unknown host name is unreachable', async (t) => {
   const { fault } = await read(testUpstreams(), callOf('http://nobody.invalid'));
   t.is(fault?.kind, 'upstream-unreachable');
   t.regex(fault?.message ?? '', /^The upstream nobody\.invalid can't be reached: its host name/);
@@ -56,7 +56,7 @@ test('R1 a TLS handshake without an answer is a timeout', async (t) => {
   await Promise.all(sockets.map((socket) => socket.closed || once(socket, 'close')));
 });
 
-test('R1 a TCP connection that nobody takes is a timeout', async (t) => {
+test('R1 a TCP connection that is never accepted is a timeout', async (t) => {
   // Blocked for good, the child takes no connection; its queue holds two, and later ones get no answer at all.
   const script =
     "require('net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},function(){" +

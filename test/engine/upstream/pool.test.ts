@@ -63,7 +63,7 @@ test('a connection that the upstream closed while idle is replaced unnoticed', a
   t.is(upstreams.poolStats(new URL(upstream.url)).resent, 0);
 });
 
-test('a reused connection that is reset just as a call is sent: it is sent once more, on a new one, and counted', async (t) => {
+test('a call whose reused connection is reset is resent on a new connection, and counted', async (t) => {
   const upstream = await startUpstream((_request, count) => (count === 3 ? 'reset' : { pieces: ['a'] }));
   t.teardown(upstream.close);
   const upstreams = testUpstreams();

@@ -25,7 +25,7 @@ const startTls = async () => {
   return { server, resumed, port: (server.address() as AddressInfo).port };
 };
 
-test('R1 a certificate that nobody vouches for is refused, and said so', async (t) => {
+test('R1 an untrusted certificate is rejected with its reason', async (t) => {
   const { server, port } = await startTls();
   const { fault } = await read(testUpstreams(), callOf(`https://127.0.0.1:${port}`));
   t.is(fault?.kind, 'upstream-unreachable');

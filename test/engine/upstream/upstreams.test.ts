@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 import { recordedAnswer, startUpstream } from '../../support/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
 
-test('a request arrives as it was given', async (t) => {
+test('a request arrives unchanged', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['ok'] }));
   t.teardown(() => upstream.close());
   const upstreams = testUpstreams();
@@ -35,7 +35,7 @@ test('a request arrives as it was given', async (t) => {
 
 const large = `{"text":"${'größer 👋 '.repeat(20_000)}"}`;
 
-test('a large request arrives as it was given, also on a connection that was reset', async (t) => {
+test('a large request arrives unchanged, also after a connection reset', async (t) => {
   const upstream = await startUpstream((_request, count) => (count === 3 ? 'reset' : { pieces: ['ok'] }));
   t.teardown(() => upstream.close());
   const upstreams = testUpstreams();
@@ -50,7 +50,7 @@ test('a large request arrives as it was given, also on a connection that was res
   }
 });
 
-test('a large request is let go of while its answer goes on', async (t) => {
+test('a large request is released while its response continues', async (t) => {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   if (typeof collect !== 'function') return t.fail();
@@ -102,7 +102,7 @@ test('informational heads are passed over', async (t) => {
   t.is(bytes.toString(), 'ok');
 });
 
-test('an unasked 100 Continue is passed over, however often and in whatever pieces it comes', async (t) => {
+test('unrequested 100 Continue responses are skipped, in any number and chunking', async (t) => {
   const interim = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100\r\nx: 1\r\n\r\n';
   const final = 'HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\nHTTP/1.1 100 O';
   let sockets = 0;
@@ -150,7 +150,7 @@ test('a redirect is an answer like any other', async (t) => {
   t.is(upstream.requests.length, 1);
 });
 
-test('each piece comes out by itself, as soon as it is sent', async (t) => {
+test('each chunk is emitted separately, as soon as it is sent', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a', 60, 'b', 60, 'c'] }));
   t.teardown(() => upstream.close());
   const { chunks, outcome } = start(testUpstreams(), callOf(upstream.url));
@@ -228,7 +228,7 @@ test('a body may be subscribed once, and only while its call is', async (t) => {
   await t.throwsAsync(afterwards, { message: /given up/ });
 });
 
-test('a failure that comes before the body is subscribed is told then', async (t) => {
+test('a failure before the body is subscribed is reported on subscription', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a'], finish: 'reset' }));
   t.teardown(() => upstream.close());
   const late = testUpstreams()

@@ -232,7 +232,7 @@ test('an assistant turn: reasoning, text, refusal, calls', (t) => {
   ]);
 });
 
-test('tool messages in a row make one turn; the user goes on in another', (t) => {
+test("consecutive tool messages make one turn; the user's is another", (t) => {
   const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: id });
   const { turns } = decodeRequest(say(user, result('c'), result('d'), user, result('e')));
   const shape = turns.map(({ role, parts }) => [

@@ -368,7 +368,7 @@ test('an answer begun by the client is marked where the vendor goes on with it, 
   t.deepEqual(marked.losses, []);
 });
 
-test('instructions are one message, with parts only where marks need them', (t) => {
+test('instructions are one message, with parts only if cache marks need them', (t) => {
   const system = [
     { type: 'text', text: 'a', at: 's0' },
     { type: 'text', text: 'b', cache: {}, at: 's1' },
@@ -578,7 +578,7 @@ test('a choice that forces a lost tool is refused', (t) => {
   ]);
 });
 
-test('names that do not fit are changed everywhere alike', (t) => {
+test('invalid names are changed consistently', (t) => {
   const name = 'a.b';
   const { body } = encode({
     tools: [{ ...f, name }],

@@ -136,7 +136,7 @@ for (const [finish, word, loss] of finishes) {
   });
 }
 
-test('a refusal in words is a regular end', (t) => {
+test('a refusal as text is a regular end', (t) => {
   const { streamed, whole } = facts(answer([[{ type: 'refusal' }, text('no')]], stop('filtered')));
   t.like(streamed, { refusal: 'no', text: '', stop: 'stop' });
   t.deepEqual(whole, streamed);
@@ -211,7 +211,7 @@ test("the upstream's id is kept where it is of this wire's kind, and its word fo
   t.like(readChatStream(kept), { id: 'chatcmpl-up', model: 'm' });
 });
 
-test('whatever the answer, the stream keeps the grammar and says what the reply says', (t) => {
+test('any response gives a valid stream with the same content as the reply', (t) => {
   const seed = Date.now() % 1_000_000_000;
   t.log(`seed ${seed}`);
   const words = fc.string({ minLength: 1, unit: 'binary' });

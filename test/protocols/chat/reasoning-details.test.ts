@@ -42,7 +42,7 @@ for (const [title, entries, joined] of cases) {
   test(title, (t) => t.deepEqual(joinFragments(entries).map(({ entry }) => entry) as unknown, joined));
 }
 
-test('an entry is where its first piece was', (t) => {
+test('an entry has the position of its first piece', (t) => {
   const entries = [sealed, piece('a'), piece('b'), piece('c', { index: 1 })];
   t.deepEqual(
     joinFragments(entries).map(({ place }) => place),

@@ -68,7 +68,7 @@ const sorted = (value: unknown): unknown =>
 
 const events: ModelEvent[] = upstream.decodeReply(body, replyContext());
 
-test('a stream sent back whole brings every entry back as it was', (t) => {
+test('a stream sent back completely restores every entry', (t) => {
   const { sent, losses } = sendBack(gather(runWhole(chatClient.encodeStream, replyContext(), events).join('')));
   t.deepEqual(sorted(sent.reasoning_details), sorted(entries));
   t.is(sent.content, 'a');

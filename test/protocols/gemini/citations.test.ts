@@ -10,7 +10,7 @@ const { decodeStream } = geminiUpstream();
 const member = (value: Json | undefined, name: string): Json | undefined =>
   isJsonObject(value) ? value[name] : undefined;
 
-test('each recorded source cites exactly the words that the vendor says it does', (t) => {
+test("each recorded source cites exactly the vendor's range", (t) => {
   const fixture = fixtures.find(({ name }) => name === 'web-search-grounding');
   if (!fixture) return t.fail('no recording');
   const segments = recordsOf(fixture.bytes).flatMap(({ data }) => {

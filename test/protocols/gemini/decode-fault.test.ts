@@ -113,7 +113,7 @@ test('the recorded refusal of a key', (t) => {
   t.like(fault, { kind: 'upstream-auth', status: 400, code: 'INVALID_ARGUMENT' });
 });
 
-test('the recorded quota fault says when to come back', (t) => {
+test('the recorded quota fault has a retry time', (t) => {
   const { status, body } = recorded.get('json-error-429') ?? { status: 0, body: '' };
   const fault = decodeFault(status, {}, body);
   t.like(fault, {

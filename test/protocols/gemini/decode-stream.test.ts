@@ -223,7 +223,7 @@ test("a function's name is that of the request's tool", (t) => {
   );
 });
 
-test('the words of a failure reach the client', (t) => {
+test('the message of a failure reaches the client', (t) => {
   const events = feed([body([], { finishReason: 'UNEXPECTED_TOOL_CALL', finishMessage: 'no such tool' })]);
   const last = events.at(-1);
   t.is(last?.type === 'error' ? last.fault.message : '', 'The model failed with UNEXPECTED_TOOL_CALL: no such tool');

@@ -280,7 +280,7 @@ for (const [title, { turns, over, contents, losses }] of Object.entries(cases)) 
   });
 }
 
-test('an older turn keeps its stand-in: what was written once stays as it was', (t) => {
+test('an older turn keeps its placeholder: sent turns never change', (t) => {
   const turns = [user(text('a')), model(call('x')), user(result('x', text('ok'))), model(text('b')), user(text('c'))];
   const { body, losses } = encode({ model: g3, turns });
   const sealed = m({ ...fc(), thoughtSignature: 'skip_thought_signature_validator' });

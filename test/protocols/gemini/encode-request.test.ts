@@ -83,7 +83,7 @@ test('the body has no model and no stream: they are the URL', (t) => {
   t.deepEqual(Object.keys(encode({ stream: true }).body), ['contents']);
 });
 
-test('what has no field is a loss', (t) => {
+test('content without a field is a loss', (t) => {
   const { body, losses } = encode({
     logitBias: { 1: 1 },
     user: 'u',
@@ -210,6 +210,6 @@ test('thinking by effort leaves room for the answer', (t) => {
   });
 });
 
-test('nothing is asked for where the client said nothing', (t) => {
+test('nothing is requested unless the client does', (t) => {
   t.false('generationConfig' in encode({ model: flash3, turns: [{ role: 'user', parts: [text('a')] }] }).body);
 });

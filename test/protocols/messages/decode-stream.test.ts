@@ -196,7 +196,7 @@ for (const [word, finish] of reasons) {
   test(`${word} is ${finish}`, (t) => t.is(brief(run([begin, end(word), over])), `start ${finish}`));
 }
 
-test('usage: what the end says wins, null does not', (t) => {
+test('usage: the final values win, null does not', (t) => {
   const first = {
     ...begin,
     message: { id: 'msg_1', model: 'm', usage: { input_tokens: 3, cache_read_input_tokens: 5, output_tokens: 1 } },

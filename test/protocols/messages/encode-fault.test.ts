@@ -36,7 +36,7 @@ for (const [kind, upstream, status, type] of worded) {
   });
 }
 
-test('the credentials’ fault never shows what the upstream said', (t) => {
+test("a credentials fault never shows the upstream's message", (t) => {
   const { body } = encodeFault({ kind: 'upstream-auth', message: 'Incorrect API key provided: sk-12345' }, 'r');
   t.false(JSON.stringify(body).includes('sk-12345'));
 });
@@ -102,7 +102,7 @@ test('only headers that tell when to try again are kept', (t) => {
   t.is(decodeFault(500, {}, '').headers, undefined);
 });
 
-test('words that clients act on stay in front', (t) => {
+test('phrases that clients match stay in front', (t) => {
   const told = (message: string) =>
     JSON.stringify(encodeFault({ kind: 'upstream-context', message }, 'req_1').body).match(/"message":"([^"]*)"/)?.[1];
   const asksForLess = 'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000';

@@ -182,7 +182,7 @@ for (const [title, events, facts, losses = []] of cases) {
   });
 }
 
-test('an input that was cut off: as it is in a stream, {} and a loss in a reply', (t) => {
+test('a truncated input is kept in a stream, and is {} and a loss in a reply', (t) => {
   const events = answer([[call('a', 'f'), json('{"x":')]], 'length');
   const context = replyContext({ losses: new Losses('test') });
   t.like(readMessagesStream(written(events)), { toolCalls: [{ input: '{"x":' }], stop: 'max_tokens' });

@@ -43,7 +43,7 @@ test('text goes out as it arrives, not at the end', (t) => {
   t.is(input.end(), '');
 });
 
-test('any text, written by any JSON writer and cut anywhere, comes out as it was', (t) => {
+test('any text, written by any JSON writer and split anywhere, is unchanged', (t) => {
   const seed = Date.now() & 0xffff;
   t.log(`seed ${seed}`);
   const escapeAll = (json: string) =>

@@ -418,7 +418,7 @@ test("a call's own signature comes back to its call", (t) => {
   ]);
 });
 
-test('a body that holds packed reasoning is told from one that can go out as it came', (t) => {
+test('a body with packed reasoning is distinguished from one that can pass through', (t) => {
   const item = (text: string) => ({ input: [{ type: 'reasoning', summary: [], encrypted_content: text }] });
   t.true(holdsPackedSignature(item(packSignature({ format: 'chat', data: '' }))));
   t.false(holdsPackedSignature(item('gAAA')));

@@ -349,7 +349,7 @@ test("names go back to the client's own", (t) => {
   t.is(brief(events), 'start: [call:c1:mcp.read file ] [call:c1:n__local ] stop:tool-call');
 });
 
-test('usage: cached and written tokens are taken out of the input, never below nothing', (t) => {
+test('usage: cached and written tokens are subtracted from the input, never below zero', (t) => {
   const usage = {
     input_tokens: 10,
     input_tokens_details: { cached_tokens: 6, cache_write_tokens: 1 },

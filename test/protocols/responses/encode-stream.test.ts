@@ -107,7 +107,7 @@ test('a text, event by event', (t) => {
   );
 });
 
-test('the response object repeats what was asked', (t) => {
+test("the response object repeats the request's parameters", (t) => {
   const { response } = tell([start, stop()]);
   t.like(response, {
     id: `resp_${id}`,
@@ -135,7 +135,7 @@ test('the response object repeats what was asked', (t) => {
   });
 });
 
-test('a complete answer says when it was complete; the penalties are told too', (t) => {
+test('a complete response has its completion time and the penalties', (t) => {
   const { response } = tell([start, stop()]);
   t.like(response, { completed_at: 1_700_000_002, presence_penalty: 0, frequency_penalty: 0 });
   const cut = tell([start, stop('length')]).response;
@@ -412,7 +412,7 @@ for (const [title, events, done] of breaks) {
   });
 }
 
-test('during a silence response.in_progress comes once more, under the next number', (t) => {
+test('during a silence response.in_progress is repeated with the next sequence number', (t) => {
   const out: string[] = [];
   const running = encodeStream.start(context());
   running.progress?.(out);

@@ -81,7 +81,7 @@ test('the library reads every kind of item', async (t) => {
   t.is(response.usage?.total_tokens, 3);
 });
 
-test('the library raises a failure in mid-stream, with its words and code', async (t) => {
+test('the SDK raises a failure in mid-stream, with its message and code', async (t) => {
   const failure: ModelEvent = { type: 'error', fault: { kind: 'upstream-cut', message: 'broke' } };
   const text = runWhole(responsesClient.encodeStream, context(), [...everything, failure]).join('');
   const error = await t.throwsAsync(streamOf(text).finalResponse(), { instanceOf: OpenAI.APIError });

@@ -98,7 +98,7 @@ test('a developer is the system', (t) => {
   t.deepEqual<unknown, unknown>(body.messages, [{ role: 'system', content: 'A' }]);
 });
 
-test('JSON is asked for in words where the prompt does not say it', (t) => {
+test('JSON is requested in the prompt if the prompt does not mention it', (t) => {
   const json = { response_format: { type: 'json_object' } };
   const silent = sent('deepseek', 'chat', chat('deepseek-chat', json));
   t.true(JSON.stringify(silent.body.messages).includes('JSON'));
@@ -115,7 +115,7 @@ const reasoning = ({ messages: sentMessages }: JsonObject): unknown => {
   return isJsonObject(caller) ? caller.reasoning_content : undefined;
 };
 
-test('reasoning goes back with the calls that it led to; an empty text stands for what was lost', (t) => {
+test('reasoning is sent back with its calls; an empty text replaces lost reasoning', (t) => {
   const kept = sent('deepseek', 'chat', chat('m', { messages: loop({ reasoning_content: 'Hm.' }) }));
   t.is(reasoning(kept.body), 'Hm.');
   t.deepEqual(kept.losses, []);
@@ -146,7 +146,7 @@ test('reasoning of another vendor stays behind', (t) => {
   t.true(losses.includes('-messages[1].content[0]'));
 });
 
-test('the beta address takes what is new', (t) => {
+test('the beta URL accepts new fields', (t) => {
   const beta: Place = { baseUrl: 'https://api.deepseek.com/beta' };
   const asked = chat('deepseek-chat', {
     tools: [functionTool('f', { strict: true })],
@@ -167,6 +167,6 @@ test('the beta address takes what is new', (t) => {
   t.deepEqual(sent('deepseek', 'chat', asked).losses.length, 2);
 });
 
-test('a chat client’s body is always written anew', (t) => {
+test('a chat client’s body is always converted', (t) => {
   t.false(takesAsItCame('deepseek', chat('deepseek-chat')));
 });

@@ -61,7 +61,7 @@ for (const [title, asked, expected, losses = []] of fields) {
   });
 }
 
-test('what a message can’t have is left out', (t) => {
+test('unsupported message fields are removed', (t) => {
   const asked = chat(gptOss, {
     messages: [
       { role: 'user', content: 'Hi.', name: 'Ann' },
@@ -102,6 +102,6 @@ test('searches are settings of the models that search', (t) => {
   t.deepEqual(sent('groq', 'messages', messages(llama, { tools: [search] })).losses, ['-tools[0]']);
 });
 
-test('a chat client’s body is always written anew', (t) => {
+test('a chat client’s body is always converted', (t) => {
   t.false(takesAsItCame('groq', chat(llama)));
 });

@@ -75,7 +75,7 @@ for (const model of [
   }
 }
 
-test('other models elsewhere get what was asked', (t) => {
+test('other models at other hosts get the requested fields', (t) => {
   for (const model of ['qwen3-coder', 'openai/gpt-oss-120b', 'gpt-4.1', 'my-deployment', 'llama']) {
     const { body, losses } = sent('openai', 'messages', messages(model, { temperature: 0.5 }), elsewhere);
     t.deepEqual([losses, body.max_tokens, body.temperature], [[], 4_000, 0.5], model);
@@ -151,7 +151,7 @@ test('another protocol’s word for a tier becomes its own', (t) => {
   );
 });
 
-test('a chat client’s body goes out as it came', (t) => {
+test('a chat client’s body passes through', (t) => {
   t.true(takesAsItCame('openai', chat('m', { tools: [{ type: 'web_search' }] })));
 });
 
@@ -187,7 +187,7 @@ test('call ids that are too long for the vendor are shortened, the same in a cal
   t.deepEqual(sentIds(loopWith('any deployment', `${minted}2`), own).calls, calls.slice(1, 2));
 });
 
-test('a call without a result keeps its short id in the result that is made up for it', (t) => {
+test('a call without a result keeps its short id in the generated result', (t) => {
   const { messages = [] } = loopWith('m', `${minted}1`);
   const asked = { model: 'm', messages: Array.isArray(messages) ? messages.slice(0, 2) : [] };
   const { calls, results } = sentIds(asked, own);
@@ -206,7 +206,7 @@ test('the same models behind another host have the same limit; other models keep
   }
 });
 
-test('over Responses too, and only what is too long for it', (t) => {
+test('ids are shortened over Responses too, only if too long', (t) => {
   const place = { baseUrl: 'https://api.openai.com/v1', options: { api: 'responses' } };
   t.true(takesAsItCame('openai', loopWith('gpt-5.1', `${minted}1`), place));
   t.false(takesAsItCame('openai', loopWith('gpt-5.1', `${minted}${minted}`), place));

@@ -42,7 +42,7 @@ test('other bodies of chat clients go out as they came', (t) => {
   t.true(takesAsItCame('openrouter', chat(model, { provider: { sort: 'price' }, models: ['a/b'] })));
 });
 
-test('it learns which application asks, where the client says so', (t) => {
+test("the upstream gets the application's name if the client sends one", (t) => {
   t.deepEqual(headersOf('openrouter'), { authorization: 'Bearer k' });
   t.deepEqual(headersOf('openrouter', { 'http-referer': 'https://a.org', 'x-title': 'A', cookie: 'c' }), {
     authorization: 'Bearer k',

@@ -106,7 +106,7 @@ const record = fc
   )
   .map(([one, other, name, end]) => `{"${name}":{"t":${one}},"n":1,"m":${other}${end}}`);
 
-test('what is recognised is what JSON.parse gives', (t) => {
+test('recognized values equal those of JSON.parse', (t) => {
   let known = 0;
   fc.assert(
     fc.property(fc.array(record, { minLength: 5, maxLength: 40 }), (records) => {

@@ -83,11 +83,11 @@ test('arguments fit the schema', (t) => {
   );
 });
 
-test('without tools it answers in words', (t) => {
+test('without tools the demo answers with text', (t) => {
   t.regex(ask('use the tool', { tool_choice: 'auto' }).text, /no tools/);
 });
 
-test('after results it tells them', (t) => {
+test('after tool results the demo reports them', (t) => {
   const history = [
     user('call all tools'),
     {

@@ -97,7 +97,7 @@ test('a client that goes away stops the timers', async (t) => {
 const post = (baseUrl: string, body: string, path = '/chat/completions', signal: AbortSignal | null = null) =>
   fetch(baseUrl + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
 
-test('what is saved while the demo serves has no port of this process, and works after a restart', async (t) => {
+test('a configuration saved while the demo runs has no process port, and works after a restart', async (t) => {
   const home = await mkdtemp(join(tmpdir(), 'switchyard-demo-'));
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const run = async () => {

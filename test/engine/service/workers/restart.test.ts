@@ -78,7 +78,7 @@ for (const workers of [1, 2]) {
   );
 }
 
-test.serial('a worker that is killed is replaced, and the service goes on', async (t) => {
+test.serial('a killed worker is replaced, and the service keeps running', async (t) => {
   const rig = await service(t, 2);
   const [first, second] = (await statusOf(rig)).workers;
   process.kill(first.pid, 'SIGKILL');
@@ -105,7 +105,7 @@ test.serial('workers whose supervisor is killed end by themselves', async (t) =>
   t.is((await rig.run(['start', '--daemon'])).code, 0, 'the folder and the port are free');
 });
 
-test.serial('a stream in flight is finished when the service stops, however often it is told to', async (t) => {
+test.serial('active streams finish when the service stops, even after repeated stops', async (t) => {
   let mayEnd = false;
   const rig = await service(t, 1, () => mayEnd);
   const load = startLoad(rig.baseUrl, 1);

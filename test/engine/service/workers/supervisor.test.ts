@@ -85,7 +85,7 @@ test('a restart takes up another number of workers', async (t) => {
   t.deepEqual(serving(), [5]);
 });
 
-test('where no new worker can start, the old ones go on', async (t) => {
+test('if no new worker can start, the old ones keep running', async (t) => {
   const { supervisor, asked, serving } = rig(2);
   await supervisor.start();
   asked.fails = 'no';
