@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 
-/** Debian's Chromium; another one is named by `CHROMIUM`. */
+/** The browser: `CHROMIUM`, or Debian's Chromium. */
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** Whether tests in a browser can run here. Where they must (`CI=true`), a missing browser fails them instead. */
+/** Whether browser tests can run here. With `CI=true`, a missing browser fails them instead. */
 export const hasBrowser = existsSync(executablePath) || process.env.CI === 'true';
 
 const args = [
@@ -22,9 +22,9 @@ const args = [
   '--disable-sync',
 ];
 
-/** A browser of a test file's own. */
+/** A browser for one test file. */
 export interface TestBrowser {
-  /** A new tab. What its pages complain about is collected. */
+  /** Opens a tab. Its errors are collected. */
   readonly open: (url: string) => Promise<Tab>;
   readonly close: () => Promise<void>;
 }
@@ -32,11 +32,11 @@ export interface TestBrowser {
 /** A tab. */
 export interface Tab {
   readonly page: Page;
-  /** Errors that were thrown or logged so far, and requests to elsewhere; there should be none. */
+  /** Errors thrown or logged so far, and external requests; should be empty. */
   readonly complaints: string[];
 }
 
-/** Starts Chromium with a folder of its own. */
+/** Starts Chromium with its own profile folder. */
 export const startBrowser = async (): Promise<TestBrowser> => {
   const home = await mkdtemp(join(tmpdir(), 'switchyard-browser-'));
   const context: BrowserContext = await chromium.launchPersistentContext(home, {
@@ -59,7 +59,7 @@ export const startBrowser = async (): Promise<TestBrowser> => {
       page.on('request', (request) => {
         if (!request.url().startsWith(new URL(url).origin)) complaints.push(`asks ${request.url()}`);
       });
-      // The browser asks before a tab with unsaved changes is left.
+      // The browser asks before leaving a tab with unsaved changes.
       page.on('dialog', (dialog) => void dialog.accept());
       await page.goto(url);
       return { page, complaints };
@@ -87,14 +87,14 @@ export const replaceText = async (editor: Locator, text: string): Promise<void> 
   })()`);
 };
 
-/** What axe finds serious or critical, in both themes: rule, place, and what to do. */
+/** Serious and critical axe violations, in both themes: rule, place, and fix. */
 export const violations = async (page: Page): Promise<readonly string[]> => {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     await settle(page);
     await page.evaluate(axe.source);
-    // The expression's value is axe's result; only what is told here is read from it.
+    // The expression's value is axe's result; only the listed members are read.
     const rows: readonly string[] = await page.evaluate(
       `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -106,7 +106,7 @@ export const violations = async (page: Page): Promise<readonly string[]> => {
   return found;
 };
 
-/** Colours fade from one theme to the other: waits until they have. */
+/** Waits until the transition between the themes has finished. */
 const settle = async (page: Page): Promise<void> => {
   await page.waitForTimeout(50);
   await page.evaluate(
@@ -114,7 +114,7 @@ const settle = async (page: Page): Promise<void> => {
   );
 };
 
-/** Pictures of a page in both themes and widths, into the folder that `SCREENSHOTS` names; without it none are taken. */
+/** Takes screenshots of a page in both themes and widths, into the folder in `SCREENSHOTS`; without it, none. */
 export const takePictures = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.SCREENSHOTS;
   if (!folder) return;

@@ -1,4 +1,4 @@
-/** Arguments where a wire format holds them as text. */
+/** Arguments as text, for wire formats that use text. */
 export const quoted = (args: string): string => JSON.stringify(args);
 
 /** A client's body whose history holds one call with these arguments, written as they are. */

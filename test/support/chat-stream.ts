@@ -1,4 +1,4 @@
-/** A Chat Completions stream of one text in pieces, a record each; a pause after each keeps network chunks apart. */
+/** A Chat Completions stream of one text, a record per piece; a pause after each keeps network chunks apart. */
 export const chatStream = function* (texts: readonly string[], pauseMs = 5): Iterable<string | number> {
   for (const content of texts) {
     yield record({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });

@@ -8,19 +8,19 @@ import type { ExecutionContext } from 'ava';
 /** The command's launcher. */
 export const bin = resolve(import.meta.dirname, '../../engine/cli/switchyard.js');
 
-/** What a command came to. */
+/** The result of a command. */
 interface CommandResult {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** A folder of a test's own, and commands that work on it. */
+/** A test's own folder, and commands that use it. */
 export interface CommandRig {
   readonly home: string;
-  /** Runs a command to its end; one that takes too long is ended. */
+  /** Runs a command to its end, with a time limit. */
   readonly run: (args: readonly string[], more?: RunMore) => Promise<CommandResult>;
-  /** Starts a command that goes on. Its output gathers in `out`. */
+  /** Starts a command in the background. Its output is collected in `out`. */
   readonly begin: (args: readonly string[], more?: RunMore) => Running;
 }
 
@@ -28,21 +28,21 @@ interface RunMore {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
-  /** How long it may run, in milliseconds; default: a minute. */
+  /** Time limit in milliseconds; default: a minute. */
   readonly mostMs?: number;
 }
 
 export interface Running {
   readonly child: ChildProcess;
   readonly out: () => string;
-  /** Resolves when the output has this; rejects when the process ends without. */
+  /** Resolves when the output contains this; rejects if the process exits first. */
   readonly says: (text: string) => Promise<void>;
   readonly ended: Promise<CommandResult>;
 }
 
 const longestMs = 60_000;
 
-/** Makes the folder, with this `config.json`; the test's end stops a service that still runs and removes it. */
+/** Creates the folder with this `config.json`; the test's end stops a running service and removes it. */
 export const commandRig = async (t: ExecutionContext, config?: object): Promise<CommandRig> => {
   const home = await mkdtemp(join(tmpdir(), 'switchyard-command-'));
   if (config) await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, ...config }));
@@ -88,5 +88,5 @@ export const commandRig = async (t: ExecutionContext, config?: object): Promise<
   return { home, run, begin };
 };
 
-/** The service's address, as the command that started it said. */
+/** The service's URL in the output of the start command. */
 export const addressIn = (text: string): string => /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? '';

@@ -1,5 +1,5 @@
 /**
- * What a client learns from one answer, whatever the protocol. The grammar checks yield it from a stream or a reply body, and
+ * What a client learns from one response, for any protocol. The grammar checks yield it from a stream or a reply body, and
  * tests compare it with the recorded facts.
  */
 export interface Facts {

@@ -12,7 +12,7 @@ import { createUpstreams } from '../../engine/upstream/create-upstreams.ts';
 import { createUpstreamHealth, steadyNowMs } from '../../engine/upstream/health/health.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 
-/** The configuration that this text comes to. */
+/** The configuration in this text. */
 export const configOf = (written: JsonObject): Config => {
   const result = validateConfig(written, {});
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Service, type StartOptions, start } from '../../engine/service/server.ts';
 
-/** A gateway of a test's own, on a free port, with a folder of its own. */
+/** A gateway for one test, on a free port, with its own folder. */
 export interface TestGateway extends Pick<Service, 'baseUrl' | 'routes'> {
   readonly home: string;
-  /** Lines told to the person who started it. */
+  /** Lines printed at startup. */
   readonly reports: readonly string[];
   readonly stop: () => Promise<void>;
 }
 
-/** What a test may set beside the configuration. */
+/** Options besides the configuration. */
 export interface GatewayExtras
   extends Pick<StartOptions, 'transformerFolders' | 'uiFolder' | 'vendors' | 'healthNowMs'> {
   /** Further files in its folder, by relative path. */

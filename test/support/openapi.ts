@@ -13,7 +13,7 @@ interface Answered {
   readonly body: string;
 }
 
-/** Says what an answer has that the service's own description doesn't allow; nothing when it is as described. */
+/** Lists what in a response violates the service's own description. */
 export const misfitsOf = (description: JsonObject, answer: Answered): readonly string[] => {
   const operation = operationFor(description, answer);
   if (!operation) return [`${answer.method} ${answer.path} is not described`];
@@ -32,7 +32,7 @@ export const misfitsOf = (description: JsonObject, answer: Answered): readonly s
   return errors.map(({ instancePath, message }) => `${instancePath || 'the body'} ${message}`);
 };
 
-/** Fails the test, with what doesn't fit, unless an answer is as the description says. */
+/** Fails the test unless a response matches the description. */
 export const isDescribed = (t: ExecutionContext, description: JsonObject, answer: Answered): void => {
   t.deepEqual(misfitsOf(description, answer), [], `${answer.method} ${answer.path} ${answer.status}: ${answer.body}`);
 };

@@ -8,7 +8,7 @@ import type { FactUsage } from './facts.ts';
 
 const fixtures = new URL('../fixtures/', import.meta.url);
 
-/** A recorded answer, and what any reader of it must learn. */
+/** A recorded response, and the facts that any reader must find in it. */
 export interface Recording {
   readonly format: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface Recording {
   readonly expected: RecordedFacts;
 }
 
-/** The facts of a recording as its `expected` file tells them, in the vendor's own words. */
+/** The facts of a recording, from its `expected` file, in the vendor's terms. */
 interface RecordedFacts {
   readonly http_status: number;
   readonly model: string | null;
@@ -44,7 +44,7 @@ export const recordingsOf = (format: string): readonly Recording[] =>
     .sort()
     .map((name) => {
       const file = new URL(`expected/${format}/${name}.json`, fixtures);
-      // The facts are part of the repository, and their form is told in the fixtures' own README.
+      // The facts are part of the repository; the fixtures' README describes their form.
       const expected: RecordedFacts & { readonly kind: string } = JSON.parse(readFileSync(file, 'utf8'));
       const streamed = expected.kind === 'sse';
       const bytes = readFileSync(new URL(`${format}/${name}.${expected.kind}`, fixtures));

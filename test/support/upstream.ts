@@ -62,7 +62,7 @@ export const startUpstream = async (script: Script): Promise<ScriptedUpstream> =
   const sockets = new Map<Socket, Promise<void>>();
   let totalSockets = 0;
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, response) => {
-    // A connection that breaks while a test goes on is what many tests are about.
+    // Many tests break connections on purpose.
     const closed = sockets.get(incoming.socket) ?? Promise.resolve();
     serve(incoming, response, script, requests, closed).catch(() => response.destroy());
   });
@@ -114,7 +114,7 @@ export const sseAnswer = (
 /** A recorded answer (`anthropic/text-short.sse`) with its status and headers, in pieces of so many bytes. */
 export const recordedAnswer = async (file: string, pieceBytes = Number.POSITIVE_INFINITY): Promise<UpstreamAnswer> => {
   const fixtures = new URL('../fixtures/', import.meta.url);
-  // The index is part of the repository; its shape is told in the fixtures' own README.
+  // The index is part of the repository; the fixtures' README describes its form.
   const index: readonly Recorded[] = JSON.parse(await readFile(new URL('index.json', fixtures), 'utf8'));
   const entry = index.find((row) => row.file === file);
   if (!entry) throw new Error(`${file} is no recorded answer`);

@@ -191,17 +191,17 @@ const instructions = fc.array(
   { maxLength: 2 },
 );
 
-/** Conversations of Chat Completions, as lists of rounds; for bodies that share their beginning. */
+/** Chat Completions conversations as lists of rounds, for bodies with a common beginning. */
 export const chatRounds: Arbitrary<readonly (readonly JsonObject[])[]> = fc
   .array(round, { minLength: 1, maxLength: 3 })
   .map((rounds) => rounds.map((_, index) => messagesOf(rounds.slice(0, index + 1)).map(asJson)));
 
-/** What surrounds a conversation: all members of a body but `messages`. */
+/** All members of a body except `messages`. */
 export const chatHead: Arbitrary<JsonObject> = fc
   .tuple(controls, toolMembers)
   .map(([head, toolFields]) => asJson({ ...head, ...toolFields }));
 
-/** Bodies of `POST /chat/completions` that the decoder accepts, over the whole of what the route serves. */
+/** Bodies of `POST /chat/completions` that the decoder accepts, covering everything the route supports. */
 export const chatBody: Arbitrary<JsonObject> = fc
   .record({
     head: chatHead,

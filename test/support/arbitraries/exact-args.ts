@@ -6,7 +6,7 @@ const digits = (min: number, max: number): Arbitrary<string> =>
     .tuple(fc.integer({ min: 1, max: 9 }), fc.array(fc.nat(9), { minLength: min, maxLength: max }))
     .map(([first, rest]) => [first, ...rest, 7].join(''));
 
-/** The text of a number that a double rarely holds: a long one, one with a long fraction, one out of range. */
+/** The text of a number that a double usually can't represent: long, with a long fraction, or out of range. */
 const exactNumber: Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('', '-'),
@@ -20,7 +20,7 @@ const exactNumber: Arbitrary<string> = fc
   )
   .map(([sign, number]) => sign + number);
 
-/** JSON text of arguments that hold such numbers, nested anyhow; as `JSON.stringify` spaces it. */
+/** JSON text of nested arguments with such numbers, spaced like `JSON.stringify`. */
 export const exactArgs: Arbitrary<string> = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, depthSize: 'small' },

@@ -113,7 +113,7 @@ const result = withUnknown(
   ),
 );
 
-/** A question, and an answer with its calls and their results. */
+/** A question, and a response with calls and their results. */
 const round = fc
   .record({
     question: fc.oneof(word, fc.array(userBlock, { minLength: 1, maxLength: 3 })),
@@ -249,12 +249,12 @@ const controls = withUnknown(
 
 const system = fc.oneof(word, fc.array(text, { minLength: 1, maxLength: 2 }));
 
-/** Conversations of the Messages protocol, as lists of rounds; for bodies that share their beginning. */
+/** Messages conversations as lists of rounds, for bodies with a common beginning. */
 export const messagesRounds: Arbitrary<readonly (readonly JsonObject[])[]> = fc
   .array(round, { minLength: 1, maxLength: 3 })
   .map((rounds) => rounds.map((_, index) => messagesOf(rounds.slice(0, index + 1)).map(asJson)));
 
-/** Bodies of `POST /v1/messages` that the decoder accepts, over the whole of the protocol. */
+/** Bodies of `POST /v1/messages` that the decoder accepts, covering the whole protocol. */
 export const messagesBody: Arbitrary<JsonObject> = fc
   .record({
     head: controls,
@@ -272,7 +272,7 @@ export const messagesBody: Arbitrary<JsonObject> = fc
     }),
   );
 
-/** What surrounds a conversation: all members of a body but `messages`. */
+/** All members of a body except `messages`. */
 export const messagesHead: Arbitrary<JsonObject> = fc
   .tuple(controls, rarely(system), toolMembers)
   .map(([head, instructions, toolFields]) => asJson({ ...head, system: instructions, ...toolFields }));

@@ -1,21 +1,21 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
 
-/** One change of a value: what becomes of its node number `at` (counted round and round). */
+/** One change of a value, at node number `at` (modulo their count). */
 interface Change {
   readonly at: number;
   readonly kind: 'set' | 'drop' | 'wrap' | 'twice' | 'rename';
   readonly value: Json;
 }
 
-/** A nest so deep, of lists or of objects. */
+/** Lists or objects nested to this depth. */
 const nest = (levels: number, list: boolean): Json => {
   let value: Json = 1;
   for (let level = 0; level < levels; level += 1) value = list ? [value] : { a: value };
   return value;
 };
 
-/** Values that programs stumble over. */
+/** Values that often cause bugs. */
 export const oddJson: Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json>(
     null,
@@ -57,7 +57,7 @@ export const oddJson: Arbitrary<Json> = fc.oneof(
   ),
   fc.record({ levels: fc.nat(200), list: fc.boolean() }).map(({ levels, list }) => nest(levels, list)),
   fc.constant(JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}') as Json),
-  // The border to the library: its JSON values are JSON values.
+  // The library's JSON values are our JSON values.
   fc.jsonValue({ maxDepth: 3 }).map((value) => value as Json),
   fc.string({ unit: 'binary' }),
 );
@@ -75,13 +75,13 @@ const change: Arbitrary<Change> = fc.record({
   value: oddJson,
 });
 
-/** Values near those of `base`: up to four of their nodes are replaced, dropped, wrapped, doubled or named otherwise. */
+/** Variants of `base`: up to four nodes are replaced, dropped, wrapped, duplicated or renamed. */
 export const mutated = (base: Arbitrary<Json>): Arbitrary<Json> =>
   fc
     .tuple(base, fc.array(change, { maxLength: 4 }))
     .map(([value, changes]) => changes.reduce<Json>((changed, one) => applyChange(changed, one), value));
 
-/** The same, of objects that stay objects. */
+/** Variants of an object that stay objects. */
 export const mutatedObject = (base: Arbitrary<JsonObject>): Arbitrary<JsonObject> =>
   mutated(base).map((value) => (isJsonObject(value) ? value : { value }));
 
@@ -90,7 +90,7 @@ const countNodes = (value: Json | undefined): number => {
   return Object.values(value).reduce((sum: number, member: Json | undefined) => sum + countNodes(member), 1);
 };
 
-/** Nodes are counted from 0, each before its members. */
+/** Nodes are numbered from 0, parents before their members. */
 const applyChange = (root: Json, { at, kind, value }: Change): Json => {
   let left = at % countNodes(root);
   const dropped = Symbol('dropped');
@@ -120,7 +120,7 @@ const applyChange = (root: Json, { at, kind, value }: Change): Json => {
   return changed === dropped || changed === undefined ? {} : (changed as Json);
 };
 
-/** One change of bytes: so many from a place on are taken out, doubled or replaced. */
+/** One change of bytes: a range is removed, duplicated or replaced. */
 const cut = fc.record({
   at: fc.nat(1_000_000),
   length: fc.integer({ min: 0, max: 60 }),
@@ -146,7 +146,7 @@ const cut = fc.record({
   ),
 });
 
-/** Bytes near those of `base`. */
+/** Variants of the bytes of `base`. */
 export const mutatedBytes = (base: Arbitrary<Uint8Array>): Arbitrary<Uint8Array> =>
   fc.tuple(base, fc.array(cut, { maxLength: 4 })).map(([bytes, cuts]) =>
     cuts.reduce<Uint8Array>((changed, { at, length, put }) => {
@@ -160,7 +160,7 @@ export const mutatedBytes = (base: Arbitrary<Uint8Array>): Arbitrary<Uint8Array>
     }, bytes),
   );
 
-/** Bytes in pieces, cut anywhere. */
+/** Bytes in chunks, split anywhere. */
 export const split = (bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] => {
   const places = [0, ...cuts.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   return places.slice(1).map((to, index) => bytes.subarray(places[index], to));

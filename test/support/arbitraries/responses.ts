@@ -270,17 +270,17 @@ const front = fc.array(
   { maxLength: 2 },
 );
 
-/** Conversations of the Responses protocol, as lists of rounds; for bodies that share their beginning. */
+/** Responses conversations as lists of rounds, for bodies with a common beginning. */
 export const responsesRounds: Arbitrary<readonly (readonly JsonObject[])[]> = fc
   .array(round, { minLength: 1, maxLength: 3 })
   .map((rounds) => rounds.map((_, index) => itemsOf(rounds.slice(0, index + 1)).map(asJson)));
 
-/** What surrounds a conversation: all members of a body but `input`. */
+/** All members of a body except `input`. */
 export const responsesHead: Arbitrary<JsonObject> = fc
   .tuple(controls, toolMembers)
   .map(([head, toolFields]) => asJson({ ...head, ...toolFields }));
 
-/** Bodies of `POST /v1/responses` that the decoder accepts and that rest on no state of a server. */
+/** Bodies of `POST /v1/responses` that the decoder accepts and that need no state on a server. */
 export const responsesBody: Arbitrary<JsonObject> = fc
   .record({
     head: responsesHead,

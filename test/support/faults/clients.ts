@@ -5,14 +5,14 @@ import { readMessagesReply, readMessagesStream } from '../grammar/messages.ts';
 import { readResponsesReply, readResponsesStream } from '../grammar/responses.ts';
 import type { WireName } from './wires.ts';
 
-/** One of the gateway's client languages, with a strict reader of its answers and one that takes whatever comes. */
+/** A client protocol, with a strict reader and a lenient reader of its responses. */
 export interface FaultClient {
   readonly name: WireName;
   readonly path: string;
   readonly ask: object;
   readonly readStream: (text: string) => Facts;
   readonly readReply: (body: unknown) => Facts;
-  /** How often a stream ends well, and how often in an error. Takes any framing, so it reads relayed streams too. */
+  /** Counts regular ends and errors of a stream. Accepts any framing, so it reads passed-through streams too. */
   readonly tally: (stream: string) => Tally;
 }
 
@@ -20,7 +20,7 @@ interface Tally {
   readonly text: string;
   readonly ends: number;
   readonly errors: readonly string[];
-  /** Records behind the first end, of whichever kind. */
+  /** Records after the first end, of either kind. */
   readonly after: number;
 }
 
@@ -62,7 +62,7 @@ const parsed = (data: string): Loose => {
 const messageOf = (error: unknown): string => String(Object(error).message ?? '');
 const say = [{ role: 'user', content: 'x' }];
 
-/** All of them. */
+/** All client protocols. */
 export const faultClients: readonly FaultClient[] = [
   {
     name: 'messages',

@@ -1,4 +1,4 @@
-/** Where each record of a body ends, behind its empty line; the last one is the body's own end. */
+/** The end of each record of a body, after its empty line; the last one is the body's end. */
 const recordEnds = (bytes: Uint8Array): readonly number[] =>
   [
     ...Buffer.from(bytes)
@@ -6,7 +6,7 @@ const recordEnds = (bytes: Uint8Array): readonly number[] =>
       .matchAll(/\r?\n\r?\n/g),
   ].map(({ index, 0: gap }) => index + gap.length);
 
-/** Where to cut a body of records: at each record's end, one byte before it and one behind it. Without the body's own end. */
+/** Where to cut a body of records: at each record's end, one byte before and one after. Without the body's end. */
 export const cutPoints = (bytes: Uint8Array): readonly number[] =>
   recordEnds(bytes)
     .flatMap((end) => [end - 1, end, end + 1])

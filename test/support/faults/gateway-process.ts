@@ -3,12 +3,12 @@ import type { ExecutionContext } from 'ava';
 import { treeOf } from '../../bench/measure/process-tree.ts';
 import { addressIn, type CommandRig, commandRig, type Running } from '../command.ts';
 
-/** A gateway as users run it, seen from outside. */
+/** A gateway as a separate process, as users run it. */
 export interface GatewayProcess extends Pick<CommandRig, 'home' | 'run'> {
   readonly baseUrl: string;
   readonly pid: number;
   readonly running: Running;
-  /** Its open files and sockets, those of all its processes together. Needs Linux. */
+  /** Open files and sockets of all its processes. Needs Linux. */
   readonly openFiles: () => number;
   /** The sum of a metric's lines, those that have all these labels (`type="Timeout"`). */
   readonly metric: (name: string, label?: string) => Promise<number>;
@@ -42,13 +42,13 @@ export const gatewayProcess = async (
   };
 };
 
-/** Open files and sockets of a process and all that descend from it. Needs Linux. */
+/** Open files and sockets of a process and its descendants. Needs Linux. */
 export const openFilesOf = (root: number): number =>
   treeOf(root).reduce((sum, pid) => {
     try {
       return sum + readdirSync(`/proc/${pid}/fd`).length;
     } catch {
-      // It has ended meanwhile.
+      // It has exited.
       return sum;
     }
   }, 0);

@@ -1,4 +1,4 @@
-/** Lets at most so many jobs run at a time; the others wait their turn. */
+/** Limits the number of concurrent jobs; the others wait. */
 export const lanes = (width: number): (<T>(job: () => Promise<T>) => Promise<T>) => {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** A client down to its socket: one that reads slowly or not at all, that sends in pieces, or leaves when it likes. */
+/** A client on a raw socket: it may read slowly or not at all, send in pieces, or disconnect. */
 export interface RawClient {
   readonly socket: Socket;
   /** All that has been read so far, head included. */
@@ -8,18 +8,18 @@ export interface RawClient {
   readonly bytesRead: () => number;
   /** Resolves once this has been read; rejects when the connection ends without it. */
   readonly says: (words: string) => Promise<void>;
-  /** Resolves when the connection is closed, by whomever. */
+  /** Resolves when the connection is closed, by either side. */
   readonly closed: Promise<void>;
-  /** Goes away at once. */
+  /** Disconnects immediately. */
   readonly leave: () => void;
 }
 
-/** How a client reads: as fast as it can, so many bytes a second, or never. */
+/** How a client reads: as fast as it can, at so many bytes a second, or never. */
 type Appetite = 'all' | 'nothing' | number;
 
 const ticksPerSecond = 4;
 
-/** Sends a POST and reads the answer with that appetite. */
+/** Sends a POST and reads the response at this rate. */
 export const rawPost = (baseUrl: string, path: string, body: object, appetite: Appetite = 'all'): RawClient => {
   const { hostname, port, host } = new URL(baseUrl);
   const payload = JSON.stringify(body);
@@ -32,7 +32,7 @@ export const rawPost = (baseUrl: string, path: string, body: object, appetite: A
   return rawClient(hostname, Number(port), `${head.join('\r\n')}\r\n\r\n${payload}`, appetite);
 };
 
-/** Sends these words as they are, however malformed. */
+/** Sends this text unchanged, however malformed. */
 const rawClient = (host: string, port: number, words: string, appetite: Appetite = 'all'): RawClient => {
   let text = '';
   let bytesRead = 0;
@@ -41,7 +41,7 @@ const rawClient = (host: string, port: number, words: string, appetite: Appetite
   const take = (piece: Buffer | null): void => {
     if (!piece) return;
     bytesRead += piece.length;
-    // A slow reader's answer is endless, and nobody looks at it.
+    // A slow reader's response is endless, and its content is ignored.
     if (appetite === 'all') text += piece.toString('latin1');
     for (const look of watchers) look();
   };

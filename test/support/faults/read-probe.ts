@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { treeOf } from '../../bench/measure/process-tree.ts';
 
-/** What the probe saw of a gateway's processes: the worst of each, or their sum where that is the fact. Memory in bytes. */
+/** What the probe measured in a gateway's processes: the maximum of each, or their sum. Memory in bytes. */
 export interface Probed {
   /** How late the event loop was. */
   readonly p50Ms: number;
@@ -13,11 +13,11 @@ export interface Probed {
   readonly heapTotal: number;
   readonly heapUsed: number;
   readonly external: number;
-  /** Rejections and exceptions that nobody handled. */
+  /** Unhandled rejections and exceptions. */
   readonly unhandled: number;
 }
 
-/** The environment that puts the probe into a gateway; what it sees goes to files in `folder`. */
+/** The environment that loads the probe into a gateway; results go to files in `folder`. */
 export const probeEnvironment = (folder: string): Readonly<Record<string, string>> => ({
   PROBE_FOLDER: folder,
   NODE_OPTIONS: `--import=${fileURLToPath(new URL('./probe.js', import.meta.url))}`,
@@ -39,7 +39,7 @@ const filesOf = (folder: string, root: number): readonly (readonly [pid: number,
     }
   });
 
-/** What the probes in a process and its descendants wrote last. */
+/** The last results of the probes in a process and its descendants. */
 export const readProbe = (folder: string, root: number): Probed => {
   const all = filesOf(folder, root).map(([, told]) => told);
   const sum = (of: (told: Written) => number): number => all.reduce((total, told) => total + of(told), 0);
@@ -54,7 +54,7 @@ export const readProbe = (folder: string, root: number): Probed => {
   };
 };
 
-/** Has the processes collect their garbage, and tells what is left. */
+/** Makes the processes collect garbage, and returns what is left. */
 export const collectGarbage = async (folder: string, root: number): Promise<Probed> => {
   const before = filesOf(folder, root);
   for (const [pid] of before) process.kill(pid, 'SIGUSR2');

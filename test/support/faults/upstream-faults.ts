@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { jsonAnswer, type Reaction, sseAnswer } from '../upstream.ts';
 import type { Wire } from './wires.ts';
 
-/** Something that an upstream does instead of a plain good answer, and what must come of it. */
+/** A fault of an upstream, and the expected outcome. */
 interface UpstreamFault {
-  /** The line of the list of bars that it belongs to. */
+  /** The id of the guarantee that it belongs to. */
   readonly line: 'R1' | 'R2' | 'R3' | 'R4';
   readonly play: (wire: Wire, streaming: boolean) => Reaction;
   /**
@@ -14,7 +14,7 @@ interface UpstreamFault {
   readonly comesTo: 'answer' | 'error' | 'broken' | number;
 }
 
-/** What a good answer says, in the pieces in which it is streamed. */
+/** The text of a good response, in streamed pieces. */
 const goodTexts = ['one ', 'grüße ', '👋 ', 'three'];
 export const goodText = goodTexts.join('');
 
@@ -29,7 +29,7 @@ const sse = { 'content-type': 'text/event-stream' };
 const json = { 'content-type': 'application/json' };
 const html = { 'content-type': 'text/html; charset=utf-8' };
 
-/** The good answer in the form that was asked for, with its text changed. */
+/** The good response in the requested form, with its text changed. */
 const framed =
   (change: (text: string) => string): UpstreamFault['play'] =>
   (wire, streaming) =>
@@ -42,7 +42,7 @@ const compressed =
     pieces: [change(gzipSync(streaming ? stream(wire) : JSON.stringify(wire.reply(goodText))))],
   });
 
-/** A stream that goes wrong behind its second word; a plain answer that does so in its middle. */
+/** A stream that fails after its second word; a plain response that fails in its middle. */
 const breaking =
   (finish: 'end' | 'stall' | 'close' | 'reset', more = ''): UpstreamFault['play'] =>
   (wire, streaming) =>

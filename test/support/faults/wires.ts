@@ -1,6 +1,6 @@
 import type { UpstreamRequest } from '../upstream.ts';
 
-/** A vendor's language as the fault rig speaks it: good answers of any size, and its errors. */
+/** A vendor's wire format for the fault tests: good responses of any size, and its errors. */
 export interface Wire {
   /** The entry of `transformers` that makes a provider speak it. */
   readonly format: { readonly name: string; readonly options?: object };
@@ -243,7 +243,7 @@ const rpcWords: Readonly<Record<number, string>> = {
 const gemini: Wire = {
   format: { name: 'gemini' },
   stream: (texts) => [...texts.map((text) => record(candidate([{ text }]))), record(candidate([{ text: '' }], 'STOP'))],
-  // Arguments come whole in this language.
+  // Arguments come complete in this wire format.
   *toolStream(pieces) {
     yield record(candidate([{ functionCall: { name: 'look', args: JSON.parse(pieces.join('')) } }], 'STOP'));
   },
@@ -253,7 +253,7 @@ const gemini: Wire = {
   headRecords: 0,
 };
 
-/** All languages that upstreams speak. */
+/** All upstream wire formats. */
 export const wires: Readonly<Record<WireName, Wire>> = { messages, chat, responses, gemini };
 
 export const wireNames: readonly WireName[] = ['messages', 'chat', 'responses', 'gemini'];

@@ -225,7 +225,7 @@ const findTurnComplaint = (contents: readonly GeminiContent[], third: boolean): 
   return before === 'model' ? 'the last content must be of the user' : undefined;
 };
 
-/** Ids of this vendor's own kind; the words it is told don't count here. */
+/** Ids in this vendor's format; requested ids are ignored. */
 const partsOf = ({ thinking, text, calls = [] }: Scripted): readonly GeminiPart[] => [
   ...(thinking === undefined ? [] : pieces(thinking).map((piece) => ({ text: piece, thought: true }))),
   ...pieces(text ?? '').map((piece) => ({ text: piece })),

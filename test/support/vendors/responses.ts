@@ -237,7 +237,7 @@ const streamOf = (items: readonly Item[], body: ResponsesBody): string[] => {
 
 type Emit = (type: string, members: object) => void;
 
-/** An item before its content. The seal that comes with it isn't yet the one that counts. */
+/** An item before its content. Its encrypted content isn't the final one yet. */
 const opened = (item: Item): Item => {
   switch (item.type) {
     case 'message':

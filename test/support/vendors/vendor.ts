@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Asked } from './script.ts';
 
-/** A simulated vendor: refuses what the original refuses, and answers what the user's words ask for. */
+/** A simulated vendor: rejects what the original rejects, and answers according to the user's text. */
 export interface Vendor<Body> {
   /** The paths that it serves, with their queries. */
   readonly paths: RegExp;

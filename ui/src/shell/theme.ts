@@ -1,7 +1,7 @@
 import { kept } from '../state/kept.ts';
 import { createStore } from '../state/store.ts';
 
-/** The system's theme, or the one that was picked. */
+/** The selected theme, or the system's. */
 type Theme = 'system' | 'light' | 'dark';
 
 /** All themes, in display order. */
