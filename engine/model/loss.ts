@@ -14,22 +14,27 @@ export interface Loss {
   readonly note?: string | undefined;
 }
 
+/** What all steps of a request have recorded, by step and path. Created with the first loss: most requests have none. */
+interface Recorded {
+  byKey: Map<string, Loss> | undefined;
+}
+
 /** Collects a request's losses. Each step records under its own name; one entry per path and step. */
 export class Losses {
-  readonly #entries: Map<string, Loss>;
+  readonly #recorded: Recorded;
   readonly #step: string;
   readonly #toClientPath: ToClientPath;
 
   /** `toClientPath` translates paths to the client's spelling. */
-  constructor(step: string, toClientPath = unchangedPath, entries = new Map<string, Loss>()) {
+  constructor(step: string, toClientPath = unchangedPath, recorded: Recorded = { byKey: undefined }) {
     this.#step = step;
     this.#toClientPath = toClientPath;
-    this.#entries = entries;
+    this.#recorded = recorded;
   }
 
   /** The same collection, recording under another step's name. */
   at(step: string): Losses {
-    return new Losses(step, this.#toClientPath, this.#entries);
+    return new Losses(step, this.#toClientPath, this.#recorded);
   }
 
   drop(path: string, note?: string): void {
@@ -46,16 +51,18 @@ export class Losses {
   }
 
   get list(): readonly Loss[] {
-    return [...this.#entries.values()];
+    return [...(this.#recorded.byKey?.values() ?? [])];
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#recorded.byKey?.size ?? 0;
   }
 
   #add(path: string, outcome: LossOutcome, note: string | undefined, toClientPath = this.#toClientPath): void {
     const clientPath = toClientPath(path);
     const key = `${this.#step} ${clientPath}`;
-    if (!this.#entries.has(key)) this.#entries.set(key, { path: clientPath, outcome, step: this.#step, note });
+    this.#recorded.byKey ??= new Map();
+    const { byKey } = this.#recorded;
+    if (!byKey.has(key)) byKey.set(key, { path: clientPath, outcome, step: this.#step, note });
   }
 }

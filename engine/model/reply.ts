@@ -52,15 +52,19 @@ export const foldReply = (events: Iterable<ModelEvent>): Reply | Fault => {
         usage = event.usage ?? {};
         break;
       case 'block-start':
-        blocks.push({ block: event.block, text: [], json: [], raw: [], citations: [], signature: undefined });
+        blocks.push({ block: event.block, text: '', json: '', raw: [], citations: [], signature: undefined });
         break;
       case 'text-delta':
-      case 'thinking-delta':
-        blocks.at(-1)?.text.push(event.text);
+      case 'thinking-delta': {
+        const last = blocks.at(-1);
+        if (last) last.text += event.text;
         break;
-      case 'input-delta':
-        blocks.at(-1)?.json.push(event.json);
+      }
+      case 'input-delta': {
+        const last = blocks.at(-1);
+        if (last) last.json += event.json;
         break;
+      }
       case 'opaque-delta':
         blocks.at(-1)?.raw.push(event.raw);
         break;
@@ -103,8 +107,8 @@ export const cutOff: Fault = {
 
 interface Draft {
   readonly block: Block;
-  readonly text: string[];
-  readonly json: string[];
+  text: string;
+  json: string;
   readonly raw: JsonObject[];
   readonly citations: Citation[];
   signature: Signature | undefined;
@@ -113,17 +117,17 @@ interface Draft {
 const finishBlock = ({ block, text, json, raw, citations, signature }: Draft): ReplyBlock => {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: text.join(''), citations };
+      return { type: 'text', text, citations };
     case 'refusal':
-      return { type: 'refusal', text: text.join('') };
+      return { type: 'refusal', text };
     case 'thinking':
-      return { type: 'thinking', text: text.join(''), signature };
+      return { type: 'thinking', text, signature };
     case 'redacted-thinking':
       return block;
     case 'tool-call':
-      return { ...block, json: json.join('') };
+      return { ...block, json };
     case 'opaque':
-      return { type: 'opaque', block, deltas: raw, json: json.join('') };
+      return { type: 'opaque', block, deltas: raw, json };
     default:
       return block satisfies never;
   }

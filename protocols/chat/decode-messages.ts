@@ -105,13 +105,11 @@ const decodeAssistant = (raw: JsonObject, at: string, strict: boolean, counts: C
   const message = assistantMessage.read(raw, at);
   const calls = message.tool_calls ?? [];
   const signatures = calls.length > 0 ? callSignatures(message) : undefined;
-  const parts: Part[] = [
-    ...decodeReasoning(message, at),
-    ...decodeContent(message.content ?? '', `${at}.content`, ['text', 'refusal']),
-    ...(message.refusal ? [{ type: 'refusal' as const, text: message.refusal, at: `${at}.refusal` }] : []),
-    ...calls.map((call, index) => decodeCall(call, `${at}.tool_calls[${index}]`, signatures)),
-    ...(message.function_call ? [decodeFunctionCall(message.function_call, `${at}.function_call`, counts)] : []),
-  ];
+  const parts = decodeReasoning(message, at);
+  parts.push(...decodeContent(message.content ?? '', `${at}.content`, ['text', 'refusal']));
+  if (message.refusal) parts.push({ type: 'refusal', text: message.refusal, at: `${at}.refusal` });
+  parts.push(...calls.map((call, index) => decodeCall(call, `${at}.tool_calls[${index}]`, signatures)));
+  if (message.function_call) parts.push(decodeFunctionCall(message.function_call, `${at}.function_call`, counts));
   return {
     role: 'assistant',
     parts,

@@ -11,6 +11,7 @@ import type { AssistantMessage } from './schema-request.ts';
 export const decodeReasoning = (message: AssistantMessage, at: string): Part[] => {
   const plainAt = `${at}.${message.reasoning_content ? 'reasoning_content' : 'reasoning'}`;
   const plain = message.reasoning_content || message.reasoning || '';
+  if (plain === '' && !message.reasoning_details?.length) return [];
   const placed = joinFragments(message.reasoning_details ?? []);
   const entries = placed.map(({ entry }) => entry);
   const own = entries.some((entry) => entryText(entry) !== '');

@@ -19,8 +19,7 @@ export const decodeReply = (body: JsonObject, context: ReplyContext): ModelEvent
   const error = reportedError(body);
   if (error !== undefined) failReply(state, decodeReportedFault(error), out);
   else if (chatReply.matches(body)) {
-    const { choices, ...rest } = body;
-    readChunk(state, { ...rest, choices: choices.map(asDelta) }, out);
+    readChunk(state, { ...body, choices: body.choices.map(asDelta) }, out);
     endReply(state, out);
   } else {
     const first = chatReply.faults(body)[0];
@@ -35,9 +34,9 @@ export const decodeReply = (body: JsonObject, context: ReplyContext): ModelEvent
  * here.
  */
 const asDelta = ({ message, finish_reason, error }: ChatReply['choices'][number]): Choice => ({
-  delta: message
-    ? { ...message, tool_calls: message.tool_calls?.map((call, index) => ({ ...call, index })) ?? null }
-    : null,
+  delta: message?.tool_calls
+    ? { ...message, tool_calls: message.tool_calls.map((call, index) => ({ ...call, index })) }
+    : (message ?? null),
   finish_reason: finish_reason || (message ? 'stop' : null),
   error,
 });

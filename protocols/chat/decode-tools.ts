@@ -12,6 +12,7 @@ const webSearch = reader(WebSearchBody);
 const namedChoice = reader(NamedChoice);
 const allowedChoice = reader(AllowedChoice);
 const searchMembers = new Set(['type', ...Object.keys(WebSearchBody.properties)]);
+const toolMembers = new Set(['type', 'function', 'cache_control']);
 const functionMembers = new Set(['name', 'description', 'parameters', 'strict']);
 
 /**
@@ -23,14 +24,18 @@ export const decodeTools = (
   functions: readonly FunctionTool[] = [],
 ): readonly Tool[] => {
   const decoded = [...tools.map((tool, index) => decodeTool(tool, `tools[${index}]`)), ...functions];
+  if (decoded.length > 1) refuseDuplicates(decoded, functions);
+  return searchOptions ? [...decoded, decodeWebSearch(searchOptions, 'web_search_options')] : decoded;
+};
+
+const refuseDuplicates = (tools: readonly Tool[], functions: readonly FunctionTool[]): void => {
   const names = new Set<string>();
-  for (const tool of decoded) {
+  for (const tool of tools) {
     if (tool.type !== 'function') continue;
     const param = functions.includes(tool) ? `${tool.at}.name` : `${tool.at}.function.name`;
     if (names.has(tool.name)) fail('invalid-request', `${param} "${tool.name}" is given twice.`, { param });
     names.add(tool.name);
   }
-  return searchOptions ? [...decoded, decodeWebSearch(searchOptions, 'web_search_options')] : decoded;
 };
 
 const decodeTool = (tool: JsonObject, at: string): Tool => {
@@ -44,7 +49,7 @@ const decodeTool = (tool: JsonObject, at: string): Tool => {
       strict: body.strict ?? undefined,
       cache: cacheMark(cache_control),
       at,
-      extra: innerExtra(tool, 'function', unknownMembers(body, functionMembers), at),
+      extra: toolExtra(tool, unknownMembers(body, functionMembers), at),
     };
   }
   if (typeof tool.type === 'string' && tool.type.startsWith('web_search')) return decodeWebSearch(tool, at);
@@ -54,9 +59,9 @@ const decodeTool = (tool: JsonObject, at: string): Tool => {
 };
 
 /** A tool's unknown members, with those of its inner object nested. */
-const innerExtra = (tool: JsonObject, kind: string, inner: JsonObject | undefined, at: string): Extra | undefined => {
-  const outer = unknownMembers(tool, new Set(['type', kind, 'cache_control']));
-  return inner || outer ? { wire: 'chat', at, fields: { ...outer, ...(inner && { [kind]: inner }) } } : undefined;
+const toolExtra = (tool: JsonObject, inner: JsonObject | undefined, at: string): Extra | undefined => {
+  const outer = unknownMembers(tool, toolMembers);
+  return inner || outer ? { wire: 'chat', at, fields: { ...outer, ...(inner && { function: inner }) } } : undefined;
 };
 
 const decodeWebSearch = (raw: JsonObject, at: string): WebSearchTool => {

@@ -12,7 +12,7 @@ import type {
 import { inputText } from '../../engine/model/tool-arguments.ts';
 import { type ToolNames, toolsByName } from '../../engine/model/wire/tool-names.ts';
 import { refusesUnknown, takes } from './dialect.ts';
-import { type ContentContext, encodeText } from './encode-content.ts';
+import { addText, type ContentContext, isPlainText } from './encode-content.ts';
 import { writeExtra } from './extra.ts';
 import { redactedEntry, thinkingEntry, wireFormat } from './reasoning-details.ts';
 import { wireCallId, wireName } from './tool-names.ts';
@@ -29,13 +29,10 @@ export const encodeAssistant = (turn: Turn, context: AssistantContext): JsonObje
   const calls = turn.parts.filter((part) => part.type === 'tool-call').map((part) => encodeCall(part, context));
   const content = assistantContent(turn.parts, context);
   const reasoning = encodeHistory(turn, calls.length > 0, context);
-  if (content === undefined && calls.length === 0 && Object.keys(reasoning).length === 0) return undefined;
-  const message: JsonDraft = {
-    role: 'assistant',
-    content: content ?? (calls.length > 0 ? null : ''),
-    ...reasoning,
-    ...(calls.length > 0 && { tool_calls: calls }),
-  };
+  if (content === undefined && calls.length === 0 && !reasoning) return undefined;
+  const message: JsonDraft = { role: 'assistant', content: content ?? (calls.length > 0 ? null : '') };
+  if (reasoning) Object.assign(message, reasoning);
+  if (calls.length > 0) message.tool_calls = calls;
   if (turn.name !== undefined) {
     if (takes(dialect, 'name')) message.name = turn.name;
     else losses.drop(`${turn.at ?? 'messages'}.name`);
@@ -59,7 +56,7 @@ const assistantContent = (
     const at = part.at ?? 'messages';
     switch (part.type) {
       case 'text':
-        content.push(...encodeText(part, context));
+        addText(part, context, content);
         break;
       case 'refusal':
         if (takes(dialect, 'refusal')) {
@@ -81,8 +78,7 @@ const assistantContent = (
     }
   }
   if (content.length === 0) return undefined;
-  const plain = content.every((part) => part.type === 'text' && Object.keys(part).length === 2);
-  return plain ? content.map((part) => part.text).join('') : content;
+  return content.every(isPlainText) ? content.map((part) => part.text).join('') : content;
 };
 
 const encodeCall = (part: ToolCallPart, context: AssistantContext): JsonObject => {
@@ -109,10 +105,10 @@ const customInput = (input: ToolInput): string => {
 };
 
 /**
- * Earlier reasoning in the dialect's member. Only signatures of this format, or unsigned text, may go back to its
+ * Earlier reasoning in the dialect's member; `undefined` for none. Only signatures of this format, or unsigned text, may go back to its
  * vendors.
  */
-const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): JsonObject => {
+const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): JsonObject | undefined => {
   const { losses, dialect, request } = context;
   const history = dialect.reasoningHistory;
   const signed = history?.signed ?? false;
@@ -130,7 +126,7 @@ const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): J
     return { [history.field]: kept.map((part) => (part.type === 'thinking' ? part.text : '')).join('') };
   }
   const off = request.reasoning?.mode === 'off' || request.reasoning?.effort === 'none';
-  if (!history?.required || !calls || off) return {};
+  if (!history?.required || !calls || off) return undefined;
   losses.approximate(`${at}.${history.field}`, 'the reasoning of this call is lost');
   return { [history.field]: history.field === 'reasoning_details' ? [] : '' };
 };

@@ -17,32 +17,41 @@ export interface ContentContext {
 /**
  * A user's parts → content parts. Throws an `unsupported` fault for media that the vendor or model doesn't accept.
  */
-export const encodeParts = (parts: readonly Part[], context: ContentContext): JsonObject[] =>
-  parts.flatMap((part) => encodePart(part, context));
+export const encodeParts = (parts: readonly Part[], context: ContentContext): JsonObject[] => {
+  const content: JsonObject[] = [];
+  for (const part of parts) {
+    if (part.type === 'text') addText(part, context, content);
+    else content.push(...encodePart(part, context));
+  }
+  return content;
+};
 
 /** Content parts as `content`: a single plain text as a string, otherwise a list. */
 export const asContent = (parts: readonly JsonObject[]): string | readonly JsonObject[] => {
   const [only] = parts;
-  const plain = parts.length === 1 && only?.type === 'text' && Object.keys(only).length === 2;
-  return plain && typeof only.text === 'string' ? only.text : parts;
+  return parts.length === 1 && only && isPlainText(only) && typeof only.text === 'string' ? only.text : parts;
 };
 
-/** A text part; none for an empty text, which servers reject. */
-export const encodeText = (part: TextPart, { dialect, losses }: ContentContext): JsonObject[] => {
-  if (part.text === '') return [];
+/** A text part without any other member. */
+export const isPlainText = (part: JsonObject): boolean => {
+  for (const name in part) if (name !== 'type' && name !== 'text') return false;
+  return part.type === 'text';
+};
+
+/** Adds a text part; none for an empty text, which servers reject. */
+export const addText = (part: TextPart, { dialect, losses }: ContentContext, content: JsonObject[]): void => {
+  if (part.text === '') return;
   if (part.citations?.length) losses.drop(`${part.at ?? 'messages'}.citations`);
   const wire: JsonDraft = { type: 'text', text: part.text };
-  Object.assign(wire, cacheMember(part.cache, dialect, part.at, losses));
+  if (part.cache) Object.assign(wire, cacheMember(part.cache, dialect, part.at, losses));
   writeExtra(wire, part.extra, losses, refusesUnknown(dialect));
-  return [wire];
+  content.push(wire);
 };
 
-const encodePart = (part: Part, context: ContentContext): JsonObject[] => {
+const encodePart = (part: Exclude<Part, TextPart>, context: ContentContext): JsonObject[] => {
   const { losses, dialect } = context;
   const at = part.at ?? 'messages';
   switch (part.type) {
-    case 'text':
-      return encodeText(part, context);
     case 'image':
       return [encodeImage(part, context)];
     case 'document':

@@ -4,7 +4,7 @@ import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
 import { type ChatDialect, cacheMember, refusesUnknown, takes } from './dialect.ts';
 import { type AssistantContext, encodeAssistant } from './encode-assistant.ts';
-import { asContent, type ContentContext, encodeParts, encodeText } from './encode-content.ts';
+import { addText, asContent, type ContentContext, encodeParts, isPlainText } from './encode-content.ts';
 import { writeExtra } from './extra.ts';
 import { wireCallId } from './tool-names.ts';
 
@@ -19,28 +19,29 @@ export const encodeMessages = (
   note: string | undefined,
 ): JsonObject[] => {
   const context: AssistantContext = { model: request.model, dialect, losses, names, request };
-  const messages: JsonObject[] = [...encodeSystem(request, note, context)];
+  const messages: JsonObject[] = [];
+  addSystem(request, note, context, messages);
   const turns = joinCallers(request.turns);
   for (let index = 0; index < turns.length; ) {
     const turn = turns[index];
-    const following: Turn[] = [];
+    let calls: readonly ToolCallPart[] = [];
     if (turn?.role === 'assistant') {
       const message = encodeAssistant(turn, context);
-      const begins = index === turns.length - 1 && callsOf(turn).length === 0;
+      calls = callsOf(turn);
+      const begins = index === turns.length - 1 && calls.length === 0;
       if (message) messages.push(begins ? asBeginning(message, turn, context) : message);
       index += 1;
     }
-    for (let next = turns[index]; next && next.role !== 'assistant'; next = turns[index]) {
-      following.push(next);
-      index += 1;
-    }
-    messages.push(...encodeFollowing(turn?.role === 'assistant' ? callsOf(turn) : [], following, context));
+    const from = index;
+    while (index < turns.length && turns[index]?.role !== 'assistant') index += 1;
+    addFollowing(calls, turns.slice(from, index), context, messages);
   }
   return messages;
 };
 
 /** Joins a turn with tool calls and the next assistant turn: only results may follow calls. */
 const joinCallers = (turns: readonly Turn[]): readonly Turn[] => {
+  if (!turns.some(followsAssistant)) return turns;
   const joined: Turn[] = [];
   for (const turn of turns) {
     const last = joined.at(-1);
@@ -51,6 +52,9 @@ const joinCallers = (turns: readonly Turn[]): readonly Turn[] => {
   return joined;
 };
 
+const followsAssistant = ({ role }: Turn, index: number, turns: readonly Turn[]): boolean =>
+  role === 'assistant' && turns[index - 1]?.role === 'assistant';
+
 /** The final assistant message, which the reply is meant to continue. */
 const asBeginning = (message: JsonObject, { at }: Turn, { dialect, losses }: ContentContext): JsonObject => {
   if (dialect.prefix) return { ...message, prefix: true };
@@ -60,42 +64,59 @@ const asBeginning = (message: JsonObject, { at }: Turn, { dialect, losses }: Con
 
 const callsOf = (turn: Turn): readonly ToolCallPart[] => turn.parts.filter((part) => part.type === 'tool-call');
 
-const encodeSystem = (request: ModelRequest, note: string | undefined, context: ContentContext): JsonObject[] => {
-  const parts = request.system.flatMap((part) => encodeText(part, context));
+const addSystem = (
+  request: ModelRequest,
+  note: string | undefined,
+  context: ContentContext,
+  messages: JsonObject[],
+): void => {
+  const parts: JsonObject[] = [];
+  for (const part of request.system) addText(part, context, parts);
   if (note !== undefined) parts.push({ type: 'text', text: note });
-  if (parts.length === 0) return [];
-  const marked = parts.some((part) => Object.keys(part).length > 2);
-  const content = marked ? parts : parts.map((part) => part.text).join('\n\n');
-  return [{ role: context.dialect.systemRole, content }];
+  if (parts.length === 0) return;
+  const content = parts.every(isPlainText) ? parts.map((part) => part.text).join('\n\n') : parts;
+  messages.push({ role: context.dialect.systemRole, content });
 };
 
-/** The user and system turns between two assistant turns; `calls` are those of the first. */
-const encodeFollowing = (
+/** Adds the user and system turns between two assistant turns; `calls` are those of the first. */
+const addFollowing = (
   calls: readonly ToolCallPart[],
   turns: readonly Turn[],
   context: AssistantContext,
-): readonly JsonObject[] => {
+  messages: JsonObject[],
+): void => {
+  const rest = calls.length === 0 && !turns.some(holdsResult) ? undefined : addResults(calls, turns, context, messages);
+  for (const [index, turn] of turns.entries()) addTurn(turn, rest?.[index] ?? turn.parts, context, messages);
+};
+
+const holdsResult = ({ parts }: Turn): boolean => parts.some(({ type }) => type === 'tool-result');
+
+/** Adds a message for each call's result, then one for their media. Returns the other parts of each turn. */
+const addResults = (
+  calls: readonly ToolCallPart[],
+  turns: readonly Turn[],
+  context: AssistantContext,
+  messages: JsonObject[],
+): readonly (readonly Part[])[] => {
   const open = new Map(calls.map((call) => [call.id, call]));
-  const answers: JsonObject[] = [];
-  const rest: { readonly turn: Turn; readonly parts: readonly Part[] }[] = [];
   /** Media of tool results; they move to the user message that follows. */
   const media: Part[] = [];
-  for (const turn of turns) {
+  const rest = turns.map(({ parts }) => {
     const others: Part[] = [];
-    for (const part of turn.parts) {
+    for (const part of parts) {
       if (part.type !== 'tool-result') others.push(part);
-      else if (open.delete(part.id)) answers.push(encodeToolResult(part, context, media));
+      else if (open.delete(part.id)) messages.push(encodeToolResult(part, context, media));
       else others.push(...strayResult(part, context));
     }
-    rest.push({ turn, parts: others });
-  }
+    return others;
+  });
   for (const call of open.values()) {
     context.losses.approximate(call.at ?? 'messages', 'a call without a result got an empty one');
     const id = wireCallId(call.id, context.names, context.dialect);
-    answers.push({ role: 'tool', tool_call_id: id, content: 'Error: this call has no result.' });
+    messages.push({ role: 'tool', tool_call_id: id, content: 'Error: this call has no result.' });
   }
-  const mediaMessage = media.length > 0 ? [{ role: 'user', content: encodeParts(media, context) }] : [];
-  return [...answers, ...mediaMessage, ...rest.flatMap(({ turn, parts }) => encodeTurn(turn, parts, context))];
+  if (media.length > 0) messages.push({ role: 'user', content: encodeParts(media, context) });
+  return rest;
 };
 
 /** A result without a preceding call would be rejected, so it becomes user content. */
@@ -105,15 +126,15 @@ const strayResult = (part: ToolResultPart, { losses }: ContentContext): readonly
   return [{ type: 'text', text: `Result of the tool call ${part.id}:`, at }, ...part.content];
 };
 
-const encodeTurn = (turn: Turn, parts: readonly Part[], context: ContentContext): JsonObject[] => {
+const addTurn = (turn: Turn, parts: readonly Part[], context: ContentContext, messages: JsonObject[]): void => {
   const { losses, dialect } = context;
   const content = encodeParts(parts, context);
   if (content.length === 0) {
     recordExtraLoss(turn.extra, losses);
-    return [];
+    return;
   }
   const system = turn.role === 'system';
-  const plain = system && content.every((part) => Object.keys(part).length === 2);
+  const plain = system && content.every(isPlainText);
   const message: JsonDraft = {
     role: system ? dialect.systemRole : 'user',
     content: plain ? content.map((part) => part.text).join('\n\n') : asContent(content),
@@ -123,7 +144,7 @@ const encodeTurn = (turn: Turn, parts: readonly Part[], context: ContentContext)
     else losses.drop(`${turn.at ?? 'messages'}.name`);
   }
   writeExtra(message, turn.extra, losses, refusesUnknown(dialect));
-  return [message];
+  messages.push(message);
 };
 
 /**
@@ -152,8 +173,8 @@ const encodeToolResult = (part: ToolResultPart, context: AssistantContext, media
     tool_call_id: wireCallId(part.id, names, dialect),
     content: resultContent(parts),
   };
-  const mark = cacheMember(part.cache, dialect, part.at, losses);
-  if (Object.keys(mark).length > 0) {
+  const mark = part.cache && cacheMember(part.cache, dialect, part.at, losses);
+  if (mark && Object.keys(mark).length > 0) {
     const last = part.content.at(-1);
     // Both end at the same position; the outer one counts.
     if (last && 'cache' in last && last.cache) losses.drop(`${last.at ?? at}.cache_control`, 'one mark is enough');
@@ -165,7 +186,7 @@ const encodeToolResult = (part: ToolResultPart, context: AssistantContext, media
 
 /** Joins texts into one string; the error prefix belongs to the text that follows it. */
 const resultContent = (parts: readonly JsonObject[]): string | readonly JsonObject[] => {
-  if (!parts.every((part) => part.type === 'text' && Object.keys(part).length === 2)) return asContent(parts);
+  if (!parts.every(isPlainText)) return asContent(parts);
   const texts = parts.map((part) => part.text);
   return texts[0] === 'Error: ' ? `Error: ${texts.slice(1).join('\n\n')}` : texts.join('\n\n');
 };

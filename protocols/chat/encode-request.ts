@@ -28,7 +28,8 @@ export const encodeRequest =
       ...tools,
     };
     if (request.maxTokens !== undefined) body[dialect.maxTokens] = request.maxTokens;
-    for (const [field, value] of plainFields(request)) {
+    for (const [field, member] of plainFields) {
+      const value = request[member];
       if (value === undefined) continue;
       if (takes(dialect, field)) body[field] = value;
       // Models without a temperature still accept the default.
@@ -55,18 +56,19 @@ export const encodeRequest =
     return body;
   };
 
-const plainFields = (request: ModelRequest): readonly (readonly [ChatField, JsonObject[string]])[] => [
-  ['temperature', request.temperature],
-  ['top_p', request.topP],
-  ['top_k', request.topK],
-  ['seed', request.seed],
-  ['presence_penalty', request.presencePenalty],
-  ['frequency_penalty', request.frequencyPenalty],
-  ['logit_bias', request.logitBias],
-  ['verbosity', request.verbosity],
-  ['metadata', request.metadata],
-  ['prompt_cache_key', request.promptCacheKey],
-];
+/** Fields that keep their value, and the request's members that hold them. */
+const plainFields = [
+  ['temperature', 'temperature'],
+  ['top_p', 'topP'],
+  ['top_k', 'topK'],
+  ['seed', 'seed'],
+  ['presence_penalty', 'presencePenalty'],
+  ['frequency_penalty', 'frequencyPenalty'],
+  ['logit_bias', 'logitBias'],
+  ['verbosity', 'verbosity'],
+  ['metadata', 'metadata'],
+  ['prompt_cache_key', 'promptCacheKey'],
+] as const satisfies readonly (readonly [ChatField, keyof ModelRequest])[];
 
 const refusedExtra =
   (dialect: ChatDialect, stream: boolean) =>

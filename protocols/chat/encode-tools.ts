@@ -16,6 +16,9 @@ import { wireName } from './tool-names.ts';
 export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context: RequestContext): JsonObject => {
   const { losses } = context;
   const body: JsonDraft = {};
+  if (request.tools.length === 0 && request.toolChoice === undefined && request.parallelToolCalls === undefined) {
+    return body;
+  }
   const tools: JsonObject[] = [];
   const left = new Set<string>();
   for (const tool of request.tools) {

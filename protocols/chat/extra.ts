@@ -7,7 +7,7 @@ import { memberPath } from '../../engine/model/schema.ts';
 /** The members of `value` outside `known`, without nulls; `undefined` when there are none. */
 export const unknownMembers = (value: JsonObject, known: ReadonlySet<string>): JsonObject | undefined => {
   let rest: JsonDraft | undefined;
-  for (const name of Object.keys(value)) {
+  for (const name in value) {
     const member = value[name];
     if (known.has(name) || member === null || member === undefined) continue;
     rest ??= {};

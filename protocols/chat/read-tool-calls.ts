@@ -64,12 +64,12 @@ const findCall = ({ all, byKey }: Calls, wire: WireCall, name: string): Call | u
   const id = wire.id ?? '';
   const last = all.at(-1);
   if (wire.index === undefined || wire.index === null) {
-    if (id !== '') return byKey.get(idKey(id)) ?? (last?.id === '' && name === '' ? last : undefined);
+    if (id !== '') return byKey?.get(idKey(id)) ?? (last?.id === '' && name === '' ? last : undefined);
     return name !== '' && isComplete(last) ? undefined : last;
   }
-  const sameIndex = byKey.get(indexKey(wire.index));
+  const sameIndex = byKey?.get(indexKey(wire.index));
   if (id === '') return sameIndex;
-  const known = byKey.get(bothKey(wire.index, id));
+  const known = byKey?.get(bothKey(wire.index, id));
   if (known) return known;
   return sameIndex && (sameIndex.id === '' || name === '') ? sameIndex : undefined;
 };
@@ -79,7 +79,9 @@ const indexKey = (index: number): string => `index ${index}`;
 const bothKey = (index: number, id: string): string => `both ${index} ${id}`;
 
 /** Registers the call's keys, unless a later call has them. */
-const addKeys = ({ byKey }: Calls, call: Call): void => {
+const addKeys = (calls: Calls, call: Call): void => {
+  calls.byKey ??= new Map();
+  const { byKey } = calls;
   const add = (key: string): void => {
     const other = byKey.get(key);
     if (!other || other.place <= call.place) byKey.set(key, call);

@@ -29,9 +29,9 @@ export const refusedFields: ReadonlySet<string> = new Set(Object.keys(refusals))
 
 /** Refuses a request for a feature that would get lost silently. Throws an `unsupported` fault. */
 export const refuseUnsupported = (body: JsonObject, strict: boolean): void => {
-  for (const [field, asks] of Object.entries(refusals)) {
+  for (const field in refusals) {
     const value = body[field];
-    if (value !== undefined && value !== null && asks(value)) unsupported(field);
+    if (value !== undefined && value !== null && refusals[field]?.(value)) unsupported(field);
   }
   if (strict) refuseStrictly(body);
   const moderation = body.moderation;
@@ -39,9 +39,9 @@ export const refuseUnsupported = (body: JsonObject, strict: boolean): void => {
 };
 
 const refuseStrictly = (body: JsonObject): void => {
-  for (const [field, asks] of Object.entries(strictRefusals)) {
+  for (const field in strictRefusals) {
     const value = body[field];
-    if (value !== undefined && value !== null && asks(value)) unsupportedWhileStrict(field);
+    if (value !== undefined && value !== null && strictRefusals[field]?.(value)) unsupportedWhileStrict(field);
   }
   const format = body.response_format;
   if (isJsonObject(format) && format.type === 'json_schema') {

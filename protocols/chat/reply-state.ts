@@ -78,8 +78,8 @@ export interface Calls {
   readonly all: Call[];
   /** Number of closed calls; the next one is live. */
   closed: number;
-  /** The last call of each key: a reply may hold as many calls as fragments. */
-  readonly byKey: Map<string, Call>;
+  /** The last call of each key: a reply may hold as many calls as fragments. Created with the first call. */
+  byKey: Map<string, Call> | undefined;
 }
 
 export interface Call {
@@ -108,4 +108,4 @@ export interface ThinkingState {
   entry: JsonDraft | undefined;
 }
 
-const newCalls = (): Calls => ({ all: [], closed: 0, byKey: new Map() });
+const newCalls = (): Calls => ({ all: [], closed: 0, byKey: undefined });

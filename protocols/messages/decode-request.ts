@@ -39,7 +39,6 @@ const decode = ({ value, extra }: ReadNode<Static<typeof CountBody>>): ModelRequ
     system: [...decodeTexts(value.system ?? [], 'system'), ...leading.flat()],
     turns: turns.slice(leading.length),
     tools: decodeTools(value.tools ?? []),
-    ...decodeToolChoice(value.tool_choice),
     maxTokens: value.max_tokens ?? undefined,
     temperature: value.temperature ?? undefined,
     topP: value.top_p ?? undefined,
@@ -56,6 +55,7 @@ const decode = ({ value, extra }: ReadNode<Static<typeof CountBody>>): ModelRequ
       ...controls.extra,
       ...(metadata?.extra && { metadata: metadata.extra.fields }),
     }),
+    ...decodeToolChoice(value.tool_choice),
   };
 };
 

@@ -42,14 +42,13 @@ export const cacheMark = (control: JsonObject | null | undefined): CacheMark | u
 };
 
 const unread = (raw: JsonObject, known: ReadonlySet<string>, at: string): Extra | undefined => {
-  const fields: JsonDraft = {};
-  let found = false;
-  for (const name of Object.keys(raw)) {
+  let fields: JsonDraft | undefined;
+  for (const name in raw) {
     if (known.has(name) && !(name === 'cache_control' && saysMore(raw[name]))) continue;
+    fields ??= {};
     fields[name] = raw[name];
-    found = true;
   }
-  return found ? { wire: 'messages', at, fields } : undefined;
+  return fields && { wire: 'messages', at, fields };
 };
 
 /** Whether a cache mark has unmodelled members. */

@@ -57,16 +57,19 @@ export const encodeEnd = (
   refused: boolean,
   { inputEstimate, losses }: ReplyContext,
 ): WireEnd => {
-  const own = extra?.wire === 'messages' ? extra.fields : {};
-  if (extra && extra.wire !== 'messages') for (const name of Object.keys(extra.fields)) losses.drop(name);
-  const { usage: otherUsage, context_management, ...members } = own;
+  const delta = {
+    stop_reason: encodeFinish(finish, refused),
+    stop_sequence: finish === 'stop-sequence' ? (stopSequence ?? null) : null,
+  };
+  const counts = encodeUsage(usage, inputEstimate);
+  if (extra?.wire !== 'messages') {
+    for (const name in extra?.fields) losses.drop(name);
+    return { delta, beside: {}, usage: counts };
+  }
+  const { usage: otherUsage, context_management, ...members } = extra.fields;
   return {
-    delta: {
-      stop_reason: encodeFinish(finish, refused),
-      stop_sequence: finish === 'stop-sequence' ? (stopSequence ?? null) : null,
-      ...members,
-    },
+    delta: { ...delta, ...members },
     beside: context_management === undefined ? {} : { context_management },
-    usage: withOtherUsage(encodeUsage(usage, inputEstimate), isJsonObject(otherUsage) ? otherUsage : {}),
+    usage: isJsonObject(otherUsage) ? withOtherUsage(counts, otherUsage) : counts,
   };
 };

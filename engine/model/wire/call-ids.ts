@@ -5,12 +5,15 @@ import type { ModelRequest } from '../request.ts';
  * short id is a hash of the long one: the same in the call, in its result and in later requests.
  */
 export class CallIds {
-  readonly #toWire = new Map<string, string>();
-  readonly #toClient = new Map<string, string>();
+  /** Created with the first id that is too long: most requests have none. */
+  #toWire: Map<string, string> | undefined;
+  #toClient: Map<string, string> | undefined;
 
   /** The id for the upstream. `maxLength`: the vendor's limit in characters, at least 40; `undefined`: none. */
   wire(id: string, maxLength: number | undefined): string {
     if (maxLength === undefined || id.length <= maxLength) return id;
+    this.#toWire ??= new Map();
+    this.#toClient ??= new Map();
     const known = this.#toWire.get(id);
     if (known !== undefined) return known;
     let wire = shortId(id);
@@ -22,7 +25,7 @@ export class CallIds {
 
   /** The client's id of the call with the upstream's id `wire`. */
   client(wire: string): string {
-    return this.#toClient.get(wire) ?? wire;
+    return this.#toClient?.get(wire) ?? wire;
   }
 }
 

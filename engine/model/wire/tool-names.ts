@@ -7,18 +7,21 @@ import { CallIds } from './call-ids.ts';
  */
 export class ToolNames {
   readonly callIds = new CallIds();
-  readonly #toWire = new Map<string, string>();
-  readonly #toModel = new Map<string, string>();
-  readonly #unused = new UnusedNames();
+  /** Created with the first name: many requests have no tools. */
+  #toWire: Map<string, string> | undefined;
+  #toModel: Map<string, string> | undefined;
+  #unused: UnusedNames | undefined;
 
   /** Whether any tool has a different name upstream. */
   get changed(): boolean {
-    for (const [name, wire] of this.#toWire) if (name !== wire) return true;
+    for (const [name, wire] of this.#toWire ?? []) if (name !== wire) return true;
     return false;
   }
 
   /** The name for the upstream. `fits` matches names that the vendor accepts; `maxLength`: its limit in characters. */
   wire(name: string, fits: RegExp, maxLength: number): string {
+    this.#toWire ??= new Map();
+    this.#toModel ??= new Map();
     const known = this.#toWire.get(name);
     if (known !== undefined) return known;
     const wire = fits.test(name) && !this.#toModel.has(name) ? name : this.#safe(name, fits, maxLength);
@@ -29,14 +32,15 @@ export class ToolNames {
 
   /** The request's name of the tool with the upstream's name `wire`. */
   model(wire: string): string {
-    return this.#toModel.get(wire) ?? wire;
+    return this.#toModel?.get(wire) ?? wire;
   }
 
   #safe(name: string, fits: RegExp, maxLength: number): string {
     const safe = name.replace(/[^a-zA-Z0-9_-]/g, '_') || '_';
     // Some vendors reject a digit or hyphen as the first character.
     const plain = fits.test(safe.slice(0, maxLength)) ? safe : `_${safe}`;
-    return this.#unused.find(plain, maxLength, (candidate) => this.#toModel.has(candidate));
+    this.#unused ??= new UnusedNames();
+    return this.#unused.find(plain, maxLength, (candidate) => this.#toModel?.has(candidate) ?? false);
   }
 }
 
