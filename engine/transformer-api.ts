@@ -33,5 +33,5 @@ export type {
   ToolResultPart,
   Turn,
 } from './model/request.ts';
-export { inputObject, inputText } from './model/tool-arguments.ts';
+export { inputObject, inputText } from './model/request.ts';
 export type { Usage } from './model/usage.ts';

@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from './json/json.ts';
+import { writeJson } from './json/exact-numbers.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
 
 /**
@@ -206,6 +207,18 @@ export interface ToolCallPart extends Node {
  */
 export type ToolInput = string | JsonObject;
 
+/** A call's arguments as JSON text; `{}` if there are none. */
+export const inputText = (input: ToolInput): string =>
+  typeof input === 'string' ? (input.trim() === '' ? '{}' : input) : writeJson(input);
+
+/** A call's arguments as an object; `undefined` if the text isn't one, as in a call cut off at the token limit. */
+export const inputObject = (input: ToolInput): JsonObject | undefined => {
+  if (typeof input !== 'string') return input;
+  if (input.trim() === '') return {};
+  const value = parseJson(input);
+  return isJsonObject(value) ? value : undefined;
+};
+
 export interface ToolResultPart extends Node {
   readonly type: 'tool-result';
   /** The id of the call. */
@@ -349,3 +362,12 @@ export type OutputFormat =
       readonly description?: string | undefined;
       readonly strict?: boolean | undefined;
     };
+
+/** A request with only a model, to see what the rules make of its name. */
+export const probeRequest = (model: string): ModelRequest => ({
+  model,
+  system: [],
+  turns: [],
+  tools: [],
+  stream: false,
+});

@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { Observable, type OperatorFunction, throwError } from 'rxjs';
 import type { Backpressure, Pausable } from '../backpressure.ts';
 import { FaultError } from '../model/fault.ts';
-import { garbled, tooMuch } from './decompress-faults.ts';
+import { garbled, tooMuch } from './faults.ts';
 import type { UpstreamAnswer } from './upstreams.ts';
 import { decompressZstd } from './zstd.ts';
 

@@ -1,7 +1,7 @@
 import { Decompress } from 'fzstd';
 import { concat, defer, mergeMap, type OperatorFunction } from 'rxjs';
 import { FaultError } from '../model/fault.ts';
-import { garbled, tooMuch } from './decompress-faults.ts';
+import { garbled, tooMuch } from './faults.ts';
 
 /** Decompresses zstd as it arrives, at most `maxBytes` in and out. Node's zlib supports it only from 22.15 on. */
 export const decompressZstd =

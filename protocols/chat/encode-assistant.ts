@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonDraft, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { recordExtraLoss } from '../../engine/model/record-losses.ts';
-import type {
-  ModelRequest,
-  Part,
-  RedactedThinkingPart,
-  ThinkingPart,
-  ToolCallPart,
-  ToolInput,
-  Turn,
+import {
+  inputText,
+  type ModelRequest,
+  type Part,
+  type RedactedThinkingPart,
+  type ThinkingPart,
+  type ToolCallPart,
+  type ToolInput,
+  type Turn,
 } from '../../engine/model/request.ts';
-import { inputText } from '../../engine/model/tool-arguments.ts';
 import { type ToolNames, toolsByName } from '../../engine/model/wire/tool-names.ts';
 import { refusesUnknown, takes } from './dialect.ts';
 import { addText, type ContentContext, isPlainText } from './encode-content.ts';

@@ -1,7 +1,6 @@
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Signature } from '../../engine/model/reasoning/signature.ts';
-import type { Part, ToolCallPart } from '../../engine/model/request.ts';
-import { inputObject } from '../../engine/model/tool-arguments.ts';
+import { inputObject, type Part, type ToolCallPart } from '../../engine/model/request.ts';
 import { type ContentContext, dropMarks, encodeParts } from './encode-content.ts';
 import { hasOwnId, wireFormat, wireName } from './tool-names.ts';
 

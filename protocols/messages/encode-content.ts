@@ -1,17 +1,17 @@
 import type { RequestContext } from '../../engine/model/context.ts';
 import { fail } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import type {
-  DocumentPart,
-  ImagePart,
-  ImageSource,
-  Part,
-  SearchResultPart,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
+import {
+  type DocumentPart,
+  type ImagePart,
+  type ImageSource,
+  inputObject,
+  type Part,
+  type SearchResultPart,
+  type TextPart,
+  type ToolCallPart,
+  type ToolResultPart,
 } from '../../engine/model/request.ts';
-import { inputObject } from '../../engine/model/tool-arguments.ts';
 import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
 import { encodeCitation } from './citations.ts';
 import { carriedParts } from './encode-messages.ts';

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonDraft, type JsonObject, parseJson } f
 import type { Losses } from '../../engine/model/loss.ts';
 import { packSignature, type Signature, writeSignature } from '../../engine/model/reasoning/signature.ts';
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
-import { inputObject } from '../../engine/model/tool-arguments.ts';
+import { inputObject } from '../../engine/model/request.ts';
 import { encodeCitation } from './citations.ts';
 import { encodeEnd } from './finish.ts';
 

@@ -1,15 +1,16 @@
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
-import type {
-  Part,
-  RedactedThinkingPart,
-  RefusalPart,
-  TextPart,
-  ThinkingPart,
-  ToolCallPart,
-  ToolResultPart,
-  Turn,
+import {
+  inputObject,
+  inputText,
+  type Part,
+  type RedactedThinkingPart,
+  type RefusalPart,
+  type TextPart,
+  type ThinkingPart,
+  type ToolCallPart,
+  type ToolResultPart,
+  type Turn,
 } from '../../engine/model/request.ts';
-import { inputObject, inputText } from '../../engine/model/tool-arguments.ts';
 import { type ContentContext, encodeAnswer, encodeContent, isOwn, markCache } from './encode-content.ts';
 import { encodeExtra } from './extra.ts';
 

@@ -1,8 +1,8 @@
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
+import { probeRequest } from '../../model/request.ts';
 import { readSseRecords } from '../../model/sse.ts';
 import type { Format, Target } from '../../model/transformer.ts';
 import { callUrl } from '../../upstream/url.ts';
-import { probeRequest } from '../probe-request.ts';
 import { resolveRoute } from '../resolve.ts';
 import {
   type ConfiguredStage,

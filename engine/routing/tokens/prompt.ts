@@ -1,6 +1,12 @@
 import type { JsonObject } from '../../model/json/json.ts';
-import type { DocumentPart, ModelRequest, OutputFormat, Part, Tool } from '../../model/request.ts';
-import { inputText } from '../../model/tool-arguments.ts';
+import {
+  type DocumentPart,
+  inputText,
+  type ModelRequest,
+  type OutputFormat,
+  type Part,
+  type Tool,
+} from '../../model/request.ts';
 import { audioTokens, fileTokens, imageTokens, unseenFileTokens } from './media.ts';
 
 /** A prompt's contents for counting. */

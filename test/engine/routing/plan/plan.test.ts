@@ -8,8 +8,7 @@ import type { ModelEvent } from '../../../../engine/model/event.ts';
 import { machine } from '../../../../engine/model/machine.ts';
 import { transformer } from '../../../../engine/model/transformer.ts';
 import type { TransformerRegistry } from '../../../../engine/routing/plan/choose-format.ts';
-import { compilePlan } from '../../../../engine/routing/plan/plan.ts';
-import { showPlan } from '../../../../engine/routing/plan/show-plan.ts';
+import { compilePlan, showPlan } from '../../../../engine/routing/plan/plan.ts';
 import { clientProtocols } from '../../../../protocols/index.ts';
 import { defaultFormat, formats } from '../../../../transformers/index.ts';
 
