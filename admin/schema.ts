@@ -109,6 +109,7 @@ export const TransformerRow = Type.Object({
   firstStart: Type.Optional(
     Type.Object(
       {
+        title: Type.String({ description: "The vendor's name as it is written." }),
         variable: Type.String({ description: 'The environment variable that holds the key.' }),
         baseUrl: Type.String(),
         models: texts,

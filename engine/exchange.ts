@@ -5,7 +5,7 @@ import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
-import type { Observer, PassThrough, RequestWatcher } from './observer.ts';
+import { type Observer, type PassThrough, silentObserver } from './observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
 
@@ -16,16 +16,67 @@ export interface Exchange {
   readonly seed: string;
   readonly startedAtMs: number;
   readonly client: ClientProtocol;
+  /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
   /** A header of the client's request, by lower-case name. */
   readonly clientHeader: (name: string) => string | undefined;
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
-  /** Counts and measures this request. */
+  /** Watches this request. */
   readonly observer: Observer;
-  /** Records this request for the history; absent if no history is kept. */
-  readonly watcher?: RequestWatcher | undefined;
+  readonly bodyReleased: (() => void) | undefined;
 }
+
+/** What a request brings, and who watches it. */
+type ExchangeStart = Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | 'clientHeader' | 'backpressure'> & {
+  readonly seed?: string;
+  /** Called when only the values parsed from the body are still held. */
+  readonly bodyReleased?: (() => void) | undefined;
+  readonly progress?: ReplyProgress;
+  readonly observer?: Observer;
+};
+
+export const newExchange = (start: ExchangeStart): Exchange => new RequestExchange(start);
+
+/** A class, so that V8 leaves room in the object for the fields that the steps fill. */
+class RequestExchange implements Exchange {
+  readonly id: string;
+  readonly seed: string;
+  readonly startedAtMs: number;
+  readonly client: ClientProtocol;
+  readonly body: Uint8Array;
+  readonly backpressure: Backpressure;
+  readonly progress: ReplyProgress;
+  readonly observer: Observer;
+  readonly clientHeader: (name: string) => string | undefined;
+  readonly bodyReleased: (() => void) | undefined;
+
+  constructor(start: ExchangeStart) {
+    const { id, startedAtMs, client, body, backpressure, clientHeader, seed, progress, observer } = start;
+    this.id = id;
+    this.seed = seed ?? '0'.repeat(24);
+    this.startedAtMs = startedAtMs;
+    this.client = client;
+    this.body = body;
+    this.clientHeader = clientHeader;
+    this.bodyReleased = start.bodyReleased;
+    this.backpressure = backpressure;
+    this.progress = progress ?? newReplyProgress();
+    this.observer = observer ?? silentObserver;
+  }
+}
+
+/** Lets go of the body's bytes and texts. */
+export const releaseBody = (ready: Ready): void => {
+  fill(ready, { body: noBytes, text: '', call: { ...ready.call, body: '' } });
+  ready.bodyReleased?.();
+};
+
+const noBytes = new Uint8Array(0);
+
+/** Adds a step's results to the exchange, in place: one object serves the whole request. */
+export const fill = <E extends Exchange, F extends Partial<Answered>>(exchange: E, fields: F): E & F =>
+  Object.assign(exchange, fields);
 
 /** What has reached the client so far. One mutable record per request. */
 export interface ReplyProgress {
@@ -78,15 +129,22 @@ export interface Routed extends Decoded {
   readonly resolution: Resolution;
   readonly plan: Plan;
   readonly context: ReplyContext;
-  readonly passThrough: PassThrough;
   /** The provider's key for this attempt. */
   readonly apiKey: string;
   /** Earlier attempts at this destination. */
   readonly retries: number;
 }
 
+/** After `reconcileReasoning`: the request's earlier reasoning suits the destination. */
+export interface Reconciled extends Routed {
+  /** No reasoning had to be changed, so the client's body may pass through. */
+  readonly verbatim: boolean;
+}
+
 /** After `encodeRequest`: the upstream call can be made. */
-export interface Ready extends Routed {
+export interface Ready extends Reconciled {
+  /** What passes through unchanged; the answer's half is final once the answer's head has arrived. */
+  readonly passThrough: PassThrough;
   readonly call: {
     readonly url: URL;
     readonly headers: Readonly<Record<string, string>>;

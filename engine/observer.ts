@@ -1,8 +1,50 @@
 import type { ReplyPart } from './http/endpoint.ts';
 import type { Fault } from './model/fault.ts';
 import type { Loss, Losses } from './model/loss.ts';
-import type { ModelRequest } from './model/request.ts';
+import type { ModelRequest, WireFormat } from './model/request.ts';
 import type { Usage } from './model/usage.ts';
+
+/**
+ * Watches one request: metrics, history, log and captures are observers. The pipeline's steps call the methods in about this
+ * order; a retry or fallback repeats those from `routed` or `reconciled` on.
+ */
+export interface Observer {
+  /** The client's body is decoded. */
+  readonly decoded: (decoded: { readonly request: ModelRequest }) => void;
+  /** The destination is chosen. */
+  readonly routed: (routed: ObservedAttempt) => void;
+  /** Earlier reasoning is reconciled with the destination. */
+  readonly reconciled: (routed: ObservedAttempt) => void;
+  /** The upstream call is encoded. */
+  readonly encoded: (ready: ObservedCall) => void;
+  /** The call goes out. The time from the first call to the answer counts as upstream time, waits included. */
+  readonly called: () => void;
+  /** The upstream accepts the call, and what passes through is decided. */
+  readonly answered: (passThrough: PassThrough) => void;
+  /** A chunk of the upstream's answer has arrived. Called per chunk. */
+  readonly chunk: () => void;
+  readonly usage: (usage: Usage) => void;
+  /** A fault occurred. The same fault object counts once, even if reported several times. */
+  readonly fault: (fault: Fault) => void;
+  /** A stage of the graph has failed; `cause` is what it threw. */
+  readonly stageFailed: (fault: Fault, cause: unknown) => void;
+  /** An attempt has failed; something else is tried, or the client gets the first destination's fault. */
+  readonly attemptFailed: (failure: ObservedFailure) => void;
+  /** The upstream will be called again; `reason` is one of a closed list. */
+  readonly retried: (reason: string) => void;
+  /** A fallback will be called. */
+  readonly fellBack: (to: Omit<ObservedRoute, 'scenario'>) => void;
+  /** The client gets a fault; `error` is what was thrown. */
+  readonly failed: (fault: Fault, error: unknown) => void;
+  /** A stream to the client is open. */
+  readonly opened: () => void;
+  /** Part of the answer itself goes out to the client. */
+  readonly firstByte: () => void;
+  /** A part goes out to the client. Called per chunk. */
+  readonly part: (part: ReplyPart) => void;
+  /** The request is over; 499 if the client closed the connection. Only the first call counts. */
+  readonly finished: (status: number) => void;
+}
 
 /** The destination of a request. */
 export interface ObservedRoute {
@@ -13,42 +55,136 @@ export interface ObservedRoute {
   readonly reason?: string;
 }
 
-/** Observes one request. A call costs a few assignments; calls per chunk are free once the answer has begun. */
-export interface Observer {
-  /** The destination is chosen. */
-  readonly routed: (route: ObservedRoute) => void;
-  /** A call goes out to the upstream. The time from the first call to the answer counts as upstream time, waits included. */
-  readonly called: () => void;
-  /** The upstream will be called again; `reason` is one of a closed list. */
-  readonly retried: (reason: string) => void;
-  /** A fallback will be called. */
-  readonly fellBack: (to: Omit<ObservedRoute, 'scenario'>) => void;
-  /** A chunk of the upstream's answer has arrived. */
-  readonly upstreamByte: () => void;
-  readonly usage: (usage: Usage) => void;
-  /** A fault occurred. The same fault object counts once, even if reported several times. */
-  readonly fault: (fault: Fault) => void;
-  /** A stream to the client is open. */
-  readonly opened: () => void;
-  /** Part of the answer itself goes out to the client. */
-  readonly firstByte: () => void;
-  /** The request is over; 499 if the client closed the connection. Only the first call counts. */
-  readonly finished: (status: number) => void;
+/** A request on its way to a destination. */
+export interface ObservedAttempt {
+  readonly request: ModelRequest;
+  readonly resolution: ObservedRoute & {
+    readonly reason: string;
+    readonly tokens?: number | undefined;
+    readonly warnings: readonly string[];
+  };
+  readonly context: { readonly losses: Losses };
+  readonly apiKey: string;
+}
+
+/** An upstream call that is about to be made. */
+export interface ObservedCall extends ObservedAttempt {
+  readonly id: string;
+  readonly client: { readonly wire: WireFormat };
+  readonly progress: { readonly asked: string | undefined };
+  readonly passThrough: PassThrough;
+  readonly call: { readonly url: URL; readonly body: string };
+  readonly plan: { readonly format: { readonly name: string } };
+  /** Earlier attempts at this destination. */
+  readonly retries: number;
+}
+
+/** A failed attempt and what follows it. */
+export interface ObservedFailure {
+  readonly provider: string;
+  readonly model: string;
+  /** As the client gets it, if nothing else is tried. */
+  readonly fault: Fault;
+  /** The fault's message without the destination. */
+  readonly message: string;
+  /** The number of the key that was used, from 1; `undefined` for the only one. */
+  readonly keyNumber: number | undefined;
+  /** What follows, for users. */
+  readonly next: string;
+}
+
+/** Which directions pass through unchanged: both sides speak the same format, and no stage handles that direction. */
+export interface PassThrough {
+  readonly request: boolean;
+  readonly reply: boolean;
+}
+
+/** One of the observers of a request; it has the methods that it needs. */
+export type Watcher = Partial<Observer>;
+
+/** Forwards everything to a list of watchers, in order. */
+export class Observers implements Observer {
+  readonly #watchers: readonly Watcher[];
+
+  constructor(watchers: readonly Watcher[]) {
+    this.#watchers = watchers;
+  }
+
+  decoded(decoded: Parameters<Observer['decoded']>[0]): void {
+    for (const watcher of this.#watchers) watcher.decoded?.(decoded);
+  }
+
+  routed(routed: ObservedAttempt): void {
+    for (const watcher of this.#watchers) watcher.routed?.(routed);
+  }
+
+  reconciled(routed: ObservedAttempt): void {
+    for (const watcher of this.#watchers) watcher.reconciled?.(routed);
+  }
+
+  encoded(ready: ObservedCall): void {
+    for (const watcher of this.#watchers) watcher.encoded?.(ready);
+  }
+
+  called(): void {
+    for (const watcher of this.#watchers) watcher.called?.();
+  }
+
+  answered(passThrough: PassThrough): void {
+    for (const watcher of this.#watchers) watcher.answered?.(passThrough);
+  }
+
+  chunk(): void {
+    for (const watcher of this.#watchers) watcher.chunk?.();
+  }
+
+  usage(usage: Usage): void {
+    for (const watcher of this.#watchers) watcher.usage?.(usage);
+  }
+
+  fault(fault: Fault): void {
+    for (const watcher of this.#watchers) watcher.fault?.(fault);
+  }
+
+  stageFailed(fault: Fault, cause: unknown): void {
+    for (const watcher of this.#watchers) watcher.stageFailed?.(fault, cause);
+  }
+
+  attemptFailed(failure: ObservedFailure): void {
+    for (const watcher of this.#watchers) watcher.attemptFailed?.(failure);
+  }
+
+  retried(reason: string): void {
+    for (const watcher of this.#watchers) watcher.retried?.(reason);
+  }
+
+  fellBack(to: Omit<ObservedRoute, 'scenario'>): void {
+    for (const watcher of this.#watchers) watcher.fellBack?.(to);
+  }
+
+  failed(fault: Fault, error: unknown): void {
+    for (const watcher of this.#watchers) watcher.failed?.(fault, error);
+  }
+
+  opened(): void {
+    for (const watcher of this.#watchers) watcher.opened?.();
+  }
+
+  firstByte(): void {
+    for (const watcher of this.#watchers) watcher.firstByte?.();
+  }
+
+  part(part: ReplyPart): void {
+    for (const watcher of this.#watchers) watcher.part?.(part);
+  }
+
+  finished(status: number): void {
+    for (const watcher of this.#watchers) watcher.finished?.(status);
+  }
 }
 
 /** For requests that aren't observed. */
-export const silentObserver: Observer = {
-  routed() {},
-  called() {},
-  retried() {},
-  fellBack() {},
-  upstreamByte() {},
-  usage() {},
-  fault() {},
-  opened() {},
-  firstByte() {},
-  finished() {},
-};
+export const silentObserver: Observer = new Observers([]);
 
 /** How often one step couldn't carry over one field. */
 export interface LossSeries {
@@ -64,45 +200,4 @@ export interface LossCounter {
   readonly count: (losses: readonly Loss[]) => void;
   /** In order of first occurrence. */
   readonly series: () => readonly LossSeries[];
-}
-
-/** Also records the request's summary and its capture. */
-export interface RequestWatcher extends Observer {
-  /** The upstream accepted the call, and what passes through is decided. */
-  readonly answered: (passThrough: PassThrough) => void;
-  /** Present if the request is captured. */
-  readonly recorder: StepRecorder | undefined;
-}
-
-/** Which directions pass through unchanged: both sides speak the same format, and no stage handles that direction. */
-export interface PassThrough {
-  readonly request: boolean;
-  readonly reply: boolean;
-}
-
-/** Records the result of each step of a captured request. */
-export interface StepRecorder {
-  readonly decoded: (decoded: { readonly request: ModelRequest }) => void;
-  /** A destination was chosen: the first one, or a fallback's. */
-  readonly routed: (routed: RecordedRoute) => void;
-  /** Earlier reasoning was reconciled with the destination. */
-  readonly settled: (
-    routed: RecordedRoute & { readonly resolution: RecordedResolution; readonly apiKey: string },
-  ) => void;
-  readonly encoded: (ready: {
-    readonly call: { readonly body: string };
-    readonly plan: { readonly format: { readonly name: string } };
-  }) => void;
-  readonly part: (part: ReplyPart) => void;
-  readonly mark: (name: 'end') => void;
-}
-
-/** The part of a routed request that a recorder reads. */
-export interface RecordedRoute {
-  readonly request: ModelRequest;
-  readonly context: { readonly losses: Losses };
-}
-
-interface RecordedResolution {
-  readonly provider: { readonly name: string };
 }

@@ -3,10 +3,12 @@ import type { Exchange, Ready } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import { fail } from '../model/fault.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
+import { boundReply } from '../operators/bound-reply.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
 import { renderFaults } from '../operators/render-faults.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from '../operators/reply-headers.ts';
 import { collectBytes } from '../operators/rx/collect-bytes.ts';
+import { stages } from '../operators/rx/stages.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { type AuxiliaryEndpoint, auxiliaryCall, auxiliaryEndpoint, prepareAuxiliary } from './count-tokens.ts';
 
@@ -16,22 +18,23 @@ import { type AuxiliaryEndpoint, auxiliaryCall, auxiliaryEndpoint, prepareAuxili
  */
 const compact = (exchange: Exchange, gateway: Gateway, upstream: AuxiliaryEndpoint): Observable<ReplyPart> =>
   of(exchange).pipe(
-    prepareAuxiliary(gateway, exchange.client, exchange.client.decodeRequest),
+    prepareAuxiliary(gateway),
     map((ready) => auxiliaryCall(checkUpstream(ready), upstream)),
     callUpstream(gateway),
-    mergeMap(({ answer, ...ready }) =>
-      answer.body.pipe(
+    mergeMap((answered) =>
+      answered.answer.body.pipe(
+        stages(boundReply(gateway.config.limits))(answered),
         collectBytes(
           (bytes): ReplyPart => ({
             type: 'whole',
-            status: answer.status,
-            headers: { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(ready) },
+            status: answered.answer.status,
+            headers: { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) },
             body: new TextDecoder().decode(bytes),
           }),
         ),
       ),
     ),
-    renderFaults(exchange, gateway),
+    stages(renderFaults())(exchange),
   );
 
 const checkUpstream = (ready: Ready): Ready => {

@@ -10,15 +10,13 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import { type Exchange, newReplyProgress, type Ready, type Routed } from '../exchange.ts';
+import { type Exchange, fill, newExchange, type Ready, type Routed } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
-import { randomHex } from '../http/request-id.ts';
 import { FaultError, fail, faultOf } from '../model/fault.ts';
 import { writeJson } from '../model/json/exact-numbers.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
-import { silentObserver } from '../observer.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
 import { decode } from '../operators/decode.ts';
 import { encodeRequest } from '../operators/encode-request.ts';
@@ -28,6 +26,7 @@ import { jsonHeaders, routeHeaders } from '../operators/reply-headers.ts';
 import { assertServable, route } from '../operators/route.ts';
 import { collectBytes } from '../operators/rx/collect-bytes.ts';
 import { sequence } from '../operators/rx/sequence.ts';
+import { stages } from '../operators/rx/stages.ts';
 import { transformRequest } from '../operators/transform-request.ts';
 import type { Gateway } from '../routing/gateway.ts';
 
@@ -66,24 +65,20 @@ interface Count {
  */
 const countTokens = (exchange: Exchange, gateway: Gateway, settings: CountSettings): Observable<ReplyPart> =>
   of(exchange).pipe(
-    prepareAuxiliary(gateway, settings.client, settings.decodeCount),
+    prepareAuxiliary(gateway, settings.decodeCount),
     mergeMap((ready) => askUpstream(ready, gateway, settings).pipe(map((count) => countReply(ready, count, settings)))),
-    renderFaults(exchange, gateway),
+    stages(renderFaults())(exchange),
   );
 
 /** Prepares an auxiliary request like the model request with the same plan; `decodeRequest` decodes its body. */
 export const prepareAuxiliary = (
   gateway: Gateway,
-  client: ClientProtocol,
-  decodeRequest: ClientProtocol['decodeRequest'],
+  decodeRequest?: ClientProtocol['decodeRequest'],
 ): OperatorFunction<Exchange, Ready> =>
   sequence(
-    (exchange: Exchange) =>
-      decode(gateway.config.limits.jsonDepth, gateway.config)({ ...exchange, client: { ...client, decodeRequest } }),
-    // The plan is the one of the client's model requests.
-    (decoded) => ({ ...decoded, client }),
+    decode(gateway.config, decodeRequest),
     route(gateway),
-    (routed) => ({ ...routed, apiKey: availableKey(routed, gateway) }),
+    (routed) => fill(routed, { apiKey: availableKey(routed, gateway) }),
     assertServable(),
     reconcileReasoning(gateway.signatures),
     transformRequest(gateway),
@@ -121,10 +116,8 @@ export const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoin
   const url = new URL(ready.call.url);
   url.pathname = url.pathname.replace(/(?<!\/)\/*$/, suffix);
   const headers = { ...ready.call.headers, accept: 'application/json' };
-  return {
-    ...ready,
-    call: { url, headers, body: ready.passThrough.request ? ready.call.body : pickFields(fields, ready.call.body) },
-  };
+  const body = ready.passThrough.request ? ready.call.body : pickFields(fields, ready.call.body);
+  return fill(ready, { call: { url, headers, body } });
 };
 
 /** Drops members of a converted body that the auxiliary endpoint rejects. */
@@ -171,16 +164,9 @@ export const auxiliaryEndpoint = (
 ): Endpoint => ({
   open: false,
   formatFault: client.encodeFault,
-  handle: ({ id, startedAtMs, body, headers, backpressure }) =>
-    serve({
-      id,
-      seed: randomHex(12),
-      startedAtMs,
-      client,
-      body,
-      clientHeader: (name) => headers[name],
-      backpressure,
-      progress: newReplyProgress(),
-      observer: silentObserver,
-    }),
+  handle: (incoming) => {
+    const { id, startedAtMs, body, backpressure } = incoming;
+    const clientHeader = (name: string): string | undefined => incoming.header(name);
+    return serve(newExchange({ id, startedAtMs, client, body, clientHeader, backpressure }));
+  },
 });

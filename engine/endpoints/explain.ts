@@ -1,6 +1,6 @@
 import { defer, map, type Observable, of } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
-import { type Exchange, newReplyProgress, type Ready } from '../exchange.ts';
+import { type Exchange, newExchange, type Ready } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
 import { masked, textMask } from '../log/mask-text.ts';
 import { isSecretName, maskUrl } from '../log/mask-url.ts';
@@ -8,7 +8,6 @@ import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts'
 import type { ClientProtocol, Headers } from '../model/protocol.ts';
 import type { WireFormat } from '../model/request.ts';
 import { createLossCounter } from '../observe/losses.ts';
-import { silentObserver } from '../observer.ts';
 import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -30,13 +29,12 @@ interface Question {
  * with the fault that the client would get.
  */
 export const explain = (question: Question, gateway: Gateway): Observable<ReturnType<typeof show>> =>
-  defer(() => {
-    const exchange = exchangeFor(question);
-    return of(exchange).pipe(
-      prepare(exchange, { ...gateway, log: quietLogs.app, losses: createLossCounter() }),
+  defer(() =>
+    of(exchangeFor(question)).pipe(
+      prepare({ ...gateway, log: quietLogs.app, losses: createLossCounter() }),
       map((ready) => show(ready, gateway)),
-    );
-  });
+    ),
+  );
 
 /** A minimal request in a client's wire format. */
 export const smallRequest = (client: WireFormat, model: string, text: string): JsonObject =>
@@ -44,17 +42,15 @@ export const smallRequest = (client: WireFormat, model: string, text: string): J
     ? { model, input: text }
     : { model, max_tokens: 1024, messages: [{ role: 'user', content: text }] };
 
-const exchangeFor = ({ client, body, headers, atMs }: Question): Exchange => ({
-  id: 'explain',
-  seed: '0'.repeat(24),
-  startedAtMs: atMs,
-  client,
-  body: Buffer.from(JSON.stringify(body)),
-  clientHeader: (name) => headers[name],
-  backpressure: new Backpressure(),
-  progress: newReplyProgress(),
-  observer: silentObserver,
-});
+const exchangeFor = ({ client, body, headers, atMs }: Question): Exchange =>
+  newExchange({
+    id: 'explain',
+    startedAtMs: atMs,
+    client,
+    body: Buffer.from(JSON.stringify(body)),
+    clientHeader: (name) => headers[name],
+    backpressure: new Backpressure(),
+  });
 
 const show = (
   { client, progress, request, resolution, plan, passThrough, context, call }: Ready,

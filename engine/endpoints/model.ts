@@ -1,12 +1,15 @@
-import { newReplyProgress } from '../exchange.ts';
+import { newExchange, newReplyProgress } from '../exchange.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/request-id.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { History } from '../observe/history/history.ts';
 import { recordGateway } from '../observe/history/record-plan.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
-import { serve } from '../pipeline.ts';
+import { RequestLog } from '../observe/request-log.ts';
+import { Observers, type Watcher } from '../observer.ts';
+import { createPipeline } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { builtOnce } from '../routing/plan/plan.ts';
 
 /**
  * Endpoint for model requests of one client protocol; each uses the gateway of that moment. `requests` keeps the history of
@@ -21,24 +24,31 @@ export const modelEndpoint = (
   open: false,
   formatFault: client.encodeFault,
   handle(incoming, { preset }) {
-    const { id, startedAtMs, body, headers, backpressure, path } = incoming;
+    const { id, startedAtMs, body, backpressure, path } = incoming;
+    const gateway = currentGateway();
     const progress = newReplyProgress();
-    const observer = metrics.started(client.wire);
-    const watcher = requests?.started({ id, startedAtMs, path, preset, client, progress, observer }, incoming);
-    return serve(
-      {
-        id,
-        seed: randomHex(12),
-        startedAtMs,
-        client,
-        body,
-        clientHeader: (name) => headers[name],
-        backpressure,
-        progress,
-        observer: watcher ?? observer,
-        watcher,
-      },
-      watcher?.recorder ? recordGateway(currentGateway(), watcher.recorder) : currentGateway(),
-    );
+    const watchers: Watcher[] = [metrics.started(client.wire), new RequestLog(id, gateway)];
+    const entry = requests?.started({ id, startedAtMs, path, preset, client, progress }, incoming);
+    if (entry) watchers.push(entry);
+    if (entry?.recorder) watchers.push(entry.recorder);
+    const observer = new Observers(watchers);
+    const seed = randomHex(12);
+    const exchange = newExchange({
+      id,
+      seed,
+      startedAtMs,
+      client,
+      body,
+      clientHeader: (name) => incoming.header(name),
+      bodyReleased: () => incoming.holdBody('values'),
+      backpressure,
+      progress,
+      observer,
+    });
+    return entry?.recorder
+      ? createPipeline(recordGateway(gateway, entry.recorder))(exchange)
+      : pipelineOf(gateway)(exchange);
   },
 });
+
+const pipelineOf = builtOnce(createPipeline);

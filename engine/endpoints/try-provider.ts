@@ -1,18 +1,18 @@
 import { Buffer } from 'node:buffer';
 import { defer, map, mergeMap, type Observable, of, toArray } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
-import { newReplyProgress } from '../exchange.ts';
+import { type Answered, newExchange } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
 import { FaultError } from '../model/fault.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { foldReply, isFault, type Reply } from '../model/reply.ts';
 import { createLossCounter } from '../observe/losses.ts';
-import { silentObserver } from '../observer.ts';
+import { boundReply } from '../operators/bound-reply.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
 import { readEvents } from '../operators/read-events.ts';
+import { stages } from '../operators/rx/stages.ts';
 import { transformEvents } from '../operators/transform-events.ts';
-import { newEnding, untilEnd } from '../operators/until-end.ts';
 import { prepare } from '../pipeline.ts';
 import { createSignatureCache } from '../reasoning/signature-cache.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -44,17 +44,14 @@ const maxTokens = 16;
 export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: Gateway): Observable<TrialAnswer> =>
   defer(() => {
     const asked = { ...smallRequest(client.wire, `${provider},${model}`, 'Say hi.'), max_tokens: maxTokens };
-    const exchange = {
+    const exchange = newExchange({
       id: 'trial',
-      seed: '0'.repeat(24),
       startedAtMs: atMs,
       client,
       body: Buffer.from(JSON.stringify(asked)),
       clientHeader: () => undefined,
       backpressure: new Backpressure(),
-      progress: newReplyProgress(),
-      observer: silentObserver,
-    };
+    });
     const quiet: Gateway = {
       ...gateway,
       log: quietLogs.app,
@@ -62,24 +59,24 @@ export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: G
       signatures: createSignatureCache(),
     };
     return of(exchange).pipe(
-      prepare(exchange, quiet),
+      prepare(quiet),
       callUpstream(quiet),
-      mergeMap((answered) => {
-        const ending = newEnding();
-        return answered.answer.body.pipe(
-          untilEnd(answered, ending),
-          readEvents(answered, ending),
-          transformEvents(answered, quiet),
-          toArray(),
-          map((batches) => {
-            const reply = foldReply(batches.flat());
-            if (isFault(reply)) throw new FaultError(hideCredentials(reply, answered.call.headers));
-            return { status: answered.answer.status, text: textOf(reply) };
-          }),
-        );
-      }),
+      mergeMap((answered) => readAnswer(answered, quiet)),
     );
   });
+
+const readAnswer = (answered: Answered, { config: { limits, timeouts } }: Gateway): Observable<TrialAnswer> => {
+  const read = stages(boundReply(limits), readEvents(), transformEvents(answered.plan, timeouts.stageMs));
+  return answered.answer.body.pipe(
+    read(answered),
+    toArray(),
+    map((batches) => {
+      const reply = foldReply(batches.flat());
+      if (isFault(reply)) throw new FaultError(hideCredentials(reply, answered.call.headers));
+      return { status: answered.answer.status, text: textOf(reply) };
+    }),
+  );
+};
 
 const textOf = ({ blocks }: Reply): string =>
   blocks.map((block) => (block.type === 'text' || block.type === 'refusal' ? block.text : '')).join('');

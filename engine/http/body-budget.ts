@@ -80,7 +80,7 @@ export class BodyClaim {
     switch (use) {
       case 'conversion':
         return this.#conversionBytes;
-      case 'retry':
+      case 'values':
         return this.#bodyBytes;
       case 'none':
         return 0;

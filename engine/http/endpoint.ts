@@ -37,7 +37,7 @@ export interface HttpRequest {
   readonly headers: Headers;
   /** IPv4 or IPv6 address as text; mapped IPv4 in dotted form. */
   readonly remoteAddress: string;
-  /** Decompressed; empty when there is none, and after `holdBody('none')`. */
+  /** Decompressed; empty when there is none, and once it is no longer held as bytes. */
   readonly body: Uint8Array;
   /** Reports what the body is still held for, which the memory budget counts; before the first call, `conversion`. */
   readonly holdBody: (use: BodyUse) => void;
@@ -48,10 +48,10 @@ export interface HttpRequest {
 }
 
 /**
- * What a body is held for. `conversion`: bytes, text, values and the upstream's request are. `retry`: its bytes alone, while an
- * answer is awaited. `none`: nothing is, since the answer has begun.
+ * What is held of a body. `conversion`: its bytes, text, values and the upstream's request. `values`: what was parsed from it,
+ * which the answer's conversion may read. `none`: nothing.
  */
-export type BodyUse = 'conversion' | 'retry' | 'none';
+export type BodyUse = 'conversion' | 'values' | 'none';
 
 /** Names and values in turn, in order, with repeated ones; those of requests in lower case. */
 export type HeaderList = readonly string[];

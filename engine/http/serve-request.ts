@@ -89,7 +89,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
 
   holdBody(use: BodyUse): void {
     this.claim.hold(use);
-    if (use === 'none') this.body = noBytes;
+    if (use !== 'conversion') this.body = noBytes;
   }
 
   /** Must be called while the server's handler runs. */

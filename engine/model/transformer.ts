@@ -69,6 +69,8 @@ export interface Format {
   readonly hosts: readonly string[];
   /** The provider to configure on the first run when the vendor's key is in the environment. */
   readonly firstStart?: {
+    /** The vendor's name as it is written. */
+    readonly title: string;
     /** The environment variable that holds the key. */
     readonly variable: string;
     readonly baseUrl: string;

@@ -1,28 +1,22 @@
-import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Limits } from '../config/schema.ts';
+import type { Answered } from '../exchange.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { FaultError } from '../model/fault.ts';
 import { RecordBound } from './record-bound.ts';
-import { operate } from './rx/operate.ts';
-
-/** The properties of an answer that decide how it is bounded. */
-interface BoundedAnswer {
-  /** The upstream streams. */
-  readonly streamed: boolean;
-  /** The client streams. Otherwise the answer is collected, even if the upstream streams. */
-  readonly streaming: boolean;
-}
+import type { StreamStage } from './rx/stages.ts';
 
 /**
  * Bounds what later steps collect of an answer. The bounds hold for each record of a stream, and for an answer that becomes one
  * whole reply. Throws `upstream-garbled` beyond a bound, which ends the upstream call.
  */
-export const boundReply = (
-  { streamed, streaming }: BoundedAnswer,
-  { recordBytes, replyBytes }: Pick<Limits, 'recordBytes' | 'replyBytes'>,
-): MonoTypeOperatorFunction<Uint8Array> =>
-  operate(() => {
+export const boundReply =
+  ({
+    recordBytes,
+    replyBytes,
+  }: Pick<Limits, 'recordBytes' | 'replyBytes'>): StreamStage<Answered, Uint8Array, Uint8Array> =>
+  ({ answer: { streamed }, progress: { streaming } }) => {
     const record = streamed ? new RecordBound() : undefined;
+    // A client that doesn't stream gets one whole reply, even if the upstream streams.
     const collected = !streamed || !streaming;
     let bytes = 0;
     return {
@@ -36,14 +30,15 @@ export const boundReply = (
         return chunk;
       },
     };
-  });
+  };
 
 /**
  * Bounds the content of a converted stream. Stages buffer tool calls and some client formats repeat the whole text at the end,
  * so all of it may be in memory. Beyond the bound, an `error` event replaces the batch.
  */
-export const boundContent = ({ replyBytes }: Pick<Limits, 'replyBytes'>): MonoTypeOperatorFunction<Batch> =>
-  operate(() => {
+export const boundContent =
+  ({ replyBytes }: Pick<Limits, 'replyBytes'>): StreamStage<Answered, Batch, Batch> =>
+  () => {
     let left = replyBytes;
     return {
       next(batch) {
@@ -53,7 +48,7 @@ export const boundContent = ({ replyBytes }: Pick<Limits, 'replyBytes'>): MonoTy
         return [{ type: 'error', fault }];
       },
     };
-  });
+  };
 
 /** The length of an event's content in characters; for the rarer kinds, that of its JSON. */
 const contentLength = (event: ModelEvent): number => {

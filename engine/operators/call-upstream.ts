@@ -1,11 +1,10 @@
 import type { Observable, OperatorFunction } from 'rxjs';
-import type { Limits } from '../config/schema.ts';
-import type { Answered, Ready } from '../exchange.ts';
+import { type Answered, fill, type Ready } from '../exchange.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
-import { boundReply } from './bound-reply.ts';
 import { hideCredentials } from './hide-credentials.ts';
+import { passesThrough } from './pass-through.ts';
 import { limitHeaders } from './reply-headers.ts';
 import { collectBytes } from './rx/collect-bytes.ts';
 import { flatMapOne } from './rx/flat-map-one.ts';
@@ -15,31 +14,31 @@ import { sequence } from './rx/sequence.ts';
 const maxErrorBytes = 1 << 20;
 
 /** Makes the upstream call. Throws the upstream's fault for a failure status, or the fault that prevented an answer. */
-export const callUpstream = ({
-  upstreams,
-  config: { limits },
-}: Pick<Gateway, 'upstreams' | 'config'>): OperatorFunction<Ready, Answered> =>
-  flatMapOne((ready) =>
-    upstreams
-      .call({ ...ready.call, backpressure: ready.backpressure })
-      .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer, limits) : refuse(ready, answer)))),
-  );
+export const callUpstream = ({ upstreams }: Pick<Gateway, 'upstreams'>): OperatorFunction<Ready, Answered> =>
+  flatMapOne((ready) => {
+    const { call, backpressure, observer } = ready;
+    observer.called();
+    return upstreams
+      .call({ ...call, backpressure })
+      .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer) : refuse(ready, answer))));
+  });
 
 /** A redirect isn't followed: it could send the key and the conversation to any host. */
 const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && status < 400;
 
 const isSuccess = ({ status }: UpstreamAnswer): boolean => status >= 200 && status < 300;
 
-const accept = (ready: Ready, answer: UpstreamAnswer, limits: Limits): Answered => {
-  const { status, headers } = answer;
+const accept = (ready: Ready, answer: UpstreamAnswer): Answered => {
+  const { status, headers, body, drain } = answer;
   const type = headers['content-type'] ?? '';
   if (/\bhtml\b/i.test(type)) {
     fail('upstream-garbled', `The upstream answered with a web page (status ${status}) instead of a model's reply.`);
   }
   const { streaming } = ready.progress;
   const streamed = /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
-  const body = answer.body.pipe(boundReply({ streamed, streaming }, limits));
-  return { ...ready, answer: { status, headers, streamed, body, drain: answer.drain } };
+  const passThrough = passesThrough(ready, streamed);
+  ready.observer.answered(passThrough);
+  return fill(ready, { passThrough, answer: { status, headers, streamed, body, drain } });
 };
 
 /** Reads the upstream's error body, in any format, and throws it as a fault. */

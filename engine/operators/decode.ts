@@ -1,26 +1,33 @@
 import { Buffer, isAscii, isUtf8, transcode } from 'node:buffer';
-import type { Decoded, Exchange } from '../exchange.ts';
+import type { Config } from '../config/config.ts';
+import { type Decoded, type Exchange, fill } from '../exchange.ts';
 import { fail, withinStack } from '../model/fault.ts';
 import { keepDigits } from '../model/json/exact-numbers.ts';
 import { isJsonObject, isWithinDepth, type JsonObject } from '../model/json/json.ts';
-import type { DecodeSettings } from '../model/protocol.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import type { SequenceStep } from './rx/sequence.ts';
 
 /**
- * Decodes the client's bytes into a request. Throws `invalid-request` for a body that isn't JSON or is nested deeper than
- * `maxDepth`, and the faults of the client's protocol.
+ * Decodes the client's bytes into a request; `decodeRequest` replaces the client protocol's own. Throws `invalid-request` for a
+ * body that isn't JSON or is nested too deeply, and the faults of the client's protocol.
  */
 export const decode =
-  (maxDepth: number, settings?: DecodeSettings): ((exchange: Exchange) => Decoded) =>
+  (config: Config, decodeRequest?: ClientProtocol['decodeRequest']): SequenceStep<Exchange, Decoded> =>
   (exchange) => {
-    const text = readText(exchange.body);
+    const { client, body, progress, observer } = exchange;
+    const { jsonDepth } = config.limits;
+    const text = readText(body);
     const asked = readObject(text);
-    if (!isWithinDepth(asked, maxDepth)) fail('invalid-request', `The body is nested deeper than ${maxDepth} levels.`);
+    if (!isWithinDepth(asked, jsonDepth))
+      fail('invalid-request', `The body is nested deeper than ${jsonDepth} levels.`);
     const request = withinStack('invalid-request', 'The body has too many parts to be read.', () =>
-      exchange.client.decodeRequest(asked, settings),
+      (decodeRequest ?? client.decodeRequest)(asked, config),
     );
-    exchange.progress.asked = request.model;
-    exchange.progress.streaming = request.stream;
-    return { ...exchange, text, asked, request };
+    progress.asked = request.model;
+    progress.streaming = request.stream;
+    const decoded = fill(exchange, { text, asked, request });
+    observer.decoded(decoded);
+    return decoded;
   };
 
 /**

@@ -1,139 +1,238 @@
 import { Buffer } from 'node:buffer';
-import { defer, filter, type MonoTypeOperatorFunction, map } from 'rxjs';
 import type { Answered } from '../exchange.ts';
+import type { ReplyPart } from '../http/endpoint.ts';
 import type { ReplyContext } from '../model/context.ts';
 import type { ModelEvent } from '../model/event.ts';
-import { FaultError } from '../model/fault.ts';
+import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
-import type { SseRecord, UpstreamProtocol } from '../model/protocol.ts';
+import type { SseRecord } from '../model/protocol.ts';
 import { readSseRecords } from '../model/sse.ts';
 import { mergeUsage, type Usage } from '../model/usage.ts';
-import type { Observer } from '../observer.ts';
+import type { SignatureCache } from '../reasoning/signature-cache.ts';
+import { awaitSign } from '../reasoning/signature-watch.ts';
+import { AnswerEnd } from './answer-end.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { readUsage } from './observe.ts';
-import { operate } from './rx/operate.ts';
+import { RecordPasser } from './pass-records.ts';
+import { notJson, readUsage } from './read-events.ts';
+import { jsonHeaders, limitHeaders, routeHeaders } from './reply-headers.ts';
+import { collectedBytes } from './rx/collect-bytes.ts';
+import type { StreamStage } from './rx/stages.ts';
 import { StreamTail } from './stream-tail.ts';
+import { watchOf } from './watch-signatures.ts';
+
+/**
+ * Passes a stream on unchanged, in whole records up to the terminal one, and reads it along: an error at its start is thrown,
+ * since a retry or fallback may still answer; usage is reported; reasoning that a later turn may need is cached. Throws
+ * `upstream-cut` if the stream closes before its answer is complete.
+ */
+export const inspectStream =
+  (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
+  (answered, control) => {
+    const { observer, progress } = answered;
+    const ending = new AnswerEnd(answered, control);
+    const records = new RecordPasser(answered);
+    const start = new StreamStart(answered);
+    const reasoning = reasoningReader(answered, cache);
+    const kept = new HeadAndTail();
+    // Set by an earlier attempt.
+    progress.progress = undefined;
+    const pass = (bytes: Buffer | undefined): ReplyPart | undefined => {
+      const passing = bytes && start.take(bytes);
+      if (!passing) return undefined;
+      reasoning?.next(passing);
+      kept.add(passing);
+      if (passing.includes('data:')) progress.relayed = { first: progress.relayed?.first ?? passing, last: passing };
+      return { type: 'data', data: passing };
+    };
+    return {
+      next(chunk) {
+        observer.chunk();
+        const part = pass(records.take(chunk));
+        ending.reached(records.state);
+        return part;
+      },
+      end() {
+        const part = pass(records.close());
+        reasoning?.complete();
+        return part;
+      },
+      failed: (error) => pass(records.close(error)),
+      over() {
+        ending.over();
+        observer.usage(streamUsage(answered, kept));
+      },
+    };
+  };
+
+/** Passes a whole reply on unchanged. Throws the fault that it holds despite its success status. */
+export const inspectWhole =
+  (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
+  (answered) => {
+    const { observer, answer, call } = answered;
+    const collected = collectedBytes((body): ReplyPart => {
+      const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+      const fault = hiddenFault(answered, bytes);
+      if (fault) throw new FaultError(hideCredentials(fault, call.headers));
+      observer.usage(readWhole(answered, bytes, cache));
+      const headers = { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(answered) };
+      return { type: 'whole', status: answer.status, headers, body };
+    });
+    return {
+      ...collected,
+      next(chunk) {
+        observer.chunk();
+        return collected.next(chunk);
+      },
+    };
+  };
+
+/** The fault in an answer with a success status: an error object, or a body that isn't a reply. Parses only suspicious bodies. */
+const hiddenFault = ({ plan, context, answer }: Answered, bytes: Buffer): Fault | undefined => {
+  if (looksWhole(bytes) && !bytes.includes('"error"')) return undefined;
+  const value = parseJson(bytes.toString());
+  if (!isJsonObject(value)) return notJson(bytes, answer.status);
+  const error = plan.upstream.decodeReply(value, context).find((event) => event.type === 'error');
+  return error?.type === 'error' ? error.fault : undefined;
+};
+
+/** Begins and ends with braces. */
+const looksWhole = (bytes: Buffer): boolean => bytes[0] === 0x7b && bytes[bytes.length - 1] === 0x7d;
+
+/** Replies of more bytes than this aren't decoded for their usage and reasoning. */
+const maxReadBytes = 4 * 1024 * 1024;
+
+/** A whole reply's usage; caches its reasoning. */
+const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Usage => {
+  const { plan, context, asked } = answered;
+  const body = bytes.length > maxReadBytes ? undefined : parseJson(bytes.toString());
+  if (!isJsonObject(body)) return {};
+  const events = plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name));
+  if (plan.upstream.mayReason?.(asked)) watchOf(answered, cache).read(events);
+  return usageOf(events);
+};
 
 /** A stream without an event in this many bytes is taken not to begin with an error. */
 const maxHeldBytes = 64 * 1024;
 
-/**
- * Throws the error that a passed-through stream begins with despite its success status. Nothing has reached the client yet, so
- * a retry or fallback may answer. Bytes before the first event (comments, pings) are held until it arrives.
- */
-export const throwEarlyFault =
-  (answered: Answered): MonoTypeOperatorFunction<Uint8Array> =>
-  (source) => {
-    if (!answered.answer.streamed) return source;
-    return defer(() => {
-      let start: StreamStart | undefined = new StreamStart(answered);
-      return source.pipe(
-        map((chunk) => {
-          if (start === undefined) return chunk;
-          const bytes = start.take(chunk);
-          if (bytes !== undefined) start = undefined;
-          return bytes;
-        }),
-        filter((chunk) => chunk !== undefined),
-      );
-    });
-  };
-
 /** Holds the bytes of a stream until its first event. */
 class StreamStart {
   readonly #answered: Answered;
-  #reader: { readonly take: (chunk: Uint8Array) => readonly ModelEvent[] } | undefined;
-  readonly #held: Uint8Array[] = [];
+  #decoder: StreamDecoder | undefined;
+  #passed = false;
+  #held: Buffer[] = [];
   #length = 0;
 
   constructor(answered: Answered) {
     this.#answered = answered;
   }
 
-  /** All bytes so far, as soon as they hold an event; `undefined` before. Throws if the event is an error. */
-  take(chunk: Uint8Array): Uint8Array | undefined {
-    if (this.#length === 0 && isPlain(chunk)) return chunk;
+  /**
+   * All bytes so far, as soon as they hold an event; `undefined` before. Bytes before the first event (comments, pings) are held
+   * until it arrives. Throws if the event is an error.
+   */
+  take(chunk: Buffer): Buffer | undefined {
+    if (this.#passed) return chunk;
+    if (this.#length === 0 && isPlain(chunk)) {
+      this.#passed = true;
+      return chunk;
+    }
     this.#held.push(chunk);
     this.#length += chunk.length;
-    this.#reader ??= readerOf(this.#answered);
-    const events = this.#reader.take(chunk);
+    this.#decoder ??= new StreamDecoder(this.#answered);
+    const events = this.#decoder.take(chunk);
     const error = events.find((event) => event.type === 'error');
     if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, this.#answered.call.headers));
-    return events.length > 0 || this.#length > maxHeldBytes ? Buffer.concat(this.#held) : undefined;
+    if (events.length === 0 && this.#length <= maxHeldBytes) return undefined;
+    const held = Buffer.concat(this.#held);
+    this.#passed = true;
+    this.#held = [];
+    this.#decoder = undefined;
+    return held;
   }
 }
 
 /** The chunk surely holds an event and no error, as nearly every first chunk does. Avoids parsing it. */
-const isPlain = (chunk: Uint8Array): boolean => {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-  return bytes.includes('data:') && !bytes.includes('error') && !bytes.includes('ping');
+const isPlain = (bytes: Buffer): boolean =>
+  bytes.includes('data:') && !bytes.includes('error') && !bytes.includes('ping');
+
+/** Decodes a copy of a passing stream. Its losses aren't reported: the client receives the original bytes. */
+class StreamDecoder {
+  readonly #records;
+  readonly #events;
+
+  constructor({ context, plan }: Answered) {
+    const own = withOwnLosses(context, plan.format.name);
+    this.#records = readSseRecords.start(own);
+    this.#events = plan.upstream.decodeStream.start(own);
+  }
+
+  take(chunk: Uint8Array): readonly ModelEvent[] {
+    const records: SseRecord[] = [];
+    this.#records.step(chunk, records);
+    return this.#eventsOf(records);
+  }
+
+  end(): readonly ModelEvent[] {
+    const records: SseRecord[] = [];
+    this.#records.end(records);
+    const events = this.#eventsOf(records);
+    this.#events.end(events);
+    return events;
+  }
+
+  #eventsOf(records: readonly SseRecord[]): ModelEvent[] {
+    const events: ModelEvent[] = [];
+    for (const record of records) this.#events.step(record, events);
+    return events;
+  }
+}
+
+/** Reads the chunks of a passing answer. */
+interface PassingReader {
+  readonly next: (chunk: Uint8Array) => void;
+  readonly complete: () => void;
+}
+
+/** Caches the reasoning of a passing stream; `undefined` if it can't hold any. Decodes only from its sign on. */
+const reasoningReader = (answered: Answered, cache: SignatureCache): PassingReader | undefined => {
+  const { upstream } = answered.plan;
+  if (!upstream.mayReason?.(answered.asked)) return undefined;
+  const watch = watchOf(answered, cache);
+  const decoder = new StreamDecoder(answered);
+  return upTo(maxWatchedBytes, {
+    next: awaitSign(upstream.reasoningSign, (chunk) => watch.read(decoder.take(chunk))),
+    complete: () => watch.read(decoder.end()),
+  });
 };
 
-const readerOf = ({ context, plan }: Answered) => {
-  const own = withOwnLosses(context, plan.format.name);
-  const records = readSseRecords.start(own);
-  const events = plan.upstream.decodeStream.start(own);
+/** The cache holds no more reasoning than this, so longer answers aren't collected. */
+const maxWatchedBytes = 32 << 20;
+
+/** Drops the reader, and what it has collected, after this many bytes. */
+export const upTo = (bytes: number, reader: PassingReader): PassingReader => {
+  let reading: PassingReader | undefined = reader;
+  let left = bytes;
   return {
-    take(chunk: Uint8Array): readonly ModelEvent[] {
-      const found: SseRecord[] = [];
-      records.step(chunk, found);
-      const out: ModelEvent[] = [];
-      for (const record of found) events.step(record, out);
-      return out;
+    next(chunk) {
+      left -= chunk.length;
+      if (left < 0) reading = undefined;
+      reading?.next(chunk);
     },
+    complete: () => reading?.complete(),
   };
 };
 
 /** Bytes kept of a stream's start, where some vendors report prompt tokens, and of its end, where all report the answer's. */
 const headBytes = 8 * 1024;
-const tailBytes = 64 * 1024;
-/** Usage isn't read from a whole reply, or a stream's last record, of more bytes than this. */
-const maxReadBytes = 4 * 1024 * 1024;
+const tailBytes = 2 * 1024;
 
-/** The parts of an answer that reading its usage needs. */
-interface PassedThrough {
-  readonly plan: {
-    readonly upstream: Pick<UpstreamProtocol, 'decodeReply' | 'decodeStream'>;
-    readonly format: { readonly name: string };
-  };
-  readonly context: ReplyContext;
-  readonly answer: { readonly streamed: boolean };
-}
-
-/** Reports the usage of a passed-through answer. Parses only the answer's start and end, after it has passed. */
-export const measurePassThrough = (answered: PassedThrough, observer: Observer): MonoTypeOperatorFunction<Uint8Array> =>
-  operate(() => {
-    const measure = (): void => {
-      observer.usage(answered.answer.streamed ? streamUsage(answered, kept) : replyUsage(answered, kept));
-    };
-    const kept = new HeadAndTail(new StreamTail(answered.answer.streamed ? tailBytes : maxReadBytes, maxReadBytes));
-    return {
-      next(chunk) {
-        kept.add(chunk);
-        return chunk;
-      },
-      end() {
-        measure();
-        return undefined;
-      },
-      failed(error) {
-        measure();
-        throw error;
-      },
-    };
-  });
-
-/** The start and the end of a body. */
+/** The start and the end of a stream. */
 class HeadAndTail {
-  readonly tail: StreamTail;
+  readonly tail = new StreamTail(tailBytes, maxReadBytes);
   readonly #head: Uint8Array[] = [];
   #headLength = 0;
-
-  constructor(tail: StreamTail) {
-    this.tail = tail;
-  }
 
   add(chunk: Uint8Array): void {
     if (this.#headLength < headBytes) {
@@ -148,20 +247,22 @@ class HeadAndTail {
   }
 }
 
-const replyUsage = ({ plan, context }: PassedThrough, { tail }: HeadAndTail): Usage => {
-  const body = tail.cut ? undefined : parseJson(tail.bytes.toString());
-  return isJsonObject(body) ? usageOf(plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name))) : {};
-};
-
-/** Where bytes are missing between head and tail, each is decoded by its own machine: one machine could give up at the gap. */
-const streamUsage = (answered: PassedThrough, { head, tail }: HeadAndTail): Usage => {
-  if (!tail.cut) return usageOf(eventsIn(answered, tail.bytes));
-  return mergeUsage(usageOf(eventsIn(answered, head)), usageOf(eventsIn(answered, fromRecord(tail.bytes))));
-};
-
-const eventsIn = ({ plan, context }: PassedThrough, bytes: Uint8Array): readonly ModelEvent[] => {
+/**
+ * Where the middle is missing, the tail is decoded right after the first record. A machine may give up at such a gap, so records
+ * are left out until it doesn't.
+ */
+const streamUsage = ({ plan, context }: Answered, { head, tail }: HeadAndTail): Usage => {
   const own = withOwnLosses(context, plan.format.name);
-  return runWhole(plan.upstream.decodeStream, own, runWhole(readSseRecords, own, [bytes]));
+  const recordsIn = (bytes: Uint8Array) => runWhole(readSseRecords, own, [bytes]);
+  const eventsIn = (records: readonly SseRecord[]) => runWhole(plan.upstream.decodeStream, own, records);
+  if (!tail.cut) return usageOf(eventsIn(recordsIn(tail.bytes)));
+  const start = recordsIn(head);
+  const last = recordsIn(fromRecord(tail.bytes));
+  for (let from = 0; from < last.length; from += 1) {
+    const events = eventsIn([...start.slice(0, 1), ...last.slice(from)]);
+    if (events.at(-1)?.type === 'message-stop') return mergeUsage(usageOf(eventsIn(start)), usageOf(events));
+  }
+  return usageOf(eventsIn(start));
 };
 
 /** The bytes from the first record that begins in them. */

@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
-import { type MonoTypeOperatorFunction, Observable, Subscriber } from 'rxjs';
 import type { Exchange } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import { Ticker, type TickListener } from '../http/ticker.ts';
 import { relayedRecords } from './pass-records.ts';
 import { streamHeaders } from './reply-headers.ts';
+import type { Handlers, StageControl, StreamStage } from './rx/stages.ts';
 
-/** Checks for silence per interval. Restarting a timer with each chunk would cost too much. */
+/** Checks for silence per interval. */
 const ticksPerInterval = 8;
 
 /** One in this many keep-alives is an event: some clients ignore comments. */
@@ -17,16 +17,15 @@ const keepAlivesPerEvent = 4;
  * It begins with the request and never interrupts a record. Every fourth keep-alive of a silence is the protocol's progress
  * event, if it has one and the answer has begun. All requests share one timer.
  */
-export const keepAlive =
-  (exchange: Exchange, everyMs: number): MonoTypeOperatorFunction<ReplyPart> =>
-  (source) =>
-    new Observable((subscriber) => {
-      source.subscribe(new KeepAliveSubscriber(subscriber, exchange, everyMs));
-    });
+export const keepAlive = (everyMs: number): StreamStage<Exchange, ReplyPart, ReplyPart> => {
+  // Restarting a timer with each chunk would cost too much.
+  const ticker = new Ticker(everyMs / ticksPerInterval);
+  return (exchange, control) => new KeepAlive(exchange, control, everyMs, ticker);
+};
 
-class KeepAliveSubscriber extends Subscriber<ReplyPart> implements TickListener {
-  readonly #to: Subscriber<ReplyPart>;
+class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
   readonly #exchange: Exchange;
+  readonly #control: StageControl<ReplyPart>;
   readonly #everyMs: number;
   readonly #ticker: Ticker;
   /** A part has passed since the last tick. */
@@ -35,13 +34,12 @@ class KeepAliveSubscriber extends Subscriber<ReplyPart> implements TickListener 
   #sent = 0;
   #silentFromMs = performance.now();
 
-  constructor(to: Subscriber<ReplyPart>, exchange: Exchange, everyMs: number) {
-    super(to);
-    this.#to = to;
+  constructor(exchange: Exchange, control: StageControl<ReplyPart>, everyMs: number, ticker: Ticker) {
     this.#exchange = exchange;
+    this.#control = control;
     this.#everyMs = everyMs;
-    this.#ticker = tickerFor(everyMs);
-    this.#ticker.add(this);
+    this.#ticker = ticker;
+    ticker.add(this);
   }
 
   tick(nowMs: number): void {
@@ -52,25 +50,24 @@ class KeepAliveSubscriber extends Subscriber<ReplyPart> implements TickListener 
     this.#sendKeepAlive();
   }
 
-  protected override _next(part: ReplyPart): void {
+  next(part: ReplyPart): ReplyPart | undefined {
     this.#active = true;
     this.#sent = 0;
-    if (part.type !== 'head' || !this.#exchange.progress.opened) this.#to.next(part);
+    return part.type === 'head' && this.#exchange.progress.opened ? undefined : part;
   }
 
-  override unsubscribe(): void {
+  over(): void {
     this.#ticker.delete(this);
-    super.unsubscribe();
   }
 
   #sendKeepAlive(): void {
     const { client, progress } = this.#exchange;
     if (!progress.streaming || !progress.betweenRecords) return;
-    if (!progress.opened) this.#to.next({ type: 'head', status: 200, headers: streamHeaders });
+    if (!progress.opened) this.#control.emit({ type: 'head', status: 200, headers: streamHeaders });
     progress.opened = true;
     this.#sent += 1;
     const event = this.#sent % keepAlivesPerEvent === 0 ? this.#progress() : '';
-    this.#to.next({ type: 'data', data: event || client.keepAlive });
+    this.#control.emit({ type: 'data', data: event || client.keepAlive });
   }
 
   #progress(): string {
@@ -80,12 +77,3 @@ class KeepAliveSubscriber extends Subscriber<ReplyPart> implements TickListener 
     return (relayed && client.encodeProgress?.(relayed)) ?? progress.progress?.() ?? '';
   }
 }
-
-const tickerFor = (everyMs: number): Ticker => {
-  const ticker = tickers.get(everyMs) ?? new Ticker(everyMs / ticksPerInterval);
-  tickers.set(everyMs, ticker);
-  return ticker;
-};
-
-/** By interval. A process has one, tests a few. */
-const tickers = new Map<number, Ticker>();

@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Answered, ReplyProgress } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { FaultError } from '../model/fault.ts';
@@ -8,60 +7,47 @@ import { runWhole } from '../model/machine.ts';
 import type { RelayedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/sse.ts';
-import { operate } from './rx/operate.ts';
-import type { Ending } from './until-end.ts';
+import type { EndState } from './answer-end.ts';
 import { nextRecord, WholeRecords } from './whole-records.ts';
 
 /**
  * Passes a stream on in whole records, unchanged, up to the terminal record. An incomplete record is dropped, unless only its
  * final empty line is missing: that is added, since clients would drop the record. A finished answer without its terminal record
- * gets one. Throws `upstream-cut` if the stream closes before its answer is complete.
+ * gets one.
  */
-export const passRecords = (answered: Answered, ending: Ending): MonoTypeOperatorFunction<Uint8Array> =>
-  answered.answer.streamed ? operate(() => new RecordPasser(answered, ending)) : (source) => source;
-
-class RecordPasser {
+export class RecordPasser {
+  state: EndState = 'open';
   readonly #records = new WholeRecords();
   readonly #ends: StreamEnds;
   readonly #signs: readonly Buffer[];
   readonly #context: ReplyContext;
-  readonly #answered: Answered;
-  readonly #ending: Ending;
+  readonly #progress: ReplyProgress;
   /** The long record that is passing in pieces is the terminal one. */
   #longIsTerminal = false;
 
-  constructor(answered: Answered, ending: Ending) {
-    this.#answered = answered;
-    this.#ending = ending;
-    this.#ends = answered.client.ends;
-    this.#signs = signsOf(this.#ends);
-    this.#context = answered.context;
+  constructor({ client, context, progress }: Pick<Answered, 'client' | 'context' | 'progress'>) {
+    this.#ends = client.ends;
+    this.#signs = signsOf(client.ends);
+    this.#context = context;
+    this.#progress = progress;
   }
 
-  next(chunk: Uint8Array): Uint8Array | undefined {
-    const { progress } = this.#answered;
+  /** The bytes that may pass now; `undefined` if there are none. */
+  take(chunk: Uint8Array): Buffer | undefined {
     const wasLong = this.#records.isLong;
     const bytes = this.#records.take(chunk);
     const { isLong } = this.#records;
-    progress.betweenRecords = !isLong;
+    this.#progress.betweenRecords = !isLong;
     if (bytes === undefined) return undefined;
     if (isLong) {
       if (!wasLong) this.#longIsTerminal = this.#read(bytes)?.meaning === 'end';
       return bytes;
     }
     if (this.#longIsTerminal) {
-      this.#ending.state = 'ended';
+      this.state = 'ended';
       return bytes.subarray(0, nextRecord(bytes, 0));
     }
     return this.#signs.some((sign) => bytes.includes(sign)) ? this.#upToEnd(bytes) : bytes;
-  }
-
-  end(): Uint8Array | undefined {
-    return this.#close(undefined);
-  }
-
-  failed(error: unknown): Uint8Array | undefined {
-    return this.#close(error);
   }
 
   /** The bytes up to and including the terminal record; all bytes if there is none. */
@@ -71,10 +57,10 @@ class RecordPasser {
       const to = nextRecord(bytes, from);
       const meaning = this.#read(bytes.subarray(from, to))?.meaning;
       if (meaning === 'end') {
-        this.#ending.state = 'ended';
+        this.state = 'ended';
         return bytes.subarray(0, to);
       }
-      if (meaning === 'finish') this.#ending.state = 'finished';
+      if (meaning === 'finish') this.state = 'finished';
       from = to;
     }
     return bytes;
@@ -85,8 +71,12 @@ class RecordPasser {
     return record && { record, meaning: this.#ends.read(record) };
   }
 
-  #close(error: unknown): Uint8Array | undefined {
-    if (this.#ending.state === 'ended') return undefined;
+  /**
+   * The last bytes, when the upstream has closed the stream, with `error` if it broke off. Throws that error, or `upstream-cut`,
+   * if the answer isn't complete.
+   */
+  close(error?: unknown): Buffer | undefined {
+    if (this.state === 'ended') return undefined;
     const fault = error ?? new FaultError(cutOff);
     if (this.#records.isLong) {
       if (this.#longIsTerminal && this.#records.looksWhole) return emptyLine;
@@ -95,16 +85,14 @@ class RecordPasser {
     const { held } = this.#records;
     const last = held.length > 0 ? this.#read(held) : undefined;
     const whole = last && hasWholeData(last.record) ? last : undefined;
-    const isComplete = whole?.meaning === 'end' || (error === undefined && isDone(whole?.meaning, this.#ending));
+    const isComplete =
+      whole?.meaning === 'end' || (error === undefined && (whole?.meaning === 'finish' || this.state === 'finished'));
     if (!isComplete) throw fault;
     const terminal = whole?.meaning === 'end' ? '' : (this.#ends.terminal ?? '');
     if (!whole) return terminal === '' ? undefined : Buffer.from(terminal);
     return Buffer.concat([held, emptyLine, Buffer.from(terminal)]);
   }
 }
-
-const isDone = (meaning: StreamEnd | undefined, { state }: Ending): boolean =>
-  meaning === 'finish' || state === 'finished';
 
 const emptyLine = Buffer.from('\n\n');
 

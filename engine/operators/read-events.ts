@@ -1,47 +1,72 @@
-import type { OperatorFunction } from 'rxjs';
 import type { Answered } from '../exchange.ts';
 import type { Batch, BlockStart, MessageStart, MessageStop, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, withinStack } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { chain } from '../model/machine.ts';
-import type { Usage } from '../model/usage.ts';
-import { collectBytes } from './rx/collect-bytes.ts';
-import { operate } from './rx/operate.ts';
+import { mergeUsage, type Usage } from '../model/usage.ts';
+import { AnswerEnd } from './answer-end.ts';
+import { collectedBytes } from './rx/collect-bytes.ts';
 import { nonEmpty } from './rx/run-machine.ts';
-import type { Ending } from './until-end.ts';
+import type { Handlers, StreamStage } from './rx/stages.ts';
 
-/** Decodes the upstream's bytes into events. A failure becomes an `error` event after the events before it. */
-export const readEvents = (answered: Answered, ending: Ending): OperatorFunction<Uint8Array, Batch> =>
-  answered.answer.streamed ? readStream(answered, ending) : readWhole(answered);
+/**
+ * Decodes the upstream's bytes into events: one batch per chunk of a stream, or one for a whole reply. A failure becomes an
+ * `error` event after the events before it. Reports chunks and usage.
+ */
+export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answered, control) => {
+  const { observer } = answered;
+  const reading = answered.answer.streamed
+    ? readStream(answered, new AnswerEnd(answered, control))
+    : collectedBytes((bytes) => decodeWhole(answered, bytes), { failed: toErrorEvent });
+  let usage: Usage = {};
+  const read = (batch: Batch | undefined): Batch | undefined => {
+    for (const event of batch ?? []) usage = readUsage(event, usage);
+    return batch;
+  };
+  return {
+    next(chunk) {
+      observer.chunk();
+      return read(reading.next(chunk));
+    },
+    end: () => read(reading.end?.()),
+    failed: (error) => read(reading.failed?.(error)),
+    over() {
+      reading.over?.();
+      observer.usage(usage);
+    },
+  };
+};
 
-const readStream = ({ plan, context }: Answered, ending: Ending): OperatorFunction<Uint8Array, Batch> =>
-  operate(() => {
-    const reading = chain(plan.graph.readRecords.work, plan.graph.decodeStream.work).start(context);
-    const callIds: AnswerIds = new Map();
-    const end = (): Batch | undefined => {
+/** `known`, updated with the counts in `event`. */
+export const readUsage = (event: ModelEvent, known: Usage): Usage =>
+  (event.type === 'message-start' || event.type === 'message-stop') && event.usage
+    ? mergeUsage(known, event.usage)
+    : known;
+
+const readStream = ({ plan, context }: Answered, ending: AnswerEnd): Handlers<Uint8Array, Batch> => {
+  const reading = chain(plan.graph.readRecords.work, plan.graph.decodeStream.work).start(context);
+  const callIds: AnswerIds = new Map();
+  const end = (): Batch | undefined => {
+    const events: ModelEvent[] = [];
+    reading.end(events);
+    return nonEmpty(normalizeEvents(events, callIds));
+  };
+  return {
+    next(chunk) {
       const events: ModelEvent[] = [];
-      reading.end(events);
+      try {
+        withinStack('upstream-garbled', tooDeep, () => reading.step(chunk, events));
+      } catch (error) {
+        events.push(...toErrorEvent(error));
+      }
+      ending.reached(events.at(-1)?.type === 'message-stop' ? 'ended' : reading.settled?.() ? 'finished' : 'open');
       return nonEmpty(normalizeEvents(events, callIds));
-    };
-    return {
-      next(chunk) {
-        const events: ModelEvent[] = [];
-        try {
-          withinStack('upstream-garbled', tooDeep, () => reading.step(chunk, events));
-        } catch (error) {
-          events.push(...toErrorEvent(error));
-        }
-        ending.state = events.at(-1)?.type === 'message-stop' ? 'ended' : reading.settled?.() ? 'finished' : 'open';
-        return nonEmpty(normalizeEvents(events, callIds));
-      },
-      end,
-      failed: (error) => (plan.upstream.endsByClosing && ending.state === 'finished' ? end() : toErrorEvent(error)),
-    };
-  });
-
-/** Decodes a whole reply into one batch of the same events. */
-const readWhole = (answered: Answered): OperatorFunction<Uint8Array, Batch> =>
-  collectBytes((bytes) => decodeWhole(answered, bytes), { failed: toErrorEvent });
+    },
+    end,
+    failed: (error) => (plan.upstream.endsByClosing && ending.state === 'finished' ? end() : toErrorEvent(error)),
+    over: () => ending.over(),
+  };
+};
 
 const tooDeep = "The upstream's answer is nested too deeply.";
 

@@ -1,26 +1,22 @@
-import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Exchange, Routed } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
-import { type Fault, FaultError, faultOf, shorten } from '../model/fault.ts';
+import { type Fault, faultOf, shorten } from '../model/fault.ts';
 import { runWhole } from '../model/machine.ts';
 import type { Headers } from '../model/protocol.ts';
-import type { Gateway } from '../routing/gateway.ts';
 import { relayedRecords } from './pass-records.ts';
 import { attemptsHeaders, jsonHeaders, routeHeader, streamHeaders } from './reply-headers.ts';
-import { operate } from './rx/operate.ts';
+import type { StreamStage } from './rx/stages.ts';
 
 /** Reports a fault and writes it in the client's error format: as a reply with a status, or as an open stream's last record. */
-export const renderFaults = (exchange: Exchange, gateway: Gateway): MonoTypeOperatorFunction<ReplyPart> =>
-  operate(() => ({
-    next: (part) => part,
-    failed(error) {
-      const fault = faultOf(error);
-      exchange.observer.fault(fault);
-      logFault(exchange, gateway, fault, error);
-      if (exchange.progress.opened) return { type: 'data', data: lastRecord(exchange, fault) };
-      return isSentAsStream(exchange, fault) ? wholeStream(exchange, fault) : wholeFault(exchange, fault);
-    },
-  }));
+export const renderFaults = (): StreamStage<Exchange, ReplyPart, ReplyPart> => (exchange) => ({
+  next: (part) => part,
+  failed(error) {
+    const fault = faultOf(error);
+    exchange.observer.failed(fault, error);
+    if (exchange.progress.opened) return { type: 'data', data: lastRecord(exchange, fault) };
+    return isSentAsStream(exchange, fault) ? wholeStream(exchange, fault) : wholeFault(exchange, fault);
+  },
+});
 
 const wholeFault = ({ client, id, progress }: Exchange, fault: Fault): ReplyPart => {
   const { status, body } = client.encodeFault(fault, id);
@@ -50,16 +46,6 @@ const lastRecord = ({ client, id, progress }: Exchange, fault: Fault): string =>
       : runWhole(client.encodeStream, context, [{ type: 'error', fault }]);
   return texts.join('');
 };
-
-const logFault = ({ id }: Exchange, gateway: Gateway, fault: Fault, error: unknown): void => {
-  const { kind, message, status, param } = fault;
-  const fields = { requestId: id, kind, status, param };
-  if (!(error instanceof FaultError)) gateway.log.error('internal error', { ...fields, stack: stackOf(error) });
-  else if (error.cause !== undefined) gateway.log.error(message, { ...fields, stack: stackOf(error.cause) });
-  else gateway.log.warn(message, fields);
-};
-
-const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
 /** Adds the provider and the model to a fault. They come last, since clients match the start of messages. */
 export const nameDestination = (fault: Fault, { resolution }: Pick<Routed, 'resolution'>): Fault => {

@@ -14,9 +14,12 @@ import type { SequenceStep } from './rx/sequence.ts';
 export const route =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
-    const { request, body } = decoded;
-    const resolved = (size: PromptSize | undefined): Routed =>
-      newAttempt(decoded, resolveRoute(request, gateway.config, size), gateway);
+    const { request, body, observer } = decoded;
+    const resolved = (size: PromptSize | undefined): Routed => {
+      const routed = newAttempt(decoded, resolveRoute(request, gateway.config, size), gateway);
+      observer.routed(routed);
+      return routed;
+    };
     if (!sizeMatters(request, gateway.config)) return resolved(undefined);
     const { config, tokens } = gateway;
     const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length);

@@ -1,68 +1,69 @@
-import { type MonoTypeOperatorFunction, pipe } from 'rxjs';
+import { identity, pipe } from 'rxjs';
 import type { Answered } from '../exchange.ts';
-import type { ReplyContext } from '../model/context.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, stageFault } from '../model/fault.ts';
 import type { Machine, Running } from '../model/machine.ts';
-import type { Gateway } from '../routing/gateway.ts';
 import type { EventStage } from '../routing/plan/build-stages.ts';
+import type { Plan } from '../routing/plan/plan.ts';
 import { runCustomStage } from './run-custom-stage.ts';
-import { operate } from './rx/operate.ts';
 import { nonEmpty } from './rx/run-machine.ts';
+import { type OperatorStage, type StageGroup, type StreamStage, stages } from './rx/stages.ts';
 import { validateOrder } from './validate-order.ts';
 
-/** Runs each event stage, in reverse list order. A stage's failure becomes an `error` event that names the stage. */
-export const transformEvents = (answered: Answered, gateway: Gateway): MonoTypeOperatorFunction<Batch> =>
-  answered.plan.graph.eventStages.reduce<MonoTypeOperatorFunction<Batch>>(
-    (before, { name, work }) => pipe(before, runEventStage(answered, gateway, name, work)),
-    (source) => source,
-  );
+/**
+ * A plan's event stages, in reverse list order. A stage's failure becomes an `error` event that names the stage. `limitMs`: how
+ * long an operator may take for a batch.
+ */
+export const transformEvents = ({ graph }: Plan, limitMs: number): StageGroup<Answered, Batch> => ({
+  group: graph.eventStages.map(({ name, work }) => eventStage(name, work, limitMs)),
+});
 
-const runEventStage = (
-  answered: Answered,
-  gateway: Gateway,
+const eventStage = (
   name: string,
   stage: EventStage,
-): MonoTypeOperatorFunction<Batch> => {
-  const failed = (error: unknown): Fault => logFailure(answered, gateway, name, error);
+  limitMs: number,
+): StreamStage<Answered, Batch, Batch> | OperatorStage<Answered, Batch> => {
   const late = (what: string): Error => stageFault(name, what);
-  const running =
-    stage.form === 'machine'
-      ? runStage(stage.run, answered.context, failed)
-      : runCustomStage(stage.run, { limitMs: gateway.config.timeouts.stageMs, late, failed });
-  return stage.custom
-    ? pipe(
-        running,
-        validateOrder(answered.context, (what) => failed(late(what))),
-      )
-    : running;
-};
-
-/** Logs the failure with its cause; returns the fault for the client, without it. */
-const logFailure = ({ id }: Answered, { log }: Gateway, name: string, error: unknown): Fault => {
-  const { fault, cause } = stageFault(name, 'failed on the answer', error);
-  log.error(fault.message, { requestId: id, kind: fault.kind, stack: cause instanceof Error ? cause.stack : cause });
-  return fault;
+  /** Reports the failure with its cause; returns the fault for the client, without it. */
+  const failed =
+    ({ observer }: Answered) =>
+    (error: unknown): Fault => {
+      const { fault, cause } = stageFault(name, 'failed on the answer', error);
+      observer.stageFailed(fault, cause);
+      return fault;
+    };
+  if (stage.form === 'machine' && !stage.custom) return runStage(stage.run, failed);
+  return {
+    operator(answered) {
+      const report = failed(answered);
+      return pipe(
+        stage.form === 'machine'
+          ? stages(runStage(stage.run, failed))(answered)
+          : runCustomStage(stage.run, { limitMs, late, failed: report }),
+        stage.custom ? validateOrder(answered.context, (what) => report(late(what))) : identity,
+      );
+    },
+  };
 };
 
 /** Runs a stage's machine. If it throws, the answer ends in an `error` event after the machine's output so far. */
-const runStage = (
-  machine: Machine<ModelEvent, ModelEvent>,
-  context: ReplyContext,
-  failed: (error: unknown) => Fault,
-): MonoTypeOperatorFunction<Batch> =>
-  operate(() => {
+const runStage =
+  (
+    machine: Machine<ModelEvent, ModelEvent>,
+    failed: (answered: Answered) => (error: unknown) => Fault,
+  ): StreamStage<Answered, Batch, Batch> =>
+  (answered) => {
     let running: Running<ModelEvent, ModelEvent> | undefined;
     let broken = false;
     const guarded = (work: (running: Running<ModelEvent, ModelEvent>, out: ModelEvent[]) => void) => {
       const out: ModelEvent[] = [];
       if (broken) return undefined;
       try {
-        running ??= machine.start(context);
+        running ??= machine.start(answered.context);
         work(running, out);
       } catch (error) {
         broken = true;
-        out.push({ type: 'error', fault: failed(error) });
+        out.push({ type: 'error', fault: failed(answered)(error) });
       }
       return nonEmpty(out);
     };
@@ -73,4 +74,4 @@ const runStage = (
         }),
       end: () => guarded((running, out) => running.end(out)),
     };
-  });
+  };

@@ -1,5 +1,5 @@
 import { catchError, defer, type MonoTypeOperatorFunction, map, of, take, throwError, timeout, toArray } from 'rxjs';
-import type { Routed } from '../exchange.ts';
+import { fill, type Reconciled } from '../exchange.ts';
 import { stageFault } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -8,23 +8,23 @@ import type { SequenceStep } from './rx/sequence.ts';
 
 /** Runs each request stage, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
 export const transformRequest =
-  ({ config }: Gateway): SequenceStep<Routed, Routed> =>
+  ({ config }: Gateway): SequenceStep<Reconciled, Reconciled> =>
   (routed) => {
-    const { plan, passThrough, request } = routed;
+    const { plan, request } = routed;
     const stages = plan.graph.requestStages;
-    if (passThrough.request || stages.length === 0) return routed;
+    if (stages.length === 0) return routed;
     return stages
       .reduce(
         (asked, { name, work }) => asked.pipe(runRequestStage(routed, name, work, config.timeouts.stageMs)),
         of(request),
       )
-      .pipe(map((changed) => (changed === request ? routed : { ...routed, request: changed })));
+      .pipe(map((changed) => fill(routed, { request: changed })));
   };
 
-const runRequestStage = ({ context }: Routed, name: string, stage: RequestStage, limitMs: number) =>
+const runRequestStage = ({ context }: Reconciled, name: string, stage: RequestStage, limitMs: number) =>
   stage.form === 'operator'
     ? awaitRequest(name, stage.run, limitMs)
-    : map((request: Routed['request']) => {
+    : map((request: ModelRequest) => {
         try {
           return asRequest(stage.run(request, context.losses.at(name)));
         } catch (error) {

@@ -10,6 +10,7 @@ export const anthropic = format({
   about: "Speaks Anthropic's Messages protocol.",
   hosts: ['api.anthropic.com'],
   firstStart: {
+    title: 'Anthropic',
     variable: 'ANTHROPIC_API_KEY',
     baseUrl: 'https://api.anthropic.com',
     models: ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'],

@@ -49,6 +49,7 @@ export const deepseek = format({
   about: 'Speaks Chat Completions as DeepSeek has it, reasoning included.',
   hosts: ['api.deepseek.com'],
   firstStart: {
+    title: 'DeepSeek',
     variable: 'DEEPSEEK_API_KEY',
     baseUrl: 'https://api.deepseek.com',
     models: ['deepseek-v4-pro', 'deepseek-flash'],

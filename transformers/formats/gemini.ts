@@ -8,6 +8,7 @@ export const gemini = format({
   about: "Speaks Gemini's generateContent.",
   hosts: ['generativelanguage.googleapis.com'],
   firstStart: {
+    title: 'Google Gemini',
     variable: 'GEMINI_API_KEY',
     baseUrl: 'https://generativelanguage.googleapis.com',
     models: ['gemini-4-argon', 'gemini-3.8-flash', 'gemini-3.5-flash-lite'],

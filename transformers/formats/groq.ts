@@ -109,6 +109,7 @@ export const groq = format({
   about: 'Speaks Chat Completions as Groq has it.',
   hosts: ['api.groq.com'],
   firstStart: {
+    title: 'Groq',
     variable: 'GROQ_API_KEY',
     baseUrl: 'https://api.groq.com/openai/v1',
     models: ['openai/gpt-oss-120b', 'openai/gpt-oss-20b'],

@@ -144,6 +144,7 @@ export const openai = format({
   about: 'Speaks Chat Completions or Responses, to OpenAI and all servers like it.',
   hosts,
   firstStart: {
+    title: 'OpenAI',
     variable: 'OPENAI_API_KEY',
     baseUrl: 'https://api.openai.com/v1',
     models: ['gpt-6.1-sol', 'gpt-6.1-terra', 'gpt-6-luna'],

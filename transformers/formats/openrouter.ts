@@ -56,6 +56,7 @@ export const openrouter = format({
   about: 'Speaks Chat Completions as OpenRouter has it.',
   hosts: ['openrouter.ai'],
   firstStart: {
+    title: 'OpenRouter',
     variable: 'OPENROUTER_API_KEY',
     baseUrl: 'https://openrouter.ai/api/v1',
     models: [

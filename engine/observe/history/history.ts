@@ -9,7 +9,7 @@ import { type EndedRequest, showEnded } from './show-ended.ts';
 /** The recent model requests of this process. */
 export interface History {
   /** Starts recording a request. */
-  readonly started: (start: Omit<RequestStart, 'recorder'>, client: RecordedClient) => RequestHistoryEntry;
+  readonly started: (start: Omit<RequestStart, 'recorder'>, request: CapturableRequest) => RequestHistoryEntry;
   /** Number of the last request that ended; 0 if none. */
   readonly newest: () => number;
   /** Up to `limit` ended requests with a number above `after`, newest first. */
@@ -22,6 +22,20 @@ export interface History {
   /** Removes all ended requests and captures. */
   readonly clear: () => void;
 }
+
+/** A request that may be captured. */
+interface CapturableRequest extends RecordedClient {
+  readonly header: (name: string) => string | undefined;
+}
+
+/** A copy: the request lets go of its body before its end. */
+const clientOf = ({ method, path, query, headers, body }: RecordedClient): RecordedClient => ({
+  method,
+  path,
+  query,
+  headers,
+  body,
+});
 
 /** Options of the history. */
 interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
@@ -62,9 +76,9 @@ export const createHistory = ({ secrets, ...settings }: HistoryOptions): History
   }
 
   return {
-    started(start, client) {
-      const isCaptured = captures.on || client.headers[captureHeader] === '1';
-      const recorder = isCaptured ? new Recorder(client, maxCaptureBytes) : undefined;
+    started(start, request) {
+      const isCaptured = captures.on || request.header(captureHeader) === '1';
+      const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
       const record = new RequestHistoryEntry({ ...start, recorder }, ended);
       inFlight.add(record);
       return record;

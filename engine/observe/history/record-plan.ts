@@ -96,7 +96,7 @@ export const recordGateway = (gateway: Gateway, recorder: Recorder): Gateway => 
 const recordUpstreams = (upstreams: Upstreams, recorder: Recorder): Upstreams => ({
   ...upstreams,
   call(call) {
-    const recorded = recorder.called(call);
+    const recorded = recorder.recordCall(call);
     return upstreams.call(call).pipe(
       map((answer) => tapAnswer(answer, recorded, recorder)),
       tap({ error: (error: unknown) => recorder.ended(recorded, error) }),

@@ -6,7 +6,7 @@ import { type Fault, faultOf } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { Headers } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import type { RecordedRoute, StepRecorder } from '../../observer.ts';
+import type { ObservedAttempt, ObservedCall, Watcher } from '../../observer.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
 import type { SummaryLoss } from './schema.ts';
 import { showLoss } from './show-ended.ts';
@@ -71,7 +71,7 @@ export const markNames = [
 type MarkName = (typeof markNames)[number];
 
 /** Records one captured request, with bounded memory. */
-export class Recorder implements StepRecorder {
+export class Recorder implements Watcher {
   readonly client: RecordedClient;
   readonly steps: RecordedStep[] = [];
   readonly events: RecordedEvents[] = [];
@@ -103,13 +103,14 @@ export class Recorder implements StepRecorder {
     this.reply = new Recording(maxBytes);
   }
 
-  decoded({ request }: Parameters<StepRecorder['decoded']>[0]): void {
+  decoded({ request }: { readonly request: ModelRequest }): void {
     this.mark('decoded');
     this.step('decode', 'decode', request);
   }
 
   /** A destination was chosen, for the first or a further attempt. */
-  routed({ request, context }: RecordedRoute): void {
+  routed({ request, context }: ObservedAttempt): void {
+    if (context.losses === this.#losses) return;
     this.#losses = context.losses;
     this.#knownLosses = 0;
     this.mark('routed');
@@ -118,15 +119,15 @@ export class Recorder implements StepRecorder {
   }
 
   /** Earlier reasoning was reconciled; recorded as a step if it changed the request. */
-  settled(routed: Parameters<StepRecorder['settled']>[0]): void {
-    const { request, context, resolution, apiKey } = routed;
+  reconciled(routed: ObservedAttempt): void {
+    const { request, resolution, apiKey } = routed;
     // Each attempt has its own losses.
-    if (context.losses !== this.#losses) this.routed(routed);
+    this.routed(routed);
     this.credential = { provider: resolution.provider.name, apiKey };
     if (request !== this.#request) this.step('signatures', 'stage', request);
   }
 
-  encoded({ call, plan }: Parameters<StepRecorder['encoded']>[0]): void {
+  encoded({ call, plan }: ObservedCall): void {
     this.mark('encoded');
     this.#addStep(plan.format.name, 'encode', call.body);
   }
@@ -136,7 +137,7 @@ export class Recorder implements StepRecorder {
     this.#addStep(name, kind, jsonText(value));
   }
 
-  called({ url, method = 'POST', headers, body }: UpstreamCall): RecordedCall {
+  recordCall({ url, method = 'POST', headers, body }: UpstreamCall): RecordedCall {
     this.mark('called');
     const recording = new Recording(this.#maxBytes);
     this.call = { url, method, headers, body, recording, ended: 'abandoned' };
@@ -178,6 +179,10 @@ export class Recorder implements StepRecorder {
     if (part.type === 'head') return;
     this.mark('firstByte');
     this.reply.add(this.#nowMs(), part.type === 'data' ? part.data : part.body);
+  }
+
+  finished(): void {
+    this.mark('end');
   }
 
   /** Sets a timing mark; `called` and `end` keep the last time, others the first. */

@@ -3,15 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { concat, concatMap, defer, EMPTY, from, map, type Observable, of, throwError, timer } from 'rxjs';
 import type { Backpressure } from '../../backpressure.ts';
-import { newReplyProgress } from '../../exchange.ts';
+import { newExchange } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import { quietLogs } from '../../log/logs.ts';
 import { type Fault, FaultError } from '../../model/fault.ts';
 import { writeJson } from '../../model/json/exact-numbers.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
 import type { ClientProtocol, Headers } from '../../model/protocol.ts';
-import { silentObserver } from '../../observer.ts';
-import { serve } from '../../pipeline.ts';
+import { createPipeline } from '../../pipeline.ts';
 import { createSignatureCache } from '../../reasoning/signature-cache.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import type { Upstreams } from '../../upstream/upstreams.ts';
@@ -86,27 +85,24 @@ export const replay = (replayable: Replayable, settings: ReplaySettings, gateway
   const { id, startedAtMs, backpressure, recorded, client, speed, stream = summary.stream } = settings;
   const named = { model: `${provider},${model}`, stream };
   const body: JsonObject = client === recorded ? { ...asked, ...named } : named;
-  return serve(
-    {
-      id,
-      seed: randomBytes(12).toString('hex'),
-      startedAtMs,
-      // The recorded request keeps its own protocol, regardless of the reply's.
-      client: { ...client, decodeRequest: (_, decoding) => recorded.decodeRequest({ ...asked, ...named }, decoding) },
-      body: Buffer.from(writeJson(body)),
-      clientHeader: (name) => clientHeaders[name],
-      backpressure,
-      progress: newReplyProgress(),
-      observer: silentObserver,
-    },
-    {
-      ...gateway,
-      upstreams: playRecording(recording, speed),
-      log: quietLogs.app,
-      losses: createLossCounter(),
-      signatures: createSignatureCache(),
-    },
-  ).pipe(
+  const playing: Gateway = {
+    ...gateway,
+    upstreams: playRecording(recording, speed),
+    log: quietLogs.app,
+    losses: createLossCounter(),
+    signatures: createSignatureCache(),
+  };
+  const exchange = newExchange({
+    id,
+    seed: randomBytes(12).toString('hex'),
+    startedAtMs,
+    // The recorded request keeps its own protocol, regardless of the reply's.
+    client: { ...client, decodeRequest: (_, decoding) => recorded.decodeRequest({ ...asked, ...named }, decoding) },
+    body: Buffer.from(writeJson(body)),
+    clientHeader: (name) => clientHeaders[name],
+    backpressure,
+  });
+  return createPipeline(playing)(exchange).pipe(
     map((part) =>
       part.type === 'data' ? part : { ...part, headers: { ...part.headers, [replayHeader]: summary.id } },
     ),

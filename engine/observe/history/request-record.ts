@@ -3,7 +3,7 @@ import type { ReplyProgress } from '../../exchange.ts';
 import { type Fault, shorten } from '../../model/fault.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import type { Usage } from '../../model/usage.ts';
-import type { ObservedRoute, Observer, PassThrough, RequestWatcher } from '../../observer.ts';
+import type { ObservedAttempt, ObservedFailure, ObservedRoute, PassThrough, Watcher } from '../../observer.ts';
 import type { Recorder } from './recorder.ts';
 import type { SummaryLoss } from './schema.ts';
 import { type EndedRequest, showLoss } from './show-ended.ts';
@@ -16,8 +16,6 @@ export interface RequestStart {
   readonly preset: string | undefined;
   readonly client: ClientProtocol;
   readonly progress: ReplyProgress;
-  /** Metrics observer; receives all notifications of the entry. */
-  readonly observer: Observer;
   /** Present if the request is captured. */
   readonly recorder: Recorder | undefined;
 }
@@ -31,7 +29,7 @@ const maxLosses = 50;
  * The history entry of one request, from start to end. Does nothing per chunk once the answer has begun. Copies texts chosen by
  * clients only at the end, cut to a bounded length, so that a summary keeps nothing of the request alive.
  */
-export class RequestHistoryEntry implements RequestWatcher {
+export class RequestHistoryEntry implements Watcher {
   readonly start: RequestStart;
   readonly #startedMs = performance.now();
   readonly #ended: (record: RequestHistoryEntry, status: number) => void;
@@ -64,22 +62,12 @@ export class RequestHistoryEntry implements RequestWatcher {
     return this.#route;
   }
 
-  routed(route: ObservedRoute): void {
-    this.#route = route;
-    this.start.observer.routed(route);
+  routed({ resolution }: ObservedAttempt): void {
+    this.#route = resolution;
   }
 
   called(): void {
     this.#calledMs = performance.now();
-    this.start.observer.called();
-  }
-
-  retried(reason: string): void {
-    this.start.observer.retried(reason);
-  }
-
-  fellBack(to: Omit<ObservedRoute, 'scenario'>): void {
-    this.start.observer.fellBack(to);
   }
 
   /** The upstream accepted; what passes through is decided. */
@@ -87,24 +75,25 @@ export class RequestHistoryEntry implements RequestWatcher {
     this.#passThrough = passThrough;
   }
 
-  upstreamByte(): void {
+  chunk(): void {
     if (this.#firstByteMs !== undefined) return;
     this.#upstreamMs = performance.now();
-    this.start.observer.upstreamByte();
   }
 
   usage(usage: Usage): void {
     this.#usage = usage;
-    this.start.observer.usage(usage);
   }
 
   fault(fault: Fault): void {
     this.#fault = fault;
-    this.start.observer.fault(fault);
   }
 
-  opened(): void {
-    this.start.observer.opened();
+  attemptFailed({ fault }: ObservedFailure): void {
+    this.#fault = fault;
+  }
+
+  failed(fault: Fault): void {
+    this.#fault = fault;
   }
 
   firstByte(): void {
@@ -114,13 +103,11 @@ export class RequestHistoryEntry implements RequestWatcher {
     if (this.#upstreamMs !== undefined && this.#calledMs !== undefined) {
       this.#overheadMs = Math.max(0, this.#firstByteMs - (this.#upstreamMs - this.#calledMs));
     }
-    this.start.observer.firstByte();
   }
 
   finished(status: number): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.start.observer.finished(status);
     this.#ended(this, status);
   }
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../../model/fault.ts';
 import type { Usage } from '../../model/usage.ts';
-import type { ObservedRoute, Observer } from '../../observer.ts';
+import type { ObservedFailure, ObservedRoute, Watcher } from '../../observer.ts';
 import type { Counts } from './counts.ts';
 
 /** Label value while the provider, model or scenario is unknown. */
@@ -13,7 +13,7 @@ const labelOf = ({ provider, model }: Omit<ObservedRoute, 'scenario'>): string =
   provider.models.includes(model) ? model : otherModel;
 
 /** Measures one request; `nowMs` is a monotonic clock in milliseconds. */
-export class Meter implements Observer {
+export class Meter implements Watcher {
   readonly #counts: Counts;
   readonly #route: string;
   readonly #nowMs: () => number;
@@ -36,7 +36,7 @@ export class Meter implements Observer {
     this.#startedMs = nowMs();
   }
 
-  routed({ provider, model, scenario }: ObservedRoute): void {
+  routed({ resolution: { provider, model, scenario } }: { readonly resolution: ObservedRoute }): void {
     this.#provider = provider.name;
     this.#model = labelOf({ provider, model });
     this.#scenario = scenario;
@@ -54,7 +54,7 @@ export class Meter implements Observer {
     this.#counts.fallbacks.add([`${this.#provider},${this.#model}`, `${to.provider.name},${labelOf(to)}`]);
   }
 
-  upstreamByte(): void {
+  chunk(): void {
     if (!this.#answering) this.#upstreamMs = this.#nowMs();
   }
 
@@ -73,6 +73,14 @@ export class Meter implements Observer {
     if (this.#faults.has(fault)) return;
     this.#faults.add(fault);
     if (fault.kind.startsWith('upstream-')) this.#counts.upstreamErrors.add([this.#provider, fault.kind]);
+  }
+
+  attemptFailed({ fault }: ObservedFailure): void {
+    this.fault(fault);
+  }
+
+  failed(fault: Fault): void {
+    this.fault(fault);
   }
 
   opened(): void {

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { LossSeries, Observer } from '../../observer.ts';
+import type { LossSeries } from '../../observer.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
 import { Meter } from './meter.ts';
@@ -10,7 +10,7 @@ import { upstreamMetrics } from './upstream-metrics.ts';
 /** The service's metrics. */
 export interface Metrics {
   /** Starts measuring a model request; `route` is the client protocol's name. */
-  readonly started: (route: string) => Observer;
+  readonly started: (route: string) => Meter;
   /** Counts a reload of the configuration. */
   readonly reloaded: (result: 'applied' | 'invalid') => void;
   /** Renders all metrics in Prometheus's text format, with its media type. */

@@ -1,9 +1,10 @@
 import { type Observable, of, throwError, timer } from 'rxjs';
 import type { Destination } from '../../config/destination.ts';
-import type { Routed } from '../../exchange.ts';
+import { fill, type Routed } from '../../exchange.ts';
 import { type Fault, FaultError } from '../../model/fault.ts';
 import { fallbacksOf } from '../../routing/fallbacks.ts';
 import type { Gateway } from '../../routing/gateway.ts';
+import type { Resolution } from '../../routing/resolve.ts';
 import type { Cooldown } from '../../upstream/health/choose-key.ts';
 import { classifyFailure, type FailureClass } from '../../upstream/health/failure-class.ts';
 import type { ProviderHealth } from '../../upstream/health/health.ts';
@@ -20,9 +21,10 @@ import { outcomeOf, reasonOf, retryAfterMs } from './retry-after.ts';
  */
 export class RetrySession {
   readonly #gateway: Gateway;
-  readonly #first: Routed;
   /** The request, routed to the current destination. */
-  #routed: Routed;
+  readonly #routed: Routed;
+  /** What the rules chose. */
+  readonly #chosen: Resolution;
   #provider: ProviderHealth;
   #health: ModelHealth;
   /** Fallbacks after the current destination; looked up when first needed. */
@@ -45,8 +47,8 @@ export class RetrySession {
 
   constructor(routed: Routed, gateway: Gateway) {
     this.#gateway = gateway;
-    this.#first = routed;
     this.#routed = routed;
+    this.#chosen = routed.resolution;
     this.#provider = this.#enter(routed);
     this.#health = this.#provider.model(routed.resolution.model);
   }
@@ -62,10 +64,8 @@ export class RetrySession {
     const { probe, waitMs } = this.#health.admit(nowMs, config.breaker);
     if (waitMs > 0) throw breakerOpen(resolution, waitMs);
     this.#probe = probe;
-    if (retries > 0) this.#routed = { ...newAttempt(this.#first, resolution, this.#gateway), retries };
-    // The attempt was built with the first key.
-    if (this.#routed.apiKey !== this.#key) this.#routed = { ...this.#routed, apiKey: this.#key };
-    return this.#routed;
+    if (retries > 0) newAttempt(this.#routed, resolution, this.#gateway);
+    return fill(this.#routed, { retries, apiKey: this.#key });
   }
 
   /** This attempt is the one that a half-open breaker lets through. */
@@ -87,7 +87,7 @@ export class RetrySession {
       return throwError(() => error);
     }
     const { fault } = error;
-    const { progress, observer } = this.#first;
+    const { progress, observer } = this.#routed;
     const failureClass = classifyFailure(fault);
     const askedMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
     this.#learn(failureClass, askedMs);
@@ -95,14 +95,14 @@ export class RetrySession {
     if (progress.begun) return throwError(() => named);
     if (!this.#isFallback && (this.#decisive === undefined || failureClass !== 'unavailable')) this.#decisive = named;
     const decision = this.#decide(fault, failureClass, askedMs);
-    this.#report(fault, decision);
+    this.#report(named.fault, fault.message, decision);
     switch (decision.type) {
       case 'retry':
         return this.#retry(decision, fault);
       case 'fallback':
         return this.#fallBack();
       case 'stop':
-        if (this.#isFallback) observer.routed(this.#first.resolution);
+        if (this.#isFallback) observer.routed({ ...this.#routed, resolution: this.#chosen });
         return throwError(() => this.#decisive ?? named);
       default:
         return decision satisfies never;
@@ -112,7 +112,7 @@ export class RetrySession {
   /** Called when an attempt is over: complete, failed or cancelled. */
   onSettled(): void {
     if (this.#hasFailed) return;
-    const { begun, broken } = this.#first.progress;
+    const { begun, broken } = this.#routed.progress;
     if (broken) this.#learn(classifyFailure(broken), undefined);
     else if (begun) this.#served();
     else this.#health.left(this.#probe);
@@ -182,24 +182,25 @@ export class RetrySession {
   #retry({ afterMs, key }: Extract<RetryDecision, { type: 'retry' }>, fault: Fault): Observable<unknown> {
     const { traffic } = this.#provider;
     if (this.#routed.retries === 0) traffic.retrying += 1;
-    this.#routed = { ...this.#routed, retries: this.#routed.retries + 1 };
+    fill(this.#routed, { retries: this.#routed.retries + 1 });
     this.#keepKey = true;
     this.#waitedMs += afterMs;
     if (key === 'other') {
       this.#key = this.#otherKey(this.#gateway.health.nowMs()) ?? this.#key;
       this.#recordKey();
     }
-    this.#first.observer.retried(reasonOf(fault.kind));
+    this.#routed.observer.retried(reasonOf(fault.kind));
     return afterMs > 0 ? timer(afterMs) : of(undefined);
   }
 
   #fallBack(): Observable<unknown> {
     const [next, ...others] = this.#fallbacks;
     if (!next) return throwError(() => this.#decisive);
-    const { resolution, observer } = this.#first;
+    const chosen = this.#chosen;
+    const { observer } = this.#routed;
     const { provider, model } = next;
-    const reason = `${resolution.reason}; fallback, since ${nameOf(this.#routed.resolution)} could not serve`;
-    const request = { ...resolution.request, model };
+    const reason = `${chosen.reason}; fallback, since ${nameOf(this.#routed.resolution)} could not serve`;
+    const request = { ...chosen.request, model };
     observer.fellBack(next);
     this.#leave();
     this.#fallbacksLeft = others;
@@ -207,19 +208,15 @@ export class RetrySession {
     this.#counts = false;
     this.#keepKey = false;
     this.#keysTried = none;
-    this.#routed = newAttempt(
-      this.#first,
-      { ...resolution, provider, model, reason, request, warnings: [] },
-      this.#gateway,
-    );
+    newAttempt(this.#routed, { ...chosen, provider, model, reason, request, warnings: [] }, this.#gateway);
     this.#provider = this.#enter(this.#routed);
     this.#health = this.#provider.model(this.#routed.resolution.model);
-    observer.routed(this.#routed.resolution);
+    observer.routed(this.#routed);
     return of(undefined);
   }
 
   get #fallbacks(): readonly Destination[] {
-    this.#fallbacksLeft ??= fallbacksOf(this.#first.resolution, this.#gateway.config);
+    this.#fallbacksLeft ??= fallbacksOf(this.#chosen, this.#gateway.config);
     return this.#fallbacksLeft;
   }
 
@@ -236,17 +233,17 @@ export class RetrySession {
     if (this.#routed.retries > 0) traffic.retrying -= 1;
   }
 
-  /** Reports a failed attempt in the answer's header, the metrics and the log. `renderFaults` reports an only attempt itself. */
-  #report(fault: Fault, decision: RetryDecision): void {
-    const { progress, observer, id } = this.#first;
+  /** Reports a failed attempt in the answer's header and to the observer. `renderFaults` reports an only attempt itself. */
+  #report(fault: Fault, message: string, decision: RetryDecision): void {
+    const { progress, observer } = this.#routed;
     const { provider, model } = this.#routed.resolution;
     if (decision.type === 'stop' && progress.failed.length === 0) return;
     progress.failed = [...progress.failed, { provider: provider.name, model, outcome: outcomeOf(fault) }];
-    observer.fault(fault);
-    this.#gateway.log.warn(`attempt at ${provider.name},${model} failed: ${fault.message}`, {
-      requestId: id,
-      kind: fault.kind,
-      status: fault.status,
+    observer.attemptFailed({
+      provider: provider.name,
+      model,
+      fault,
+      message,
       keyNumber: provider.apiKeys.length > 1 ? provider.apiKeys.indexOf(this.#key) + 1 : undefined,
       next: this.#describe(decision),
     });

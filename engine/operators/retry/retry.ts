@@ -1,4 +1,4 @@
-import { defer, Observable, type OperatorFunction, Subscriber, take, throwError } from 'rxjs';
+import { Observable, type OperatorFunction, Subscriber, take, throwError } from 'rxjs';
 import type { Routed } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import type { Gateway } from '../../routing/gateway.ts';
@@ -19,13 +19,20 @@ export const retry = (gateway: Gateway, attempt: Attempt): OperatorFunction<Rout
       }),
   );
 
-type Attempt = (routed: Routed) => Observable<ReplyPart>;
+type Attempt = OperatorFunction<Routed, ReplyPart>;
 
 /** The next attempt, and those after it. */
 const runAttempts = (session: RetrySession, attempt: Attempt): Observable<ReplyPart> =>
   new Observable((subscriber) => {
-    defer(() => attempt(session.next())).subscribe(new RetrySubscriber(subscriber, session, attempt));
+    attempt(new Observable((routed) => emitNext(session, routed))).subscribe(
+      new RetrySubscriber(subscriber, session, attempt),
+    );
   });
+
+const emitNext = (session: RetrySession, to: Subscriber<Routed>): void => {
+  to.next(session.next());
+  to.complete();
+};
 
 /** Passes one attempt's parts on; asks the session what follows if the attempt fails. */
 class RetrySubscriber extends Subscriber<ReplyPart> {

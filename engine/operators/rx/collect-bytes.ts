@@ -1,34 +1,39 @@
 import type { OperatorFunction } from 'rxjs';
-import { operate } from './operate.ts';
-
-/** How a body is collected. */
-interface CollectOptions<O> {
-  /** Stops reading after this many bytes. */
-  readonly maxBytes?: number;
-  /** Replaces the error of a body that breaks off; if absent, the error passes. */
-  readonly failed?: (error: unknown) => O;
-}
+import { type Handlers, operate } from './stages.ts';
 
 /** Collects a body into one array and emits what `make` returns for it. */
 export const collectBytes = <O>(
   make: (body: Uint8Array) => O,
-  { maxBytes = Number.POSITIVE_INFINITY, failed }: CollectOptions<O> = {},
+  { maxBytes = Number.POSITIVE_INFINITY }: { readonly maxBytes?: number } = {},
 ): OperatorFunction<Uint8Array, O> =>
-  operate((last) => {
-    const chunks: Uint8Array[] = [];
+  operate((control) => {
+    const collected = collectedBytes(make);
     let bytes = 0;
     return {
+      ...collected,
       next(chunk) {
-        chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes < maxBytes) return undefined;
-        last();
-        return make(joinBytes(chunks));
+        if (bytes >= maxBytes) control.complete();
+        return collected.next(chunk);
       },
-      end: () => make(joinBytes(chunks)),
-      ...(failed && { failed }),
     };
   });
+
+/** The handlers that collect a body. `failed` replaces the error of a body that breaks off; if absent, the error passes. */
+export const collectedBytes = <O>(
+  make: (body: Uint8Array) => O,
+  { failed }: Pick<Handlers<Uint8Array, O>, 'failed'> = {},
+): Handlers<Uint8Array, O> => {
+  const chunks: Uint8Array[] = [];
+  return {
+    next(chunk) {
+      chunks.push(chunk);
+      return undefined;
+    },
+    end: () => make(joinBytes(chunks)),
+    ...(failed && { failed }),
+  };
+};
 
 const joinBytes = (chunks: readonly Uint8Array[]): Uint8Array => {
   const only = chunks.length === 1 ? chunks[0] : undefined;

@@ -1,7 +1,7 @@
 import type { OperatorFunction } from 'rxjs';
 import type { ReplyContext } from '../../model/context.ts';
 import type { Machine } from '../../model/machine.ts';
-import { operate } from './operate.ts';
+import { operate } from './stages.ts';
 
 /** Runs a machine over batches. Each input batch yields at most one output batch. */
 export const runMachine = <I, O>(

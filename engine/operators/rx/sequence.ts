@@ -4,69 +4,40 @@ import type { Exchange } from '../../exchange.ts';
 /** A step that turns one value into the next, synchronously or as an Observable of one value. May throw. */
 export type SequenceStep<In, Out> = (value: In) => Out | Observable<Out>;
 
-type AnyStep = SequenceStep<unknown, unknown>;
+/** A step of a list whose types the overloads of `sequence` have checked; the type of one list can't express it. */
+type UncheckedStep = SequenceStep<unknown, unknown>;
 
 /** Runs steps in order as a single operator, for one value. An operator per step would cost as much as most steps do. */
-export function sequence<A, B>(...list: readonly [SequenceStep<A, B>]): OperatorFunction<A, B>;
-export function sequence<A, B, C>(...list: readonly [SequenceStep<A, B>, SequenceStep<B, C>]): OperatorFunction<A, C>;
+export function sequence<A, B>(a: SequenceStep<A, B>): OperatorFunction<A, B>;
+export function sequence<A, B, C>(a: SequenceStep<A, B>, b: SequenceStep<B, C>): OperatorFunction<A, C>;
+export function sequence<A, B, C, D>(
+  a: SequenceStep<A, B>,
+  b: SequenceStep<B, C>,
+  c: SequenceStep<C, D>,
+): OperatorFunction<A, D>;
 export function sequence<A, B, C, D, E, F>(
-  ...list: readonly [SequenceStep<A, B>, SequenceStep<B, C>, SequenceStep<C, D>, SequenceStep<D, E>, SequenceStep<E, F>]
+  a: SequenceStep<A, B>,
+  b: SequenceStep<B, C>,
+  c: SequenceStep<C, D>,
+  d: SequenceStep<D, E>,
+  e: SequenceStep<E, F>,
 ): OperatorFunction<A, F>;
-export function sequence<A, B, C, D, E, F, G>(
-  ...list: readonly [
-    SequenceStep<A, B>,
-    SequenceStep<B, C>,
-    SequenceStep<C, D>,
-    SequenceStep<D, E>,
-    SequenceStep<E, F>,
-    SequenceStep<F, G>,
-  ]
-): OperatorFunction<A, G>;
 export function sequence<A, B, C, D, E, F, G, H>(
-  ...list: readonly [
-    SequenceStep<A, B>,
-    SequenceStep<B, C>,
-    SequenceStep<C, D>,
-    SequenceStep<D, E>,
-    SequenceStep<E, F>,
-    SequenceStep<F, G>,
-    SequenceStep<G, H>,
-  ]
+  a: SequenceStep<A, B>,
+  b: SequenceStep<B, C>,
+  c: SequenceStep<C, D>,
+  d: SequenceStep<D, E>,
+  e: SequenceStep<E, F>,
+  f: SequenceStep<F, G>,
+  g: SequenceStep<G, H>,
 ): OperatorFunction<A, H>;
-export function sequence<A, B, C, D, E, F, G, H, I>(
-  ...list: readonly [
-    SequenceStep<A, B>,
-    SequenceStep<B, C>,
-    SequenceStep<C, D>,
-    SequenceStep<D, E>,
-    SequenceStep<E, F>,
-    SequenceStep<F, G>,
-    SequenceStep<G, H>,
-    SequenceStep<H, I>,
-  ]
-): OperatorFunction<A, I>;
-export function sequence<A, B, C, D, E, F, G, H, I, J>(
-  ...list: readonly [
-    SequenceStep<A, B>,
-    SequenceStep<B, C>,
-    SequenceStep<C, D>,
-    SequenceStep<D, E>,
-    SequenceStep<E, F>,
-    SequenceStep<F, G>,
-    SequenceStep<G, H>,
-    SequenceStep<H, I>,
-    SequenceStep<I, J>,
-  ]
-): OperatorFunction<A, J>;
-export function sequence(...list: readonly SequenceStep<never, unknown>[]): OperatorFunction<never, unknown> {
-  // The overloads check that each step takes what the step before returns; the type of one list can't express it.
-  const steps = list as readonly AnyStep[];
+export function sequence(...steps: readonly UncheckedStep[]): OperatorFunction<unknown, unknown> {
   return runFrom(steps, 0);
 }
 
 /** Runs the steps from index `from` on. */
 const runFrom =
-  (list: readonly AnyStep[], from: number): OperatorFunction<unknown, unknown> =>
+  (list: readonly UncheckedStep[], from: number): OperatorFunction<unknown, unknown> =>
   (source) =>
     new Observable((subscriber) => {
       source.subscribe(new SequenceSubscriber(subscriber, list, from));
@@ -75,11 +46,11 @@ const runFrom =
 /** Runs the steps synchronously; only a step that returns an Observable costs a subscription. */
 class SequenceSubscriber extends Subscriber<unknown> {
   readonly #to: Subscriber<unknown>;
-  readonly #list: readonly AnyStep[];
+  readonly #list: readonly UncheckedStep[];
   readonly #from: number;
   #waits = false;
 
-  constructor(to: Subscriber<unknown>, list: readonly AnyStep[], from: number) {
+  constructor(to: Subscriber<unknown>, list: readonly UncheckedStep[], from: number) {
     super(to);
     this.#to = to;
     this.#list = list;

@@ -84,3 +84,15 @@ export const showPlan = ({ client, provider, model, choice, graph, fault }: Plan
   nodes: graph.nodes.map(({ work: _, about, ...node }) => ({ ...node, ...about })),
   edges: graph.edges,
 });
+
+/** Builds something once for each object, such as a plan or a gateway, and lets go of it with the object. */
+export const builtOnce = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
+  const built = new WeakMap<K, T>();
+  return (key) => {
+    const known = built.get(key);
+    if (known !== undefined) return known;
+    const made = build(key);
+    built.set(key, made);
+    return made;
+  };
+};

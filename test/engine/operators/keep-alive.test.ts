@@ -2,26 +2,27 @@ import test from 'ava';
 import { concat, delay, lastValueFrom, of, Subject, take, throwError, timer, toArray } from 'rxjs';
 import { ignoreElements } from 'rxjs/operators';
 import { Backpressure } from '../../../engine/backpressure.ts';
-import { type Exchange, newReplyProgress } from '../../../engine/exchange.ts';
+import { type Exchange, newExchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
-import { silentObserver } from '../../../engine/observer.ts';
 import { keepAlive } from '../../../engine/operators/keep-alive.ts';
+import { stages } from '../../../engine/operators/rx/stages.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
 import { until } from '../../support/until.ts';
 
-const exchange = (streaming: boolean, client: ClientProtocol = messagesClient): Exchange => ({
-  id: 'req_1',
-  seed: '00',
-  startedAtMs: 0,
-  client,
-  body: new Uint8Array(),
-  clientHeader: () => undefined,
-  backpressure: new Backpressure(),
-  progress: { ...newReplyProgress(), streaming },
-  observer: silentObserver,
-});
+const exchange = (streaming: boolean, client: ClientProtocol = messagesClient): Exchange =>
+  newExchange({
+    id: 'req_1',
+    startedAtMs: 0,
+    client,
+    body: new Uint8Array(),
+    clientHeader: () => undefined,
+    backpressure: new Backpressure(),
+    progress: { ...newReplyProgress(), streaming },
+  });
+
+const keptAlive = (asked: Exchange, everyMs: number) => stages(keepAlive(everyMs))(asked);
 
 const head: ReplyPart = { type: 'head', status: 200, headers: {} };
 const word: ReplyPart = { type: 'data', data: 'word' };
@@ -34,7 +35,7 @@ test('R2 a streaming client that hears nothing gets a head and keep-alives; the 
   const asked = exchange(true);
   const source = new Subject<ReplyPart>();
   const parts: ReplyPart[] = [];
-  source.pipe(keepAlive(asked, 40)).subscribe((part) => parts.push(part));
+  source.pipe(keptAlive(asked, 40)).subscribe((part) => parts.push(part));
   await until(() => parts.length >= 3);
   source.next(head);
   source.next(word);
@@ -47,7 +48,7 @@ test('R2 a streaming client that hears nothing gets a head and keep-alives; the 
 
 test('R2 each part starts the wait anew', async (t) => {
   const words = Array.from({ length: 20 }, () => concat(silence(100), of(word)));
-  const parts = await lastValueFrom(concat(of(head), ...words).pipe(keepAlive(exchange(true), 1_000), toArray()));
+  const parts = await lastValueFrom(concat(of(head), ...words).pipe(keptAlive(exchange(true), 1_000), toArray()));
   t.deepEqual(brief(parts), ['head', ...words.map(() => 'word')]);
 });
 
@@ -55,21 +56,21 @@ test('R2 nothing is sent inside a record, nor to a client that doesn’t stream'
   const inside = exchange(true);
   inside.progress.betweenRecords = false;
   const source = of(word).pipe(delay(70));
-  t.deepEqual(brief(await lastValueFrom(source.pipe(keepAlive(inside, 20), toArray()))), ['word']);
-  t.deepEqual(brief(await lastValueFrom(source.pipe(keepAlive(exchange(false), 20), toArray()))), ['word']);
+  t.deepEqual(brief(await lastValueFrom(source.pipe(keptAlive(inside, 20), toArray()))), ['word']);
+  t.deepEqual(brief(await lastValueFrom(source.pipe(keptAlive(exchange(false), 20), toArray()))), ['word']);
 });
 
 test('an error passes at once, and no timer is left', async (t) => {
-  const failing = throwError(() => new Error('broken')).pipe(keepAlive(exchange(true), 5));
+  const failing = throwError(() => new Error('broken')).pipe(keptAlive(exchange(true), 5));
   await t.throwsAsync(lastValueFrom(failing), { message: 'broken' });
   const asked = exchange(true);
-  of(head).pipe(delay(1_000), keepAlive(asked, 5)).subscribe().unsubscribe();
+  of(head).pipe(delay(1_000), keptAlive(asked, 5)).subscribe().unsubscribe();
   await lastValueFrom(timer(30));
   t.false(asked.progress.opened);
 });
 
 const beats = (asked: Exchange): Promise<ReplyPart[]> =>
-  lastValueFrom(silence(60_000).pipe(keepAlive(asked, 8), take(6), toArray()));
+  lastValueFrom(silence(60_000).pipe(keptAlive(asked, 8), take(6), toArray()));
 
 test('in a long silence each fourth keep-alive is an event, once the answer has begun', async (t) => {
   const comment = responsesClient.keepAlive;

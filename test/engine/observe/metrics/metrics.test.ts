@@ -21,16 +21,16 @@ test('a streamed answer from start to end', async (t) => {
   const { clock, metrics, lines } = open();
   const observer = metrics.started('messages');
   clock.ms += 3;
-  observer.routed(route);
+  observer.routed({ resolution: route });
   observer.called();
   clock.ms += 400;
-  observer.upstreamByte();
+  observer.chunk();
   clock.ms += 1;
   observer.opened();
   observer.firstByte();
   t.deepEqual(await lines('streams_active'), ['switchyard_streams_active 1']);
   clock.ms += 2000;
-  observer.upstreamByte();
+  observer.chunk();
   observer.firstByte();
   observer.usage({ input: 5, cacheRead: 7, cacheWrite: 0, output: 11, reasoning: 3 });
   observer.finished(200);
@@ -56,11 +56,11 @@ test('a streamed answer from start to end', async (t) => {
 test('the upstream is to blame for all of an answer that must be whole before it goes out', async (t) => {
   const { clock, metrics, lines } = open();
   const observer = metrics.started('chat');
-  observer.routed(route);
+  observer.routed({ resolution: route });
   observer.called();
   for (let piece = 0; piece < 5; piece += 1) {
     clock.ms += 100;
-    observer.upstreamByte();
+    observer.chunk();
   }
   clock.ms += 2;
   observer.firstByte();
@@ -73,7 +73,7 @@ test('buckets are cumulative, their bounds inclusive, and the last one holds all
   const { clock, metrics, lines } = open();
   for (const ms of [100, 101, 700_000]) {
     const observer = metrics.started('chat');
-    observer.routed(route);
+    observer.routed({ resolution: route });
     clock.ms += ms;
     observer.finished(200);
   }
@@ -88,7 +88,7 @@ test('a request that was never routed, and one whose client went', async (t) => 
   const { metrics, lines } = open();
   metrics.started('chat').finished(400);
   const gone = metrics.started('responses');
-  gone.routed(route);
+  gone.routed({ resolution: route });
   gone.finished(499);
   t.deepEqual(await lines('requests_total'), [
     'switchyard_requests_total{route="chat",provider="none",model="none",scenario="none",status="400"} 1',
@@ -101,7 +101,7 @@ test('a request that was never routed, and one whose client went', async (t) => 
 test('a fault of ours is no upstream error, and one seen twice counts once', async (t) => {
   const { metrics, lines } = open();
   const observer = metrics.started('chat');
-  observer.routed(route);
+  observer.routed({ resolution: route });
   const garbled: Fault = { kind: 'upstream-garbled', message: '' };
   observer.fault(garbled);
   observer.fault(garbled);
@@ -118,7 +118,7 @@ test('models that only clients name are one series', async (t) => {
   const { metrics, lines } = open();
   for (let count = 0; count < 50; count += 1) {
     const observer = metrics.started('chat');
-    observer.routed({ ...route, model: `made-up-${count}` });
+    observer.routed({ resolution: { ...route, model: `made-up-${count}` } });
     observer.finished(404);
   }
   t.deepEqual(await lines('requests_total'), [
@@ -150,6 +150,14 @@ switchyard_losses_total{stage="a\\\\b\\"c",field="d\\ne"} 2
 
 # HELP switchyard_request_duration_seconds `),
   );
+});
+
+test('labels are escaped', async (t) => {
+  const { metrics, lines } = open();
+  const observer = metrics.started('chat');
+  observer.routed({ resolution: { ...route, provider: { name: 'a"b\\c\nd', models: ['m'] } } });
+  observer.finished(200);
+  t.regex((await lines('requests_total'))[0] ?? '', /provider="a\\"b\\\\c\\nd"/);
 });
 
 test('reloads by their result; all names are told from the start, with those of the process', async (t) => {

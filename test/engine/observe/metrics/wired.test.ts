@@ -1,39 +1,15 @@
 import test, { type ExecutionContext } from 'ava';
-import { type OperatorFunction, of, pipe } from 'rxjs';
 import { request } from 'undici';
-import { type Answered, newReplyProgress } from '../../../../engine/exchange.ts';
-import type { ReplyPart } from '../../../../engine/http/endpoint.ts';
+import { modelEndpoint } from '../../../../engine/endpoints/model.ts';
 import { createMetrics } from '../../../../engine/observe/metrics/metrics.ts';
-import type { Observer } from '../../../../engine/observer.ts';
-import { callUpstream } from '../../../../engine/operators/call-upstream.ts';
-import { decode } from '../../../../engine/operators/decode.ts';
-import { encodeRequest } from '../../../../engine/operators/encode-request.ts';
-import { endOnFault } from '../../../../engine/operators/end-on-fault.ts';
-import { measurePassThrough } from '../../../../engine/operators/inspect-passthrough.ts';
-import { keepAlive } from '../../../../engine/operators/keep-alive.ts';
-import {
-  measureBytes,
-  measureCall,
-  measureEvents,
-  measureReply,
-  measureRoute,
-} from '../../../../engine/operators/observe.ts';
-import { canPassThrough, passThrough } from '../../../../engine/operators/pass-through.ts';
-import { readEvents } from '../../../../engine/operators/read-events.ts';
-import { renderFaults } from '../../../../engine/operators/render-faults.ts';
-import { route } from '../../../../engine/operators/route.ts';
-import { sequence } from '../../../../engine/operators/rx/sequence.ts';
-import { transformRequest } from '../../../../engine/operators/transform-request.ts';
-import { newEnding } from '../../../../engine/operators/until-end.ts';
-import { encodeEvents, writeReply } from '../../../../engine/operators/write-reply.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { configOf, gatewayOf } from '../../../support/gateway-of.ts';
 import { until } from '../../../support/until.ts';
 import { recordedAnswer, type Script, startUpstream } from '../../../support/upstream.ts';
-import { endpoint, serve } from '../../http/rig.ts';
+import { serve } from '../../http/rig.ts';
 
-/** The pipeline's main steps with every counter in its place, before an upstream of Messages (`p`) and one of Chat (`c`). */
-const open = async (t: ExecutionContext, script: Script) => {
+/** An endpoint whose requests are counted, before an upstream of Messages (`p`) and one of Chat (`c`). */
+const open = async (t: ExecutionContext, script: Script, retries = 0) => {
   const upstream = await startUpstream(script);
   t.teardown(upstream.close);
   const config = configOf({
@@ -42,47 +18,11 @@ const open = async (t: ExecutionContext, script: Script) => {
       { name: 'c', baseUrl: upstream.url, apiKey: 'k', models: ['n'] },
     ],
     transformers: [{ name: 'anthropic', provider: 'p' }],
+    RETRY: { attempts: retries },
   });
   const gateway = gatewayOf(t, config);
   const metrics = createMetrics();
-  const passOn = (answered: Answered, observer: Observer): OperatorFunction<Uint8Array, ReplyPart> =>
-    pipe(measurePassThrough(answered, observer), passThrough(answered));
-  const convert = (answered: Answered, observer: Observer): OperatorFunction<Uint8Array, ReplyPart> =>
-    pipe(readEvents(answered, newEnding()), measureEvents(observer), endOnFault(answered), encodeEvents(answered));
-  const messages = endpoint(({ id, startedAtMs, body, headers, backpressure }) => {
-    const observer = metrics.started('messages');
-    const exchange = {
-      id,
-      seed: '0123456789abcdef01234567',
-      startedAtMs,
-      client: messagesClient,
-      body,
-      clientHeader: (name: string) => headers[name],
-      backpressure,
-      progress: newReplyProgress(),
-      observer,
-    };
-    return of(exchange).pipe(
-      sequence(
-        decode(256),
-        route(gateway),
-        measureRoute(observer),
-        transformRequest(gateway),
-        encodeRequest(),
-        measureCall(observer),
-      ),
-      callUpstream(gateway),
-      writeReply(gateway, (answered) =>
-        pipe(
-          measureBytes(observer),
-          canPassThrough(answered) ? passOn(answered, observer) : convert(answered, observer),
-        ),
-      ),
-      keepAlive(exchange, 15_000),
-      renderFaults(exchange, gateway),
-      measureReply(observer, exchange.progress),
-    );
-  });
+  const messages = modelEndpoint(messagesClient, () => gateway, metrics);
   const { port } = await serve(t, [{ method: 'POST', path: '/v1/messages', endpoint: messages }]);
   const post = (model: string, stream: boolean) =>
     request(`http://127.0.0.1:${port}/v1/messages`, {
@@ -145,10 +85,21 @@ test("the upstream's fault is counted by its kind, the answer by the client's st
   ]);
 });
 
+test('each failed attempt counts once, the last one too', async (t) => {
+  const failing = () => ({ status: 529, headers: { 'retry-after-ms': '1' }, pieces: ['{}'] });
+  const { post, lines } = await open(t, failing, 2);
+  await (await post('p,m', true)).body.dump();
+  t.deepEqual(await lines('upstream_errors_total'), [
+    'switchyard_upstream_errors_total{provider="p",kind="upstream-overloaded"} 3',
+  ]);
+});
+
 for (const model of ['p,m', 'c,n']) {
   test(`a stream that breaks off counts as one fault, though its status was good: ${model}`, async (t) => {
     const begun =
-      model === 'p,m' ? 'event: ping\ndata: {"type":"ping"}\n\n' : 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n';
+      model === 'p,m'
+        ? 'event: message_start\ndata: {"type":"message_start","message":{}}\n\n'
+        : 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n';
     const { post, lines } = await open(t, () => ({
       headers: { 'content-type': 'text/event-stream' },
       pieces: [begun, 50],

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { concat, defer, NEVER, type Observable, of, Subject, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { Backpressure } from '../../../../engine/backpressure.ts';
-import { newReplyProgress, type Routed } from '../../../../engine/exchange.ts';
+import { newExchange, type Routed } from '../../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../../engine/http/endpoint.ts';
 import { type Fault, FaultError } from '../../../../engine/model/fault.ts';
-import { silentObserver } from '../../../../engine/observer.ts';
 import { decode } from '../../../../engine/operators/decode.ts';
 import { retry } from '../../../../engine/operators/retry/retry.ts';
 import { route } from '../../../../engine/operators/route.ts';
+import { flatMapOne } from '../../../../engine/operators/rx/flat-map-one.ts';
 import { sequence } from '../../../../engine/operators/rx/sequence.ts';
 import type { Gateway } from '../../../../engine/routing/gateway.ts';
 import { createUpstreamHealth } from '../../../../engine/upstream/health/health.ts';
@@ -36,21 +36,19 @@ const open = (t: ExecutionContext, nowMs: () => number, more: object = {}): Gate
     { health: createUpstreamHealth({ nowMs, random: () => 0.5 }) },
   );
 
-const exchange = (model = 'any') => ({
-  id: 'id',
-  seed: '0'.repeat(24),
-  startedAtMs: 0,
-  client: messagesClient,
-  body: Buffer.from(JSON.stringify({ model, max_tokens: 1, messages: [{ role: 'user', content: 'x' }] })),
-  clientHeader: () => undefined,
-  backpressure: new Backpressure(),
-  progress: newReplyProgress(),
-  observer: silentObserver,
-});
+const exchange = (model = 'any') =>
+  newExchange({
+    id: 'id',
+    startedAtMs: 0,
+    client: messagesClient,
+    body: Buffer.from(JSON.stringify({ model, max_tokens: 1, messages: [{ role: 'user', content: 'x' }] })),
+    clientHeader: () => undefined,
+    backpressure: new Backpressure(),
+  });
 
 /** One request whose tries are what `attempt` makes of them. */
 const run = (gateway: Gateway, attempt: (routed: Routed) => Observable<ReplyPart>, asked = exchange()) =>
-  of(asked).pipe(sequence(decode(9), route(gateway)), retry(gateway, attempt));
+  of(asked).pipe(sequence(decode(gateway.config), route(gateway)), retry(gateway, flatMapOne(attempt)));
 
 const faulty = (fault: Partial<Fault>): Observable<never> =>
   throwError(() => new FaultError({ kind: 'upstream-error', message: 'trouble', ...fault }));

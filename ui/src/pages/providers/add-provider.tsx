@@ -33,7 +33,7 @@ export const AddProvider = ({
                   })
                 }
               >
-                {vendorTitles[name] ?? name}
+                {firstStart.title}
               </Button>
             ),
         )}
@@ -49,15 +49,6 @@ export const AddProvider = ({
       </div>
     </Panel>
   );
-};
-
-const vendorTitles: Readonly<Record<string, string>> = {
-  openai: 'OpenAI',
-  anthropic: 'Anthropic',
-  gemini: 'Google Gemini',
-  deepseek: 'DeepSeek',
-  groq: 'Groq',
-  openrouter: 'OpenRouter',
 };
 
 /** Makes the name unique, ignoring case. */

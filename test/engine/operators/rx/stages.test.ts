@@ -1,6 +1,6 @@
 import test from 'ava';
 import { concat, NEVER, Observable, of, Subject, Subscription, throwError } from 'rxjs';
-import { type Handlers, operate } from '../../../../engine/operators/rx/operate.ts';
+import { type Handlers, operate, type StageControl } from '../../../../engine/operators/rx/stages.ts';
 
 /** What a subscriber sees: values, then `|` for an end or the error's message. */
 const seen = (source: Observable<unknown>): string => {
@@ -21,7 +21,7 @@ const broken = throwError(() => new Error('broken'));
 const cases: readonly (readonly [
   title: string,
   source: Observable<number>,
-  start: (last: () => void) => Handlers<number, string>,
+  start: (control: StageControl<string>) => Handlers<number, string>,
   expected: string,
 ])[] = [
   ['each value is worked on', of(1, 2), () => ({ next: (n) => `n${n}` }), 'n1 n2 |'],
@@ -37,14 +37,14 @@ const cases: readonly (readonly [
   [
     'the work ends the stream, and does nothing more',
     of(1, 2, 3),
-    (last) => ({
+    (control) => ({
       next(n) {
-        if (n === 2) last();
+        if (n === 2) control.complete();
         return n === 3 ? boom() : `n${n}`;
       },
       end: () => 'z',
     }),
-    'n1 n2 |',
+    'n1 n2 z |',
   ],
 ];
 for (const [title, source, start, expected] of cases) {
@@ -94,9 +94,9 @@ test('the source is let go when nobody listens any more, and when the work has f
     letGo((source) =>
       source
         .pipe(
-          operate((last) => ({
+          operate((control) => ({
             next(n) {
-              last();
+              control.complete();
               return n;
             },
           })),

@@ -1,0 +1,77 @@
+import { type Fault, FaultError } from '../model/fault.ts';
+import type { Losses } from '../model/loss.ts';
+import type { ObservedCall, ObservedFailure, Watcher } from '../observer.ts';
+import type { Gateway } from '../routing/gateway.ts';
+
+/** Logs one request's destination, failures and losses in the application log, and counts the losses. */
+export class RequestLog implements Watcher {
+  readonly #requestId: string;
+  readonly #gateway: Pick<Gateway, 'log' | 'losses'>;
+  #losses: Losses | undefined;
+  /** Losses that are logged. */
+  #logged = 0;
+
+  constructor(requestId: string, gateway: Pick<Gateway, 'log' | 'losses'>) {
+    this.#requestId = requestId;
+    this.#gateway = gateway;
+  }
+
+  /** Logs the destination, the reason and the losses; once per destination, not per retry. */
+  encoded({ client, progress, resolution, passThrough, context, call, retries }: ObservedCall): void {
+    const { log, losses } = this.#gateway;
+    this.#logReplyLosses();
+    this.#losses = context.losses;
+    this.#logged = context.losses.size;
+    if (retries > 0) return;
+    const { provider, model, scenario, reason, tokens, warnings } = resolution;
+    const { list } = context.losses;
+    log.routed({
+      requestId: this.#requestId,
+      provider: provider.name,
+      model,
+      client: client.wire,
+      asked: progress.asked,
+      scenario,
+      reason,
+      tokens,
+      url: call.url.origin + call.url.pathname,
+      relays: passThrough,
+      losses: list.length > 0 ? list : undefined,
+    });
+    if (list.length > 0) losses.count(list);
+    for (const warning of warnings) log.warn(warning, { requestId: this.#requestId });
+  }
+
+  attemptFailed({ provider, model, fault, message, keyNumber, next }: ObservedFailure): void {
+    const { kind, status } = fault;
+    const fields = { requestId: this.#requestId, kind, status, keyNumber, next };
+    this.#gateway.log.warn(`attempt at ${provider},${model} failed: ${message}`, fields);
+  }
+
+  stageFailed({ message, kind }: Fault, cause: unknown): void {
+    const stack = cause instanceof Error ? cause.stack : cause;
+    this.#gateway.log.error(message, { requestId: this.#requestId, kind, stack });
+  }
+
+  failed({ kind, message, status, param }: Fault, error: unknown): void {
+    const { log } = this.#gateway;
+    const fields = { requestId: this.#requestId, kind, status, param };
+    if (!(error instanceof FaultError)) log.error('internal error', { ...fields, stack: stackOf(error) });
+    else if (error.cause !== undefined) log.error(message, { ...fields, stack: stackOf(error.cause) });
+    else log.warn(message, fields);
+  }
+
+  finished(): void {
+    this.#logReplyLosses();
+  }
+
+  #logReplyLosses(): void {
+    if (!this.#losses || this.#losses.size === this.#logged) return;
+    const losses = this.#losses.list.slice(this.#logged);
+    this.#logged = this.#losses.size;
+    this.#gateway.log.info('losses in the answer', { requestId: this.#requestId, losses });
+    this.#gateway.losses.count(losses);
+  }
+}
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

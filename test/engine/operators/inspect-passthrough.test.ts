@@ -1,0 +1,108 @@
+import test, { type ExecutionContext } from 'ava';
+import { lastValueFrom, toArray } from 'rxjs';
+import { Backpressure } from '../../../engine/backpressure.ts';
+import { newExchange } from '../../../engine/exchange.ts';
+import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
+import type { Usage } from '../../../engine/model/usage.ts';
+import { playRecording } from '../../../engine/observe/history/replay.ts';
+import { Observers } from '../../../engine/observer.ts';
+import { upTo } from '../../../engine/operators/inspect-passthrough.ts';
+import { readUsage } from '../../../engine/operators/read-events.ts';
+import { createPipeline } from '../../../engine/pipeline.ts';
+import { chatClient, chatUpstream, plainDialect } from '../../../protocols/chat/index.ts';
+import { messagesClient, messagesUpstream } from '../../../protocols/messages/index.ts';
+import { responsesClient, responsesUpstream } from '../../../protocols/responses/index.ts';
+import { replyContext } from '../../support/context.ts';
+import { configOf, gatewayOf } from '../../support/gateway-of.ts';
+import { decodeRecording, type Recording, recordingsOf } from '../../support/recordings.ts';
+
+const read = (bytes: number, chunks: readonly string[]): readonly string[] => {
+  const seen: string[] = [];
+  const reader = upTo(bytes, {
+    next: (chunk) => seen.push(Buffer.from(chunk).toString()),
+    complete: () => seen.push('end'),
+  });
+  for (const chunk of chunks) reader.next(Buffer.from(chunk));
+  reader.complete();
+  return seen;
+};
+
+test('an answer within the bound is read along to its end', (t) => {
+  t.deepEqual(read(6, ['abc', 'def']), ['abc', 'def', 'end']);
+});
+
+test('an answer beyond the bound is let go: neither its rest nor its end is read', (t) => {
+  t.deepEqual(read(6, ['abc', 'defg', 'h', '']), ['abc']);
+});
+
+/** Serves a recording to a client of the same format, in chunks; what the client gets and what is reported. */
+const pass = async (
+  t: ExecutionContext,
+  format: string,
+  client: ClientProtocol,
+  recording: Recording,
+  chunkBytes: number,
+) => {
+  const config = configOf({
+    Providers: [{ name: 'p', baseUrl: 'http://127.0.0.1:1', apiKey: 'k', models: ['m'] }],
+    transformers: [
+      { name: format, provider: 'p', ...(client === responsesClient && { options: { api: 'responses' } }) },
+    ],
+  });
+  const { bytes, streamed } = recording;
+  const chunks = [];
+  for (let from = 0; from < bytes.length; from += chunkBytes) {
+    chunks.push({ atMs: 0, bytes: bytes.subarray(from, from + chunkBytes) });
+  }
+  const headers = { 'content-type': streamed ? 'text/event-stream' : 'application/json' };
+  const answer = { status: 200, headers, headMs: 0, chunks, fault: undefined };
+  const gateway = { ...gatewayOf(t, config), upstreams: playRecording(answer, 0) };
+  const said = [{ role: 'user', content: 'hi' }];
+  const body = { model: 'p,m', stream: streamed, max_tokens: 9, messages: said, input: 'hi' };
+  let usage: Usage | undefined;
+  let passed: unknown;
+  const exchange = newExchange({
+    id: 'i',
+    startedAtMs: 0,
+    client,
+    body: Buffer.from(JSON.stringify({ ...body, [client === responsesClient ? 'messages' : 'input']: undefined })),
+    clientHeader: () => undefined,
+    backpressure: new Backpressure(),
+    observer: new Observers([
+      {
+        usage: (counted) => {
+          usage = counted;
+        },
+        answered: (passThrough) => {
+          passed = passThrough;
+        },
+      },
+    ]),
+  });
+  const parts = await lastValueFrom(createPipeline(gateway)(exchange).pipe(toArray()));
+  const data = parts.map((part) => (part.type === 'data' ? part.data : part.type === 'whole' ? part.body : ''));
+  return { passed, usage, bytes: Buffer.concat(data.map((one) => Buffer.from(one))) };
+};
+
+const wires: readonly (readonly [string, string, ClientProtocol, UpstreamProtocol])[] = [
+  ['anthropic', 'anthropic', messagesClient, messagesUpstream],
+  ['openai-chat', 'openai', chatClient, chatUpstream(plainDialect)],
+  ['openai-responses', 'openai', responsesClient, responsesUpstream],
+];
+for (const [recordings, format, client, upstream] of wires) {
+  const whole = recordingsOf(recordings).filter(({ status, expected }) => status === 200 && !expected.error_event);
+  for (const recording of whole) {
+    test(`a recorded answer passes unchanged, and its usage is reported: ${recordings}/${recording.name}`, async (t) => {
+      const events = decodeRecording(recording, upstream, replyContext());
+      const expected = events.reduce<Usage>((usage, event) => readUsage(event, usage), {});
+      for (const chunkBytes of [997, 60_000]) {
+        const { passed, usage, bytes } = await pass(t, format, client, recording, chunkBytes);
+        t.like(passed, { reply: true });
+        t.deepEqual(usage, expected);
+        // What follows the terminal record is left out.
+        t.true(bytes.equals(recording.bytes.subarray(0, bytes.length)));
+        t.true(bytes.length + 64 > recording.bytes.length);
+      }
+    });
+  }
+}
