@@ -4,7 +4,7 @@ import type { Protocol } from '../../api/protocols.ts';
 import { type Run, runRequest } from './run.ts';
 
 /** The latest requests and their responses. */
-interface Runs {
+export interface Runs {
   /** In the order they were sent. */
   readonly list: readonly Run[];
   readonly running: boolean;

@@ -1,0 +1,117 @@
+import { useState } from 'react';
+import { shortProtocolTitles } from '../../api/protocols.ts';
+import { Button } from '../../parts/button.tsx';
+import { CheckField } from '../../parts/field.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { BodyEditor } from './body-editor.tsx';
+import { composeBody } from './compose-body.ts';
+import { type Target, targets } from './draft.ts';
+import { PromptForm } from './prompt-form.tsx';
+import { SentPrompts } from './sent-prompts.tsx';
+import type { PromptState } from './use-prompt.ts';
+
+interface PromptPanelProps {
+  readonly state: PromptState;
+  readonly running: boolean;
+  readonly onStop: () => void;
+}
+
+/** Edits and sends the prompt. */
+export const PromptPanel = (props: PromptPanelProps) => {
+  const { target, sent, setTarget, send, pick } = props.state;
+  return (
+    <Panel
+      title="Prompt"
+      className="prompt"
+      actions={
+        <Segmented
+          label="Protocol"
+          value={target}
+          onChange={setTarget}
+          options={targets.map((one) => ({ value: one, label: targetTitle(one) }))}
+        />
+      }
+    >
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles keys from every field inside */}
+      <div
+        className="stack"
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          send();
+        }}
+      >
+        <RequestFields state={props.state} />
+        <SendRow {...props} />
+        <SentPrompts list={sent} onPick={pick} />
+      </div>
+    </Panel>
+  );
+};
+
+const targetTitle = (target: Target): string => (target === 'all' ? 'All three' : shortProtocolTitles[target]);
+
+/** The form; for one protocol, also the body that it makes. */
+const RequestFields = ({ state }: { readonly state: PromptState }) => {
+  const { target, prompt, picture, models, written, changePrompt, setPicture, write } = state;
+  const [view, setView] = useState<'form' | 'body'>('form');
+  const form = (
+    <PromptForm
+      prompt={prompt}
+      onChange={changePrompt}
+      picture={picture}
+      onPicture={setPicture}
+      models={models}
+      onForm={written === undefined ? undefined : () => write(undefined)}
+    />
+  );
+  if (target === 'all') return form;
+  return (
+    <Tabs
+      label="Request"
+      shown={view}
+      onShow={setView}
+      tabs={[
+        { name: 'form', title: 'Form' },
+        { name: 'body', title: written === undefined ? 'JSON body' : 'JSON body (edited)' },
+      ]}
+    >
+      {view === 'form' ? (
+        form
+      ) : (
+        <BodyEditor
+          protocol={target}
+          written={written}
+          composed={composeBody(target, prompt, picture)}
+          onChange={write}
+        />
+      )}
+    </Tabs>
+  );
+};
+
+const SendRow = ({ state, running, onStop }: PromptPanelProps) => {
+  const { target, problem, capture, send, setCapture } = state;
+  return (
+    <div className="row prompt-send">
+      {running ? (
+        <Button icon="stop" onClick={onStop}>
+          Stop
+        </Button>
+      ) : (
+        <Button look="primary" icon="play" disabled={problem !== undefined} onClick={send}>
+          {target === 'all' ? 'Send all three' : 'Send'}
+        </Button>
+      )}
+      <CheckField
+        label="Record trace"
+        title="Each stage can be inspected afterwards"
+        checked={capture}
+        onChange={setCapture}
+      />
+      <span className="soft small">{problem ?? 'or press Ctrl+Enter'}</span>
+    </div>
+  );
+};
