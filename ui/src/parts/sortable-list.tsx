@@ -1,8 +1,9 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useId } from 'react';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { Icon } from './icon.tsx';
 import './sortable-list.css';
+import { type Sorting, useSorting } from './use-sorting.ts';
 
 /** A row of a sortable list. */
 export interface SortableRow {
@@ -32,135 +33,97 @@ export const SortableList = ({
   readonly onRemove: (at: number) => void;
 }) => {
   const id = useId();
-  const list = useRef<HTMLOListElement>(null);
-  const refocus = useRef<{ readonly at: number; readonly control: string }>(undefined);
-  const [dragged, setDragged] = useState<number>();
-  const [over, setOver] = useState<number>();
-  const [said, setSaid] = useState('');
-
-  useEffect(() => {
-    const wish = refocus.current;
-    if (!wish) return;
-    refocus.current = undefined;
-    const row = list.current?.children.item(wish.at);
-    const control = row?.querySelector<HTMLElement>(`[data-control="${wish.control}"]:not(:disabled)`);
-    (control ?? row?.querySelector<HTMLElement>('[data-control]:not(:disabled)'))?.focus();
-  });
-
-  const move = (from: number, to: number, control?: string): void => {
-    if (to < 0 || to >= rows.length || from === to) return;
-    if (control !== undefined) refocus.current = { at: to, control };
-    onMove(from, to);
-    setSaid(`${rows[from]?.name ?? ''} moved to position ${to + 1} of ${rows.length}.`);
-  };
-  const onKeyDown = (event: KeyboardEvent, at: number): void => {
-    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (step === undefined || !event.altKey) return;
-    event.preventDefault();
-    const control = event.target instanceof HTMLElement ? event.target.dataset.control : undefined;
-    move(at, at + step, control ?? 'name');
-  };
-
+  const sorting = useSorting({ names: rows.map(({ name }) => name), onMove, onRemove });
   return (
     <div className="sortable">
-      <ol ref={list} className="sortable-rows" aria-label={label}>
-        {rows.map(({ key, name, head, body, open = false, onToggle, path }, at) => (
-          <li
-            key={key}
-            className={classNames(
-              'sortable-row',
-              dragged === at && 'sortable-dragged',
-              over === at &&
-                dragged !== undefined &&
-                dragged !== at &&
-                (dragged < at ? 'sortable-after' : 'sortable-before'),
-            )}
-            onKeyDown={(event) => onKeyDown(event, at)}
-            onDragOver={(event) => {
-              if (dragged === undefined) return;
-              event.preventDefault();
-              setOver(at);
-            }}
-            onDrop={(event) => {
-              event.preventDefault();
-              if (dragged !== undefined) move(dragged, at);
-              setDragged(undefined);
-            }}
-          >
-            <div className="sortable-head">
-              {/* biome-ignore lint/a11y/noStaticElementInteractions: for pointers only; buttons and keys do the same */}
-              <span
-                className="sortable-grip"
-                title="Drag to reorder, or press Alt and an arrow key"
-                draggable
-                onDragStart={(event) => {
-                  event.dataTransfer.effectAllowed = 'move';
-                  event.dataTransfer.setData('text/plain', name);
-                  const row = event.currentTarget.closest('li');
-                  if (row) event.dataTransfer.setDragImage(row, 12, 12);
-                  setDragged(at);
-                }}
-                onDragEnd={() => {
-                  setDragged(undefined);
-                  setOver(undefined);
-                }}
-              >
-                <Icon name="grip" />
-              </span>
-              {onToggle ? (
-                <button
-                  type="button"
-                  className="sortable-name"
-                  data-control="name"
-                  data-path={path}
-                  aria-expanded={open}
-                  aria-controls={open ? `${id}-${key}` : undefined}
-                  onClick={onToggle}
-                >
-                  <Icon name={open ? 'down' : 'right'} />
-                  <span className="sortable-title">{head}</span>
-                </button>
-              ) : (
-                <div className="sortable-title">{head}</div>
+      <ol ref={sorting.list} className="sortable-rows" aria-label={label}>
+        {rows.map((row, at) => {
+          const { key, body, open = false } = row;
+          const bodyId = `${id}-${key}`;
+          const side = sorting.dropSide(at);
+          return (
+            <li
+              key={key}
+              className={classNames(
+                'sortable-row',
+                sorting.isDragged(at) && 'sortable-dragged',
+                side !== undefined && `sortable-${side}`,
               )}
-              <span className="sortable-buttons">
-                <IconButton
-                  icon="up"
-                  label={`Move ${name} up`}
-                  data-control="up"
-                  disabled={at === 0}
-                  onClick={() => move(at, at - 1, 'up')}
-                />
-                <IconButton
-                  icon="down"
-                  label={`Move ${name} down`}
-                  data-control="down"
-                  disabled={at === rows.length - 1}
-                  onClick={() => move(at, at + 1, 'down')}
-                />
-                <IconButton
-                  icon="remove"
-                  label={`Remove ${name}`}
-                  data-control="remove"
-                  onClick={() => {
-                    if (rows.length > 1) refocus.current = { at: Math.min(at, rows.length - 2), control: 'name' };
-                    onRemove(at);
-                    setSaid(`${name} removed.`);
-                  }}
-                />
-              </span>
-            </div>
-            {open && body !== undefined && (
-              <div id={`${id}-${key}`} className="sortable-body">
-                {body}
+              {...sorting.rowEvents(at)}
+            >
+              <div className="sortable-head">
+                <span
+                  className="sortable-grip"
+                  title="Drag to reorder, or press Alt and an arrow key"
+                  draggable
+                  {...sorting.gripEvents(at)}
+                >
+                  <Icon name="grip" />
+                </span>
+                <RowTitle row={row} bodyId={bodyId} />
+                <RowButtons name={row.name} at={at} count={rows.length} sorting={sorting} />
               </div>
-            )}
-          </li>
-        ))}
+              {open && body !== undefined && (
+                <div id={bodyId} className="sortable-body">
+                  {body}
+                </div>
+              )}
+            </li>
+          );
+        })}
       </ol>
       <p className="unseen" role="status">
-        {said}
+        {sorting.said}
       </p>
     </div>
   );
 };
+
+const RowTitle = ({ row, bodyId }: { readonly row: SortableRow; readonly bodyId: string }) => {
+  const { head, open = false, onToggle, path } = row;
+  if (!onToggle) return <div className="sortable-title">{head}</div>;
+  return (
+    <button
+      type="button"
+      className="sortable-name"
+      data-control="name"
+      data-path={path}
+      aria-expanded={open}
+      aria-controls={open ? bodyId : undefined}
+      onClick={onToggle}
+    >
+      <Icon name={open ? 'down' : 'right'} />
+      <span className="sortable-title">{head}</span>
+    </button>
+  );
+};
+
+const RowButtons = ({
+  name,
+  at,
+  count,
+  sorting,
+}: {
+  readonly name: string;
+  readonly at: number;
+  readonly count: number;
+  readonly sorting: Sorting;
+}) => (
+  <span className="sortable-buttons">
+    <IconButton
+      icon="up"
+      label={`Move ${name} up`}
+      data-control="up"
+      disabled={at === 0}
+      onClick={() => sorting.move(at, at - 1, 'up')}
+    />
+    <IconButton
+      icon="down"
+      label={`Move ${name} down`}
+      data-control="down"
+      disabled={at === count - 1}
+      onClick={() => sorting.move(at, at + 1, 'down')}
+    />
+    <IconButton icon="remove" label={`Remove ${name}`} data-control="remove" onClick={() => sorting.remove(at)} />
+  </span>
+);

@@ -7,7 +7,7 @@ import { filterRecords, type LogFilter } from './log-filter.ts';
 import { followLog, type TailState } from './log-tail.ts';
 
 /** A log file that is followed while the component is mounted. */
-interface OpenLog {
+export interface OpenLog {
   readonly view: LogView;
   readonly tail: TailState;
   /** All lines, filtered or not. */
