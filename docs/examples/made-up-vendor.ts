@@ -23,7 +23,7 @@ export const hillside = format({
   name: 'hillside',
   hosts: ['api.hillside.example'],
   firstStart: {
-    title: 'Made-up',
+    title: 'Hillside',
     variable: 'HILLSIDE_API_KEY',
     baseUrl: 'https://api.hillside.example/v1',
     models: ['hill-1', 'hill-1-think'],
