@@ -16,8 +16,8 @@ const nodeBytes = 64;
 const copiesOf = (bytes: number): number => (bytes < largeBytes ? copiesHeld : copiesOfLarge);
 
 /**
- * The memory budget for the bodies of all active requests: many large ones can't exhaust memory. A body counts in full while it
- * is converted, as its bytes alone while the answer is awaited, and not at all once the answer has begun.
+ * The memory budget for the bodies of all active requests: many large ones can't exhaust memory. A body counts in full until its
+ * answer has begun, and once its size after that: the answer's conversion may read the values parsed from it.
  */
 export class BodyBudget {
   /** Bytes held by all claims. */

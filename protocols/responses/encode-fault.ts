@@ -58,12 +58,12 @@ export const wireError = (fault: Fault): JsonObject => {
   return { message: fault.message, type, param: fault.param ?? null, code: codeOf(fault) };
 };
 
-/** Clients act on these codes, so an upstream's own code doesn't replace them. */
+/** Clients act on these codes, so an upstream's own code doesn't replace them; nor does an empty one replace any. */
 const fixedCodes: ReadonlySet<FaultKind> = new Set<FaultKind>(['upstream-context']);
 
 const codeOf = ({ kind, code }: Fault): string | null => {
   const { code: usual }: Wording = wire[kind];
-  return fixedCodes.has(kind) ? usual : (code ?? usual);
+  return fixedCodes.has(kind) ? usual : code || usual;
 };
 
 const statusOf = ({ kind, status }: Fault): number => {
@@ -77,8 +77,7 @@ const overloaded = 529;
 
 /** The `error` member of a failed response. */
 export const failure = (fault: Fault): { readonly code: string; readonly message: string } => {
-  const { code }: Wording = wire[fault.kind];
-  return { code: codeOf(fault) || code || 'invalid_prompt', message: fault.message };
+  return { code: codeOf(fault) ?? 'invalid_prompt', message: fault.message };
 };
 
 /**
