@@ -61,7 +61,7 @@ export const inspectStream =
       failed: (error) => pass(records.close(error)),
       over() {
         ending.over();
-        observer.usage(streamUsage(answered, kept));
+        observer.usage(readableUsage(answered, kept));
       },
     };
   };
@@ -246,6 +246,15 @@ class HeadAndTail {
     return Buffer.concat(this.#head);
   }
 }
+
+/** The usage, as far as the records can be decoded: one that is nested too deeply exhausts the stack. */
+const readableUsage = (answered: Answered, kept: HeadAndTail): Usage => {
+  try {
+    return streamUsage(answered, kept);
+  } catch {
+    return {};
+  }
+};
 
 /**
  * Where the middle is missing, the tail is decoded right after the first record. A machine may give up at such a gap, so records

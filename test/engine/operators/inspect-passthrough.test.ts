@@ -106,3 +106,18 @@ for (const [recordings, format, client, upstream] of wires) {
     });
   }
 }
+
+test('a passing record that is nested too deeply to be decoded passes, and nothing throws at the end', async (t) => {
+  const deep = 200_000;
+  const nested = `${'['.repeat(deep)}${']'.repeat(deep)}`;
+  const records = [
+    `data: {"choices":[{"index":0,"delta":{"content":"x","annotations":${nested}}}]}`,
+    'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1}}',
+    'data: [DONE]',
+  ];
+  const [some] = recordingsOf('openai-chat').filter(({ streamed }) => streamed);
+  if (!some) throw new Error('there is no recording');
+  const bytes = Buffer.from(records.map((record) => `${record}\n\n`).join(''));
+  const passed = await pass(t, 'openai', chatClient, { ...some, bytes }, 60_000);
+  t.true(passed.bytes.equals(bytes));
+});
