@@ -7,8 +7,9 @@ COPY package.json package-lock.json ./
 # No package runs code of its own while it is installed.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-# The web interface; it is built with packages that the image doesn't hold.
-FROM node:24-trixie-slim AS interface
+# The web interface; it is built with packages that the image doesn't hold. Its files are the same for each processor, so it is
+# built on the builder's own, without emulation.
+FROM --platform=$BUILDPLATFORM node:24-trixie-slim AS interface
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund

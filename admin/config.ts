@@ -3,6 +3,7 @@ import Type from 'typebox';
 import type { Backup } from '../engine/config/backups.ts';
 import type { Change } from '../engine/config/change.ts';
 import { type Finding, formatFinding } from '../engine/config/diagnostics.ts';
+import { configSchema } from '../engine/config/json-schema.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
 import type { HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
@@ -30,7 +31,7 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
     summary: 'The configuration',
     says: 'The configuration as written.',
     reply: ConfigFile,
-    answer: async () => jsonReply(store.written, 200, { etag: etagOf(store.written) }),
+    answer: async () => jsonReply(store.source, 200, { etag: etagOf(store.source) }),
   }),
   adminRoute('POST', '/api/config', {
     summary: 'Replaces the configuration',
@@ -53,7 +54,7 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
     summary: "The configuration's schema",
     says: 'As JSON Schema.',
     reply: Type.Object({ type: Type.String() }),
-    answer: async () => jsonReply(configSchema),
+    answer: async () => jsonReply(configSchema()),
   }),
   jsonRoute('GET', '/api/config/backups', {
     summary: 'Earlier configurations, newest first',
@@ -67,7 +68,7 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
     reply: ConfigFile,
     answer: async (_, { name = '' }) => {
       const parsed = (await store.readBackup(name)) ?? noBackup();
-      if ('written' in parsed) return jsonReply(parsed.written);
+      if ('source' in parsed) return jsonReply(parsed.source);
       return fail('invalid-request', `That backup can't be read: ${parsed.faults.map(formatFinding).join('; ')}.`);
     },
   }),
@@ -77,26 +78,26 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
     reply: Outcome,
     request: RestoreRequest,
     answer: async ({ body }) =>
-      outcomeOf((await store.restore(restoreReader.read(readBody(store, body)).name)) ?? noBackup()),
+      configOutcome((await store.restore(restoreReader.read(readBody(store, body)).name)) ?? noBackup()),
   }),
 ];
 
 const noBackup = (): never => fail('not-found', 'There is no backup of that name.');
 
 const replace = async (store: ConfigStore, { body, headers }: HttpRequest): Promise<WholeReply> => {
-  const written = readBody(store, body);
+  const source = readBody(store, body);
   const tags = headers['if-match'];
-  if (tags === undefined) return jsonReply(outcomeOf(await store.replace(written)));
-  const change = await store.replaceIf((present) => matchesTag(etagOf(present), tags), written);
-  if (change) return jsonReply(outcomeOf(change));
+  if (tags === undefined) return jsonReply(configOutcome(await store.replace(source)));
+  const change = await store.replaceIf((present) => matchesTag(etagOf(present), tags), source);
+  if (change) return jsonReply(configOutcome(change));
   const message =
-    'Nothing was changed: the configuration was changed by somebody else since it was read. Read it again, and make the change there.';
-  return jsonReply({ success: false, message }, 412, { etag: etagOf(store.written) });
+    'Nothing was changed: the configuration has changed since it was read. Read it again, and make the change there.';
+  return jsonReply({ success: false, message }, 412, { etag: etagOf(store.source) });
 };
 
 /** Entity tag of a configuration. Source: RFC 9110, "ETag". */
-const etagOf = (written: JsonObject): string =>
-  `"${createHash('sha256').update(JSON.stringify(written)).digest('base64url').slice(0, 22)}"`;
+const etagOf = (source: JsonObject): string =>
+  `"${createHash('sha256').update(JSON.stringify(source)).digest('base64url').slice(0, 22)}"`;
 
 /** Whether an `If-Match` list contains this tag or `*`. Source: RFC 9110, "If-Match". */
 const matchesTag = (tag: string, tags: string): boolean =>
@@ -104,20 +105,13 @@ const matchesTag = (tag: string, tags: string): boolean =>
 
 const showFinding = ({ path, message }: Finding) => ({ path, message });
 
-/** JSON Schema of `config.json`, for editors. */
-const configSchema: JsonObject = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  title: 'Switchyard configuration',
-  // Serializing drops typebox's symbols.
-  ...JSON.parse(JSON.stringify(ConfigFile)),
-};
-
 const readBody = ({ config }: ConfigStore, body: Uint8Array): JsonObject => readJsonBody(body, config.limits.jsonDepth);
 
 /** A backup for the list: name, time of its replacement (ISO 8601), size in bytes. */
 const show = ({ name, atMs, size }: Backup) => ({ name, replacedAt: new Date(atMs).toISOString(), size });
 
-const outcomeOf = (change: Change): Outcome => {
+/** The outcome of a change. Throws an `invalid-request` fault that lists why it was refused. */
+export const configOutcome = (change: Change): Outcome => {
   if (change.type === 'refused') {
     const faults = change.faults.map((fault) => `\n- ${formatFinding(fault)}`).join('');
     return fail('invalid-request', `Nothing was changed:${faults}`, { param: change.faults[0]?.path });

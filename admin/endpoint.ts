@@ -92,7 +92,7 @@ export const adminEndpoint = (answer: Answer): Endpoint => ({
   handle: (request, params) => defer(() => answer(request, params)),
 });
 
-/** Creates an endpoint of the service's own API that needs no key, and also answers while the service drains. */
+/** Creates an endpoint of the service's own API that needs no key. */
 export const openEndpoint = (answer: Answer): Endpoint => ({ ...adminEndpoint(answer), open: true });
 
 /** A JSON reply that must not be cached. */
@@ -121,11 +121,14 @@ const statuses: Partial<Record<FaultKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
   'not-found': 404,
+  'read-only': 409,
   'method-not-allowed': 405,
   'upgrade-refused': 426,
   'request-timeout': 408,
   'too-large': 413,
   'unsupported-encoding': 415,
+  'rate-limited': 429,
+  'budget-exceeded': 429,
   unavailable: 503,
 };
 

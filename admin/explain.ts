@@ -53,15 +53,15 @@ const questionOf = (
   clients: readonly ClientProtocol[],
   { limits }: Config,
 ) => {
-  const written =
+  const source =
     method === 'POST' ? readJsonBody(body, limits.jsonDepth) : Object.fromEntries(new URLSearchParams(query));
-  const asked = requestReader.read(written);
+  const asked = requestReader.read(source);
   const wire = asked.client ?? 'messages';
   const client = clients.find((row) => row.wire === wire) ?? noClient(clients);
   const headers = Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
     client,
-    body: bodyOf(written) ?? smallRequest(client.wire, asked.model ?? noRequest(), asked.text ?? 'Hello!'),
+    body: bodyOf(source) ?? smallRequest(client.wire, asked.model ?? noRequest(), asked.text ?? 'Hello!'),
     headers: Object.fromEntries(headers),
     atMs: startedAtMs,
   };

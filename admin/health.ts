@@ -11,12 +11,12 @@ export interface Health {
 
 /**
  * Health endpoints. `GET /health` and `/health/ready`: 200 while requests are served, else 503. `GET /health/live`: always 200,
- * so that a draining process isn't restarted. `GET /`: clients check there that a service exists before they start. They call
- * no upstream and reveal nothing else, so they need no key.
+ * so that a draining process isn't restarted. Balancers may ask these by any `Host`. `GET /`: clients check there that a service
+ * exists before they start. None calls an upstream or reveals anything else, so they need no key.
  */
 export const healthRoutes = (health: () => Health): readonly DocumentedRoute[] => {
-  const ready = openEndpoint(() => of(readyReply(health())));
-  const live = openEndpoint(() => of(jsonReply({ status: 'ok' })));
+  const ready = { ...openEndpoint(() => of(readyReply(health()))), anyHost: true };
+  const live = { ...openEndpoint(() => of(jsonReply({ status: 'ok' }))), anyHost: true };
   const root = openEndpoint(() => of(jsonReply({ service: 'switchyard' })));
   return [
     { method: 'GET', path: '/health', endpoint: ready, doc: readyDoc },

@@ -1,17 +1,18 @@
 import { defer, of } from 'rxjs';
-import type { Config } from '../engine/config/config.ts';
+import { accessOf } from '../engine/clients/client-access.ts';
 import type { Endpoint, HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail, faultOf } from '../engine/model/fault.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import type { ClientModel, ClientModels } from '../engine/model/model-catalog.ts';
+import type { Gateway } from '../engine/routing/gateway.ts';
 import { aliasName, modelNames } from '../engine/routing/model-names.ts';
 import { type DocumentedRoute, jsonReply } from './endpoint.ts';
 import { modelDoc, modelsDoc } from './openapi/model-docs.ts';
 
 /** Sources of the model list. */
 interface ModelSource {
-  /** The current configuration. */
-  readonly config: () => Config;
+  /** The current configuration, and what clients with keys of their own may use. */
+  readonly gateway: () => Pick<Gateway, 'config' | 'access'>;
   /** Listings of the protocols: the first whose `isAsked(headers)` is true answers, else `plain`. */
   readonly listings: readonly ClientModels[];
   /** Listing for other clients, and for faults before the request is read. */
@@ -43,17 +44,28 @@ type Answer = (models: readonly ClientModel[], listing: ClientModels, incoming: 
 
 const endpoint = (source: ModelSource, answer: Answer): Endpoint => ({
   open: false,
+  forClients: true,
   formatFault: source.plain.encodeFault,
   handle: (incoming, params) =>
     defer(() => {
       const listing = source.listings.find((row) => row.isAsked((name) => incoming.headers[name])) ?? source.plain;
-      return of(reply(listing, incoming, () => answer(all(source), listing, incoming, params.id ?? params['*'] ?? '')));
+      return of(
+        reply(listing, incoming, () =>
+          answer(namesFor(incoming, source), listing, incoming, params.id ?? params['*'] ?? ''),
+        ),
+      );
     }),
 });
 
-/** Lists the same aliases to all clients, so that a name found with one client works in another. */
-const all = ({ config, listings }: ModelSource): readonly ClientModel[] =>
-  modelNames(config(), listings.find(({ aliasPrefix }) => aliasPrefix !== undefined)?.aliasPrefix ?? '');
+/**
+ * Lists the same aliases in all formats, so that a name found with one client program works in another. A client with a key of
+ * its own gets what it may use.
+ */
+const namesFor = ({ namedClient }: HttpRequest, { gateway, listings }: ModelSource): readonly ClientModel[] => {
+  const { config, access } = gateway();
+  const prefix = listings.find(({ aliasPrefix }) => aliasPrefix !== undefined)?.aliasPrefix ?? '';
+  return modelNames(config, prefix, namedClient === undefined ? undefined : accessOf(access, namedClient).allowsModel);
+};
 
 /** Formats faults in the client's protocol; the endpoint's `formatFault` doesn't know the request's headers. */
 const reply = (listing: ClientModels, { id }: HttpRequest, body: () => JsonObject): WholeReply => {

@@ -21,7 +21,7 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
   const show = async ({ name, path }: PresetFile): Promise<PresetList['presets'][number]> => {
     const parsed = await readManifest(home, name).catch(() => undefined);
     const faults =
-      parsed === undefined ? unreadable : 'faults' in parsed ? parsed.faults : presets.validate(parsed.written).faults;
+      parsed === undefined ? unreadable : 'faults' in parsed ? parsed.faults : presets.validate(parsed.source).faults;
     return { name, path, ...(faults.length > 0 && { faults }) };
   };
   return [
@@ -39,7 +39,7 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
       reply: ConfigFile,
       answer: async (_, { name = '' }) => {
         const parsed = (await readManifest(home, name)) ?? noPreset(name);
-        if ('written' in parsed) return jsonReply(parsed.written);
+        if ('source' in parsed) return jsonReply(parsed.source);
         return fail('invalid-request', `The manifest can't be read: ${parsed.faults.map(formatFinding).join('; ')}.`);
       },
     }),

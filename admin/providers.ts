@@ -5,6 +5,7 @@ import type { Config } from '../engine/config/config.ts';
 import { formatFinding } from '../engine/config/diagnostics.ts';
 import { ProviderFile } from '../engine/config/schema.ts';
 import type { Validation } from '../engine/config/validate.ts';
+import { findLocalServers, type LocalPlace } from '../engine/endpoints/local-servers.ts';
 import { tryProvider } from '../engine/endpoints/try-provider.ts';
 import { listUpstreamModels } from '../engine/endpoints/upstream-models.ts';
 import type { HttpRequest } from '../engine/http/endpoint.ts';
@@ -15,7 +16,7 @@ import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
-import { ModelsOutcome, TestOutcome } from './schema.ts';
+import { LocalServers, ModelsOutcome, TestOutcome } from './schema.ts';
 
 /** Dependencies of the provider endpoints. */
 interface ProviderParts {
@@ -27,6 +28,8 @@ interface ProviderParts {
   readonly build: (config: Config) => Promise<Gateway>;
   /** Timeout for a provider, in milliseconds. */
   readonly limitMs: number;
+  /** Where model servers of this machine are looked for. */
+  readonly localPlaces?: readonly LocalPlace[] | undefined;
 }
 
 const provider = { provider: ProviderFile };
@@ -51,6 +54,12 @@ export const providerRoutes = (parts: ProviderParts): readonly DocumentedRoute[]
     request: TestRequest,
     answer: (request) => test(request, parts),
   }),
+  jsonRoute('GET', '/api/providers/local', {
+    summary: 'Model servers on this machine',
+    says: 'Those that listen at their usual ports, with their models.',
+    reply: LocalServers,
+    answer: async () => ({ servers: await findLocalServers(parts.localPlaces) }),
+  }),
   jsonRoute('POST', '/api/providers/models', {
     summary: "A provider's own list of models",
     says: 'The list, or why there is none.',
@@ -61,10 +70,10 @@ export const providerRoutes = (parts: ProviderParts): readonly DocumentedRoute[]
 ];
 
 const test = ({ body, startedAtMs }: HttpRequest, parts: ProviderParts): Observable<TestOutcome> => {
-  const written = readJsonBody(body);
-  const { model } = testReader.read(written);
+  const source = readJsonBody(body);
+  const { model } = testReader.read(source);
   const startedMs = performance.now();
-  return ask(written, parts, (gateway, name) =>
+  return ask(source, parts, (gateway, name) =>
     tryProvider({ client: parts.client, provider: name, model, atMs: startedAtMs }, gateway),
   ).pipe(
     map((outcome): TestOutcome => {
@@ -83,14 +92,14 @@ const test = ({ body, startedAtMs }: HttpRequest, parts: ProviderParts): Observa
 };
 
 const list = ({ body }: HttpRequest, parts: ProviderParts): Observable<ModelsOutcome> => {
-  const written = readJsonBody(body);
-  const { models = [] } = listReader.read(written).provider;
+  const source = readJsonBody(body);
+  listReader.read(source);
   const listModels = (gateway: Gateway, name: string) => {
     const known = gateway.config.providers.find((one) => one.name === name);
-    const plan = known && gateway.planFor({ client: parts.client, provider: known, model: models[0] ?? 'any' });
+    const plan = known && gateway.planFor({ client: parts.client, provider: known, model: known.models[0] ?? 'any' });
     return plan ? listUpstreamModels(plan, gateway.upstreams) : of([]);
   };
-  return ask(written, parts, listModels).pipe(
+  return ask(source, parts, listModels).pipe(
     map((outcome) =>
       'problem' in outcome
         ? { ok: false, models: [], message: outcome.problem }

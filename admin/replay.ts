@@ -6,16 +6,16 @@ import { fail } from '../engine/model/fault.ts';
 import { parseJson } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { reader } from '../engine/model/schema.ts';
-import type { History } from '../engine/observe/history/history.ts';
 import { readReplayable, replay } from '../engine/observe/history/replay.ts';
 import { RequestDetail } from '../engine/observe/history/schema.ts';
+import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, readJsonBody } from './endpoint.ts';
 import { ReplayRequest } from './schema.ts';
 
 /** Dependencies of the replay endpoint. */
 export interface ReplayParts {
-  readonly requests: History;
+  readonly requests: Pick<SharedHistory, 'find'>;
   readonly clients: readonly ClientProtocol[];
   /** Returns the current gateway, or that of a preset. */
   readonly gatewayOf: (preset: string | undefined) => Promise<Gateway>;
@@ -33,7 +33,7 @@ export const replayRoutes = (parts: ReplayParts): readonly DocumentedRoute[] => 
     method: 'POST',
     path: '/api/requests/:id/replay',
     endpoint: adminEndpoint((incoming, { id = '' }) =>
-      from(parts.requests.captures.find(id)).pipe(mergeMap((text) => play(text ?? noCapture(), incoming, parts))),
+      from(parts.requests.find(id)).pipe(mergeMap(({ capture }) => play(capture ?? noCapture(), incoming, parts))),
     ),
     doc: replayDoc,
   },

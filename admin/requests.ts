@@ -2,9 +2,9 @@ import Type from 'typebox';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import { reader } from '../engine/model/schema.ts';
-import { activityOf } from '../engine/observe/history/activity.ts';
-import { type History, maxSummaries } from '../engine/observe/history/history.ts';
+import { maxSummaries } from '../engine/observe/history/history.ts';
 import { Activity, CaptureState, RequestDetail, RequestList } from '../engine/observe/history/schema.ts';
+import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import {
   adminRoute,
   type DocumentedRoute,
@@ -19,7 +19,7 @@ import { Outcome } from './schema.ts';
 
 /** Dependencies of the request history endpoints. */
 interface RequestParts extends ReplayParts {
-  readonly requests: History;
+  readonly requests: SharedHistory;
   /** Start of the service, in milliseconds since 1970. */
   readonly startedAtMs: number;
   /** Number of serving processes. */
@@ -30,7 +30,7 @@ const CaptureSwitch = Type.Object({ on: Type.Boolean() });
 const switchReader = reader(CaptureSwitch);
 
 /**
- * Endpoints of the request history.
+ * Endpoints of the request history, of all processes of the service.
  *
  * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them.
  * - `GET /api/requests/{id}`: a captured request.
@@ -39,7 +39,6 @@ const switchReader = reader(CaptureSwitch);
  */
 export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] => {
   const { requests, startedAtMs, workers } = parts;
-  const { captures } = requests;
   return [
     jsonRoute('GET', '/api/requests', {
       summary: 'The requests that ended last',
@@ -48,20 +47,23 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       query: {
         after: Type.Integer({ minimum: 0, description: 'Only those with a higher `n`.' }),
         limit: Type.Integer({ minimum: 1, maximum: maxSummaries, default: 200 }),
+        client: Type.String({ description: 'Only those of this client of `CLIENTS`.' }),
       },
-      answer: ({ query }) => {
+      answer: async ({ query }) => {
         const params = new URLSearchParams(query);
         const after = readNumber(params, 'after', 0, Number.MAX_SAFE_INTEGER, 0);
         const limit = readNumber(params, 'limit', 1, maxSummaries, 200);
-        return { capture: captures.state(), newest: requests.newest(), requests: requests.list(after, limit) };
+        const client = params.get('client') ?? undefined;
+        const [capture, list] = await Promise.all([requests.capture(), requests.list(after, limit, client)]);
+        return { capture, ...list };
       },
     }),
     jsonRoute('DELETE', '/api/requests', {
       summary: 'Forgets the requests that have ended',
       says: 'They are forgotten, captures too.',
       reply: Outcome,
-      answer: () => {
-        requests.clear();
+      answer: async () => {
+        await requests.clear();
         return done('All requests that have ended were forgotten.');
       },
     }),
@@ -70,8 +72,8 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       says: 'The capture.',
       reply: RequestDetail,
       answer: async (_, { id = '' }) => {
-        const text = await captures.find(id);
-        return text === undefined ? withoutCapture(requests, id) : jsonTextReply(text);
+        const found = await requests.find(id);
+        return found.capture === undefined ? withoutCapture(found) : jsonTextReply(found.capture);
       },
     }),
     ...replayRoutes(parts),
@@ -79,41 +81,36 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       summary: 'What goes on',
       says: 'Requests in flight, and figures for each line.',
       reply: Activity,
-      answer: () => ({
+      answer: async () => ({
         startedAt: startedAtMs,
         process: { pid: process.pid, workers: workers() },
-        ...activityOf(requests, Date.now()),
+        ...(await requests.activity()),
       }),
     }),
     jsonRoute('GET', '/api/capture', {
       summary: 'Whether requests are captured',
       says: 'The state.',
       reply: CaptureState,
-      answer: () => captures.state(),
+      answer: () => requests.capture(),
     }),
     jsonRoute('POST', '/api/capture', {
       summary: 'Switches capturing',
       says: 'The state.',
       reply: CaptureState,
       request: CaptureSwitch,
-      answer: ({ body }) => {
-        captures.on = switchReader.read(readJsonBody(body)).on;
-        return captures.state();
-      },
+      answer: ({ body }) => requests.capture(switchReader.read(readJsonBody(body)).on),
     }),
   ];
 };
 
 /** Reply for a request without a capture: its summary, if known. */
-const withoutCapture = (requests: History, id: string): ReplyPart => {
-  const summary = requests.find(id);
+const withoutCapture = ({ summary, running }: Awaited<ReturnType<SharedHistory['find']>>): ReplyPart => {
   if (summary) {
     return jsonReply({ success: false, message: 'That request was not captured.', summary, capture: null }, 404);
   }
-  const runs = requests.inFlight().some(({ start }) => start.id === id);
   return fail(
     'not-found',
-    runs ? 'That request has not ended yet.' : 'There is no request of that id, or not any more.',
+    running ? 'That request has not ended yet.' : 'There is no request of that id, or not any more.',
   );
 };
 

@@ -69,6 +69,49 @@ export type TestOutcome = Static<typeof TestOutcome>;
 export const ModelsOutcome = Type.Object({ ok: Type.Boolean(), models: texts, message: Type.String() });
 export type ModelsOutcome = Static<typeof ModelsOutcome>;
 
+const PeriodUse = (description: string) =>
+  Type.Object(
+    { requests: count('Accepted.'), input: count('Tokens of prompts.'), output: count('Tokens of answers.') },
+    { description },
+  );
+
+/** A client with a key of its own. Its key isn't shown, nor its digest. */
+const ClientRow = Type.Object({
+  name: Type.String(),
+  models: Type.Optional(texts),
+  routes: Type.Optional(texts),
+  limits: listOf(
+    Type.Object({
+      limit: Type.Enum(['requestsPerMinute', 'tokensPerMinute', 'streams']),
+      most: count('In all processes.'),
+      remaining: count('In the process that answers.'),
+    }),
+  ),
+  budget: Type.Optional(
+    Type.Object({
+      tokens: count('Per day or month.'),
+      per: Type.Enum(['day', 'month']),
+      remaining: count('Of all processes, as far as the one that answers knows.'),
+      renewsAt: date,
+    }),
+  ),
+  usage: Type.Object({
+    today: PeriodUse('Since midnight, UTC.'),
+    month: PeriodUse('Since the first of the month, UTC.'),
+  }),
+});
+
+/** `GET /api/clients`. */
+export const ClientList = Type.Object({ clients: listOf(ClientRow) });
+export type ClientList = Static<typeof ClientList>;
+
+/** `POST /api/clients`. */
+export const AddedClient = Type.Object({
+  message: Type.String(),
+  key: Type.String({ description: 'The key of the client. It is not stored, and shown only here.' }),
+});
+export type AddedClient = Static<typeof AddedClient>;
+
 /** `GET /api/service`. */
 export const ServiceState = Type.Object({
   pid: Type.Integer({ description: 'The process that takes signals for the whole service.' }),
@@ -76,6 +119,10 @@ export const ServiceState = Type.Object({
   restarts: Type.Integer(),
   home: Type.String({ description: "The configuration's folder." }),
   baseUrl: Type.String(),
+  http: Type.Object(
+    { server: Type.Enum(['uws', 'node']), reason: Type.String() },
+    { description: 'The library that serves, uWebSockets.js or `node:http`, and why.' },
+  ),
   providers: texts,
   workers: listOf(Type.Object({ pid: Type.Integer(), startedAt: date }), {
     description: 'The processes that take new connections.',
@@ -83,6 +130,24 @@ export const ServiceState = Type.Object({
   answeredBy: Type.Integer({ description: 'The process that gave this answer.' }),
 });
 export type ServiceState = Static<typeof ServiceState>;
+
+/** `GET /api/providers/local`. */
+export const LocalServers = Type.Object({
+  servers: listOf(
+    Type.Object({
+      name: Type.String({ description: 'A name for its provider.' }),
+      title: Type.String(),
+      baseUrl: Type.String(),
+      models: listOf(
+        Type.Object({
+          name: Type.String(),
+          contextWindow: Type.Optional(Type.Integer({ description: 'Tokens; absent: unknown.' })),
+        }),
+      ),
+    }),
+  ),
+});
+export type LocalServers = Static<typeof LocalServers>;
 
 /** One element of `GET /v1/models`, for clients that send no version header. */
 export const PlainModel = Type.Object({

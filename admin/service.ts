@@ -1,3 +1,4 @@
+import type { HttpServerFacts } from '../engine/http/choose-server.ts';
 import type { WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
@@ -8,6 +9,7 @@ export interface ServiceFacts {
   /** The configuration's folder. */
   readonly home: string;
   readonly baseUrl: string;
+  readonly http: HttpServerFacts;
   /** Names of the configured providers. */
   readonly providers: readonly string[];
   readonly fleet: ServiceProcesses;
@@ -64,12 +66,13 @@ const restart = async (supervision: Restartable | undefined): Promise<WholeReply
   }
 };
 
-const show = ({ home, baseUrl, providers, fleet }: ServiceFacts) => ({
+const show = ({ home, baseUrl, http, providers, fleet }: ServiceFacts) => ({
   pid: fleet.pid,
   startedAt: new Date(fleet.startedAtMs).toISOString(),
   restarts: fleet.restarts,
   home,
   baseUrl,
+  http: { ...http },
   providers,
   workers: fleet.workers.map(({ pid, startedAtMs }) => ({ pid, startedAt: new Date(startedAtMs).toISOString() })),
   answeredBy: process.pid,

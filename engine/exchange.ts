@@ -1,8 +1,10 @@
 import type { Observable } from 'rxjs';
 import type { Backpressure } from './backpressure.ts';
+import type { ClientSession } from './clients/client-session.ts';
 import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
+import type { Outline } from './model/json/outline.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
 import { type Observer, type PassThrough, silentObserver } from './observer.ts';
@@ -16,6 +18,8 @@ export interface Exchange {
   readonly seed: string;
   readonly startedAtMs: number;
   readonly client: ClientProtocol;
+  /** The client whose own key the request carries; `undefined`: the administrator, who has no limits. */
+  readonly namedClient: ClientSession | undefined;
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
   /** A header of the client's request, by lower-case name. */
@@ -25,13 +29,17 @@ export interface Exchange {
   /** Watches this request. */
   readonly observer: Observer;
   readonly bodyReleased: (() => void) | undefined;
+  readonly onInterrupted: ((handler: (fault: Fault) => void) => void) | undefined;
 }
 
 /** What a request brings, and who watches it. */
 type ExchangeStart = Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | 'clientHeader' | 'backpressure'> & {
   readonly seed?: string;
+  readonly namedClient?: ClientSession | undefined;
   /** Called when only the values parsed from the body are still held. */
   readonly bodyReleased?: (() => void) | undefined;
+  /** Calls `handler` when the client must get the end of its answer at once. */
+  readonly onInterrupted?: ((handler: (fault: Fault) => void) => void) | undefined;
   readonly progress?: ReplyProgress;
   readonly observer?: Observer;
 };
@@ -44,12 +52,14 @@ class RequestExchange implements Exchange {
   readonly seed: string;
   readonly startedAtMs: number;
   readonly client: ClientProtocol;
+  readonly namedClient: ClientSession | undefined;
   readonly body: Uint8Array;
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
   readonly observer: Observer;
   readonly clientHeader: (name: string) => string | undefined;
   readonly bodyReleased: (() => void) | undefined;
+  readonly onInterrupted: ((handler: (fault: Fault) => void) => void) | undefined;
 
   constructor(start: ExchangeStart) {
     const { id, startedAtMs, client, body, backpressure, clientHeader, seed, progress, observer } = start;
@@ -57,9 +67,11 @@ class RequestExchange implements Exchange {
     this.seed = seed ?? '0'.repeat(24);
     this.startedAtMs = startedAtMs;
     this.client = client;
+    this.namedClient = start.namedClient;
     this.body = body;
     this.clientHeader = clientHeader;
     this.bodyReleased = start.bodyReleased;
+    this.onInterrupted = start.onInterrupted;
     this.backpressure = backpressure;
     this.progress = progress ?? newReplyProgress();
     this.observer = observer ?? silentObserver;
@@ -68,9 +80,13 @@ class RequestExchange implements Exchange {
 
 /** Lets go of the body's bytes and texts. */
 export const releaseBody = (ready: Ready): void => {
-  fill(ready, { body: noBytes, text: '', call: { ...ready.call, body: '' } });
+  fill(ready, { body: noBytes, text: '', outline: undefined, call: { ...ready.call, body: '' } });
   ready.bodyReleased?.();
 };
+
+/** A body as text. */
+export const bodyText = (body: string | Uint8Array): string =>
+  typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.length).toString();
 
 const noBytes = new Uint8Array(0);
 
@@ -92,8 +108,8 @@ export interface ReplyProgress {
   betweenRecords: boolean;
   /** Known once the request is routed. */
   context: ReplyContext | undefined;
-  /** The first and the last chunk of a passed-through stream that hold records. */
-  relayed: { readonly first: Uint8Array; readonly last: Uint8Array } | undefined;
+  /** The first and the last chunk of a passed-through stream that hold records, for protocols that repeat parts of them. */
+  passed: { readonly first: Uint8Array; readonly last: Uint8Array } | undefined;
   /** Writes the event that shows progress during a long silence; absent while no stream is being converted. */
   progress: (() => string) | undefined;
   /** The fault that ended the answer after it had begun. */
@@ -111,14 +127,19 @@ export const newReplyProgress = (): ReplyProgress => ({
   begun: false,
   betweenRecords: true,
   context: undefined,
-  relayed: undefined,
+  passed: undefined,
   progress: undefined,
   broken: undefined,
   failed: none,
 });
 
-/** After `decode`: the body is parsed. */
+/** After `decode`: the body is parsed, or its outline. */
 export interface Decoded extends Exchange {
+  /**
+   * Present if only the body's outline is decoded: then `asked` and `request` have marks in place of long texts, except in the
+   * instructions and the first user turn, and `text` is empty. `decodeInFull` replaces all of them.
+   */
+  readonly outline: Outline | undefined;
   readonly text: string;
   readonly asked: JsonObject;
   readonly request: ModelRequest;
@@ -148,7 +169,7 @@ export interface Ready extends Reconciled {
   readonly call: {
     readonly url: URL;
     readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
+    readonly body: string | Uint8Array;
   };
 }
 

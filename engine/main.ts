@@ -1,14 +1,18 @@
+import { join } from 'node:path';
 import type { Environment } from './config/env.ts';
 import { configFile, readConfig } from './config/read.ts';
 import { defaultSettings } from './config/service-settings.ts';
+import { chooseServer } from './http/choose-server.ts';
+import { BlobJournal } from './hub/blob-journal.ts';
+import { readStateKeys } from './hub/seal.ts';
 import { banner } from './service/banner.ts';
 import { ConfigError } from './service/load-config.ts';
 import type { Service } from './service/server.ts';
 import { claimHome, type HomeClaim } from './service/workers/claim-home.ts';
 import { processTitles } from './service/workers/find-service.ts';
 import { type ForkedWorker, forkWorker } from './service/workers/fork-worker.ts';
-import { baseUrlOf } from './service/workers/listen-address.ts';
 import { terminalCheck, whenParentEnds } from './service/workers/parent.ts';
+import { ownPeer, PeerExchange } from './service/workers/peers.ts';
 import { guardProcess, outliveOutput } from './service/workers/process-guards.ts';
 import { Supervisor } from './service/workers/supervisor.ts';
 import type { Worker, WorkerExit } from './service/workers/worker.ts';
@@ -30,9 +34,9 @@ export interface MainOptions {
 
 /**
  * Runs the service; this process is its supervisor until the end. With one worker it serves requests itself; after a restart,
- * or with more workers, forked processes serve. The first SIGINT or SIGTERM lets requests finish and exits with code 0, the
- * second exits at once with code 1. SIGHUP restarts the workers with the current configuration; if the terminal was closed,
- * it acts as SIGTERM does. Rejects with an error worded for users if the service can't start.
+ * with more workers, or with `node:http`, forked processes serve. The first SIGINT or SIGTERM lets requests finish and exits with
+ * code 0, the second exits at once with code 1. SIGHUP restarts the workers with the current configuration; if the terminal was
+ * closed, it acts as SIGTERM does. Rejects with an error worded for users if the service can't start.
  */
 export const main = async (options: MainOptions): Promise<void> => {
   const { env, home, transformerFolders, followParent, report, greet } = options;
@@ -43,8 +47,12 @@ export const main = async (options: MainOptions): Promise<void> => {
   let claim: HomeClaim | undefined;
   let started = false;
   const forked = new Set<ForkedWorker>();
+  const http = chooseServer(env.SWITCHYARD_HTTP);
+  let greeting = '';
   const wanted = (): Promise<number> => wantedWorkers(home, env);
   const restart = (): Promise<void> => supervisor.restart();
+  const journal =
+    readStateKeys(env).length > 0 ? new BlobJournal({ path: join(home, 'reasoning.sealed'), report }) : undefined;
   const supervisor = new Supervisor({
     startedAtMs: Date.now(),
     wanted,
@@ -54,7 +62,17 @@ export const main = async (options: MainOptions): Promise<void> => {
       if (started && supervisor.place) claim?.serving(supervisor.place);
     },
     async fork(taken) {
-      const worker = await forkWorker({ home, transformerFolders, taken, fleet: supervisor.fleet, restart });
+      const { server } = http.facts;
+      const worker = await forkWorker({
+        home,
+        transformerFolders,
+        taken,
+        fleet: supervisor.fleet,
+        server,
+        exchange,
+        restart,
+      });
+      greeting ||= worker.greeting;
       forked.add(worker);
       void worker.exited.then(() => forked.delete(worker));
       return worker;
@@ -94,25 +112,23 @@ export const main = async (options: MainOptions): Promise<void> => {
   // Handlers are set before the folder is claimed: the default action of a signal would leave the claim behind.
   claim = await claimHome(home, report);
   process.once('exit', claim.release);
+  process.once('exit', () => journal?.flush());
+  const exchange = new PeerExchange({ journal });
 
-  let greeting = '';
-  if ((await wanted()) === 1) {
+  // With node:http, only forked processes can hand the port on to the ones that replace them.
+  if ((await wanted()) === 1 && http.facts.server === 'uws') {
     // Imported here, since a process that only supervises doesn't need the server's modules.
     const { start } = await import('./service/server.ts');
-    const supervision = { fleet: () => supervisor.fleet, restart };
-    const service = await start({ env, home, transformerFolders, report, sharing: { taken: undefined }, supervision });
+    const peers = ownPeer(exchange);
+    const supervision = { fleet: () => supervisor.fleet, restart, peers };
+    const sharing = { taken: undefined };
+    const service = await start({ env, home, transformerFolders, report, sharing, supervision, server: http });
     logs = service.logs;
-    supervisor.takeIn(inProcessWorker(service));
-    const { baseUrl, config, demo } = service;
-    greeting = banner({ baseUrl, config, file: configFile(home), demo });
-  } else {
-    await supervisor.start();
-    const read = await readConfig(home, env);
-    if (supervisor.place && read.type === 'valid') {
-      const baseUrl = baseUrlOf(supervisor.place);
-      greeting = banner({ baseUrl, config: read.config, file: configFile(home), demo: false });
-    }
-  }
+    const worker = inProcessWorker(service);
+    void worker.exited.then(peers.leave);
+    supervisor.takeIn(worker);
+    greeting = banner({ ...service, file: configFile(home, env) });
+  } else await supervisor.start();
   started = true;
   if (supervisor.place) claim.serving(supervisor.place);
   greet(greeting);
@@ -120,7 +136,7 @@ export const main = async (options: MainOptions): Promise<void> => {
 
 const wantedWorkers = async (home: string, env: Environment): Promise<number> => {
   const read = await readConfig(home, env);
-  if (read.type === 'invalid') throw new ConfigError(configFile(home), read.faults);
+  if (read.type === 'invalid') throw new ConfigError(configFile(home, env), read.faults);
   return read.type === 'valid' ? read.config.workers : defaultSettings().workers;
 };
 

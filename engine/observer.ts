@@ -1,8 +1,8 @@
 import type { ReplyPart } from './http/endpoint.ts';
+import type { Usage } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
 import type { Loss, Losses } from './model/loss.ts';
 import type { ModelRequest, WireFormat } from './model/request.ts';
-import type { Usage } from './model/usage.ts';
 
 /**
  * Watches one request: metrics, history, log and captures are observers. The pipeline's steps call the methods in about this
@@ -73,7 +73,7 @@ export interface ObservedCall extends ObservedAttempt {
   readonly client: { readonly wire: WireFormat };
   readonly progress: { readonly asked: string | undefined };
   readonly passThrough: PassThrough;
-  readonly call: { readonly url: URL; readonly body: string };
+  readonly call: { readonly url: URL; readonly body: string | Uint8Array };
   readonly plan: { readonly format: { readonly name: string } };
   /** Earlier attempts at this destination. */
   readonly retries: number;

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 /*
  * Locations of the gateway's own files. It runs either from its sources or from a bundle, in which `import.meta.url` doesn't
@@ -10,6 +11,9 @@ declare const SWITCHYARD_BUNDLE: string | undefined;
 
 /** URL of the folder that holds package.json. The bundler sets every module's `import.meta.url` to this file's. */
 export const root: URL = new URL('../', import.meta.url);
+
+/** Path of the command's launcher. */
+export const commandFile: string = fileURLToPath(new URL('engine/cli/switchyard.js', root));
 
 /** URL of the running bundle's folder; `undefined` when the sources run. */
 export const bundle: URL | undefined =

@@ -3,22 +3,19 @@ import type { Answered, Exchange, Ready, Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import { boundContent, boundReply } from './operators/bound-reply.ts';
 import { callUpstream } from './operators/call-upstream.ts';
-import { decode } from './operators/decode.ts';
+import { decodeOutline, decodeUnlessPassing } from './operators/decode.ts';
 import { encodeRequest } from './operators/encode-request.ts';
-import { endOnFault } from './operators/end-on-fault.ts';
 import { inspectStream, inspectWhole } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
-import { observeReply } from './operators/observe-reply.ts';
 import { readEvents } from './operators/read-events.ts';
-import { reconcileReasoning } from './operators/reconcile-reasoning.ts';
-import { renderFaults } from './operators/render-faults.ts';
+import { endOnFault, observeReply, renderFaults } from './operators/render-faults.ts';
 import { retry } from './operators/retry/retry.ts';
 import { assertServable, route } from './operators/route.ts';
 import { sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
-import { transformEvents } from './operators/transform-events.ts';
-import { transformRequest } from './operators/transform-request.ts';
-import { watchSignatures } from './operators/watch-signatures.ts';
+import { showLimits } from './operators/show-limits.ts';
+import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
+import { transformEvents, transformRequest } from './operators/transform.ts';
 import { encodeEvents, sendReply, writeReply } from './operators/write-reply.ts';
 import type { Gateway } from './routing/gateway.ts';
 import { builtOnce, type Plan } from './routing/plan/plan.ts';
@@ -37,26 +34,31 @@ export const createPipeline = (gateway: Gateway): Pipeline => {
     renderFaults(), // any fault → the client's own error format
     observeReply(), // first byte, end and status
   );
-  return (exchange) => of(exchange).pipe(answer, deliver(exchange));
+  const deliverLimited = stages(keepAlive(gateway.keepAliveMs), renderFaults(), showLimits(), observeReply());
+  return (exchange) =>
+    of(exchange).pipe(answer, exchange.namedClient?.isLimited ? deliverLimited(exchange) : deliver(exchange));
 };
 
 /** The client's bytes → the request, its destination and plan. */
 const decodeAndRoute = (gateway: Gateway): OperatorFunction<Exchange, Routed> =>
   sequence(
-    decode(gateway.config), // bytes → request
+    decodeOutline(gateway), // bytes → request, or its outline if the bytes are likely to pass through
     yieldIfLarge(), // lets other requests run between the slow steps of a large body
     route(gateway), // + provider, model, plan
   );
 
 /** The request → the upstream call, by the nodes of the plan's graph. */
-const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
-  sequence(
+const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> => {
+  const reconcile = reconcileReasoning(gateway.signatures);
+  return sequence(
     assertServable(), // refuses what this destination can't serve
-    reconcileReasoning(gateway.signatures), // earlier reasoning: all of this provider's, none of others'
+    reconcile, // earlier reasoning: all of this provider's, none of others'
+    decodeUnlessPassing(gateway, reconcile), // an outline → the whole request, where it is needed
     transformRequest(gateway), // request → request: each stage, in list order
     encodeRequest(), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),
   );
+};
 
 /** The client's bytes → the upstream call of the first attempt, without making it. */
 export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>

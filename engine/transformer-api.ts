@@ -16,6 +16,7 @@ export type {
   ModelEvent,
   TextDelta,
   ThinkingDelta,
+  Usage,
 } from './model/event.ts';
 export { type Fault, FaultError, type FaultKind, fail } from './model/fault.ts';
 export type { Json, JsonObject } from './model/json/json.ts';
@@ -34,4 +35,3 @@ export type {
   Turn,
 } from './model/request.ts';
 export { inputObject, inputText } from './model/request.ts';
-export type { Usage } from './model/usage.ts';

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -48,7 +49,24 @@ test('the image is built from a plain base that the HTTP server runs on', async 
   t.true(list.length > 1);
   for (const [from] of list) {
     // No registry's host, nothing that moves by itself, and glibc: Alpine has none.
-    t.regex(from?.rest ?? '', /^node:\d+-trixie-slim( AS \w+)?$/);
+    t.regex(from?.rest ?? '', /^(--platform=\$BUILDPLATFORM )?node:\d+-trixie-slim( AS \w+)?$/);
+  }
+});
+
+test('the image is the same for amd64 and arm64', async (t) => {
+  const list = await stages();
+  t.notRegex(await read('Dockerfile'), /amd64|x86_64|x64|arm64|aarch64|TARGET(?:ARCH|PLATFORM)/);
+  const isNative = (stage: readonly Instruction[]) => stage[0]?.rest.startsWith('--platform=$BUILDPLATFORM ') === true;
+  const names = list.filter(isNative).map(([from]) => / AS (\w+)$/.exec(from?.rest ?? '')?.[1]);
+  t.deepEqual(names, ['interface']);
+  const fromInterface = restsOf(list.at(-1) ?? [], 'COPY').filter((rest) => rest.startsWith('--from=interface '));
+  t.deepEqual(fromInterface, ['--from=interface /app/ui/dist ./ui/dist'], 'native packages are those of the processor');
+  const { packages } = JSON.parse(await read('package-lock.json'));
+  const node = /node:(\d+)/.exec(list[0]?.[0]?.rest ?? '')?.[1];
+  for (const cpu of ['x64', 'arm64']) {
+    for (const name of [`@uwsjs/linux-${cpu}-${node}`, `@esbuild/linux-${cpu}`]) {
+      t.like(packages[`node_modules/${name}`], { os: ['linux'], cpu: [cpu] }, name);
+    }
   }
 });
 
@@ -78,10 +96,10 @@ test('the image runs as nobody special, takes signals, and tells its health', as
 test('all that is copied is there, and let through to the build', async (t) => {
   const ignore = (await read('.dockerignore')).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   t.is(ignore[0], '*');
-  const entries = await readdir(root);
-  for (const [path = ''] of (await stages()).flatMap(copied).map((name) => name.split('/'))) {
-    t.true(entries.includes(path), `${path} is there`);
-    t.true(ignore.includes(`!${path}`), `${path} is let through`);
+  for (const path of (await stages()).flatMap(copied)) {
+    const [entry = ''] = path.split('/');
+    t.true(existsSync(join(root, path)), `${path} is there`);
+    t.true(ignore.includes(`!${entry}`), `${entry} is let through`);
   }
   t.false(ignore.some((line) => /^!(?:test|\.git|node_modules|docs)/.test(line)));
 });

@@ -48,6 +48,17 @@ test('the lock file names every optional build of every package, for all platfor
   );
 });
 
+test('a machine that has no build of uWebSockets.js gets all other packages', (t) => {
+  const servers = Object.entries(packages).filter(([path]) =>
+    /(?:^|\/)(?:uWebSockets\.js[^/]*|@uwsjs\/[^/]+)$/.test(path),
+  );
+  t.true(servers.length > 2, 'the packages were found');
+  t.deepEqual(
+    servers.filter(([, { optional }]) => optional !== true).map(([path]) => path),
+    [],
+  );
+});
+
 test('the lock file names no registry', (t) => {
   const resolved = Object.entries(packages).filter(([, entry]) => entry.resolved !== undefined);
   t.deepEqual(

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // Builds the web interface into ui/dist, unless it is up to date. With `--optional`, a build that is impossible here (missing
 // development packages, a read-only folder) isn't a failure. With `--gently`, it runs at low priority and leaves a running
-// build alone.
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+// build alone. With `--watch`, it builds again after each change.
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freshBuild, lockBuild, recordBuild } from '../engine/launch/stale-build.js';
@@ -21,15 +21,73 @@ const listSources = () => [
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .sort(),
-  ...['ui/index.html', 'ui/vite.config.js', 'ui/build.js', 'package-lock.json'],
+  ...['ui/index.html', 'ui/build.js', 'package-lock.json'],
 ];
+
+const main = 'ui/src/main.tsx';
+const icon = 'ui/src/style/mark.svg';
+
+/** esbuild's options for files in `outdir`. */
+const optionsFor = (outdir) => ({
+  absWorkingDir: root,
+  outdir,
+  entryNames: 'assets/[name]-[hash]',
+  chunkNames: 'assets/[name]-[hash]',
+  bundle: true,
+  minify: true,
+  legalComments: 'none',
+  format: 'esm',
+  jsx: 'automatic',
+  target: ['chrome123', 'firefox120', 'safari17.5'],
+  // Regardless of the environment: React's development build is twice as large and slow.
+  define: { 'process.env.NODE_ENV': '"production"' },
+  // The pages' policy admits files of the service alone: no `data:` address may stand in for one.
+  loader: { '.svg': 'copy' },
+  metafile: true,
+  logLevel: 'silent',
+});
+
+/** Bundles the interface into `outdir`: a script per page and what they share, one style sheet, and the page. */
+const bundle = async (outdir) => {
+  const { build: run } = await import('esbuild');
+  const options = optionsFor(outdir);
+  const scripts = await run({ ...options, entryPoints: { index: main, mark: icon }, splitting: true });
+  // Nothing would load the style sheets of scripts that are loaded later. Without splitting there is one with all styles.
+  const styles = await run({ ...options, entryPoints: { index: main }, write: false });
+  const sheet = styles.outputFiles.find(({ path }) => path.endsWith('.css'));
+  const { outputs } = scripts.metafile;
+  for (const path of Object.keys(outputs)) if (path.endsWith('.css')) rmSync(join(root, path));
+  writeFileSync(join(outdir, 'assets', basename(sheet.path)), sheet.contents);
+  const [script, { imports }] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === main);
+  const [mark] = Object.entries(outputs).find(([, { inputs }]) => icon in inputs);
+  const shared = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path);
+  const url = (path) => `/ui/assets/${basename(path)}`;
+  const links = [
+    `<link rel="stylesheet" href="${url(sheet.path)}" />`,
+    ...shared.map((path) => `<link rel="modulepreload" href="${url(path)}" />`),
+    `<script type="module" src="${url(script)}"></script>`,
+  ];
+  const page = readFileSync(join(ui, 'index.html'), 'utf8')
+    .replace('/src/style/mark.svg', url(mark))
+    .replace('<script type="module" src="/src/main.tsx"></script>', links.join('\n    '));
+  writeFileSync(join(outdir, 'index.html'), page);
+  writeFileSync(join(outdir, 'licenses.txt'), licensesOf(Object.keys(scripts.metafile.inputs)));
+};
+
+/** The licenses of the packages that went in: they ask to be passed on. */
+const licensesOf = (files) => {
+  const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8').trim();
+    return `${name} ${version} (${license})\n\n${text}\n`;
+  });
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
+};
 
 const build = async (files) => {
   const startedAtMs = Date.now();
-  // Regardless of the environment: React's development build is twice as large and slow.
-  process.env.NODE_ENV = 'production';
-  const { build: bundle } = await import('vite');
-  const { default: config } = await import('./vite.config.js');
   const drafts = join(ui, `.dist-${process.pid}`);
   const outgoing = `${drafts}-before`;
   for (const name of readdirSync(ui)) {
@@ -37,7 +95,7 @@ const build = async (files) => {
     if (name.startsWith('.dist-')) rmSync(join(ui, name), { recursive: true, force: true });
   }
   try {
-    await bundle({ ...config, configFile: false, logLevel: 'warn', build: { ...config.build, outDir: drafts } });
+    await bundle(drafts);
     recordBuild(join(drafts, '.sources'), root, { key: files.join(), folder: 'dist', files, startedAtMs });
     // Replaced as a whole: a half-finished build is never served.
     if (existsSync(dist)) renameSync(dist, outgoing);
@@ -65,20 +123,27 @@ const run = async () => {
   }
 };
 
-const causeOf = (error) => {
-  if (error.code === 'ERR_MODULE_NOT_FOUND') return 'the development packages are not installed';
-  const missing = [error, error.cause].find((one) => one?.code === 'MODULE_NOT_FOUND');
-  const [line] = (missing ?? error).message.split('\n');
-  return missing ? `${line}; run \`npm install\` again on this machine` : line;
+const causeOf = ({ code, message, errors: [{ text = '' } = {}] = [] }) => {
+  if (code === 'ERR_MODULE_NOT_FOUND' || /^Could not resolve "\w/.test(text)) {
+    return 'the development packages are not installed';
+  }
+  const [line] = message.split('\n');
+  return /is needed by esbuild/.test(line) ? `${line} Run \`npm install\` again on this machine.` : message;
 };
 
-let failed = false;
-const fail = (error) => {
-  if (!failed) process.stderr.write(`Could not build the web interface: ${causeOf(error)}\n`);
-  failed = true;
+const report = (error) => {
+  process.stderr.write(`Could not build the web interface: ${causeOf(error)}\n`);
   process.exitCode = optional ? 0 : 1;
 };
 
-// A bundler without its native package fails again in an unawaited promise.
-process.on('unhandledRejection', fail);
-await run().catch(fail);
+await run().catch(report);
+if (process.argv.includes('--watch')) {
+  const { watch } = await import('chokidar');
+  const tell = () => process.stdout.write('The web interface is built; waiting for changes.\n');
+  let running = Promise.resolve();
+  watch([join(ui, 'src'), join(ui, 'index.html')], { ignoreInitial: true })
+    .on('ready', tell)
+    .on('all', () => {
+      running = running.then(run).then(tell, report);
+    });
+}

@@ -30,11 +30,11 @@ export class CommandError extends Error {
 export const usableConfig = async ({ home, env }: Pick<Cli, 'home' | 'env'>): Promise<Config> => {
   const read = await readConfig(home, env);
   if (read.type === 'valid') return read.config;
-  if (read.type === 'invalid') return failInvalid(home, read.faults);
-  const validated = validateConfig(firstRunConfig(knownVendors(formats), env).written, env);
-  return 'config' in validated ? validated.config : failInvalid(home, validated.faults);
+  if (read.type === 'invalid') return failInvalid(configFile(home, env), read.faults);
+  const validated = validateConfig(firstRunConfig(knownVendors(formats), env).source, env);
+  return 'config' in validated ? validated.config : failInvalid(configFile(home, env), validated.faults);
 };
 
-const failInvalid = (home: string, faults: readonly Finding[]): never => {
-  throw new ConfigError(configFile(home), faults);
+const failInvalid = (file: string, faults: readonly Finding[]): never => {
+  throw new ConfigError(file, faults);
 };

@@ -1,4 +1,5 @@
 import { type Finding, formatFinding } from '../config/diagnostics.ts';
+import { schemaText } from '../config/json-schema.ts';
 import { configFile, readConfig } from '../config/read.ts';
 import { modelNames, namedRoutes } from '../routing/model-names.ts';
 import { type Cli, usableConfig } from './cli.ts';
@@ -12,7 +13,7 @@ export const checkConfig = async (
   cli: Cli,
   { allowTransformerPath = [] }: { readonly allowTransformerPath?: readonly string[] },
 ): Promise<number> => {
-  const file = configFile(cli.home);
+  const file = configFile(cli.home, cli.env);
   const read = await readConfig(cli.home, cli.env);
   if (read.type === 'missing') {
     cli.print(`${file} does not exist. The first start creates it from API keys in the environment, or serves a demo.`);
@@ -31,6 +32,9 @@ export const checkConfig = async (
 const formatLine = (kind: string, finding: Finding): string => `${kind.padEnd(8)} ${formatFinding(finding)}`;
 
 const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;
+
+/** `switchyard config schema`: prints the JSON Schema of `config.json`. */
+export const printSchema = (cli: Cli): void => cli.print(schemaText());
 
 /** `switchyard models`: lists every model name that a request may use, and the routes that lead to it. */
 export const listModels = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<void> => {

@@ -1,5 +1,7 @@
 import { throwError } from 'rxjs';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import { createLimiter } from '../clients/limiter.ts';
+import { UsageLedger } from '../clients/usage.ts';
 import type { Config } from '../config/config.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
 import { quietLogs } from '../log/logs.ts';
@@ -37,6 +39,8 @@ export const offlineGateway = async (
     log: quietLogs.app,
     signatures: createSignatureCache(),
     losses: createLossCounter(),
+    usage: new UsageLedger(steadyNowMs),
+    limiter: createLimiter({ nowMs: steadyNowMs, share: () => ({ index: 0, of: 1 }) }),
     health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
     keepAliveMs: Number.POSITIVE_INFINITY,
   });

@@ -40,7 +40,7 @@ const program = new Command('switchyard')
 // Each command imports its module only when it runs, to keep start-up fast.
 program
   .command('start')
-  .description('run the service in the foreground until a signal stops it')
+  .description('run the service in the foreground until a signal stops it; also without a command')
   .option('-d, --daemon', 'run in the background; return once it is ready')
   .addOption(folders())
   .action((options) =>
@@ -64,19 +64,56 @@ program
   .addOption(asJson())
   .action((options) => runCommand(import('./status.ts').then(({ status }) => status(cli, options))));
 
+const service = program.command('service').description("run the service by the system's service manager, for one user");
+service
+  .command('install')
+  .description('write the service file (systemd, launchd) and start the service')
+  .addOption(folders())
+  .action((options) =>
+    runCommand(import('./install-service.ts').then(({ installService }) => installService(cli, options))),
+  );
+service
+  .command('uninstall')
+  .description('stop the service and remove its file')
+  .action((options) =>
+    runCommand(import('./install-service.ts').then(({ uninstallService }) => uninstallService(cli, options))),
+  );
+service
+  .command('print')
+  .description('print the service file without installing it')
+  .addOption(folders())
+  .action((options) =>
+    runCommand(import('./install-service.ts').then(({ printService }) => printService(cli, options))),
+  );
+
 program
   .command('ui')
   .description('open the web interface')
   .option('-p, --print', 'only print its URL')
   .action((options) => runCommand(import('./ui.ts').then(({ openUi }) => openUi(cli, options))));
 
-program
-  .command('config')
-  .description('work with the configuration')
+const config = program.command('config').description('work with the configuration');
+config
   .command('check')
   .description('list all faults and warnings')
   .addOption(folders())
   .action((options) => runCommand(import('./config-commands.ts').then(({ checkConfig }) => checkConfig(cli, options))));
+
+config
+  .command('schema')
+  .description('print the JSON Schema of config.json')
+  .action(() => runCommand(import('./config-commands.ts').then(({ printSchema }) => printSchema(cli))));
+
+program
+  .command('providers')
+  .description('work with providers')
+  .command('find')
+  .description('find model servers on this machine: Ollama, LM Studio, llama.cpp, vLLM')
+  .option('--add', 'add those that the configuration lacks')
+  .addOption(asJson())
+  .action((options) =>
+    runCommand(import('./provider-commands.ts').then(({ findProviders }) => findProviders(cli, options))),
+  );
 
 program
   .command('models')
@@ -96,6 +133,39 @@ program
   .action((file, options) =>
     runCommand(import('./explain.ts').then(({ explainRequest }) => explainRequest(cli, file, options))),
   );
+
+const client = program.command('client').description('clients with keys of their own');
+client
+  .command('add')
+  .description('add a client and print its key, which is not stored')
+  .argument('<name>')
+  .option('--models <glob...>', 'the models that it may use')
+  .option('--routes <name...>', 'the routes that it may use')
+  .option('--requests-per-minute <number>', 'requests in any minute')
+  .option('--tokens-per-minute <number>', 'tokens in any minute')
+  .option('--streams <number>', 'answers at a time')
+  .option('--budget-tokens <number>', 'tokens per month, or as --budget-per says')
+  .option('--budget-per <period>', 'day or month')
+  .action((name, options) =>
+    runCommand(import('./client-commands.ts').then(({ addClient }) => addClient(cli, name, options))),
+  );
+
+client
+  .command('list')
+  .description('list the clients, their limits and what they used')
+  .addOption(asJson())
+  .action((options) => runCommand(import('./client-commands.ts').then(({ listClients }) => listClients(cli, options))));
+
+client
+  .command('revoke')
+  .description('remove a client, whose key is refused from then on')
+  .argument('<name>')
+  .action((name) => runCommand(import('./client-commands.ts').then(({ revokeClient }) => revokeClient(cli, name))));
+
+client
+  .command('hash')
+  .description('print the digest of a key, which is read from standard input')
+  .action(() => runCommand(import('./client-commands.ts').then(({ hashKey }) => hashKey(cli))));
 
 program
   .command('env')
@@ -121,4 +191,5 @@ program
     runCommand(import('./import/import.ts').then(({ importConfig }) => importConfig(cli, path, options))),
   );
 
-await program.parseAsync();
+// `npx @switchyard/gateway` runs the service.
+await program.parseAsync(process.argv.length > 2 ? process.argv : [...process.argv, 'start']);

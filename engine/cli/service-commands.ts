@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { configFile } from '../config/read.ts';
 import { defaultSettings } from '../config/service-settings.ts';
-import { root } from '../paths.ts';
+import { commandFile } from '../paths.ts';
 import { findService, isAlive } from '../service/workers/find-service.ts';
 import { pidPath, removePidFile } from '../service/workers/pid-file.ts';
 import { type Cli, CommandError } from './cli.ts';
@@ -34,7 +34,7 @@ export const startService = async (
   buildUi();
 };
 
-/** Margin on top of the configured drain time, in milliseconds. */
+/** Margin on top of the configured times, in milliseconds. */
 const graceMs = 10_000;
 /** Time until SIGKILL with `--force`, in milliseconds. */
 const forceMs = 2_000;
@@ -60,9 +60,9 @@ export const stop = async (cli: Cli, { force = false }: { readonly force?: boole
     if (!(await exitsWithin(pid, 100))) signal(pid, 'SIGTERM');
     if (!(await exitsWithin(pid, forceMs))) signal(pid, 'SIGKILL');
   }
-  const drainMs = config?.timeouts.drainMs ?? defaultSettings().timeouts.drainMs;
+  const { leaveMs, drainMs } = (config ?? defaultSettings()).timeouts;
   if (!(await exitsWithin(pid, 1_000))) cli.warn('Waiting for active streams to finish …');
-  if (!(await exitsWithin(pid, drainMs + graceMs))) {
+  if (!(await exitsWithin(pid, leaveMs + drainMs + graceMs))) {
     throw new CommandError(`Process ${pid} is still running. Use \`switchyard stop --force\` to stop it at once.`);
   }
   cli.print(`Stopped Switchyard (process ${pid}).`);
@@ -104,8 +104,6 @@ export const restart = async (cli: Cli): Promise<void> => {
 /** Start-up timeout, in milliseconds. */
 const startMs = 60_000;
 
-const bin = fileURLToPath(new URL('engine/cli/switchyard.js', root));
-
 /** Starts the service in the background and waits until it answers. Its output goes to `start.log` in `home`. */
 const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readonly string[]): Promise<void> => {
   const earlier = await findService(home);
@@ -117,12 +115,17 @@ const startDaemon = async ({ home, env, print }: Cli, transformerFolders: readon
   const log = openSync(logPath, 'w', 0o600);
   const folders = transformerFolders.flatMap((folder) => ['--allow-transformer-path', folder]);
   // Runs in its own session, so that it survives the terminal, and in `home`, so that it keeps no other folder busy.
-  const child = spawn(process.execPath, [...process.execArgv, bin, 'start', ...folders], {
+  const child = spawn(process.execPath, [...process.execArgv, commandFile, 'start', ...folders], {
     detached: true,
     stdio: ['ignore', log, log],
     cwd: home,
     // Cleared, so that a service started by npm outlives npm.
-    env: { ...env, SWITCHYARD_HOME: home, npm_lifecycle_event: undefined },
+    env: {
+      ...env,
+      SWITCHYARD_HOME: home,
+      SWITCHYARD_CONFIG: configFile(home, env),
+      npm_lifecycle_event: undefined,
+    },
   });
   closeSync(log);
   let ended = false;

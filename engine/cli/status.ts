@@ -1,4 +1,4 @@
-import type { JsonObject } from '../model/json/json.ts';
+import { isJsonObject, type JsonObject } from '../model/json/json.ts';
 import type { Cli } from './cli.ts';
 import { callService, locateService, type ServiceLocation } from './reach-service.ts';
 
@@ -39,7 +39,7 @@ const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject): read
     return [`Switchyard is not running. Process ${found.pid} left a stale file; \`switchyard stop\` removes it.`];
   }
   if (found.type === 'silent') return [`Switchyard ${silences[found.state]} (process ${found.pid}).`];
-  const { providers, workers, restarts } = factsOnly(located, facts);
+  const { providers, workers, restarts, http } = factsOnly(located, facts);
   const pids = Array.isArray(workers) ? workers.map(pidOf) : [];
   return [
     `Switchyard is running on ${located.baseUrl}`,
@@ -47,6 +47,9 @@ const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject): read
     `  process        ${found.pid}, since ${dateOf(found.startedAtMs)}${restarts ? `, restarted ${restarts}×` : ''}`,
     ...(pids.length > 0 ? [`  workers        ${pids.join(', ')}`] : []),
     `  providers      ${Array.isArray(providers) && providers.length > 0 ? providers.join(', ') : 'none'}`,
+    ...(isJsonObject(http)
+      ? [`  HTTP server    ${http.server === 'uws' ? 'uWebSockets.js' : 'node:http'} (${http.reason})`]
+      : []),
     `  configuration  ${home}`,
   ];
 };

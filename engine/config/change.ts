@@ -6,7 +6,7 @@ import { isLoopback } from './service-settings.ts';
 /** A configuration: its source and the validated result. */
 export interface Configuration {
   /** The source, with environment references unresolved. */
-  readonly written: JsonObject;
+  readonly source: JsonObject;
   /** Validated, with defaults and environment references filled in. */
   readonly config: Config;
 }

@@ -1,5 +1,6 @@
 import type { LogLevel } from '../log/logs.ts';
-import type { BreakerPolicy, KeyPolicy, Limits, RetryPolicy, Timeouts } from './schema.ts';
+import type { JsonObject } from '../model/json/json.ts';
+import type { BreakerPolicy, ClientBudget, ClientLimits, KeyPolicy, Limits, RetryPolicy, Timeouts } from './schema.ts';
 
 /** The routing rules for bare model names, in the order in which they are tried. */
 export const scenarios = ['longContext', 'image', 'webSearch', 'background', 'think'] as const;
@@ -15,10 +16,16 @@ export interface Config {
   readonly port: number;
   /** `undefined`: no key is required. */
   readonly apiKey: string | undefined;
+  /** Clients with keys of their own; `undefined`: there is no `CLIENTS`, so the model routes need no key if `apiKey` is absent. */
+  readonly clients: readonly NamedClient[] | undefined;
   readonly log: boolean;
   readonly logLevel: LogLevel;
   readonly workers: number;
   readonly allowedHosts: readonly string[];
+  /** Addresses and networks of trusted proxies. */
+  readonly proxies: readonly string[];
+  /** Client connections stay open for further requests. */
+  readonly keepAlive: boolean;
   readonly chatStrict: boolean;
   readonly limits: Limits;
   readonly timeouts: Timeouts;
@@ -31,6 +38,21 @@ export interface Config {
   readonly transformers: readonly TransformerEntry[];
 }
 
+/** A client with a key of its own. */
+export interface NamedClient {
+  /** Unique. Safe as a label and in a file name. */
+  readonly name: string;
+  /** SHA-256 of its key, in lower-case hexadecimal. */
+  readonly keyHash: string;
+  /** Globs of the models that it may use; absent: all. */
+  readonly models?: readonly string[];
+  /** Names of the routes that it may use; absent: all. */
+  readonly routes?: readonly string[];
+  /** Empty: none. */
+  readonly limits: ClientLimits;
+  readonly budget?: ClientBudget;
+}
+
 /** An upstream. */
 export interface Provider {
   /** Unique; contains no comma. */
@@ -40,8 +62,22 @@ export interface Provider {
   /** At least one; a single empty key if the upstream needs none. */
   readonly apiKeys: readonly string[];
   readonly models: readonly string[];
+  /** What all calls have in addition. */
+  readonly extras?: CallExtras;
+  /** What calls to one of its models have in addition, beyond `extras`. */
+  readonly modelExtras?: ReadonlyMap<string, CallExtras>;
   /** Unset environment variables that the provider refers to; if any, it can't be used. */
   readonly unset: readonly string[];
+}
+
+/** What calls have beside what the format makes of a request. */
+export interface CallExtras {
+  /** By lower-case name. May hold secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parameters of the URL. May hold secrets. */
+  readonly query: Readonly<Record<string, string>>;
+  /** A JSON Merge Patch (RFC 7396) of the body. */
+  readonly body: JsonObject;
 }
 
 /** One entry of the transformer list. */

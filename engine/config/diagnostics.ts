@@ -1,6 +1,14 @@
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type SchemaFault } from '../model/schema.ts';
-import { ConfigFile, FallbackFile, ProviderFile, RouterFile, settingSections, TransformerFile } from './schema.ts';
+import {
+  ConfigFile,
+  FallbackFile,
+  ModelFile,
+  ProviderFile,
+  RouterFile,
+  settingSections,
+  TransformerFile,
+} from './schema.ts';
 
 /** A fault or warning about the configuration: a path, and a message that continues it. */
 export type Finding = SchemaFault;
@@ -49,7 +57,7 @@ export const unknownMembers = (value: JsonObject, known: readonly string[], at: 
     });
 
 /** Warns of unknown fields. They are kept when the configuration is written, but may be typos. */
-export const warnOfUnknownFields = (written: JsonObject, findings: Diagnostics): void => {
+export const warnOfUnknownFields = (source: JsonObject, findings: Diagnostics): void => {
   const check = (value: Json | undefined, known: Known, at: string): void => {
     if (!isJsonObject(value)) return;
     for (const { path, message } of unknownMembers(value, Object.keys(known.properties), at))
@@ -59,16 +67,19 @@ export const warnOfUnknownFields = (written: JsonObject, findings: Diagnostics):
     if (!Array.isArray(value)) return;
     for (const [index, item] of value.entries()) check(item, known, memberPath(at, index));
   };
-  check(written, ConfigFile, '');
-  for (const [name, section] of Object.entries(settingSections)) check(written[name], section, name);
-  check(written.fallback, FallbackFile, 'fallback');
-  check(written.Router, RouterFile, 'Router');
-  if (isJsonObject(written.Router)) {
-    check(written.Router.routes, RouterFile.properties.routes, 'Router.routes');
-    check(written.Router.fallback, FallbackFile, 'Router.fallback');
+  check(source, ConfigFile, '');
+  for (const [name, section] of Object.entries(settingSections)) check(source[name], section, name);
+  check(source.fallback, FallbackFile, 'fallback');
+  check(source.Router, RouterFile, 'Router');
+  if (isJsonObject(source.Router)) {
+    check(source.Router.routes, RouterFile.properties.routes, 'Router.routes');
+    check(source.Router.fallback, FallbackFile, 'Router.fallback');
   }
-  checkEach(written.Providers, ProviderFile, 'Providers');
-  checkEach(written.transformers, TransformerFile, 'transformers');
+  checkEach(source.Providers, ProviderFile, 'Providers');
+  for (const [index, provider] of (Array.isArray(source.Providers) ? source.Providers : []).entries()) {
+    if (isJsonObject(provider)) checkEach(provider.models, ModelFile, `${memberPath('Providers', index)}.models`);
+  }
+  checkEach(source.transformers, TransformerFile, 'transformers');
 };
 
 /** Longer names aren't compared: clients choose the length, and the comparison is quadratic. */

@@ -1,20 +1,20 @@
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { watch } from 'chokidar';
-import { debounceTime, defer, finalize, fromEventPattern, type Observable } from 'rxjs';
+import { debounceTime, defer, finalize, fromEventPattern, interval, merge, type Observable } from 'rxjs';
 import { errorCode, fail } from '../model/fault.ts';
 import { Backups } from './backups.ts';
-import { writeAtomically } from './write-atomically.ts';
+import { refuseReadOnly, writeAtomically } from './write-atomically.ts';
 
-/** `config.json` on disk, and its backups. Callers must not write concurrently. */
+/** The configuration's file, and its backups. Callers must not write concurrently. */
 export class ConfigOnDisk {
   readonly path: string;
   readonly backups: Backups;
 
-  /** Backups are in the same folder; `now` returns milliseconds since 1970. */
-  constructor(path: string, now: () => number = Date.now) {
+  /** Backups are in `home`; `now` returns milliseconds since 1970. */
+  constructor(path: string, home: string, now: () => number = Date.now) {
     this.path = path;
-    this.backups = new Backups(dirname(path), now);
+    this.backups = new Backups(home, now);
   }
 
   /** The file's content; `undefined` when there is no file. Rejects with the system's error when it can't be read. */
@@ -28,8 +28,8 @@ export class ConfigOnDisk {
   }
 
   /**
-   * Backs up the current file, valid or not, and replaces its text. Rejects with an `internal` fault when the file can't be
-   * written; it is unchanged then.
+   * Backs up the current file, valid or not, and replaces its text. Rejects with a `read-only` fault when the file may not be
+   * written, and with an `internal` fault when writing fails; it is unchanged then.
    */
   async write(textFor: (old: string | undefined) => string): Promise<string> {
     let backup: string | undefined;
@@ -46,7 +46,9 @@ export class ConfigOnDisk {
       if (backup) await this.backups.remove(backup).catch(() => undefined);
       const code = errorCode(error);
       if (code === undefined) throw error;
-      return fail('internal', `config.json can't be written (${code}); nothing was changed.`);
+      const name = basename(this.path);
+      refuseReadOnly(name, error);
+      return fail('internal', `${name} can't be written (${code}); nothing was changed.`);
     }
     // The next write tries again.
     await this.backups.prune().catch(() => undefined);
@@ -57,15 +59,20 @@ export class ConfigOnDisk {
 /** Minimum age for removal, in milliseconds: another process may be writing a younger file. */
 const minAgeMs = 60_000;
 
-const tempFile = /^config(?:\.backup\.[\w-]+)?\.json\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
+const tempFile = /^(.+)\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
+const backupOrSchema = /^config\.(?:backup\.[\w-]+|schema)\.json$/;
 
-/** Removes temporary files of killed processes: they may hold credentials. */
-export const removeTempFiles = async (home: string, nowMs: number): Promise<void> => {
-  const names = await readdir(home).catch(() => []);
-  for (const name of names.filter((entry) => tempFile.test(entry))) {
-    const path = join(home, name);
-    const entry = await lstat(path).catch(() => undefined);
-    if (entry?.isFile() && nowMs - entry.mtimeMs > minAgeMs) await rm(path, { force: true }).catch(() => undefined);
+/** Removes temporary files of killed processes, of the configuration's file and its backups: they may hold credentials. */
+export const removeTempFiles = async (path: string, home: string, nowMs: number): Promise<void> => {
+  for (const folder of new Set([dirname(path), home])) {
+    const isOwn = (name = ''): boolean => (folder === home && backupOrSchema.test(name)) || join(folder, name) === path;
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names.filter((entry) => isOwn(tempFile.exec(entry)?.[1]))) {
+      const entry = await lstat(join(folder, name)).catch(() => undefined);
+      if (entry?.isFile() && nowMs - entry.mtimeMs > minAgeMs) {
+        await rm(join(folder, name), { force: true }).catch(() => undefined);
+      }
+    }
   }
 };
 
@@ -73,11 +80,16 @@ export const removeTempFiles = async (home: string, nowMs: number): Promise<void
 const settleMs = 100;
 
 /**
- * Emits when watching has started, and whenever the file may have been created, changed or removed, debounced. Watches the
- * folder, since editors replace files. `onError` gets errors of the watcher; unsubscribing stops it.
+ * Emits when watching has started, and whenever the file may have been created, changed or removed, debounced; also every
+ * `lookMs`, since not all changes can be seen. Watches the folder, since editors replace files, and the link `..data` in it, which
+ * Kubernetes replaces in place of the files. `onError` gets errors of the watchers; unsubscribing stops them.
  */
-export const watchFile = (path: string, onError: (error: unknown) => void): Observable<unknown> =>
-  watchEntries(dirname(path), (entry) => entry === path, ['all', 'ready'], onError);
+export const watchFile = (path: string, lookMs: number, onError: (error: unknown) => void): Observable<unknown> =>
+  merge(
+    watchEntries(dirname(path), (entry) => entry === path, ['all', 'ready'], onError),
+    watchEntries(dirname(path), (entry) => basename(entry) === '..data', ['all'], onError, false),
+    interval(lookMs),
+  );
 
 /** Emits whenever a source file directly in a folder may have been created, changed or removed, debounced. */
 export const watchSources = (folder: string, onError: (error: unknown) => void): Observable<unknown> =>
@@ -88,11 +100,13 @@ const watchEntries = (
   isWatched: (entry: string) => boolean,
   events: readonly ('all' | 'ready')[],
   onError: (error: unknown) => void,
+  followSymlinks = true,
 ): Observable<unknown> =>
   defer(() => {
     const watcher = watch(folder, {
       depth: 0,
       ignoreInitial: true,
+      followSymlinks,
       // Logs in the configuration's folder change all the time.
       ignored: (entry) => entry !== folder && !isWatched(entry),
     });

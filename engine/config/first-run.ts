@@ -1,6 +1,7 @@
 import { errorCode } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Environment } from './env.ts';
+import { schemaReference } from './json-schema.ts';
 import { demoProvider } from './providers.ts';
 import { configFile } from './read.ts';
 import { writeAtomically } from './write-atomically.ts';
@@ -19,7 +20,7 @@ export interface KnownVendor {
 /** A generated configuration. */
 interface FirstRunConfig {
   /** The source, as for `config.json`; keys are environment references. */
-  readonly written: JsonObject;
+  readonly source: JsonObject;
   /** Only the embedded provider is configured; not written to disk. */
   readonly demo: boolean;
 }
@@ -44,7 +45,8 @@ export const firstRunConfig = (vendors: readonly KnownVendor[], env: Environment
   const demo = { name: demoProvider.name, baseUrl: demoProvider.baseUrl, apiKey: '', models: [demoProvider.model] };
   const first = providers.find(({ models }) => models.length > 0) ?? (providers.length === 0 ? demo : undefined);
   return {
-    written: {
+    source: {
+      $schema: schemaReference,
       Providers: providers.length > 0 ? providers : [demo],
       ...(first && { Router: routerOf(first) }),
     },
@@ -61,9 +63,9 @@ const routerOf = ({ name, models }: { readonly name: string; readonly models: re
 export const firstRun = async (home: string, vendors: readonly KnownVendor[], env: Environment): Promise<FirstRun> => {
   const generated = firstRunConfig(vendors, env);
   if (generated.demo) return { ...generated, file: undefined, problem: undefined };
-  const file = configFile(home);
+  const file = configFile(home, env);
   try {
-    await writeAtomically(file, `${JSON.stringify(generated.written, null, 2)}\n`);
+    await writeAtomically(file, `${JSON.stringify(generated.source, null, 2)}\n`);
     return { ...generated, file, problem: undefined };
   } catch (error) {
     const problem = errorCode(error) ?? 'unknown error';

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts'
 import type { Finding } from './diagnostics.ts';
 
 /** A parsed configuration or the faults of its text. */
-export type ParsedConfig = { readonly written: JsonObject } | { readonly faults: readonly Finding[] };
+export type ParsedConfig = { readonly source: JsonObject } | { readonly faults: readonly Finding[] };
 
 /**
  * Parses JSON with comments and trailing commas. Faults name line and column, counted from 1; all faults are reported.
@@ -23,7 +23,7 @@ export const parseConfig = (source: string): ParsedConfig => {
   }));
   if (faults.length > 0) return { faults };
   const value = tree && jsonOf(tree);
-  return isJsonObject(value) ? { written: value } : { faults: [{ path: '', message: 'must be a JSON object' }] };
+  return isJsonObject(value) ? { source: value } : { faults: [{ path: '', message: 'must be a JSON object' }] };
 };
 
 /** Maximum nesting of a configuration: some thousand levels would exhaust the stack of parser and readers. */

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, reader } from '../model/schema.ts';
-import { type Provider, unknownBaseUrl } from './config.ts';
+import { readCallExtras } from './call-extras.ts';
+import { type CallExtras, type Provider, unknownBaseUrl } from './config.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import { ProviderFile } from './schema.ts';
@@ -19,11 +20,11 @@ export interface ProviderList {
 
 /** Reads `Providers`. Elements that don't match the schema are reported already and omitted. */
 export const readProviders = (
-  written: Json | undefined,
+  source: Json | undefined,
   unset: readonly UnsetReference[],
   findings: Diagnostics,
 ): ProviderList => {
-  const rows = Array.isArray(written) ? written : [];
+  const rows = Array.isArray(source) ? source : [];
   const providers: Provider[] = [];
   const names: string[] = [];
   rows.forEach((row: Json, index) => {
@@ -68,12 +69,22 @@ const readProvider = (
     findings.fault(urlPath, 'must not contain a user name or password, which would not be sent; use apiKey');
   }
   if (!baseUrl || !apiKeys) return undefined;
-  const models = row.models.map((model) => model.trim()).filter((model) => model !== '');
+  const extras = readCallExtras(row, at, findings);
+  const modelExtras = new Map<string, CallExtras>();
+  const models = row.models.flatMap((listed, index) => {
+    const name = (typeof listed === 'string' ? listed : listed.name).trim();
+    const own =
+      typeof listed === 'string' ? undefined : readCallExtras(listed, memberPath(`${at}.models`, index), findings);
+    if (own) modelExtras.set(name, own);
+    return name === '' ? [] : [name];
+  });
   return {
     name: row.name.trim(),
     baseUrl,
     apiKeys: apiKeys.length > 0 ? apiKeys : [''],
     models: [...new Set(models)],
+    ...(extras && { extras }),
+    ...(modelExtras.size > 0 && { modelExtras }),
     unset,
   };
 };

@@ -17,7 +17,7 @@ type ConfigRead =
   | {
       readonly type: 'valid';
       /** The source, with environment references unresolved. */
-      readonly written: JsonObject;
+      readonly source: JsonObject;
       readonly config: Config;
       readonly warnings: readonly Finding[];
     };
@@ -25,18 +25,23 @@ type ConfigRead =
 /** Absolute path of the configuration's folder: `SWITCHYARD_HOME`, else `.switchyard` in the user's home. */
 export const configHome = (env: Environment): string => resolve(env.SWITCHYARD_HOME || join(homedir(), '.switchyard'));
 
-/** Path of the configuration file in its folder. */
-export const configFile = (home: string): string => join(home, 'config.json');
+/** Absolute path of the configuration file: `SWITCHYARD_CONFIG`, else `config.json` in its folder. */
+export const configFile = (home: string, env: Environment): string => {
+  const named = env.SWITCHYARD_CONFIG?.trim();
+  return named ? resolve(named) : join(home, 'config.json');
+};
 
 /** Reads and validates `config.json`. An unreadable file is `invalid`. */
 export const readConfig = async (home: string, env: Environment): Promise<ConfigRead> => {
   let text: string;
   try {
-    text = await readFile(configFile(home), 'utf8');
+    text = await readFile(configFile(home, env), 'utf8');
   } catch (error) {
     const code = errorCode(error) ?? 'unknown error';
-    if (code === 'ENOENT') return { type: 'missing' };
-    return { type: 'invalid', faults: [{ path: '', message: `can't be read (${code})` }], warnings: [] };
+    const isNamed = configFile(home, env) !== configFile(home, {});
+    if (code === 'ENOENT' && !isNamed) return { type: 'missing' };
+    const message = code === 'ENOENT' ? "doesn't exist: SWITCHYARD_CONFIG names it" : `can't be read (${code})`;
+    return { type: 'invalid', faults: [{ path: '', message }], warnings: [] };
   }
   return readConfigText(text, env);
 };
@@ -45,7 +50,7 @@ export const readConfig = async (home: string, env: Environment): Promise<Config
 const readConfigText = (text: string, env: Environment): Exclude<ConfigRead, { type: 'missing' }> => {
   const parsed = parseConfig(text);
   if ('faults' in parsed) return { type: 'invalid', faults: parsed.faults, warnings: [] };
-  const { written } = parsed;
-  const result = validateConfig(written, env);
-  return 'config' in result ? { type: 'valid', written, ...result } : { type: 'invalid', ...result };
+  const { source } = parsed;
+  const result = validateConfig(source, env);
+  return 'config' in result ? { type: 'valid', source, ...result } : { type: 'invalid', ...result };
 };

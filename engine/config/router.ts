@@ -9,7 +9,7 @@ import { type FallbackFile, longContextThreshold, type RouterFile } from './sche
 
 /** Reads `Router`, and `fallback` in the older spelling. A blank destination counts as absent. */
 export const readRouter = (
-  written: RouterFile,
+  source: RouterFile,
   olderFallback: FallbackFile,
   list: ProviderList,
   unset: readonly UnsetReference[],
@@ -22,8 +22,8 @@ export const readRouter = (
     return text.trim();
   };
   const route = (scenario: Scenario): string | undefined => {
-    const listed = destination(`Router.routes.${scenario}`, written.routes?.[scenario]);
-    const direct = destination(`Router.${scenario}`, written[scenario]);
+    const listed = destination(`Router.routes.${scenario}`, source.routes?.[scenario]);
+    const direct = destination(`Router.${scenario}`, source[scenario]);
     if (listed !== undefined && direct !== undefined && listed !== direct) {
       findings.warn(`Router.${scenario}`, `has no effect: Router.routes.${scenario} is set too`);
     }
@@ -32,7 +32,7 @@ export const readRouter = (
   const destinations = (at: string, texts: readonly string[] | undefined): readonly string[] | undefined =>
     texts?.flatMap((text, index) => destination(memberPath(at, index), text) ?? []);
   const fallbacks = (rule: FallbackRule): readonly string[] => {
-    const listed = destinations(`Router.fallback.${rule}`, written.fallback?.[rule]);
+    const listed = destinations(`Router.fallback.${rule}`, source.fallback?.[rule]);
     const older = destinations(`fallback.${rule}`, olderFallback[rule]);
     if (listed && older && !isDeepStrictEqual(listed, older)) {
       findings.warn(`fallback.${rule}`, `has no effect: Router.fallback.${rule} is set too`);
@@ -50,8 +50,8 @@ export const readRouter = (
     if (text !== undefined) routes[scenario] = text;
   }
   return {
-    default: destination('Router.default', written.default),
-    longContextThreshold: written.longContextThreshold ?? longContextThreshold,
+    default: destination('Router.default', source.default),
+    longContextThreshold: source.longContextThreshold ?? longContextThreshold,
     routes,
     fallback,
   };

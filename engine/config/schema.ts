@@ -1,6 +1,9 @@
 import Type, { type Static } from 'typebox';
 
-const text = (description: string) => Type.Optional(Type.String({ description }));
+const text = (description: string, ...examples: readonly string[]) =>
+  Type.Optional(Type.String({ description, examples }));
+const texts = (description: string, ...examples: readonly (readonly string[])[]) =>
+  Type.Array(Type.String(), { description, examples });
 const flag = (description: string, value: boolean) => Type.Boolean({ description, default: value });
 const whole = (description: string, value: number, minimum = 1) =>
   Type.Integer({ description, default: value, minimum });
@@ -27,51 +30,98 @@ const maxJsonDepth = 1_000;
 export const keepAliveMs = 15_000;
 
 const credential = (description: string) =>
-  Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description }));
+  Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description,
+      examples: ['$PROVIDER_KEY', ['$FIRST_KEY', '$SECOND_KEY']],
+    }),
+  );
 
 const StageUse = Type.Union(
   [
     Type.String({ description: "The transformer's name." }),
     Type.Array(Type.Unknown(), { minItems: 1, maxItems: 2, description: 'The name and the options.' }),
   ],
-  { description: 'A transformer in the older spelling.' },
+  {
+    description: 'A transformer in the older spelling.',
+    examples: ['enhancetool', ['maxtoken', { max_tokens: 8192 }]],
+  },
 );
 export type StageUse = Static<typeof StageUse>;
 
-const StageUses = Type.Array(StageUse);
+const StageUses = Type.Array(StageUse, {
+  description: 'Transformers in the older spelling.',
+  examples: [['enhancetool']],
+});
+
+const values = (description: string, example: Readonly<Record<string, string>>) =>
+  Type.Optional(Type.Record(Type.String(), Type.String(), { description, examples: [example] }));
+
+/** What calls to a provider or model have beside what the format makes of a request. */
+const callExtras = {
+  headers: values('Headers that calls have in addition.', { 'http-referer': 'https://example.org' }),
+  query: values('Parameters that the URL of calls has in addition.', { 'api-version': '2026-10-01' }),
+  body: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Members that are merged into the body of calls; null removes a member.',
+      examples: [{ provider: { sort: 'price' } }],
+    }),
+  ),
+};
+const CallExtrasFile = Type.Object(callExtras);
+/** Source of `CallExtras`. */
+export type CallExtrasFile = Static<typeof CallExtrasFile>;
+
+/** An object element of a provider's `models`. */
+export const ModelFile = Type.Object({
+  name: Type.String({ description: "The model's name.", minLength: 1, examples: ['large-model'] }),
+  ...callExtras,
+});
 
 /** An element of `Providers` in the source. The older spellings are claude-code-router's. */
 export const ProviderFile = Type.Object({
-  name: Type.String({ description: 'The part before the comma in `provider,model`.', minLength: 1 }),
-  baseUrl: text("Base URL of the provider's API."),
+  name: Type.String({
+    description: 'The part before the comma in `provider,model`.',
+    minLength: 1,
+    examples: ['work', 'local'],
+  }),
+  baseUrl: text("Base URL of the provider's API.", 'https://api.vendor.example/v1', 'http://127.0.0.1:11434/v1'),
   apiKey: credential(
     'The credential, preferably a reference such as `$PROVIDER_KEY`, or a list of several used in rotation. Empty if none is needed.',
   ),
-  models: Type.Array(Type.String(), { description: 'The models that the provider supports.' }),
-  api_base_url: text('Older spelling of `baseUrl`.'),
+  models: Type.Array(
+    Type.Union([Type.String({ description: "The model's name." }), ModelFile], {
+      description: 'A model: its name, or an object with what its calls have in addition.',
+      examples: ['large-model'],
+    }),
+    { description: 'The models that the provider supports.', examples: [['large-model', 'small-model']] },
+  ),
+  ...callExtras,
+  api_base_url: text('Older spelling of `baseUrl`.', 'https://api.vendor.example/v1'),
   api_key: credential('Older spelling of `apiKey`.'),
   transformer: Type.Optional(
     Type.Record(Type.String(), Type.Union([StageUses, Type.Object({ use: StageUses })]), {
       description: 'Older spelling of `transformers`: `use` for all models, or a model name with its own `use`.',
+      examples: [{ use: ['enhancetool'] }],
     }),
   ),
 });
 export type ProviderFile = Static<typeof ProviderFile>;
 
 const destination = 'as `provider,model`, or as a model that some provider lists';
+const exampleModel = 'work,large-model';
+const routed = (requests: string) => text(`Where ${requests} go, ${destination}.`, exampleModel);
 
 const routes = {
-  longContext: text(`Where requests longer than \`longContextThreshold\` go, ${destination}.`),
-  image: text(`Where requests with an image in the latest user turn go, ${destination}.`),
-  webSearch: text(`Where requests for a web search go, ${destination}.`),
-  background: text(`Where an agent's small tasks go, ${destination}.`),
-  think: text(`Where requests for deep thinking go, ${destination}.`),
+  longContext: routed('requests longer than `longContextThreshold`'),
+  image: routed('requests with an image in the latest user turn'),
+  webSearch: routed('requests for a web search'),
+  background: routed("an agent's small tasks"),
+  think: routed('requests for deep thinking'),
 };
 
 const destinations = (rule: string) =>
-  Type.Optional(
-    Type.Array(Type.String(), { description: `Where requests of ${rule} go instead, in this order, ${destination}.` }),
-  );
+  Type.Optional(texts(`Where requests of ${rule} go instead, in this order, ${destination}.`, [exampleModel]));
 
 /** Fallbacks in the source. */
 export const FallbackFile = Type.Object(
@@ -83,7 +133,10 @@ export const FallbackFile = Type.Object(
     background: destinations('that scenario'),
     think: destinations('that scenario'),
   },
-  { description: 'Fallback destinations by scenario (or `default`), used if the chosen one fails.' },
+  {
+    description: 'Fallback destinations by scenario (or `default`), used if the chosen one fails.',
+    examples: [{ default: [exampleModel] }],
+  },
 );
 export type FallbackFile = Static<typeof FallbackFile>;
 
@@ -91,22 +144,32 @@ export type FallbackFile = Static<typeof FallbackFile>;
 export const longContextThreshold = 60_000;
 
 /** `Router` in the source. Scenarios directly on it are claude-code-router's spelling. */
-export const RouterFile = Type.Object({
-  default: text(`Where a bare model name goes when no scenario fits, ${destination}.`),
-  longContextThreshold: Type.Optional(whole('Tokens above which a request counts as long.', longContextThreshold, 0)),
-  routes: Type.Optional(Type.Object(routes, { description: 'Destinations by scenario.' })),
-  fallback: Type.Optional(FallbackFile),
-  ...routes,
-});
+export const RouterFile = Type.Object(
+  {
+    default: text(`Where a bare model name goes when no scenario fits, ${destination}.`, exampleModel),
+    longContextThreshold: Type.Optional(whole('Tokens above which a request counts as long.', longContextThreshold, 0)),
+    routes: Type.Optional(
+      Type.Object(routes, { description: 'Destinations by scenario.', examples: [{ think: exampleModel }] }),
+    ),
+    fallback: Type.Optional(FallbackFile),
+    ...routes,
+  },
+  { description: 'Which destination a request gets.' },
+);
 export type RouterFile = Static<typeof RouterFile>;
 
 /** An object element of `transformers`. */
 export const TransformerFile = Type.Object({
-  name: text("The transformer's name; optional if `path` is given."),
-  provider: text('The provider it applies to; absent: all.'),
-  models: Type.Optional(Type.Array(Type.String(), { description: 'The models it applies to; absent: all.' })),
-  path: text("A module to load, absolute or relative to the configuration's folder."),
-  options: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "The transformer's options." })),
+  name: text("The transformer's name; optional if `path` is given.", 'maxtoken'),
+  provider: text('The provider it applies to; absent: all.', 'local'),
+  models: Type.Optional(texts('The models it applies to; absent: all.', ['qwen3-coder'])),
+  path: text("A module to load, absolute or relative to the configuration's folder.", 'stages/house-rules.ts'),
+  options: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "The transformer's options.",
+      examples: [{ max_tokens: 8192 }],
+    }),
+  ),
 });
 export type TransformerFile = Static<typeof TransformerFile>;
 
@@ -122,6 +185,7 @@ export const Limits = Type.Object({
   decompressedBytes: Type.Optional(
     Type.Integer({
       description: 'Bytes of a request body once decompressed; default: twice `bodyBytes`.',
+      examples: [64 * mebibyte],
       minimum: 1,
       maximum: mostTextBytes,
     }),
@@ -138,6 +202,7 @@ export const Limits = Type.Object({
   connectionsPerClient: Type.Optional(
     Type.Integer({
       description: 'Connections of one client address; default: 1024, or `requestsPerClient` if that is more.',
+      examples: [1024],
       minimum: 1,
     }),
   ),
@@ -164,6 +229,11 @@ export const Timeouts = Type.Object({
   stageMs: milliseconds(
     'Milliseconds that a custom transformer may take over a request, or over a batch of an answer.',
     30_000,
+  ),
+  leaveMs: milliseconds(
+    'Milliseconds for which a stopping service still accepts connections, for a balancer to see that it is not ready.',
+    0,
+    0,
   ),
   drainMs: milliseconds('Milliseconds that active streams have to finish when the service stops.', 30_000, 0),
 });
@@ -217,6 +287,65 @@ const LogLevelFile = Type.Union(
   { description: 'The minimum level of log records.', default: 'info' },
 );
 
+const atLeastOne = (description: string, example: number) =>
+  Type.Optional(Type.Integer({ description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [example] }));
+
+/** The limits of a client. */
+export const ClientLimits = Type.Object(
+  {
+    requestsPerMinute: atLeastOne('Requests in any minute.', 60),
+    tokensPerMinute: atLeastOne('Tokens of prompts and answers in any minute.', 200_000),
+    streams: atLeastOne('Answers in progress at a time, streamed or not.', 8),
+  },
+  { description: 'What it may use at most; absent: no limit.', examples: [{ requestsPerMinute: 60 }] },
+);
+export type ClientLimits = Readonly<Static<typeof ClientLimits>>;
+
+/** The budget of a client. */
+export const ClientBudget = Type.Object(
+  {
+    tokens: Type.Integer({
+      description: 'Tokens of prompts and answers.',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [5_000_000],
+    }),
+    per: Type.Enum(['day', 'month'], { description: 'Days and months begin at midnight, UTC.', examples: ['month'] }),
+  },
+  {
+    description: 'What it may use per day or month; absent: no limit.',
+    examples: [{ tokens: 5_000_000, per: 'month' }],
+  },
+);
+export type ClientBudget = Readonly<Static<typeof ClientBudget>>;
+
+/** An element of `CLIENTS` in the source. */
+export const ClientFile = Type.Object({
+  name: Type.String({
+    description: 'Unique; 1 to 64 letters, digits, dots, hyphens and underscores.',
+    examples: ['team-a'],
+  }),
+  key: Type.String({
+    description: 'SHA-256 of its key: `sha256:` and 64 hexadecimal digits.',
+    examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
+  }),
+  models: Type.Optional(
+    texts(
+      'The models that it may use: globs with `*` for `provider,model`, or for the model if there is no comma; absent: all.',
+      ['small-*', 'local,*'],
+    ),
+  ),
+  routes: Type.Optional(
+    texts(
+      'The routes that it may use: `default`, scenarios, `explicit` for a provider or tag named by the client, `preset/NAME`; absent: all.',
+      ['default', 'background', 'preset/review'],
+    ),
+  ),
+  limits: Type.Optional(ClientLimits),
+  budget: Type.Optional(ClientBudget),
+});
+export type ClientFile = Static<typeof ClientFile>;
+
 /** The service settings that are objects. */
 export const settingSections = {
   LIMITS: Limits,
@@ -226,21 +355,42 @@ export const settingSections = {
   KEYS: KeyPolicy,
 };
 
+/** Most processes of a service. */
+export const maxWorkers = 64;
+
 /** The service settings with their defaults filled in. */
 export const ServiceSettings = Type.Object({
   HOST: Type.String({ description: 'Listen address.', default: '127.0.0.1' }),
   PORT: Type.Integer({ description: 'Listen port.', default: 3456, minimum: 0, maximum: 65535 }),
-  WORKERS: Type.Integer({
-    description: 'Number of processes that share the port.',
+  WORKERS: Type.Union([Type.Integer({ minimum: 1, maximum: maxWorkers }), Type.Literal('auto')], {
+    description: 'Number of processes that share the port; `auto`: one per processor core.',
     default: 1,
-    minimum: 1,
-    maximum: 64,
   }),
-  APIKEY: text('The key that clients must send. Required if HOST is not a loopback address.'),
+  APIKEY: text(
+    'The key for all routes, which clients must send. Required if HOST is not a loopback address.',
+    '$SWITCHYARD_KEY',
+  ),
+  CLIENTS: Type.Optional(
+    Type.Array(ClientFile, {
+      maxItems: 1_000,
+      description:
+        'Clients with keys of their own, for the model routes only. If present, these routes always need a key.',
+      examples: [[{ name: 'team-a', key: `sha256:${'0123456789abcdef'.repeat(4)}` }]],
+    }),
+  ),
   LOG: flag('Whether to write logs.', true),
   LOG_LEVEL: LogLevelFile,
   ALLOWED_HOSTS: Type.Optional(
-    Type.Array(Type.String(), { description: "Additional host names that a request's `Host` header may have." }),
+    texts("Additional host names that a request's `Host` header may have.", ['gateway.example']),
+  ),
+  PROXIES: Type.Optional(
+    texts('Addresses and networks of trusted proxies, whose `X-Forwarded-For` or PROXY protocol names the client.', [
+      '10.0.0.0/8',
+    ]),
+  ),
+  KEEP_ALIVE: flag(
+    'Whether client connections stay open after an answer; false behind a balancer that keeps idle ones for 8 seconds or more.',
+    true,
   ),
   CHAT_STRICT: flag(
     'Whether the chat route rejects `response_format: json_schema`, `functions` and `function_call`; false: they are converted as on the other routes.',
@@ -254,16 +404,17 @@ export type ServiceSettings = Static<typeof ServiceSettings>;
 const ServiceSettingsFile = Type.Partial(
   Type.Object({
     ...ServiceSettings.properties,
-    LIMITS: Type.Partial(Limits),
-    TIMEOUTS: Type.Partial(Timeouts),
-    RETRY: Type.Partial(RetryPolicy),
-    BREAKER: Type.Partial(BreakerPolicy),
-    KEYS: Type.Partial(KeyPolicy),
+    LIMITS: Type.Partial(Limits, { description: 'Size limits of requests and answers, and concurrency limits.' }),
+    TIMEOUTS: Type.Partial(Timeouts, { description: 'How long each part of a request may take.' }),
+    RETRY: Type.Partial(RetryPolicy, { description: 'How failed calls are retried.' }),
+    BREAKER: Type.Partial(BreakerPolicy, { description: "When calls to a provider's model are suspended." }),
+    KEYS: Type.Partial(KeyPolicy, { description: "For how long a provider's key isn't used after a failure." }),
   }),
 );
 
 /** `config.json`, with environment references resolved. Unknown fields are allowed. */
 export const ConfigFile = Type.Object({
+  $schema: text('The JSON Schema of this file, for editors.', './config.schema.json'),
   ...ServiceSettingsFile.properties,
   Providers: Type.Optional(Type.Array(ProviderFile, { description: 'Upstream providers.' })),
   Router: Type.Optional(RouterFile),

@@ -1,12 +1,14 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { Clean, Default } from 'typebox/value';
 import type { LogLevel } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
+import { readClients } from './clients.ts';
 import type { Config } from './config.ts';
 import { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
-import { mostTextBytes, ServiceSettings, settingSections } from './schema.ts';
+import { maxWorkers, mostTextBytes, ServiceSettings, settingSections } from './schema.ts';
 
 type Settings = Omit<Config, 'providers' | 'router' | 'transformers'>;
 const complete = reader(ServiceSettings);
@@ -24,8 +26,14 @@ export const readServiceSettings = (
   findings: Diagnostics,
 ): Settings | undefined => {
   const settings = withDefaults(source);
-  return complete.matches(settings) ? configOf(settings, unset, findings) : undefined;
+  if (!complete.matches(settings)) return undefined;
+  const workers = processCount(settings.WORKERS);
+  const clients = settings.CLIENTS && readClients(settings.CLIENTS, source.CLIENTS, { ...settings, workers }, findings);
+  return { ...configOf(settings, unset, findings), clients };
 };
+
+const processCount = (wanted: ServiceSettings['WORKERS']): number =>
+  wanted === 'auto' ? Math.min(maxWorkers, availableParallelism()) : wanted;
 
 /** The settings of an empty source. */
 export const defaultSettings = (): Settings => configOf(complete.read(withDefaults({})), [], new Diagnostics());
@@ -37,7 +45,7 @@ const withDefaults = (source: JsonObject): unknown => {
 };
 
 const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], findings: Diagnostics): Settings => {
-  const { HOST, APIKEY, ALLOWED_HOSTS = [], LIMITS } = settings;
+  const { HOST, APIKEY, ALLOWED_HOSTS = [], PROXIES = [], LIMITS } = settings;
   const host = HOST.trim();
   const apiKey = APIKEY?.trim() || undefined;
   // A blank key must not count as none: that would open the service to everyone.
@@ -47,15 +55,23 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     findings.fault('HOST', `is not a loopback address: ${open}, or HOST must be ${defaultSettings().host}`);
   }
   const missing = new Set(unset.map(({ path }) => path));
-  const allowed = ALLOWED_HOSTS.filter((_, index) => !missing.has(`ALLOWED_HOSTS[${index}]`));
+  const given = (name: string, list: readonly string[]): readonly string[] =>
+    list.map((text, index) => (missing.has(`${name}[${index}]`) ? '' : text.trim())).filter((text) => text !== '');
+  PROXIES.forEach((network, index) => {
+    if (isNetwork(network.trim()) || network.trim() === '' || missing.has(`PROXIES[${index}]`)) return;
+    findings.fault(`PROXIES[${index}]`, 'must be an IP address, or a network such as 10.0.0.0/8');
+  });
   return {
     host: host.replace(/^\[(.*)\]$/, '$1'),
     port: settings.PORT,
-    workers: settings.WORKERS,
+    workers: processCount(settings.WORKERS),
     apiKey,
+    clients: undefined,
     log: settings.LOG,
     logLevel: logLevel(settings.LOG_LEVEL),
-    allowedHosts: allowed.map((name) => name.trim()).filter((name) => name !== ''),
+    allowedHosts: given('ALLOWED_HOSTS', ALLOWED_HOSTS),
+    proxies: given('PROXIES', PROXIES),
+    keepAlive: settings.KEEP_ALIVE,
     chatStrict: settings.CHAT_STRICT,
     limits: {
       ...LIMITS,
@@ -75,7 +91,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
  * refer to an unset variable, so that defaults apply. APIKEY is never removed, since that would open the service.
  */
 export const coerceFromEnv = (
-  written: JsonObject,
+  source: JsonObject,
   unset: readonly UnsetReference[],
   findings: Diagnostics,
 ): JsonObject => {
@@ -87,8 +103,8 @@ export const coerceFromEnv = (
     else if (section !== 'Providers') findings.warn(path, `is ignored: the environment variable ${name} is not set`);
   }
   const missing = new Set(unset.map(({ path }) => path));
-  const coerced = Object.entries(written).flatMap(([name, value]) => {
-    const convert = fromText.get(name);
+  const coerced = Object.entries(source).flatMap(([name, value]) => {
+    const convert = textFields.get(name);
     if (!convert || typeof value !== 'string') return [[name, value] as const];
     return missing.has(name) || value.trim() === '' ? [] : [[name, convert(value.trim())] as const];
   });
@@ -97,18 +113,27 @@ export const coerceFromEnv = (
 
 const flagOf = (text: string): string | boolean => (text === 'true' || text === 'false' ? text === 'true' : text);
 
-const fromText = new Map<string, (text: string) => string | number | boolean>([
+/** Fields that may be text which the environment supplies (`"PORT": "$PORT"`), and its conversion. */
+export const textFields = new Map<string, (text: string) => string | number | boolean>([
   ['HOST', (text) => text],
   ['PORT', (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text)],
-  ['WORKERS', (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text)],
+  ['WORKERS', (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text.toLowerCase())],
   ['LOG', flagOf],
   ['LOG_LEVEL', (text) => text.toLowerCase()],
+  ['KEEP_ALIVE', flagOf],
   ['CHAT_STRICT', flagOf],
 ]);
 
 const logLevel = (level: ServiceSettings['LOG_LEVEL']): LogLevel => {
   if (level === 'trace') return 'debug';
   return level === 'fatal' ? 'error' : level;
+};
+
+/** Whether a text is an IP address, or a network: an address and the number of its bits that count. */
+const isNetwork = (text: string): boolean => {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1;
+  return Number(prefix ?? 0) <= bits;
 };
 
 /** Whether a host name or address, with or without brackets, is loopback. */

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { concatMap, type Subscription } from 'rxjs';
 import type { AppLog } from '../log/logs.ts';
@@ -10,6 +11,7 @@ import { formatFinding } from './diagnostics.ts';
 import { editConfigText, printConfig } from './edit/edit.ts';
 import type { Environment } from './env.ts';
 import { ConfigOnDisk, removeTempFiles, watchFile } from './file.ts';
+import { schemaReference, writeSchema } from './json-schema.ts';
 import { type ParsedConfig, parseConfig } from './parse.ts';
 import { configFile } from './read.ts';
 import { validateConfig } from './validate.ts';
@@ -24,9 +26,15 @@ export interface ConfigStoreOptions {
   /** Loads and builds everything that a configuration needs, without changing the active one. */
   readonly prepare: (config: Config) => Promise<Prepared>;
   readonly log: AppLog;
+  /** Runs a task while no other process of the service changes the file; absent: there is none. May reject with a fault. */
+  readonly exclusive?: <T>(task: () => Promise<T>) => Promise<T>;
+  /** How often the file is looked at, in milliseconds, besides being watched. */
+  readonly lookMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
+
+const defaultLookMs = 10_000;
 
 /** A configuration that passed all checks. */
 interface Ready extends Configuration, Prepared {}
@@ -41,12 +49,14 @@ export class ConfigStore {
   #current: Configuration;
   /** The file's last readable text; `undefined` without a file. */
   #text: string | undefined;
+  /** The file's text when it was looked at last, readable or not. */
+  #seen: string | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #watching: Subscription | undefined;
 
   private constructor(options: ConfigStoreOptions) {
     this.#options = options;
-    this.#file = new ConfigOnDisk(configFile(options.home), options.now);
+    this.#file = new ConfigOnDisk(configFile(options.home, options.env), options.home, options.now);
     this.#current = options.initial;
   }
 
@@ -55,10 +65,11 @@ export class ConfigStore {
     const { home, now = Date.now } = options;
     // If the folder can't be created, later writes fail and report it.
     await mkdir(home, { recursive: true, mode: 0o700 }).catch(() => undefined);
-    await removeTempFiles(home, now());
     const store = new ConfigStore(options);
+    await removeTempFiles(store.#file.path, home, now());
     const text = await store.#file.read().catch(() => undefined);
     store.#text = text?.toString();
+    await store.#keepSchema();
     // A killed process may have left one backup too many.
     await store.#file.backups.prune().catch(() => undefined);
     return store;
@@ -66,15 +77,15 @@ export class ConfigStore {
 
   /** Applies changes of the file from now on, and any change since the service read it. */
   watch(): void {
-    const { log } = this.#options;
-    this.#watching ??= watchFile(this.#file.path, (error) => log.warn('config.json is not watched', { error }))
+    const { log, lookMs = defaultLookMs } = this.#options;
+    this.#watching ??= watchFile(this.#file.path, lookMs, (error) => log.warn('config.json is not watched', { error }))
       .pipe(concatMap(() => this.reload()))
       .subscribe();
   }
 
   /** The source of the active configuration; generated if there is no file. */
-  get written(): JsonObject {
-    return this.#current.written;
+  get source(): JsonObject {
+    return this.#current.source;
   }
 
   /** The active configuration. */
@@ -91,23 +102,23 @@ export class ConfigStore {
    * Replaces the configuration in the file and in the running service. Keeps comments in the file where possible. Rejects with
    * an `internal` fault when the file can't be written; nothing is changed then.
    */
-  replace(written: JsonObject): Promise<Change> {
-    return this.#enqueue(() => this.#install(written, (old) => this.#edit(old, written)));
+  replace(source: JsonObject): Promise<Change> {
+    return this.#write(() => this.#install(source, (old) => this.#edit(old, source)));
   }
 
   /**
    * Compare-and-swap: replaces only if `isExpected(current)`; `undefined` if it was changed meanwhile, here or on disk.
    */
-  replaceIf(isExpected: (present: JsonObject) => boolean, written: JsonObject): Promise<Change | undefined> {
-    return this.#enqueue(async () => {
+  replaceIf(isExpected: (present: JsonObject) => boolean, source: JsonObject): Promise<Change | undefined> {
+    return this.#write(async () => {
       await this.#applyFile().catch(() => undefined);
-      return isExpected(this.written) ? this.#install(written, (old) => this.#edit(old, written)) : undefined;
+      return isExpected(this.source) ? this.#install(source, (old) => this.#edit(old, source)) : undefined;
     });
   }
 
   /** Checks a configuration without applying it. */
-  async check(written: JsonObject): Promise<Pick<Applied, 'warnings' | 'restart'> & Pick<Refused, 'faults'>> {
-    const ready = await this.#check(written);
+  async check(source: JsonObject): Promise<Pick<Applied, 'warnings' | 'restart'> & Pick<Refused, 'faults'>> {
+    const ready = await this.#check(source);
     if ('type' in ready) return { faults: ready.faults, warnings: ready.warnings, restart: [] };
     return { faults: [], warnings: ready.warnings, restart: needsRestart(this.#options.initial.config, ready.config) };
   }
@@ -120,11 +131,11 @@ export class ConfigStore {
 
   /** Replaces the configuration with a backup's unchanged text. `undefined`: there is no such backup. */
   restore(name: string): Promise<Change | undefined> {
-    return this.#enqueue(async () => {
+    return this.#write(async () => {
       const text = await this.#file.backups.read(name);
       if (text === undefined) return undefined;
       const parsed = parseConfig(text);
-      return 'written' in parsed ? this.#install(parsed.written, () => text) : refused(parsed);
+      return 'source' in parsed ? this.#install(parsed.source, () => text) : refused(parsed);
     });
   }
 
@@ -141,7 +152,7 @@ export class ConfigStore {
     const { log } = this.#options;
     return this.#enqueue(async () => {
       // A new object, as for any change, so that everything built from the old one counts as outdated.
-      const ready = await this.#check({ ...this.written });
+      const ready = await this.#check({ ...this.source });
       if ('type' in ready) {
         const faults = ready.faults.map(formatFinding);
         log.error("a changed transformer module can't be used; the loaded one stays in use", { faults });
@@ -155,17 +166,25 @@ export class ConfigStore {
     await this.#queue;
   }
 
+  /** Changes the file: one at a time, of all processes. */
+  #write<T>(task: () => Promise<T>): Promise<T> {
+    const { exclusive } = this.#options;
+    return this.#enqueue(exclusive ? () => exclusive(task) : task);
+  }
+
   #enqueue<T>(task: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(task);
     this.#queue = done.catch(() => undefined);
     return done;
   }
 
-  async #install(written: JsonObject, textFor: (old: string | undefined) => string): Promise<Change> {
-    const ready = await this.#check(written);
+  async #install(source: JsonObject, textFor: (old: string | undefined) => string): Promise<Change> {
+    const ready = await this.#check(source);
     if ('type' in ready) return ready;
-    this.#text = await this.#file.write(textFor);
-    return this.#use(ready, 'configuration replaced');
+    this.#text = this.#seen = await this.#file.write(textFor);
+    const applied = this.#use(ready, 'configuration replaced');
+    await this.#keepSchema();
+    return applied;
   }
 
   async #applyFile(): Promise<void> {
@@ -173,37 +192,53 @@ export class ConfigStore {
     const text = (await this.#file.read())?.toString();
     if (text === undefined) {
       if (this.#text !== undefined) log.warn('config.json was removed; the running configuration stays in use');
-      this.#text = undefined;
+      this.#text = this.#seen = undefined;
       return;
     }
+    // Its faults are logged already.
+    if (text === this.#seen) return;
+    this.#seen = text;
     const parsed = parseConfig(text);
-    if ('written' in parsed) {
+    if ('source' in parsed) {
       this.#text = text;
       // Our own writes trigger the watcher too.
-      if (isDeepStrictEqual(parsed.written, this.written)) return;
+      if (isDeepStrictEqual(parsed.source, this.source)) return;
     }
-    const ready = 'written' in parsed ? await this.#check(parsed.written) : refused(parsed);
+    const ready = 'source' in parsed ? await this.#check(parsed.source) : refused(parsed);
     if ('type' in ready) {
       const faults = ready.faults.map(formatFinding);
       log.error("the changed config.json can't be used; the running configuration stays in use", { faults });
-    } else this.#use(ready, 'configuration reloaded');
+    } else {
+      this.#use(ready, 'configuration reloaded');
+      await this.#keepSchema();
+    }
   }
 
-  async #check(written: JsonObject): Promise<Ready | Refused> {
-    const result = validateConfig(written, this.#options.env);
+  /** Keeps the schema's copy beside a file of this folder that names it, for editors; the service doesn't need it. */
+  async #keepSchema(): Promise<void> {
+    const { home } = this.#options;
+    if (this.#text === undefined || this.source.$schema !== schemaReference) return;
+    if (dirname(this.#file.path) !== home) return;
+    await writeSchema(home).catch((error: unknown) =>
+      this.#options.log.warn("the configuration's schema can't be written", { error }),
+    );
+  }
+
+  async #check(source: JsonObject): Promise<Ready | Refused> {
+    const result = validateConfig(source, this.#options.env);
     if (!('config' in result)) return refused(result);
     const { config } = result;
     const prepared = await this.#options.prepare(config);
     const warnings = [...result.warnings, ...prepared.warnings];
     return prepared.faults.length > 0
       ? refused({ faults: prepared.faults, warnings })
-      : { ...prepared, warnings, written, config };
+      : { ...prepared, warnings, source, config };
   }
 
-  #use({ written, config, warnings, apply }: Ready, message: string): Applied {
+  #use({ source, config, warnings, apply }: Ready, message: string): Applied {
     const { log, initial } = this.#options;
     apply();
-    this.#current = { written, config };
+    this.#current = { source, config };
     const restart = needsRestart(initial.config, config);
     log.info(message, { restart });
     for (const warning of warnings) log.warn(formatFinding(warning));
@@ -211,9 +246,9 @@ export class ConfigStore {
   }
 
   /** Edits the file's text to keep its comments; if it is invalid, the last readable text. */
-  #edit(old: string | undefined, written: JsonObject): string {
-    if (old === undefined) return printConfig(written);
-    return editConfigText('written' in parseConfig(old) ? old : (this.#text ?? old), written);
+  #edit(old: string | undefined, source: JsonObject): string {
+    if (old === undefined) return printConfig(source);
+    return editConfigText('source' in parseConfig(old) ? old : (this.#text ?? old), source);
   }
 }
 

@@ -25,12 +25,12 @@ export interface SourceItem<T> {
  * supplies path and options and isn't applied itself.
  */
 export const readTransformers = (
-  written: readonly SourceItem<string | TransformerFile>[],
+  source: readonly SourceItem<string | TransformerFile>[],
   writtenProviders: readonly SourceItem<ProviderFile>[],
   list: ProviderList,
   findings: Diagnostics,
 ): readonly TransformerEntry[] => {
-  const listed = written.flatMap(({ at, row }) => readEntry(row, at, list, findings));
+  const listed = source.flatMap(({ at, row }) => readEntry(row, at, list, findings));
   const modules = listed.filter((row) => row.path !== undefined);
   const used = writtenProviders.flatMap(({ at, row }) => readUses(at, row, modules, findings));
   const called = new Set(used.map((row) => row.name));

@@ -25,10 +25,10 @@ const transformerFile = reader(TransformerEntryFile);
  * Validates a configuration's source and fills in defaults. Messages name paths and variables, never a credential's value. The
  * caller checks names and options of transformers with the registry; each entry's `at` is the path to report.
  */
-export const validateConfig = (written: JsonObject, env: Environment): Validation => {
+export const validateConfig = (source: JsonObject, env: Environment): Validation => {
   const findings = new Diagnostics();
-  if (!isWithinDepth(written, maxDepth)) return { faults: [tooDeep], warnings: [] };
-  const { value, unset } = applyEnvOverrides(interpolateAll(written, env), env);
+  if (!isWithinDepth(source, maxDepth)) return { faults: [tooDeep], warnings: [] };
+  const { value, unset } = applyEnvOverrides(interpolateAll(source, env), env);
   const filled = coerceFromEnv(value, unset, findings);
   for (const { path, message } of file.faults(filled)) findings.fault(path, message);
   warnOfUnknownFields(filled, findings);

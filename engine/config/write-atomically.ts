@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCode, fail } from '../model/fault.ts';
 
 /**
  * Writes a file atomically: readers, also after a crash, see either the old or the complete new content. Only the owner can
@@ -26,6 +27,15 @@ export const writeAtomically = async (path: string, text: string | Uint8Array): 
   }
   await syncFolder(dirname(target));
 };
+
+/** Throws a `read-only` fault if a system's error says that `file` may not be changed. */
+export const refuseReadOnly = (file: string, error: unknown): void => {
+  const code = errorCode(error) ?? '';
+  if (!readOnlyCodes.has(code)) return;
+  fail('read-only', `${file} can't be written (${code}): change it where it comes from. Nothing was changed.`);
+};
+
+const readOnlyCodes: ReadonlySet<string> = new Set(['EROFS', 'EACCES', 'EPERM']);
 
 /** Makes a rename durable by syncing its folder. Some systems can't; the file itself is safe there too. */
 const syncFolder = async (path: string): Promise<void> => {

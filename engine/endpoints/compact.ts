@@ -1,14 +1,17 @@
 import { map, mergeMap, type Observable, of } from 'rxjs';
-import type { Exchange, Ready } from '../exchange.ts';
+import type { Answered, Exchange, Ready } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
+import type { Usage } from '../model/event.ts';
 import { fail } from '../model/fault.ts';
+import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { boundReply } from '../operators/bound-reply.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
+import { readUsage } from '../operators/read-events.ts';
 import { renderFaults } from '../operators/render-faults.ts';
-import { jsonHeaders, limitHeaders, routeHeaders } from '../operators/reply-headers.ts';
 import { collectBytes } from '../operators/rx/collect-bytes.ts';
 import { stages } from '../operators/rx/stages.ts';
+import { jsonHeaders, limitHeaders, routeHeaders } from '../operators/write-reply.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { type AuxiliaryEndpoint, auxiliaryCall, auxiliaryEndpoint, prepareAuxiliary } from './count-tokens.ts';
 
@@ -24,18 +27,27 @@ const compact = (exchange: Exchange, gateway: Gateway, upstream: AuxiliaryEndpoi
     mergeMap((answered) =>
       answered.answer.body.pipe(
         stages(boundReply(gateway.config.limits))(answered),
-        collectBytes(
-          (bytes): ReplyPart => ({
+        collectBytes((bytes): ReplyPart => {
+          const body = new TextDecoder().decode(bytes);
+          answered.namedClient?.answered();
+          answered.namedClient?.usage(usageIn(body, answered));
+          return {
             type: 'whole',
             status: answered.answer.status,
             headers: { ...jsonHeaders, ...limitHeaders(answered.answer.headers), ...routeHeaders(answered) },
-            body: new TextDecoder().decode(bytes),
-          }),
-        ),
+            body,
+          };
+        }),
       ),
     ),
     stages(renderFaults())(exchange),
   );
+
+const usageIn = (body: string, { plan, context }: Answered): Usage => {
+  const reply = parseJson(body);
+  if (!isJsonObject(reply)) return {};
+  return plan.upstream.decodeReply(reply, context).reduce<Usage>((known, event) => readUsage(event, known), {});
+};
 
 const checkUpstream = (ready: Ready): Ready => {
   const { client, plan } = ready;
@@ -53,4 +65,7 @@ export const compactEndpoint = (
   client: ClientProtocol,
   upstream: AuxiliaryEndpoint,
   currentGateway: () => Gateway,
-): Endpoint => auxiliaryEndpoint(client, (exchange) => compact(exchange, currentGateway(), upstream));
+): Endpoint =>
+  auxiliaryEndpoint({ client, currentGateway, use: 'answer' }, (exchange, gateway) =>
+    compact(exchange, gateway, upstream),
+  );

@@ -1,6 +1,7 @@
 import {
   catchError,
   defer,
+  finalize,
   from,
   map,
   mergeMap,
@@ -10,7 +11,8 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import { type Exchange, fill, newExchange, type Ready, type Routed } from '../exchange.ts';
+import { clientOf } from '../clients/client-session.ts';
+import { bodyText, type Exchange, fill, newExchange, type Ready, type Routed } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import { FaultError, fail, faultOf } from '../model/fault.ts';
 import { writeJson } from '../model/json/exact-numbers.ts';
@@ -20,14 +22,15 @@ import type { ModelRequest, WireFormat } from '../model/request.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
 import { decode } from '../operators/decode.ts';
 import { encodeRequest } from '../operators/encode-request.ts';
-import { reconcileReasoning } from '../operators/reconcile-reasoning.ts';
 import { renderFaults } from '../operators/render-faults.ts';
-import { jsonHeaders, routeHeaders } from '../operators/reply-headers.ts';
 import { assertServable, route } from '../operators/route.ts';
 import { collectBytes } from '../operators/rx/collect-bytes.ts';
 import { sequence } from '../operators/rx/sequence.ts';
 import { stages } from '../operators/rx/stages.ts';
-import { transformRequest } from '../operators/transform-request.ts';
+import { showLimits } from '../operators/show-limits.ts';
+import { reconcileReasoning } from '../operators/signatures.ts';
+import { transformRequest } from '../operators/transform.ts';
+import { jsonHeaders, routeHeaders } from '../operators/write-reply.ts';
 import type { Gateway } from '../routing/gateway.ts';
 
 /** Settings of a counting endpoint for one client protocol. */
@@ -116,7 +119,7 @@ export const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoin
   const url = new URL(ready.call.url);
   url.pathname = url.pathname.replace(/(?<!\/)\/*$/, suffix);
   const headers = { ...ready.call.headers, accept: 'application/json' };
-  const body = ready.passThrough.request ? ready.call.body : pickFields(fields, ready.call.body);
+  const body = ready.passThrough.request ? ready.call.body : pickFields(fields, bodyText(ready.call.body));
   return fill(ready, { call: { url, headers, body } });
 };
 
@@ -156,17 +159,35 @@ const countReply = (ready: Ready, { tokens, by }: Count, { reply }: CountSetting
 
 /** Endpoint for counting requests; each uses the gateway of that moment. */
 export const countTokensEndpoint = (settings: CountSettings, currentGateway: () => Gateway): Endpoint =>
-  auxiliaryEndpoint(settings.client, (exchange) => countTokens(exchange, currentGateway(), settings));
+  auxiliaryEndpoint({ client: settings.client, currentGateway, use: 'count' }, (exchange, gateway) =>
+    countTokens(exchange, gateway, settings),
+  );
 
+/** What an auxiliary endpoint serves, and by which gateway. */
+interface AuxiliarySettings {
+  readonly client: ClientProtocol;
+  readonly currentGateway: () => Gateway;
+  readonly use: 'answer' | 'count';
+}
+
+/** Endpoint that serves requests by a pipeline of its own, which nothing observes but the limits of named clients. */
 export const auxiliaryEndpoint = (
-  client: ClientProtocol,
-  serve: (exchange: Exchange) => Observable<ReplyPart>,
+  { client, currentGateway, use }: AuxiliarySettings,
+  serve: (exchange: Exchange, gateway: Gateway) => Observable<ReplyPart>,
 ): Endpoint => ({
   open: false,
+  forClients: true,
   formatFault: client.encodeFault,
-  handle: (incoming) => {
+  handle: (incoming, { preset }) => {
     const { id, startedAtMs, body, backpressure } = incoming;
+    const gateway = currentGateway();
+    const namedClient = clientOf(gateway, incoming, preset, use);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
-    return serve(newExchange({ id, startedAtMs, client, body, clientHeader, backpressure }));
+    const exchange = newExchange({ id, startedAtMs, client, namedClient, body, clientHeader, backpressure });
+    const parts = serve(exchange, gateway);
+    if (!namedClient) return parts;
+    return (namedClient.isLimited ? parts.pipe(stages(showLimits())(exchange)) : parts).pipe(
+      finalize(() => namedClient.finished(200)),
+    );
   },
 });

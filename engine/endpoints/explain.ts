@@ -1,9 +1,8 @@
 import { defer, map, type Observable, of } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
-import { type Exchange, newExchange, type Ready } from '../exchange.ts';
+import { bodyText, type Exchange, newExchange, type Ready } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
-import { masked, textMask } from '../log/mask-text.ts';
-import { isSecretName, maskUrl } from '../log/mask-url.ts';
+import { isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol, Headers } from '../model/protocol.ts';
 import type { WireFormat } from '../model/request.ts';
@@ -58,7 +57,8 @@ const show = (
 ) => {
   const { provider, model, scenario, reason, tokens, warnings } = resolution;
   const maskText = textMask(() => provider.apiKeys);
-  const body = parseJson(call.body);
+  const text = bodyText(call.body);
+  const body = parseJson(text);
   return {
     client: client.wire,
     asked: progress.asked ?? '',
@@ -73,7 +73,7 @@ const show = (
     headers: Object.fromEntries(
       Object.entries(call.headers).map(([name, value]) => [name, isSecretName(name) ? masked : maskText(value)]),
     ),
-    body: isJsonObject(body) ? body : call.body,
+    body: isJsonObject(body) ? body : text,
     losses: context.losses.list.map(({ note, ...loss }) => ({ ...loss, ...(note !== undefined && { note }) })),
     relays: { ...passThrough },
     fallbacks: fallbacksOf(resolution, config).map((destination) => {

@@ -1,6 +1,7 @@
+import { clientOf } from '../clients/client-session.ts';
 import { newExchange, newReplyProgress } from '../exchange.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { randomHex } from '../http/request-id.ts';
+import { randomHex } from '../http/headers.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { History } from '../observe/history/history.ts';
 import { recordGateway } from '../observe/history/record-plan.ts';
@@ -22,13 +23,22 @@ export const modelEndpoint = (
   requests?: History,
 ): Endpoint => ({
   open: false,
+  forClients: true,
   formatFault: client.encodeFault,
   handle(incoming, { preset }) {
     const { id, startedAtMs, body, backpressure, path } = incoming;
     const gateway = currentGateway();
+    const namedClient = clientOf(gateway, incoming, preset);
     const progress = newReplyProgress();
-    const watchers: Watcher[] = [metrics.started(client.wire), new RequestLog(id, gateway)];
-    const entry = requests?.started({ id, startedAtMs, path, preset, client, progress }, incoming);
+    const watchers: Watcher[] = [
+      metrics.started(client.wire, namedClient?.name),
+      new RequestLog(id, gateway, namedClient?.name),
+    ];
+    if (namedClient) watchers.push(namedClient);
+    const entry = requests?.started(
+      { id, startedAtMs, path, preset, client, namedClient: namedClient?.name, progress },
+      incoming,
+    );
     if (entry) watchers.push(entry);
     if (entry?.recorder) watchers.push(entry.recorder);
     const observer = new Observers(watchers);
@@ -36,10 +46,12 @@ export const modelEndpoint = (
     const exchange = newExchange({
       id,
       seed,
+      namedClient,
       startedAtMs,
       client,
       body,
       clientHeader: (name) => incoming.header(name),
+      onInterrupted: (handler) => incoming.onInterrupted(handler),
       bodyReleased: () => incoming.holdBody('values'),
       backpressure,
       progress,

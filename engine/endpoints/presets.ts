@@ -17,12 +17,13 @@ export const presetRoutes = (
   presets: Presets<Gateway>,
 ): readonly HttpRoute[] =>
   paths.map(({ path, endpointFor }) => {
-    const { open, formatFault } = endpointFor(baseGateway);
+    const { open, forClients = false, formatFault } = endpointFor(baseGateway);
     return {
       method: 'POST',
       path: `/preset/:preset${path}`,
       endpoint: {
         open,
+        forClients,
         formatFault,
         handle: (incoming, params) =>
           defer(() => from(presets.gatewayOf(params.preset ?? ''))).pipe(

@@ -12,7 +12,7 @@ import { callUpstream } from '../operators/call-upstream.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
 import { readEvents } from '../operators/read-events.ts';
 import { stages } from '../operators/rx/stages.ts';
-import { transformEvents } from '../operators/transform-events.ts';
+import { transformEvents } from '../operators/transform.ts';
 import { prepare } from '../pipeline.ts';
 import { createSignatureCache } from '../reasoning/signature-cache.ts';
 import type { Gateway } from '../routing/gateway.ts';

@@ -46,8 +46,8 @@ const fetchPage = (
   query: string | undefined,
   upstreams: Upstreams,
 ): Observable<VendorModelPage> => {
-  const { provider, format, upstream } = plan;
-  const credentials = format.headers({
+  const { provider, graph, upstream } = plan;
+  const credentials = graph.callUpstream.work({
     apiKey: provider.apiKeys[0] ?? '',
     clientHeader: () => undefined,
     request: probeRequest(''),

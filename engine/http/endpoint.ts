@@ -8,8 +8,12 @@ export type FormatFault = (fault: Fault, requestId: string) => WireFault;
 
 /** The handler of a path. */
 export interface Endpoint {
-  /** Requires no API key, and answers while the service drains. */
+  /** Requires no API key. */
   readonly open: boolean;
+  /** Clients with keys of their own may call it. Absent: the administrator alone. */
+  readonly forClients?: boolean;
+  /** Answers requests for any host: it reveals nothing. Absent: false. */
+  readonly anyHost?: boolean;
   readonly formatFault: FormatFault;
   /**
    * Answers a request. `params` are the decoded variable segments of the path. Subscribed once; unsubscribed when the client
@@ -35,7 +39,7 @@ export interface HttpRequest {
   readonly header: (name: string) => string | undefined;
   /** All of them by name, built on first use. */
   readonly headers: Headers;
-  /** IPv4 or IPv6 address as text; mapped IPv4 in dotted form. */
+  /** The client's IPv4 or IPv6 address as text; mapped IPv4 in dotted form. */
   readonly remoteAddress: string;
   /** Decompressed; empty when there is none, and once it is no longer held as bytes. */
   readonly body: Uint8Array;
@@ -43,6 +47,13 @@ export interface HttpRequest {
   readonly holdBody: (use: BodyUse) => void;
   /** Pauses the upstream while this client is slow. */
   readonly backpressure: Backpressure;
+  /**
+   * Calls `handler` when the listener waits for the answer no longer; it should end at once, with this fault. Without a handler,
+   * it fails with the fault.
+   */
+  readonly onInterrupted: (handler: (fault: Fault) => void) => void;
+  /** The client whose key it carries; `undefined`: the administrator's, or none. */
+  readonly namedClient: string | undefined;
   /** When the request head arrived, in milliseconds since 1970. */
   readonly startedAtMs: number;
 }

@@ -1,23 +1,25 @@
-import { keyCheck } from './api-key.ts';
+import type { Fault } from '../model/fault.ts';
+import { type KeySettings, keyCheck, type OriginGuardSettings, originGuard } from './access.ts';
 import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
 import { BodyBudget } from './body-budget.ts';
+import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';
+import { trustedProxies } from './client-address.ts';
 import { ConnectionLimit } from './connection-limit.ts';
 import type { Rejection } from './endpoint.ts';
-import { type OriginGuardSettings, originGuard } from './origin-guard.ts';
 import type { HttpRouter } from './router.ts';
 import { ServedRequest, type ServingListener } from './serve-request.ts';
 import { defaultLimits, type HttpLimits, type RequestHooks, type ServeSettings } from './settings.ts';
 import type { HttpServer, HttpServerEvents, HttpStream } from './stream.ts';
 import { Ticker } from './ticker.ts';
-import { loadUws } from './uws.ts';
-import { UwsServer } from './uws-server.ts';
 
 /** Settings that can change while a listener runs. */
-interface ServeOptions {
+interface ServeOptions extends KeySettings {
   readonly router: HttpRouter;
   readonly guard: OriginGuardSettings;
-  /** The key that clients must send; absent or empty: no key is required. */
-  readonly apiKey?: string | undefined;
+  /** Addresses and networks of the proxies that say who their clients are; absent: none. */
+  readonly proxies?: readonly string[];
+  /** Whether connections stay open for further requests; absent: they do. */
+  readonly keepAlive?: boolean;
   /** Omitted limits have their defaults. */
   readonly limits?: Partial<HttpLimits> | undefined;
 }
@@ -31,6 +33,8 @@ export interface ListenOptions extends ServeOptions {
   readonly hooks?: RequestHooks;
   /** Lets other processes of the same service open the port too; absent: exclusive. */
   readonly share?: PortSharing | undefined;
+  /** Absent: as the environment says. */
+  readonly server?: ChosenServer | undefined;
 }
 
 /** How a port is shared. */
@@ -46,57 +50,57 @@ export interface Listener {
   readonly port: number;
   /** The addresses listened on: `127.0.0.1`, `::1`. */
   readonly addresses: readonly string[];
+  readonly http: HttpServerFacts;
   readonly activeRequests: number;
   /** Applies to new requests. */
   readonly update: (options: ServeOptions) => void;
-  /**
-   * Stops accepting connections. On open connections only endpoints with `open` still answer. Resolves when no request is
-   * active.
-   */
+  /** Serves each request as the last on its connection from now on. Connections are still accepted. */
+  readonly leave: () => void;
+  /** Leaves, and stops accepting connections. Resolves when no request is active. */
   readonly drain: () => Promise<void>;
-  /**
-   * Stops accepting connections when another process serves the port. Requests on open connections are still served, each
-   * as the last on its connection. Resolves when all connections are closed; idle ones time out within seconds.
-   */
+  /** Leaves, and stops accepting connections. Resolves when all connections are closed; idle ones time out within seconds. */
   readonly retire: () => Promise<void>;
+  /** Ends all active requests with a fault. Resolves when none is active. */
+  readonly interrupt: () => Promise<void>;
   /** Closes all connections at once. */
   readonly close: () => void;
 }
 
-/** Opens the port. Rejects with a one-line error when the port can't be opened or no build of uWebSockets.js runs here. */
+/** Opens the port. Rejects with a one-line error when the port can't be opened or the server that is asked for can't run here. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
-  const { uws, warning } = loadUws();
-  if (warning !== undefined) options.hooks?.warn?.(warning);
-  const listener = new HttpListener((events) => new UwsServer(uws, events), options);
+  const server = options.server ?? chooseServer();
+  if (server.warning !== undefined) options.hooks?.warn?.(server.warning);
+  const listener = new HttpListener(server, options);
   await listener.open(options);
   return listener;
 };
 
 class HttpListener implements Listener, ServingListener, HttpServerEvents {
+  readonly http: HttpServerFacts;
   readonly hooks: RequestHooks;
   readonly ticker: Ticker;
   readonly bodies = new BodyBudget();
   settings: ServeSettings;
   retiring = false;
   readonly #server: HttpServer;
+  readonly #active = new Set<ServedRequest>();
   readonly #activeByAddress = new Map<string, number>();
   readonly #idle: (() => void)[] = [];
   readonly #connections = new ConnectionLimit();
   #addresses: readonly string[] = [];
   #port = 0;
-  #active = 0;
   #served = 0;
-  #draining = false;
   #closed = false;
   #retired: (() => void) | undefined;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(createServer: (events: HttpServerEvents) => HttpServer, options: ListenOptions) {
+  constructor({ facts, create }: ChosenServer, options: ListenOptions) {
+    this.http = facts;
     this.hooks = options.hooks ?? {};
     this.settings = settingsOf(options);
     // Each tick keeps a waiting connection open; the server's own timeouts are at least 8 seconds.
     this.ticker = new Ticker(Math.min(4000, this.settings.limits.bodyWindowMs / 2));
-    this.#server = createServer(this);
+    this.#server = create(this);
   }
 
   get port(): number {
@@ -108,7 +112,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   get activeRequests(): number {
-    return this.#active;
+    return this.#active.size;
   }
 
   async open({ host, port: wanted, share }: Pick<ListenOptions, 'host' | 'port' | 'share'>): Promise<void> {
@@ -133,22 +137,28 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     this.settings = settingsOf(options);
   }
 
-  drain(): Promise<void> {
-    this.#draining = true;
-    this.#server.stopAccepting();
-    if (this.#active === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#idle.push(resolve);
-    });
+  leave(): void {
+    this.retiring = true;
+  }
+
+  async drain(): Promise<void> {
+    this.leave();
+    await whenIdle(() => this.#server.stopAccepting());
+    await this.#whenInactive();
   }
 
   async retire(): Promise<void> {
-    this.retiring = true;
+    this.leave();
     await whenIdle(() => this.#server.stopAccepting());
     if (this.#closed || this.#connections.open === 0) return;
     await new Promise<void>((resolve) => {
       this.#retired = resolve;
     });
+  }
+
+  interrupt(): Promise<void> {
+    for (const request of [...this.#active]) request.interrupt(ending);
+    return this.#whenInactive();
   }
 
   close(): void {
@@ -158,7 +168,8 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   opened(remoteAddress: string): boolean {
-    const max = this.settings.limits.connectionsPerAddress;
+    const { limits, proxies } = this.settings;
+    const max = proxies.includes(remoteAddress) ? Number.POSITIVE_INFINITY : limits.connectionsPerAddress;
     if (this.#connections.admit(remoteAddress, this.#activeByAddress.get(remoteAddress) ?? 0, max)) return true;
     const nowMs = Date.now();
     if (nowMs - this.#warnedAtMs >= warnEveryMs) {
@@ -176,26 +187,31 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   requested(stream: HttpStream): void {
-    const { remoteAddress } = stream;
-    this.#active += 1;
     this.#served += 1;
+    const request = new ServedRequest(stream, this.#served, this);
+    const { remoteAddress } = request;
+    this.#active.add(request);
     this.#activeByAddress.set(remoteAddress, (this.#activeByAddress.get(remoteAddress) ?? 0) + 1);
-    new ServedRequest(stream, this.#served, this).begin();
+    request.begin();
   }
 
-  rejection(remoteAddress: string, open: boolean): Rejection | undefined {
-    if (this.#draining && !open) return draining;
+  rejection(remoteAddress: string): Rejection | undefined {
     const active = this.#activeByAddress.get(remoteAddress) ?? 0;
     return active > this.settings.limits.activePerAddress ? tooManyRequests : undefined;
   }
 
-  release(remoteAddress: string): void {
-    this.#active -= 1;
-    this.#connections.used(remoteAddress);
+  release(request: ServedRequest): void {
+    const { remoteAddress } = request;
+    this.#active.delete(request);
+    this.#connections.used(request.stream.remoteAddress);
     const left = (this.#activeByAddress.get(remoteAddress) ?? 1) - 1;
     if (left > 0) this.#activeByAddress.set(remoteAddress, left);
     else this.#activeByAddress.delete(remoteAddress);
-    if (this.#active === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #whenInactive(): Promise<void> {
+    if (this.#active.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 }
 
@@ -204,10 +220,7 @@ const warnEveryMs = 60_000;
 
 const retrySoon = { 'retry-after': '1' };
 
-const draining: Rejection = {
-  fault: { kind: 'unavailable', message: 'The gateway is shutting down.', headers: retrySoon },
-  close: true,
-};
+const ending: Fault = { kind: 'unavailable', message: 'The gateway is shutting down.', headers: retrySoon };
 
 const tooManyRequests: Rejection = {
   fault: { kind: 'unavailable', message: 'This client has too many active requests.', headers: retrySoon },
@@ -217,8 +230,10 @@ const tooManyRequests: Rejection = {
 const settingsOf = (options: ServeOptions): ServeSettings => ({
   router: options.router,
   guard: originGuard(options.guard),
-  hasKey: keyCheck(options.apiKey),
+  keyOwner: keyCheck(options),
   limits: { ...defaultLimits, ...options.limits },
+  proxies: trustedProxies(options.proxies ?? []),
+  keepAlive: options.keepAlive ?? true,
 });
 
 /** `localhost` resolves to either loopback address, so both are opened. */

@@ -3,7 +3,7 @@ import type { Fault } from '../model/fault.ts';
 import type { BodyClaim } from './body-budget.ts';
 import { type Decoder, decompressBody, readCodings } from './decompress-body.ts';
 import type { Rejection } from './endpoint.ts';
-import { headerValue } from './request-head.ts';
+import { headerValue } from './headers.ts';
 import type { HttpLimits } from './settings.ts';
 import type { BodyTaker, HttpStream } from './stream.ts';
 import type { Ticker, TickListener } from './ticker.ts';

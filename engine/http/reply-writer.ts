@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Observable, Observer, Subscription } from 'rxjs';
 import type { Backpressure } from '../backpressure.ts';
 import type { ReplyHead, ReplyPart, WholeReply } from './endpoint.ts';
-import { safeHeaders } from './safe-headers.ts';
+import { safeHeaders } from './headers.ts';
 import type { HttpLimits } from './settings.ts';
 import type { HttpStream, StreamWriter } from './stream.ts';
 import type { Ticker, TickListener } from './ticker.ts';

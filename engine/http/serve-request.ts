@@ -4,10 +4,10 @@ import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
 import type { BodyUse, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
+import { framingFault, headerValue, joinHeaders, requestId } from './headers.ts';
+import { isLoopbackHost, parseHostName } from './host-name.ts';
 import { type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';
 import { type ReplyTarget, ReplyWriter } from './reply-writer.ts';
-import { framingFault, headerValue, joinHeaders } from './request-head.ts';
-import { requestId } from './request-id.ts';
 import type { RouteMatch } from './router.ts';
 import type { HttpLimits, RequestHooks, RequestInfo, ServeSettings } from './settings.ts';
 import type { HttpStream } from './stream.ts';
@@ -22,10 +22,10 @@ export interface ServingListener {
   readonly bodies: BodyBudget;
   /** Whether answers that start now are the last on their connections. */
   readonly retiring: boolean;
-  /** The reason to reject a request from this address now; `open`: for an endpoint that stays available while draining. */
-  readonly rejection: (remoteAddress: string, open: boolean) => Rejection | undefined;
-  /** Called once when a request of this address is over, successful or not. */
-  readonly release: (remoteAddress: string) => void;
+  /** The reason to reject a request from this address now. */
+  readonly rejection: (remoteAddress: string) => Rejection | undefined;
+  /** Called once when a request is over, successful or not. */
+  readonly release: (request: ServedRequest) => void;
 }
 
 /**
@@ -42,6 +42,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   readonly startedAtMs = Date.now();
   readonly backpressure = new Backpressure();
   body: Uint8Array = noBytes;
+  namedClient: string | undefined;
   readonly stream: HttpStream;
   readonly claim: BodyClaim;
   readonly limits: HttpLimits;
@@ -51,6 +52,9 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   readonly #reply: ReplyWriter;
   #reader: BodyReader | undefined;
   #headers: Headers | undefined;
+  #interrupted: ((fault: Fault) => void) | undefined;
+  /** The endpoint has the request. */
+  #handled = false;
   #gone = false;
 
   constructor(stream: HttpStream, number: number, listener: ServingListener) {
@@ -60,7 +64,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     this.method = stream.method;
     this.path = stream.path;
     this.query = stream.query;
-    this.remoteAddress = stream.remoteAddress;
+    this.remoteAddress = settings.proxies.clientOf(stream);
     this.stream = stream;
     this.claim = listener.bodies.claim(settings.limits.bodiesBytes);
     this.limits = settings.limits;
@@ -80,7 +84,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   }
 
   get isLast(): boolean {
-    return this.#listener.retiring;
+    return this.#listener.retiring || !this.#settings.keepAlive;
   }
 
   header(name: string): string | undefined {
@@ -114,6 +118,20 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     else if ('endpoint' in this.#found) this.#answer(this.#found, result);
   }
 
+  onInterrupted(handler: (fault: Fault) => void): void {
+    this.#interrupted = handler;
+  }
+
+  /** Ends the request at once, with a fault in the client's own format. */
+  interrupt(fault: Fault): void {
+    if (this.#gone) return;
+    if (!this.#handled) {
+      this.#reader?.stop();
+      this.received({ fault, close: true });
+    } else if (this.#interrupted) this.#interrupted(fault);
+    else this.#reply.error(new FaultError(fault));
+  }
+
   formatError(error: unknown): WholeReply {
     if (!(error instanceof FaultError)) this.failed(error);
     return this.#formatted(faultOf(error));
@@ -121,7 +139,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
 
   finished(status: number): void {
     this.claim.release();
-    this.#listener.release(this.remoteAddress);
+    this.#listener.release(this);
     const durationMs = Date.now() - this.startedAtMs;
     this.#listener.hooks.finished?.(this, { status, durationMs, aborted: this.#gone });
   }
@@ -138,6 +156,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
 
   #answer({ endpoint, params }: RouteMatch, body: Uint8Array): void {
     this.body = body;
+    this.#handled = true;
     let parts: Observable<ReplyPart>;
     try {
       parts = endpoint.handle(this, params);
@@ -151,14 +170,34 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   /** Origin and key come before the path: an unauthorized client must not learn which paths exist. */
   #rejection(): Rejection | undefined {
     const { headers } = this.stream;
-    const foreign = this.#settings.guard(headers);
+    const anyHost = 'endpoint' in this.#found && this.#found.endpoint.anyHost === true;
+    const foreign = this.#settings.guard(headers, anyHost);
     if (foreign) return { fault: foreign, close: false };
     const open = 'endpoint' in this.#found && this.#found.endpoint.open;
-    if (!open && !this.#settings.hasKey(headers)) return { fault: unauthorized, close: false };
-    const busy = this.#listener.rejection(this.remoteAddress, open);
+    const denied = open ? undefined : this.#denied();
+    if (denied) return { fault: denied, close: false };
+    const busy = this.#listener.rejection(this.remoteAddress);
     if (busy || 'endpoint' in this.#found) return busy;
     const { fault } = this.#found;
     return this.header('upgrade')?.toLowerCase() === 'websocket' ? withoutWebSocket(fault) : { fault, close: false };
+  }
+
+  /** Why the request's key doesn't suffice. Notes the client that it belongs to. */
+  #denied(): Fault | undefined {
+    const owner = this.#settings.keyOwner(this.stream.headers);
+    if (!owner) return unauthorized;
+    const forClients = 'endpoint' in this.#found && this.#found.endpoint.forClients === true;
+    switch (owner.type) {
+      case 'administrator':
+        return undefined;
+      case 'client':
+        this.namedClient = owner.name;
+        return forClients || !('endpoint' in this.#found) ? undefined : forAdministrator(owner.name);
+      case 'keyless':
+        return forClients || !isLocal(this.remoteAddress) ? unauthorized : undefined;
+      default:
+        return owner satisfies never;
+    }
   }
 
   #formatted(fault: Fault): WholeReply {
@@ -183,6 +222,17 @@ const withoutWebSocket = (fault: Fault): Rejection =>
         close: true,
       }
     : { fault, close: false };
+
+const forAdministrator = (name: string): Fault => ({
+  kind: 'forbidden',
+  message: `The key of the client ${name} opens the model routes only; this path needs the APIKEY.`,
+  code: 'model_routes_only',
+});
+
+const isLocal = (address: string): boolean => {
+  const host = parseHostName(address.includes(':') ? `[${address}]` : address);
+  return host !== undefined && isLoopbackHost(host);
+};
 
 const unauthorized: Fault = {
   kind: 'unauthorized',

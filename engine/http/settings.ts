@@ -1,13 +1,16 @@
-import type { KeyCheck } from './api-key.ts';
-import type { OriginGuard } from './origin-guard.ts';
+import type { KeyCheck, OriginGuard } from './access.ts';
+import type { TrustedProxies } from './client-address.ts';
 import type { HttpRouter } from './router.ts';
 
 /** What a listener serves and to whom. Replaced as a whole on each configuration change. */
 export interface ServeSettings {
   readonly router: HttpRouter;
   readonly guard: OriginGuard;
-  readonly hasKey: KeyCheck;
+  readonly keyOwner: KeyCheck;
   readonly limits: HttpLimits;
+  readonly proxies: TrustedProxies;
+  /** Connections stay open for further requests. */
+  readonly keepAlive: boolean;
 }
 
 /** Callbacks for a listener's requests. All calls for one request pass the same `request` object. */
@@ -32,6 +35,7 @@ export interface RequestInfo {
   readonly path: string;
   /** As sent, without the question mark; empty when there is none. */
   readonly query: string;
+  /** The client's, not that of a trusted proxy. */
   readonly remoteAddress: string;
 }
 

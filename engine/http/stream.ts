@@ -31,6 +31,8 @@ export interface HttpStream {
   readonly query: string;
   readonly headers: HeaderList;
   readonly remoteAddress: string;
+  /** The client's address by the PROXY protocol; empty without it. Must be called while the server's handler runs. */
+  readonly proxiedAddress: () => string;
   /** Calls `aborted` when the connection closes before the answer's end, on either side. */
   readonly onAborted: (aborted: () => void) => void;
   /** Reads the request's body. */

@@ -1,5 +1,5 @@
 // @ts-check
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { freshBuild, lockBuild, recordBuild } from './stale-build.js';
@@ -17,12 +17,16 @@ const key = `${root} ${process.versions.node}`;
 /** Number of bundles kept; a running service may still load parts of an earlier one. */
 const keptBundles = 4;
 
+/** Whether this is a checkout. An installed package has no sources: its bundle is `dist`, made when it was packed. */
+export const hasSources = existsSync(join(root, 'engine/cli/program.ts'));
+
 /**
  * Returns the URL of the bundle's folder; builds it first if it is missing or outdated. `undefined` if there is none: no
  * esbuild, a read-only folder, a syntax error, or another process is building it.
  * @returns {Promise<string | undefined>}
  */
 export const bundleUrl = async () => {
+  if (!hasSources) return pathToFileURL(join(root, 'dist/')).href;
   const folder = freshBuild(record, root, key) ?? (await make().catch(() => undefined));
   return folder && `${pathToFileURL(join(cache, folder)).href}/`;
 };

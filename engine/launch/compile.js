@@ -1,6 +1,6 @@
 // @ts-check
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
 
@@ -81,18 +81,38 @@ export const bundleOptions = (root, outdir) => ({
 });
 
 /**
+ * Makes a bundle that runs wherever `root` and `outdir` are moved together: each file derives the addresses from its own.
+ * @param {string} root
+ * @param {string} outdir
+ * @returns {Pick<import('esbuild').BuildOptions, 'banner' | 'define'>}
+ */
+const movable = (root, outdir) => ({
+  banner: {
+    js: [
+      banner,
+      "const switchyardBundle = new URL('./', import.meta.url).href;",
+      `const switchyardPaths = new URL('${relative(outdir, join(root, 'engine/paths.ts')).replaceAll('\\', '/')}', switchyardBundle).href;`,
+    ].join('\n'),
+  },
+  define: { 'import.meta.url': 'switchyardPaths', SWITCHYARD_BUNDLE: 'switchyardBundle' },
+});
+
+/**
  * Compiles the gateway and its packages into `outdir`. Rejects with esbuild's error.
  * @param {string} root
  * @param {string} outdir
+ * @param {import('esbuild').BuildOptions} [more] options that differ
  * @returns {Promise<string[]>} the files that went in, relative to `root`
  */
-export const compile = async (root, outdir) => {
+export const compile = async (root, outdir, more) => {
   const { metafile } = await build({
     ...bundleOptions(root, outdir),
+    ...movable(root, outdir),
     // Identifiers aren't minified, so that stack traces keep function names.
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
+    ...more,
     metafile: true,
     // esbuild's service process would otherwise run for as long as the gateway.
   }).finally(stop);

@@ -1,6 +1,6 @@
 // @ts-check
 
-import { bundleUrl } from './bundle.js';
+import { bundleUrl, hasSources } from './bundle.js';
 
 /**
  * Runs one of the gateway's programs: from the bundle, or from the TypeScript sources if there is no bundle.
@@ -9,7 +9,7 @@ import { bundleUrl } from './bundle.js';
  * @returns {Promise<void>}
  */
 export const load = async (name, source) => {
-  const bundle = process.env.SWITCHYARD_BUNDLE === 'off' ? undefined : await bundleUrl();
+  const bundle = hasSources && process.env.SWITCHYARD_BUNDLE === 'off' ? undefined : await bundleUrl();
   if (bundle !== undefined) {
     await import(`${bundle}${name}.mjs`);
     return;

@@ -42,6 +42,8 @@ export interface ServerLog {
 /** A request's destination, and why it was chosen. */
 interface RouteLogRecord {
   readonly requestId: string;
+  /** The client whose own key it carries. */
+  readonly namedClient?: string | undefined;
   readonly provider: string;
   readonly model: string;
   /** The client's wire format. */

@@ -1,6 +1,5 @@
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../model/json/json.ts';
-import { masked } from './mask-text.ts';
-import { isSecretName } from './mask-url.ts';
+import { isSecretName, masked } from './mask-text.ts';
 
 /** Bounds of a record: nesting levels, values, characters in total, characters per text. */
 const maxDepth = 6;

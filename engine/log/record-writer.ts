@@ -4,7 +4,7 @@ import type { JsonObject } from '../model/json/json.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { AppLog, LogFields, LogLevel, LogSettings, ServerLog } from './logs.ts';
 import { maskFields, maskLongText } from './mask-fields.ts';
-import { maskUrl } from './mask-url.ts';
+import { maskUrl } from './mask-text.ts';
 
 /**
  * Writes records as JSON lines: level (debug 20, info 30, warn 40, error 50), time in milliseconds since 1970, pid, hostname,
@@ -85,12 +85,12 @@ export const appLog = (writer: RecordWriter, maskText: (text: string) => string)
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    routed({ requestId, provider, model, client, asked, scenario, reason, tokens, url, relays, losses }) {
+    routed({ requestId, namedClient, provider, model, client, asked, scenario, reason, tokens, url, relays, losses }) {
       if (!writer.takes('info')) return;
       // Generated ids hold no secrets, and would fill the cache of masked texts.
       const id = generatedId.test(requestId) ? `"${requestId}"` : masked(requestId);
       const members =
-        `"requestId":${id},"client":"${client}",${asked === undefined ? '' : `"asked":${masked(asked)},`}` +
+        `"requestId":${id},${namedClient === undefined ? '' : `"namedClient":"${namedClient}",`}"client":"${client}",${asked === undefined ? '' : `"asked":${masked(asked)},`}` +
         `"scenario":"${scenario}","reason":${masked(reason)},${tokens === undefined ? '' : `"tokens":${tokens},`}` +
         `"url":${masked(url)},"relays":{"request":${relays.request},"reply":${relays.reply}},` +
         (losses ? `"losses":${JSON.stringify(maskFields({ losses }, maskText).losses)},` : '');

@@ -36,11 +36,14 @@ export const toClientPath = (names: FieldNames | undefined, body: JsonObject): T
 
 /** Splits a path after its longest prefix that is a known field. */
 const knownField = (path: string, fields: FieldNames['fields']): readonly [field: string, rest: string] => {
-  for (let end = path.length; end > 0; end = Math.max(path.lastIndexOf('.', end - 1), path.lastIndexOf('[', end - 1))) {
-    const field = path.slice(0, end);
-    if (Object.hasOwn(fields, field)) return [field, path.slice(end)];
+  let longest = '';
+  // There are few fields, and a path may have many steps.
+  for (const field of Object.keys(fields)) {
+    const next = path[field.length];
+    const ends = next === undefined || next === '.' || next === '[';
+    if (ends && field.length > longest.length && path.startsWith(field)) longest = field;
   }
-  return ['', path];
+  return [longest, path.slice(longest.length)];
 };
 
 interface Location {

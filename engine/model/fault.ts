@@ -12,10 +12,12 @@ export type FaultKind =
   | 'no-route'
   /** The client's API key is missing or wrong. */
   | 'unauthorized'
-  /** The request's Host or Origin is not allowed. */
+  /** The request's Host or Origin is not allowed, or its key doesn't allow the route or the model. */
   | 'forbidden'
   /** Nothing is served at this path. */
   | 'not-found'
+  /** A file that the request would change can't be written. */
+  | 'read-only'
   | 'method-not-allowed'
   /** The client requests a WebSocket on a path that only serves plain requests. */
   | 'upgrade-refused'
@@ -24,6 +26,10 @@ export type FaultKind =
   | 'too-large'
   /** The body's content-encoding is unknown. */
   | 'unsupported-encoding'
+  /** A limit of a client with a key of its own; `code` names it. */
+  | 'rate-limited'
+  /** The budget of a client with a key of its own is used up. */
+  | 'budget-exceeded'
   /** The service is draining or full. */
   | 'unavailable'
   /** A provider can't be used as configured, for example because an environment variable is not set. */

@@ -4,6 +4,7 @@ import type { ModelEvent } from './event.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Machine } from './machine.ts';
+import type { RateLimit } from './rate-limit.ts';
 import type { Reply } from './reply.ts';
 import type { ClientWire, ModelRequest, WireFormat } from './request.ts';
 
@@ -26,8 +27,13 @@ export interface ClientProtocol {
   readonly wire: ClientWire;
   /** Decodes a client's parsed body. Throws a `FaultError` that names the field at fault. */
   readonly decodeRequest: (body: JsonObject, settings?: DecodeSettings) => ModelRequest;
+  /**
+   * Names of members whose strings `decodeRequest` copies into texts of the request unread, so that an outline of the body may
+   * leave them out. Absent: the body is always decoded in full.
+   */
+  readonly texts?: ReadonlySet<string>;
   /** Whether the decoder repairs this body, so that it can't pass through. */
-  readonly mends?: (body: JsonObject) => boolean;
+  readonly needsRepair?: (body: JsonObject) => boolean;
   /** Whether the client wants the answer in a form that is never requested upstream, so that it can't pass through. */
   readonly rewritesReply?: (body: JsonObject) => boolean;
   /** Path of a field that only an upstream of the same wire format can support, such as server-side state. */
@@ -39,26 +45,28 @@ export interface ClientProtocol {
   /** Encodes a whole answer as a reply body. */
   readonly encodeReply: (reply: Reply, context: ReplyContext) => JsonObject;
   readonly encodeFault: (fault: Fault, requestId: string) => WireFault;
+  /** The headers that show a client its limits. */
+  readonly limitHeaders: (rates: readonly RateLimit[]) => Headers;
   /**
    * The protocol's terminal error as SSE text, for a passed-through stream that broke off. Starts with an empty line, since
-   * the last record may be incomplete. `relayed`: the records that have reached the client, if any.
+   * the last record may be incomplete. `passed`: the records that have reached the client, if any.
    */
-  readonly encodeBreak: (fault: Fault, requestId: string, relayed?: RelayedRecords) => string;
+  readonly encodeBreak: (fault: Fault, requestId: string, passed?: PassedRecords) => string;
   /** SSE text that keeps a silent connection open. */
   readonly keepAlive: string;
   /**
    * The event that reports progress of a passed-through answer during a long silence; `undefined` if it can't be created.
    * Absent: the protocol has none.
    */
-  readonly encodeProgress?: (relayed: RelayedRecords) => string | undefined;
+  readonly encodeProgress?: (passed: PassedRecords) => string | undefined;
   /** How a stream of this protocol ends. */
   readonly ends: StreamEnds;
   /** Fault kinds that streaming clients get as a stream with status 200, even before the answer has started. */
-  readonly toldInStream?: ReadonlySet<FaultKind>;
+  readonly inStreamFaults?: ReadonlySet<FaultKind>;
 }
 
 /** The parts of a passed-through stream that have reached the client, as text of whole records. */
-export interface RelayedRecords {
+export interface PassedRecords {
   /** The first record, possibly followed by more. */
   readonly first: string;
   /** The last record, possibly preceded by more. */
@@ -67,8 +75,8 @@ export interface RelayedRecords {
 
 /** How to recognize the end of a stream. */
 export interface StreamEnds {
-  /** Texts of which every record that `read` recognizes contains at least one. */
-  readonly signs: readonly string[];
+  /** Matches in every record that `read` recognizes, so that the others needn't be decoded. */
+  readonly sign: RegExp;
   /** The end that a record signals, if any. The data of a very long record may be truncated. */
   readonly read: (record: SseRecord) => StreamEnd | undefined;
   /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
@@ -94,7 +102,7 @@ export interface UpstreamProtocol {
    * Whether a request of the same wire format may pass through; absent: always. Otherwise it is encoded anew for the vendor.
    * The answer may pass through in either case.
    */
-  readonly takesAsItCame?: (request: ModelRequest) => boolean;
+  readonly acceptsVerbatim?: (request: ModelRequest) => boolean;
   /** Encodes a request. Records losses. Throws a `FaultError` for what must not be lost silently. */
   readonly encodeRequest: (request: ModelRequest, context: RequestContext) => JsonObject;
   /** Streams have no terminal record: a finished answer is complete, however its connection ends. */

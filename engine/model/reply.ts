@@ -1,9 +1,8 @@
-import type { Block, FinishReason, MessageStop, ModelEvent } from './event.ts';
+import { type Block, type FinishReason, type MessageStop, type ModelEvent, mergeUsage, type Usage } from './event.ts';
 import type { Fault } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
 import type { Citation } from './request.ts';
-import { mergeUsage, type Usage } from './usage.ts';
 
 /** A whole answer, folded from its events. */
 export interface Reply {

@@ -1,26 +1,27 @@
 import type { Observable, OperatorFunction } from 'rxjs';
+import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready } from '../exchange.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
+import { decodeInFull } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passesThrough } from './pass-through.ts';
-import { limitHeaders } from './reply-headers.ts';
 import { collectBytes } from './rx/collect-bytes.ts';
-import { flatMapOne } from './rx/flat-map-one.ts';
-import { sequence } from './rx/sequence.ts';
+import { flatMapOne, sequence } from './rx/sequence.ts';
+import { limitHeaders } from './write-reply.ts';
 
 /** The part of an upstream's error body that is read. */
 const maxErrorBytes = 1 << 20;
 
 /** Makes the upstream call. Throws the upstream's fault for a failure status, or the fault that prevented an answer. */
-export const callUpstream = ({ upstreams }: Pick<Gateway, 'upstreams'>): OperatorFunction<Ready, Answered> =>
+export const callUpstream = ({ upstreams, config }: Gateway): OperatorFunction<Ready, Answered> =>
   flatMapOne((ready) => {
     const { call, backpressure, observer } = ready;
     observer.called();
     return upstreams
       .call({ ...call, backpressure })
-      .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer) : refuse(ready, answer))));
+      .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer))));
   });
 
 /** A redirect isn't followed: it could send the key and the conversation to any host. */
@@ -28,7 +29,7 @@ const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && sta
 
 const isSuccess = ({ status }: UpstreamAnswer): boolean => status >= 200 && status < 300;
 
-const accept = (ready: Ready, answer: UpstreamAnswer): Answered => {
+const accept = (ready: Ready, answer: UpstreamAnswer, config: Config): Answered => {
   const { status, headers, body, drain } = answer;
   const type = headers['content-type'] ?? '';
   if (/\bhtml\b/i.test(type)) {
@@ -38,6 +39,7 @@ const accept = (ready: Ready, answer: UpstreamAnswer): Answered => {
   const streamed = /\bevent-stream\b/i.test(type) || (streaming && !/\bjson\b/i.test(type));
   const passThrough = passesThrough(ready, streamed);
   ready.observer.answered(passThrough);
+  if (!passThrough.reply) decodeInFull(ready, config);
   return fill(ready, { passThrough, answer: { status, headers, streamed, body, drain } });
 };
 

@@ -1,34 +1,91 @@
 import { Buffer, isAscii, isUtf8, transcode } from 'node:buffer';
 import type { Config } from '../config/config.ts';
-import { type Decoded, type Exchange, fill } from '../exchange.ts';
+import { type Decoded, type Exchange, fill, type Reconciled, type Routed } from '../exchange.ts';
 import { fail, withinStack } from '../model/fault.ts';
 import { keepDigits } from '../model/json/exact-numbers.ts';
 import { isJsonObject, isWithinDepth, type JsonObject } from '../model/json/json.ts';
+import { type Outline, outlineOf } from '../model/json/outline.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
+import type { ModelRequest, Part } from '../model/request.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import { takeModelTag } from '../routing/model-names.ts';
+import { mayPassThrough } from './pass-through.ts';
+import { newContext } from './route.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 
-/**
- * Decodes the client's bytes into a request; `decodeRequest` replaces the client protocol's own. Throws `invalid-request` for a
- * body that isn't JSON or is nested too deeply, and the faults of the client's protocol.
- */
+/** Decodes the client's bytes into a request; `decodeRequest` replaces the client protocol's own. Throws as `parseBody` does. */
 export const decode =
   (config: Config, decodeRequest?: ClientProtocol['decodeRequest']): SequenceStep<Exchange, Decoded> =>
-  (exchange) => {
-    const { client, body, progress, observer } = exchange;
-    const { jsonDepth } = config.limits;
-    const text = readText(body);
-    const asked = readObject(text);
-    if (!isWithinDepth(asked, jsonDepth))
-      fail('invalid-request', `The body is nested deeper than ${jsonDepth} levels.`);
-    const request = withinStack('invalid-request', 'The body has too many parts to be read.', () =>
-      (decodeRequest ?? client.decodeRequest)(asked, config),
-    );
-    progress.asked = request.model;
-    progress.streaming = request.stream;
-    const decoded = fill(exchange, { text, asked, request });
-    observer.decoded(decoded);
-    return decoded;
+  (exchange) =>
+    noteDecoded(fill(exchange, parseBody(exchange, config, decodeRequest)));
+
+/** From this many bytes on, an outline costs less than the texts that it leaves out. */
+const minBytes = 16 * 1024;
+
+/**
+ * Decodes the client's bytes into a request. A large body that is likely to pass through is decoded by its outline only: neither
+ * routing nor the way through reads its long texts. All else needs `decodeInFull`. Throws as `parseBody` does.
+ */
+export const decodeOutline = (gateway: Gateway): SequenceStep<Exchange, Decoded> => {
+  const whole = decode(gateway.config);
+  return (exchange) => {
+    const { client, body } = exchange;
+    if (body.length < minBytes || !gateway.mostlyPasses(client)) return whole(exchange);
+    const outlined = parseOutline(exchange, gateway.config);
+    return outlined ? noteDecoded(fill(exchange, outlined)) : whole(exchange);
   };
+};
+
+/** Reports that the body is decoded. */
+const noteDecoded = (decoded: Decoded): Decoded => {
+  const { progress, observer, request } = decoded;
+  progress.asked = request.model;
+  progress.streaming = request.stream;
+  observer.decoded(decoded);
+  return decoded;
+};
+
+/** Decodes an outlined body in full, unless it passes through. `reconcile` is the step before, which then runs again. */
+export const decodeUnlessPassing =
+  (gateway: Gateway, reconcile: SequenceStep<Routed, Reconciled>): SequenceStep<Reconciled, Reconciled> =>
+  (reconciled) => {
+    if (!reconciled.outline) return reconciled;
+    const { request, reply } = mayPassThrough(reconciled);
+    return request && reply ? reconciled : reconcile(decodeInFull(reconciled, gateway.config));
+  };
+
+/** Replaces a request that was decoded from an outline by the whole one. Must be called while the body is held. */
+export const decodeInFull = <E extends Routed>(routed: E, config: Config): E => {
+  if (!routed.outline) return routed;
+  const decoded = parseBody(routed, config);
+  const { model } = routed.resolution;
+  const request = { ...takeModelTag(decoded.request).request, model };
+  const resolution = { ...routed.resolution, request };
+  fill(routed, decoded);
+  return fill(routed, { request, resolution, context: newContext(routed, resolution) });
+};
+
+/** A body, decoded whole or by its outline. */
+type ParsedBody = Pick<Decoded, 'outline' | 'text' | 'asked' | 'request'>;
+
+/**
+ * Decodes the whole body. Throws `invalid-request` for a body that isn't JSON or is nested too deeply, and the faults of the
+ * client's protocol.
+ */
+export const parseBody = (
+  { client, body }: Exchange,
+  config: Config,
+  decodeRequest: ClientProtocol['decodeRequest'] = client.decodeRequest,
+): ParsedBody => {
+  const { jsonDepth } = config.limits;
+  const text = readText(body);
+  const asked = readObject(text);
+  if (!isWithinDepth(asked, jsonDepth)) fail('invalid-request', `The body is nested deeper than ${jsonDepth} levels.`);
+  const request = withinStack('invalid-request', 'The body has too many parts to be read.', () =>
+    decodeRequest(asked, config),
+  );
+  return { outline: undefined, text, asked, request };
+};
 
 /**
  * Decodes UTF-8, without a byte order mark, as `TextDecoder` does. Node 20 decodes non-ASCII text two to ten times as fast
@@ -47,8 +104,47 @@ const readObject = (text: string): JsonObject => {
   try {
     value = keepDigits(text, JSON.parse(text));
   } catch (error) {
-    const why = error instanceof SyntaxError ? error.message : 'it can not be parsed';
+    const why = error instanceof SyntaxError ? error.message : "it can't be parsed";
     return fail('invalid-request', text.trim() === '' ? 'The body is empty.' : `The body is not valid JSON: ${why}.`);
   }
   return isJsonObject(value) ? value : fail('invalid-request', 'The body must be a JSON object.');
 };
+
+/** Decodes the outline of a body. `undefined` for a body that only a full parse can judge; it also finds the fault. */
+export const parseOutline = ({ client, body }: Exchange, config: Config) => {
+  const outline = client.texts && outlineOf(body, { cut: client.texts, depth: config.limits.jsonDepth });
+  if (!outline) return undefined;
+  try {
+    const asked: unknown = keepDigits(outline.json, JSON.parse(outline.json));
+    if (!isJsonObject(asked)) return undefined;
+    const request = client.decodeRequest(asked, config);
+    return holdsCutSignature(request, outline)
+      ? undefined
+      : { outline, text: '', asked, request: restoreStart(request, outline) };
+  } catch {
+    return undefined;
+  }
+};
+
+/** The request with the texts that identify it: routing looks for tags in the instructions, and the first turn is hashed. */
+const restoreStart = (request: ModelRequest, { restore }: Outline): ModelRequest => {
+  const first = request.turns.findIndex(({ role }) => role === 'user');
+  const restorePart = <P extends Part>(part: P): P =>
+    part.type === 'text' ? { ...part, text: restore(part.text) } : part;
+  return {
+    ...request,
+    system: request.system.map(restorePart),
+    turns: request.turns.map((turn, index) =>
+      index === first ? { ...turn, parts: turn.parts.map(restorePart) } : turn,
+    ),
+  };
+};
+
+/** Whether a text is cut that belongs to a signature, which is compared. */
+const holdsCutSignature = ({ turns }: ModelRequest, { restore }: Outline): boolean =>
+  turns.some(({ parts }) =>
+    parts.some(
+      (part) =>
+        'signature' in part && part.signature !== undefined && restore(part.signature.data) !== part.signature.data,
+    ),
+  );

@@ -1,6 +1,5 @@
 import type { Ready } from '../exchange.ts';
-import { masked } from '../log/mask-text.ts';
-import { isSecretName } from '../log/mask-url.ts';
+import { isSecretParameter, masked } from '../log/mask-text.ts';
 import { cutFault, type Fault } from '../model/fault.ts';
 
 /**
@@ -24,6 +23,6 @@ const minLength = 6;
 /** The values of headers that hold secrets, without the scheme (`Bearer `). */
 const credentialsOf = (headers: Ready['call']['headers']): readonly string[] =>
   Object.entries(headers)
-    .filter(([name]) => isSecretName(name))
+    .filter(([name]) => isSecretParameter(name))
     .map(([, value]) => value.replace(/^\w+ /, ''))
     .filter((secret) => secret.length >= minLength);

@@ -2,25 +2,23 @@ import { Buffer } from 'node:buffer';
 import type { Answered } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import type { ReplyContext } from '../model/context.ts';
-import type { ModelEvent } from '../model/event.ts';
+import { type ModelEvent, mergeUsage, type Usage } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { SseRecord } from '../model/protocol.ts';
 import { readSseRecords } from '../model/sse.ts';
-import { mergeUsage, type Usage } from '../model/usage.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { awaitSign } from '../reasoning/signature-watch.ts';
-import { AnswerEnd } from './answer-end.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordPasser } from './pass-records.ts';
-import { notJson, readUsage } from './read-events.ts';
-import { jsonHeaders, limitHeaders, routeHeaders } from './reply-headers.ts';
+import { AnswerEnd, notJson, readUsage } from './read-events.ts';
 import { collectedBytes } from './rx/collect-bytes.ts';
 import type { StreamStage } from './rx/stages.ts';
+import { watchOf } from './signatures.ts';
 import { StreamTail } from './stream-tail.ts';
-import { watchOf } from './watch-signatures.ts';
+import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
 /**
  * Passes a stream on unchanged, in whole records up to the terminal one, and reads it along: an error at its start is thrown,
@@ -30,7 +28,7 @@ import { watchOf } from './watch-signatures.ts';
 export const inspectStream =
   (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
   (answered, control) => {
-    const { observer, progress } = answered;
+    const { client, observer, progress } = answered;
     const ending = new AnswerEnd(answered, control);
     const records = new RecordPasser(answered);
     const start = new StreamStart(answered);
@@ -43,7 +41,9 @@ export const inspectStream =
       if (!passing) return undefined;
       reasoning?.next(passing);
       kept.add(passing);
-      if (passing.includes('data:')) progress.relayed = { first: progress.relayed?.first ?? passing, last: passing };
+      if (client.encodeProgress && passing.includes(dataField)) {
+        progress.passed = { first: progress.passed?.first ?? passing, last: passing };
+      }
       return { type: 'data', data: passing };
     };
     return {
@@ -65,6 +65,8 @@ export const inspectStream =
       },
     };
   };
+
+const dataField = Buffer.from('data:');
 
 /** Passes a whole reply on unchanged. Throws the fault that it holds despite its success status. */
 export const inspectWhole =
@@ -247,7 +249,7 @@ class HeadAndTail {
   }
 }
 
-/** The usage, as far as the records can be decoded: one that is nested too deeply exhausts the stack. */
+/** The stream's usage; empty if a record is nested too deeply to be decoded. */
 const readableUsage = (answered: Answered, kept: HeadAndTail): Usage => {
   try {
     return streamUsage(answered, kept);

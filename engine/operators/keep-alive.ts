@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks';
 import type { Exchange } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import { Ticker, type TickListener } from '../http/ticker.ts';
-import { relayedRecords } from './pass-records.ts';
-import { streamHeaders } from './reply-headers.ts';
+import { passedRecords } from './pass-records.ts';
 import type { Handlers, StageControl, StreamStage } from './rx/stages.ts';
+import { streamHeaders } from './write-reply.ts';
 
 /** Checks for silence per interval. */
 const ticksPerInterval = 8;
@@ -73,7 +73,7 @@ class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
   #progress(): string {
     const { client, progress } = this.#exchange;
     if (!progress.begun) return '';
-    const relayed = client.encodeProgress && relayedRecords(progress);
-    return (relayed && client.encodeProgress?.(relayed)) ?? progress.progress?.() ?? '';
+    const passed = passedRecords(progress);
+    return (passed && client.encodeProgress?.(passed)) ?? progress.progress?.() ?? '';
   }
 }

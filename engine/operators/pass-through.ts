@@ -12,8 +12,8 @@ export const mayPassThrough = ({ client, asked, request, resolution, plan, verba
       graph.requestPassThrough.open &&
       verbatim &&
       !resolution.tagged &&
-      !client.mends?.(asked) &&
-      (upstream.takesAsItCame?.(request) ?? true),
+      !client.needsRepair?.(asked) &&
+      (upstream.acceptsVerbatim?.(request) ?? true),
     reply: graph.replyPassThrough.open && !client.rewritesReply?.(asked),
   };
 };

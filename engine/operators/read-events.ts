@@ -1,13 +1,18 @@
 import type { Answered } from '../exchange.ts';
-import type { Batch, BlockStart, MessageStart, MessageStop, ModelEvent } from '../model/event.ts';
+import {
+  type Batch,
+  type BlockStart,
+  type MessageStart,
+  type MessageStop,
+  type ModelEvent,
+  mergeUsage,
+  type Usage,
+} from '../model/event.ts';
 import { type Fault, FaultError, withinStack } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { chain } from '../model/machine.ts';
-import { mergeUsage, type Usage } from '../model/usage.ts';
-import { AnswerEnd } from './answer-end.ts';
 import { collectedBytes } from './rx/collect-bytes.ts';
-import { nonEmpty } from './rx/run-machine.ts';
-import type { Handlers, StreamStage } from './rx/stages.ts';
+import { type Handlers, nonEmpty, type StageControl, type StreamStage } from './rx/stages.ts';
 
 /**
  * Decodes the upstream's bytes into events: one batch per chunk of a stream, or one for a whole reply. A failure becomes an
@@ -146,3 +151,51 @@ const isCount = (value: unknown): boolean => typeof value !== 'number' || (Numbe
 /** The usage without numbers that can't be counts. */
 const countsOf = (usage: Usage): Usage =>
   Object.fromEntries(Object.entries(usage).filter(([, value]) => isCount(value)));
+
+/** `finished`: the content is complete, usage may follow. `ended`: the terminal record was read; the rest is ignored. */
+export type EndState = 'open' | 'finished' | 'ended';
+
+/** How long a finished answer may stay silent before it counts as ended, in milliseconds. */
+const silenceMs = 1_000;
+
+/**
+ * Ends a stream when its answer ends, even if the upstream keeps the connection open: after the terminal record at once, after a
+ * finished answer when nothing follows. The rest is read and dropped, so that the connection can be reused.
+ */
+export class AnswerEnd {
+  state: EndState = 'open';
+  readonly #answered: Pick<Answered, 'answer' | 'backpressure'>;
+  readonly #control: StageControl<never>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(answered: Pick<Answered, 'answer' | 'backpressure'>, control: StageControl<never>) {
+    this.#answered = answered;
+    this.#control = control;
+  }
+
+  /** Called with the state after each chunk. */
+  reached(state: EndState): void {
+    this.state = state;
+    this.over();
+    if (state === 'ended') this.#end();
+    else if (state === 'finished') this.#wait();
+  }
+
+  /** Called when the stream is over. */
+  over(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #wait(): void {
+    this.#timer = setTimeout(() => {
+      // A body that is paused for a slow client isn't silent.
+      if (this.#answered.backpressure.paused) this.#wait();
+      else this.#end();
+    }, silenceMs);
+  }
+
+  #end(): void {
+    this.#answered.answer.drain();
+    this.#control.complete();
+  }
+}

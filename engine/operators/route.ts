@@ -1,10 +1,14 @@
 import { from, map } from 'rxjs';
-import type { Decoded, Routed } from '../exchange.ts';
+import { type Decoded, fill, type Routed } from '../exchange.ts';
+import { toClientPath } from '../model/client-paths.ts';
+import type { ReplyContext } from '../model/context.ts';
 import { FaultError, fail } from '../model/fault.ts';
+import { Losses } from '../model/loss.ts';
+import { ToolNames } from '../model/wire/tool-names.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { resolveRoute, sizeMatters } from '../routing/resolve.ts';
+import { type Resolution, resolveRoute, sizeMatters } from '../routing/resolve.ts';
+import { estimateTokens } from '../routing/tokens/estimate.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
-import { newAttempt } from './retry/new-attempt.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 
 /**
@@ -14,16 +18,18 @@ import type { SequenceStep } from './rx/sequence.ts';
 export const route =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
-    const { request, body, observer } = decoded;
+    const { request, body, outline, observer } = decoded;
     const resolved = (size: PromptSize | undefined): Routed => {
       const routed = newAttempt(decoded, resolveRoute(request, gateway.config, size), gateway);
       observer.routed(routed);
+      const { namedClient, resolution, context } = routed;
+      namedClient?.admit(resolution, { input: context.inputEstimate, maxTokens: request.maxTokens }, gateway.config);
       return routed;
     };
     if (!sizeMatters(request, gateway.config)) return resolved(undefined);
     const { config, tokens } = gateway;
-    const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length);
-    return size ? resolved(size) : from(tokens.count(request)).pipe(map(resolved));
+    const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
+    return size ? resolved(size) : from(tokens.count(request, outline)).pipe(map(resolved));
   };
 
 /** Throws the fault of a plan that can't be used, and `unsupported` for fields that only another upstream format can carry. */
@@ -48,4 +54,30 @@ const refuseOwnWireFields = ({ client, asked }: Routed): void => {
       code: 'unsupported_parameter',
     },
   );
+};
+
+/** Prepares an attempt at a destination. */
+export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Gateway): Routed => {
+  const { request, provider, model } = resolution;
+  const plan = gateway.planFor({ client: decoded.client, provider, model });
+  const context = newContext(decoded, resolution);
+  return fill(decoded, { request, resolution, plan, context, apiKey: provider.apiKeys[0] ?? '', retries: 0 });
+};
+
+/** The context of an attempt. Losses and tool names start afresh, since those of an earlier attempt don't apply. */
+export const newContext = (decoded: Decoded, { request, model, tokens }: Resolution): ReplyContext => {
+  const { client, asked, body, progress, seed, startedAtMs } = decoded;
+  const context = {
+    id: seed,
+    startedAtMs,
+    nowMs: Date.now,
+    request,
+    asked,
+    model,
+    names: new ToolNames(),
+    losses: new Losses(client.wire, toClientPath(client.fieldNames, asked)),
+    inputEstimate: tokens ?? estimateTokens(request, body.length),
+  };
+  progress.context = context;
+  return context;
 };

@@ -29,6 +29,7 @@ export const reconcileSignatures = (
   cache: SignatureCache,
   losses: Losses,
 ): Reconciled => {
+  if (!cache.hasCalls() && !request.turns.some(isSigned)) return { request, verbatim: true };
   const restore = restorer(request, addressee, cache);
   let verbatim = true;
   let changed = false;
@@ -39,13 +40,13 @@ export const reconcileSignatures = (
       const signature = signatureOf(part);
       if (!signature) return [part];
       // Packed by the gateway, so the vendor can't read the client's copy.
-      if (signature.mint !== undefined || signature.data === '') verbatim = false;
+      if (signature.issuer !== undefined || signature.data === '') verbatim = false;
       if (signature.format !== addressee.wire) {
         verbatim = false;
         return [part];
       }
       if (signature.data === '') return [part];
-      const issuer = signature.mint ?? cache.mintOf(signature);
+      const issuer = signature.issuer ?? cache.issuerOf(signature);
       if (issuer === undefined || issuer === addressee.provider) return [part];
       const left = withoutSignature(part);
       losses.drop(`${part.at ?? turn.at ?? 'messages'}${left ? '.signature' : ''}`, 'reasoning of another provider');
@@ -58,6 +59,9 @@ export const reconcileSignatures = (
   });
   return changed ? { request: { ...request, turns }, verbatim: false } : { request, verbatim };
 };
+
+const isSigned = ({ role, parts }: Turn): boolean =>
+  role === 'assistant' && parts.some((part) => signatureOf(part) !== undefined);
 
 const signatureOf = (part: Part): Signature | undefined =>
   part.type === 'thinking' || part.type === 'redacted-thinking' || part.type === 'tool-call'

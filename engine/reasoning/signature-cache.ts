@@ -22,9 +22,9 @@ export interface SignatureCache {
   readonly hasCalls: () => boolean;
   readonly call: (key: string) => CallSignatures | undefined;
   /** Stores the issuer of a payload that the client gets unchanged. */
-  readonly noteMint: (signature: Signature) => void;
+  readonly noteIssuer: (signature: Signature) => void;
   /** The provider that issued a payload that a client sent; `undefined` if unknown. */
-  readonly mintOf: (signature: Signature) => string | undefined;
+  readonly issuerOf: (signature: Signature) => string | undefined;
 }
 
 /** Bounds of a cache. */
@@ -32,11 +32,11 @@ interface SignatureCacheBounds {
   readonly calls: number;
   /** Bytes of all calls' reasoning, approximately. */
   readonly callBytes: number;
-  readonly mints: number;
+  readonly issuers: number;
 }
 
 /** Enough for some hundred long conversations. */
-const defaultBounds: SignatureCacheBounds = { calls: 20_000, callBytes: 32 << 20, mints: 50_000 };
+const defaultBounds: SignatureCacheBounds = { calls: 20_000, callBytes: 32 << 20, issuers: 50_000 };
 
 /** An empty cache; a process has one. */
 export const createSignatureCache = (bounds: SignatureCacheBounds = defaultBounds): SignatureCache => {
@@ -45,18 +45,18 @@ export const createSignatureCache = (bounds: SignatureCacheBounds = defaultBound
     maxSize: bounds.callBytes,
     sizeCalculation: callBytes,
   });
-  const mints = new LRUCache<string, string>({ max: bounds.mints });
+  const issuers = new LRUCache<string, string>({ max: bounds.issuers });
   return {
     noteCall: (key, call) => calls.set(key, call),
     hasCalls: () => calls.size > 0,
     call: (key) => calls.get(key),
-    noteMint(signature) {
+    noteIssuer(signature) {
       const print = fingerprint(signature);
-      if (print !== undefined && signature.mint !== undefined) mints.set(print, signature.mint);
+      if (print !== undefined && signature.issuer !== undefined) issuers.set(print, signature.issuer);
     },
-    mintOf(signature) {
+    issuerOf(signature) {
       const print = fingerprint(signature);
-      return print === undefined ? undefined : mints.get(print);
+      return print === undefined ? undefined : issuers.get(print);
     },
   };
 };
@@ -77,7 +77,8 @@ const textBytes = (text: string): number => 2 * text.length;
 /** Characters. Shorter payloads aren't distinctive enough. */
 const minPayload = 16;
 
-const fingerprint = ({ data }: Signature): string | undefined => {
+/** Identifies a payload; `undefined` for one that is too short. */
+export const fingerprint = ({ data }: Signature): string | undefined => {
   const payload = data.startsWith('{') ? longestText(data) : data;
   return payload.length < minPayload ? undefined : createHash('sha256').update(payload).digest('base64url');
 };

@@ -89,8 +89,8 @@ export class SignatureWatch {
   }
 
   #mark(signature: Signature): Signature {
-    const marked = { ...signature, mint: this.#watched.provider };
-    if (marked.format === this.#watched.client) this.#cache.noteMint(marked);
+    const marked = { ...signature, issuer: this.#watched.provider };
+    if (marked.format === this.#watched.client) this.#cache.noteIssuer(marked);
     return marked;
   }
 

@@ -1,11 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type ClientAccess, compileAccess } from '../clients/client-access.ts';
+import type { Limiter } from '../clients/limiter.ts';
+import type { UsageLedger } from '../clients/usage.ts';
 import { effectiveApiKey } from '../config/change.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, Provider } from '../config/config.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
+import { type Destination, findDestination } from '../config/destination.ts';
 import type { Environment } from '../config/env.ts';
 import { isDemo } from '../config/providers.ts';
 import type { Logs } from '../log/logs.ts';
+import { isSecretParameter } from '../log/mask-text.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
 import type { LossCounter } from '../observer.ts';
+import type { SharedSignatureCache } from '../reasoning/shared-signatures.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { UpstreamHealth } from '../upstream/health/health.ts';
@@ -19,7 +26,11 @@ export interface Gateway extends Services {
   /** With the key that clients must send, and the demo provider's URL in this process. */
   readonly config: Config;
   readonly registry: TransformerRegistry;
+  /** What each client with a key of its own may use, by name. */
+  readonly access: ReadonlyMap<string, ClientAccess>;
   readonly planFor: (key: PlanKey) => Plan;
+  /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
+  readonly mostlyPasses: (client: ClientProtocol) => boolean;
 }
 
 /** The services that a gateway uses. They outlive a change of the configuration. */
@@ -28,11 +39,15 @@ export interface Services {
   readonly tokens: PromptTokens;
   readonly log: Logs['app'];
   /** Reasoning that clients may lose, cached. */
-  readonly signatures: SignatureCache;
+  readonly signatures: SignatureCache & Partial<SharedSignatureCache>;
   /** Counts the losses of each field. */
   readonly losses: LossCounter;
   /** The observed health of the upstreams. */
   readonly health: UpstreamHealth;
+  /** Grants clients what their limits allow. */
+  readonly limiter: Limiter;
+  /** Counts what clients use. */
+  readonly usage: UsageLedger;
   /** Milliseconds of silence after which a streaming client gets a keep-alive. */
   readonly keepAliveMs: number;
 }
@@ -43,20 +58,37 @@ const maxPlans = 1_000;
 /** Compiles a configuration. Plans are compiled on first use. */
 export const compileGateway = (config: Config, registry: TransformerRegistry, services: Services): Gateway => {
   const plans = new Map<string, Plan>();
+  const planFor = (key: PlanKey): Plan => {
+    const name = `${key.client.wire} ${key.provider.name},${key.model}`;
+    const known = plans.get(name);
+    if (known) return known;
+    const plan = compilePlan(config, registry, key);
+    if (plans.size >= maxPlans) plans.clear();
+    plans.set(name, plan);
+    return plan;
+  };
+  const usual = usualDestination(config);
   return {
     ...services,
     config,
     registry,
-    planFor(key) {
-      const name = `${key.client.wire} ${key.provider.name},${key.model}`;
-      const known = plans.get(name);
-      if (known) return known;
-      const plan = compilePlan(config, registry, key);
-      if (plans.size >= maxPlans) plans.clear();
-      plans.set(name, plan);
-      return plan;
+    access: compileAccess(config.clients),
+    planFor,
+    mostlyPasses(client) {
+      const { requestPassThrough, replyPassThrough } = usual ? planFor({ client, ...usual }).graph : closed;
+      return requestPassThrough.open && replyPassThrough.open;
     },
   };
+};
+
+const closed = { requestPassThrough: { open: false }, replyPassThrough: { open: false } };
+
+/** The default route, or else the first model that a provider lists. */
+const usualDestination = ({ router, providers }: Config): Destination | undefined => {
+  const [provider] = providers;
+  const model = provider?.models[0];
+  if (router.default !== undefined) return findDestination(providers, router.default);
+  return provider && model !== undefined ? { provider, model } : undefined;
 };
 
 /** What building a gateway needs besides the configuration. */
@@ -115,4 +147,12 @@ export const boundsOf = ({ timeouts, limits }: Config) => ({
 
 /** All secrets of a configuration, which logs must mask. */
 export const secretsOf = ({ apiKey, providers }: Config): readonly string[] =>
-  [apiKey ?? '', ...providers.flatMap((provider) => provider.apiKeys)].filter((secret) => secret !== '');
+  [apiKey ?? '', ...providers.flatMap((provider) => [...provider.apiKeys, ...secretExtras(provider)])].filter(
+    (secret) => secret !== '',
+  );
+
+/** Values of additional headers and parameters whose names say that they are secret, without a scheme (`Bearer `). */
+const secretExtras = ({ extras, modelExtras }: Provider): readonly string[] =>
+  [extras, ...(modelExtras?.values() ?? [])]
+    .flatMap((one) => [...Object.entries(one?.headers ?? {}), ...Object.entries(one?.query ?? {})])
+    .flatMap(([name, value]) => (isSecretParameter(name) ? [value.replace(/^\w+ /, '')] : []));

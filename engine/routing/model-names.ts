@@ -1,25 +1,35 @@
 import { type Config, scenarios } from '../config/config.ts';
 import { type Destination, findDestination } from '../config/destination.ts';
 import type { ClientModel } from '../model/model-catalog.ts';
+import type { ModelRequest, TextPart } from '../model/request.ts';
 
 /** The owner of names that the gateway's own rules resolve. */
 const gateway = 'switchyard';
 
 /**
  * All model names that a client may request: each `provider,model`, each bare name, then the aliases with `aliasPrefix`. Ids are
- * unique.
+ * unique. `allows`: whether the client may use a destination; absent: all.
  */
-export const modelNames = (config: Config, aliasPrefix: string): readonly ClientModel[] => {
-  const { providers } = config;
+export const modelNames = (
+  config: Config,
+  aliasPrefix: string,
+  allows: (destination: Destination) => boolean = () => true,
+): readonly ClientModel[] => {
+  const providers = config.providers.map((provider) => ({
+    ...provider,
+    models: provider.models.filter((model) => allows({ provider, model })),
+  }));
   const explicit = providers.flatMap(({ name, models }) =>
     models.map((model) => ({ id: `${name},${model}`, title: `${model} (${name})`, owner: name })),
   );
   const bare = providers.flatMap(({ models }) => models).map((model) => ({ id: model, title: model, owner: gateway }));
-  const aliases = aliasesOf(config).map(({ name, provider, model }) => ({
-    id: aliasPrefix + name,
-    title: `${model} (${provider.name})`,
-    owner: provider.name,
-  }));
+  const aliases = aliasesOf(config)
+    .filter(allows)
+    .map(({ name, provider, model }) => ({
+      id: aliasPrefix + name,
+      title: `${model} (${provider.name})`,
+      owner: provider.name,
+    }));
   const byId = new Map<string, ClientModel>();
   for (const row of [...explicit, ...bare, ...aliases]) if (!byId.has(row.id)) byId.set(row.id, row);
   return [...byId.values()];
@@ -91,3 +101,49 @@ export const aliasDestination = (model: string, config: Config): Destination | u
 };
 
 const alias = /^(?:[a-z]+[-/])?(switchyard-.+)$/i;
+
+/** A request without its model tags. */
+export interface UntaggedRequest {
+  /** The text of the first non-empty tag; `undefined` if there is none. */
+  readonly destination: string | undefined;
+  /** The path of the first tag, in the client's field names. */
+  readonly at: string;
+  /** The same request object if there is no tag. */
+  readonly request: ModelRequest;
+}
+
+/**
+ * Removes `<SWITCHYARD-MODEL>provider,model</SWITCHYARD-MODEL>` from the system prompt, also under claude-code-router's name
+ * `CCR-SUBAGENT-MODEL`. Texts that become empty are removed too, since vendors refuse them.
+ */
+export const takeModelTag = (request: ModelRequest): UntaggedRequest => {
+  if (!request.system.some(isTagged)) return { destination: undefined, at: 'system', request };
+  const system: TextPart[] = [];
+  let destination: string | undefined;
+  let at: string | undefined;
+  for (const part of request.system) {
+    if (!isTagged(part)) {
+      system.push(part);
+      continue;
+    }
+    const text = part.text.replace(tag, (_, _name, named: string) => {
+      at ??= part.at;
+      destination ??= named.trim() || undefined;
+      return '';
+    });
+    if (text.trim() === '') moveCacheMark(part, system);
+    else system.push({ ...part, text });
+  }
+  return { destination, at: at ?? 'system', request: { ...request, system } };
+};
+
+const tag = /<(SWITCHYARD-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g;
+
+/** Searches for a fixed text first, which is faster: prompts are long, and few have a tag. */
+const isTagged = ({ text }: TextPart): boolean => text.includes('-MODEL>') && text.search(tag) >= 0;
+
+/** Moves the cache mark of a removed text to the text before it. */
+const moveCacheMark = ({ cache }: TextPart, system: TextPart[]): void => {
+  const last = system.pop();
+  if (last) system.push(cache && !last.cache ? { ...last, cache } : last);
+};

@@ -8,8 +8,7 @@ import {
 } from '../config/destination.ts';
 import { fail } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
-import { aliasDestination } from './model-names.ts';
-import { takeModelTag, type UntaggedRequest } from './model-tag.ts';
+import { aliasDestination, takeModelTag, type UntaggedRequest } from './model-names.ts';
 import { unknownModel, unknownProvider } from './no-route.ts';
 import { rules } from './scenarios.ts';
 import type { PromptSize } from './tokens/prompt-tokens.ts';

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { HttpServerFacts } from '../http/choose-server.ts';
 
 /** Facts for the start-up banner. */
 interface BannerFacts {
@@ -9,10 +10,11 @@ interface BannerFacts {
   readonly file: string;
   /** Only the built-in demo provider is configured, and there is no file. */
   readonly demo: boolean;
+  readonly http: HttpServerFacts;
 }
 
 /** Start-up banner: addresses, configuration file, providers, and a command to try. */
-export const banner = ({ baseUrl, config, file, demo }: BannerFacts): string => {
+export const banner = ({ baseUrl, config, file, demo, http }: BannerFacts): string => {
   const providers = config.providers.map(({ name, models }) => `${name} (${models.join(', ')})`);
   const body = { model: 'any', max_tokens: 256, stream: true, messages: [{ role: 'user', content: 'Hello!' }] };
   const command = [
@@ -27,6 +29,7 @@ export const banner = ({ baseUrl, config, file, demo }: BannerFacts): string => 
     `  configuration  ${file}${demo ? ' (not there yet: add a provider in the web interface, or write the file)' : ''}`,
     `  providers      ${providers.join('; ') || 'none'}`,
     `  default        ${config.router.default ?? 'none'}`,
+    `  HTTP server    ${http.server === 'uws' ? 'uWebSockets.js' : 'node:http'} (${http.reason})`,
     demo ? '  The embedded provider "demo" answers without any key. Try it:' : '  Try it:',
     `    ${command.join(' \\\n      ')}`,
     '',

@@ -1,3 +1,4 @@
+import { clientRoutes } from '../../admin/clients.ts';
 import { configRoutes } from '../../admin/config.ts';
 import type { DocumentedRoute, OperationDoc } from '../../admin/endpoint.ts';
 import { explainRoutes } from '../../admin/explain.ts';
@@ -29,11 +30,13 @@ import { responsesSchemas } from '../../protocols/responses/openapi.ts';
 import type { Validation } from '../config/validate.ts';
 import { compactEndpoint } from '../endpoints/compact.ts';
 import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
+import type { LocalPlace } from '../endpoints/local-servers.ts';
 import { modelEndpoint } from '../endpoints/model.ts';
 import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
 import type { Logs } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { History } from '../observe/history/history.ts';
+import type { SharedHistory } from '../observe/history/shared-history.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
 import { version } from '../paths.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
@@ -47,6 +50,8 @@ interface HttpRouteParts {
   readonly logs: Logs;
   readonly metrics: Metrics;
   readonly requests: History;
+  /** Of all processes of the service. */
+  readonly allRequests: SharedHistory;
   /** Validates the current configuration with `provider` added or replaced. */
   readonly configWith: (provider: JsonObject) => Validation;
   /** Files of the web interface. */
@@ -55,6 +60,8 @@ interface HttpRouteParts {
   /** Supervision of the service; absent: it can't be restarted. */
   readonly supervision: Supervision | undefined;
   readonly facts: () => ServiceFacts;
+  /** Where model servers of this machine are looked for. */
+  readonly localPlaces: readonly LocalPlace[];
 }
 
 /** Timeout for an upstream's token count, in milliseconds. */
@@ -65,7 +72,7 @@ const trialLimitMs = 15_000;
 
 /** Builds all routes of the service, each with its OpenAPI description. */
 export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
-  const { home, startedAtMs, logs, metrics, requests, configWith, ui, health, supervision, facts } = parts;
+  const { home, startedAtMs, logs, metrics, requests, configWith, ui, health, supervision, facts, localPlaces } = parts;
   const { active: gateway, store, presets, build } = parts.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
   const paths = modelPaths(metrics, requests);
@@ -74,7 +81,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...paths.map(({ path, endpointFor }) => ({ method: 'POST', path, endpoint: endpointFor(gateway) })),
       ...presetRoutes(paths, gateway, presets),
       ...modelListRoutes({
-        config: () => gateway().config,
+        gateway,
         listings: [messagesModels],
         plain: chatModels,
         startedAtMs,
@@ -88,17 +95,18 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...graphRoutes(gateway, protocols),
       ...explainRoutes(gateway, protocols),
       ...requestRoutes({
-        requests,
+        requests: parts.allRequests,
         startedAtMs,
         workers: () => facts().fleet.workers.length,
         clients: protocols,
         gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
       }),
-      ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs }),
+      ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs, localPlaces }),
       ...presetAdminRoutes(home, presets),
       ...uiRoutes(ui),
       ...serviceRoutes(facts, supervision),
       ...upstreamRoutes(gateway),
+      ...clientRoutes({ gateway, store }),
       ...metricsRoutes(metrics),
       ...healthRoutes(health),
     ],

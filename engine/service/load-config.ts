@@ -11,7 +11,7 @@ import type { Format } from '../model/transformer.ts';
 /** A valid configuration, and its origin. */
 export interface LoadedConfig {
   /** As in the file, before validation. */
-  readonly written: JsonObject;
+  readonly source: JsonObject;
   readonly config: Config;
   readonly warnings: readonly Finding[];
   /** `undefined` if there is no file. */
@@ -39,17 +39,17 @@ export const loadConfig = async (
   vendors: readonly KnownVendor[],
   listModels: (vendor: KnownVendor) => Promise<readonly string[]>,
 ): Promise<LoadedConfig> => {
-  const file = configFile(home);
+  const file = configFile(home, env);
   const read = await readConfig(home, env);
   if (read.type === 'invalid') throw new ConfigError(file, read.faults);
   if (read.type === 'valid')
-    return { written: read.written, config: read.config, warnings: read.warnings, file, demo: false };
+    return { source: read.source, config: read.config, warnings: read.warnings, file, demo: false };
   const first = await firstRun(home, await withListed(vendors, env, listModels), env);
-  const result = validateConfig(first.written, env);
+  const result = validateConfig(first.source, env);
   if ('faults' in result) throw new ConfigError(file, result.faults);
   const unwritten = first.problem === undefined ? [] : [{ path: file, message: `can't be written (${first.problem})` }];
   return {
-    written: first.written,
+    source: first.source,
     config: result.config,
     warnings: [...unwritten, ...result.warnings],
     file: first.file,

@@ -4,6 +4,8 @@ import { type Finding, formatFinding } from '../config/diagnostics.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
 import { ConfigStore } from '../config/store.ts';
+import type { Hub } from '../hub/hub.ts';
+import { fail } from '../model/fault.ts';
 import { buildGateway, type Gateway } from '../routing/gateway.ts';
 import { sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
@@ -23,8 +25,8 @@ export interface ReloadableGateway {
 
 /** Builds the first gateway. Rejects with a `ConfigError` if an entry of `transformers` can't be used. */
 export const openGateway = async (
-  { gatewayOptions, logs, secrets }: ProcessServices,
-  { written, config, warnings, file }: LoadedConfig,
+  { gatewayOptions, logs, secrets, hub }: ProcessServices,
+  { source, config, warnings, file }: LoadedConfig,
   report: (line: string) => void,
 ): Promise<ReloadableGateway> => {
   const { env, home } = gatewayOptions;
@@ -33,7 +35,7 @@ export const openGateway = async (
   const entries = validateEntries(config, active.registry, () => true);
   if (entries.faults.length > 0) {
     await active.upstreams.close();
-    throw new ConfigError(file ?? configFile(home), entries.faults);
+    throw new ConfigError(file ?? configFile(home, env), entries.faults);
   }
   const warn = (findings: readonly Finding[]): void => {
     for (const warning of findings.map(formatFinding)) {
@@ -63,8 +65,9 @@ export const openGateway = async (
   const store = await ConfigStore.open({
     home,
     env,
-    initial: { written, config },
+    initial: { source, config },
     log: logs.app,
+    ...(hub && { exclusive: oneAtATime(hub) }),
     async prepare(next) {
       // Masked before anything of the configuration can be logged.
       secrets.reset(active.config, next);
@@ -82,7 +85,7 @@ export const openGateway = async (
     presets: createPresets({
       home,
       env,
-      base: () => store.written,
+      base: () => store.source,
       build,
       check: async (preset) => validateEntries(preset, (await build(preset)).registry, isBroken),
       warn: (name, findings) =>
@@ -105,3 +108,20 @@ export const openGateway = async (
     },
   };
 };
+
+/** How long a change of the configuration waits for those of other processes, in milliseconds. */
+const turnMs = 10_000;
+
+/** Runs changes of the configuration one at a time, of all processes of the service. */
+const oneAtATime =
+  (hub: Hub) =>
+  async <T>(task: () => Promise<T>): Promise<T> => {
+    const release = await hub.hold('configuration', 1, turnMs);
+    if (!release)
+      return fail('unavailable', 'Another process is changing the configuration, or the main one is silent.');
+    try {
+      return await task();
+    } finally {
+      release();
+    }
+  };

@@ -1,20 +1,27 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatFault } from '../../admin/endpoint.ts';
 import { uiFilesIn } from '../../admin/ui-files.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import { openUsageFiles } from '../clients/usage-files.ts';
 import type { Config } from '../config/config.ts';
 import { keyVariable } from '../config/providers.ts';
 import { withProvider } from '../config/validate.ts';
+import { describeServer, findLocalServers, type LocalPlace, localPlaces } from '../endpoints/local-servers.ts';
 import { listVendorModels } from '../endpoints/upstream-models.ts';
+import type { ChosenServer, HttpServerFacts } from '../http/choose-server.ts';
 import { type Listener, listen } from '../http/listener.ts';
 import { createRouter, type HttpRoute } from '../http/router.ts';
+import type { Fact } from '../hub/contract.ts';
+import type { Hub } from '../hub/hub.ts';
 import type { Logs } from '../log/logs.ts';
 import type { Format } from '../model/transformer.ts';
 import { variableFor } from '../observe/history/curl.ts';
-import { createHistory } from '../observe/history/history.ts';
-import { httpLog } from '../observe/http-log.ts';
-import { createMetrics } from '../observe/metrics/metrics.ts';
+import { createHistory, type History } from '../observe/history/history.ts';
+import { answerHistory, shareHistory } from '../observe/history/shared-history.ts';
+import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
+import { httpLog } from '../observe/request-log.ts';
 import type { LossSeries } from '../observer.ts';
 import { root } from '../paths.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
@@ -23,29 +30,47 @@ import { httpRoutes } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
 import { openGateway } from './reloadable-gateway.ts';
 import { openServices, type ServicesOptions } from './services.ts';
+import { isAlive } from './workers/find-service.ts';
 import { baseUrlOf, type ListenAddress, listenAt } from './workers/listen-address.ts';
-import type { Supervision } from './workers/worker.ts';
+import type { Answerer } from './workers/peers.ts';
 
 /** Builds the service and opens its port. Rejects with a message for users if it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
-  const { env, home, report, vendors = [], supervision, uiFolder = builtUi } = options;
+  const { env, home, report, vendors = [], supervision, uiFolder = builtUi, pause = timeoutAfter } = options;
+  const places = options.localPlaces ?? localPlaces;
   const registry = { formats: withVendors(vendors), stages, defaultFormat };
   const known = knownVendors(registry.formats);
   const loaded = await loadConfig(home, env, known, listVendorModels(registry, env, messagesClient));
   const { config, file, demo } = loaded;
-  const services = openServices(options, registry, config);
+  const peers = supervision?.peers;
+  const services = openServices(options, registry, config, peers);
   const { logs, losses } = services;
   const gateway = await orClose(services.close, openGateway(services, loaded, report));
-  const release = once(() => gateway.close().then(services.close));
-  const metrics = createMetrics({ losses, upstreams: () => upstreamStates(gateway.active()) });
+  const usageFiles = await openUsageFiles({
+    folder: join(home, 'usage'),
+    ledger: services.gatewayOptions.services.usage,
+    log: logs.app,
+    isUsed: () => gateway.active().config.clients !== undefined,
+    isAlive,
+  });
+  const release = once(() => gateway.close().then(usageFiles.close).then(services.close));
+  const metrics = createMetrics({ losses, upstreams: () => upstreamStates(gateway.active()), shared: peers });
+  const telling = peers && setInterval(() => metrics.tell(), tellMs).unref();
   const state = { draining: false };
   const startedAtMs = Date.now();
   const baseUrl = (): string => baseUrlOf(placeOf(config, listener));
   const requests = createHistory({
     secrets: () => services.secrets.all,
-    variableOf: (provider) => keyVariable(gateway.store.written, provider) ?? variableFor(provider),
+    variableOf: (provider) => keyVariable(gateway.store.source, provider) ?? variableFor(provider),
     baseUrl,
+    numbersByTime: peers !== undefined,
   });
+  peers?.answer(answersFrom(metrics, requests));
+  const { hub } = services;
+  const allRequests = shareHistory(requests, peers, (on) =>
+    hub?.say({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
+  );
+  if (hub) followCapture(hub, requests);
   const vendorVariables = known.map(({ variable }) => variable);
   const routes = httpRoutes({
     home,
@@ -54,13 +79,16 @@ export const start = async (options: StartOptions): Promise<Service> => {
     logs,
     metrics,
     requests,
-    configWith: (provider) => withProvider(gateway.store.written, provider, env, vendorVariables),
+    allRequests,
+    configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
+    localPlaces: places,
     health: () => state,
     supervision,
     facts: () => ({
       home,
       baseUrl: baseUrl(),
+      http: listener.http,
       providers: gateway.active().config.providers.map(({ name }) => name),
       fleet: supervision?.fleet() ?? { pid: process.pid, startedAtMs, restarts: 0, workers: [] },
     }),
@@ -70,9 +98,14 @@ export const start = async (options: StartOptions): Promise<Service> => {
     listener.update(servingOptions(next, routes));
     metrics.reloaded('applied');
   });
+  if (demo) void reportLocalServers(places, report);
+  const timeouts = () => gateway.active().config.timeouts;
   const end = async (ended: Promise<void>): Promise<void> => {
-    await Promise.race([ended, timeoutAfter(gateway.active().config.timeouts.drainMs)]);
+    await Promise.race([ended, pause(timeouts().drainMs)]);
+    await Promise.race([listener.interrupt(), pause(lastRecordMs)]);
     listener.close();
+    clearInterval(telling);
+    await metrics.tellAll();
     await release();
   };
   return {
@@ -82,12 +115,17 @@ export const start = async (options: StartOptions): Promise<Service> => {
     losses,
     logs,
     baseUrl: baseUrl(),
+    http: listener.http,
     place: placeOf(config, listener),
     routes,
     retire: () => end(listener.retire()),
-    stop() {
+    async stop() {
+      const { leaveMs } = timeouts();
       state.draining = true;
-      return end(listener.drain());
+      listener.leave();
+      if (leaveMs > 0) await pause(leaveMs);
+      // A balancer keeps idle connections and may use them at any time. Without one, nothing should delay the stop.
+      await end(leaveMs > 0 ? listener.retire() : listener.drain());
     },
   };
 };
@@ -98,23 +136,31 @@ export interface StartOptions extends ServicesOptions {
   readonly vendors?: readonly Format[];
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */
   readonly uiFolder?: string;
+  /** Where model servers of this machine are looked for; default: their usual ports. */
+  readonly localPlaces?: readonly LocalPlace[];
   /** Replaces the configured port. */
   readonly port?: number;
+  /** Absent: as the environment says. */
+  readonly server?: ChosenServer;
   /** Shares the port with other processes of the service, which listen at `taken`. Absent: exclusive. */
   readonly sharing?: { readonly taken: ListenAddress | undefined };
-  /** Supervision of the service; absent: this process is the whole service and can't be restarted. */
-  readonly supervision?: Supervision;
+  /** Waits so many milliseconds while the service stops; absent: by a timer. */
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 /** A running service. */
 export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
   /** `http://127.0.0.1:3456`. */
   readonly baseUrl: string;
+  readonly http: HttpServerFacts;
   /** No provider is configured; the built-in demo answers. */
   readonly demo: boolean;
   /** Losses per field since the start. */
   readonly losses: () => readonly LossSeries[];
-  /** Rejects new requests, waits for active ones for at most the configured drain time, then releases all resources. */
+  /**
+   * Says that it isn't ready, and stops accepting connections after `leaveMs`. Serves open ones for at most `drainMs`, ends what
+   * is left with a fault, then releases all resources.
+   */
   readonly stop: () => Promise<void>;
   readonly logs: Pick<Logs, 'app' | 'flushSync'>;
   /** The address at which it listens. */
@@ -125,13 +171,47 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
   readonly retire: () => Promise<void>;
 }
 
+/** Tells a user without any provider which model servers run on this machine. Writes nothing. */
+const reportLocalServers = async (places: readonly LocalPlace[], report: (line: string) => void): Promise<void> => {
+  const found = await findLocalServers(places);
+  for (const server of found) report(`found ${describeServer(server)}`);
+  if (found.length > 0) report('`switchyard providers find --add` adds what was found; so does the web interface.');
+};
+
+/** Time for slow clients to take the end of an interrupted answer, in milliseconds. */
+const lastRecordMs = 2_000;
+
+/** Answers what the service's other processes ask. */
+const answersFrom =
+  (metrics: Metrics, requests: History): Answerer =>
+  async (question) => {
+    if (question.kind !== 'metrics') return answerHistory(requests, question);
+    await metrics.tellAll();
+    return undefined;
+  };
+
+/** Says to processes that start later whether requests are captured. */
+const captureFact = 'capture';
+const captureMs = 30 * 86_400_000;
+
+const followCapture = (hub: Hub, { captures }: History): void => {
+  const follow = (fact: Pick<Fact, 'id' | 'value'> | undefined): void => {
+    if (fact?.id === captureFact) captures.on = fact.value === 'on';
+  };
+  follow(hub.fact(captureFact));
+  hub.onFact(follow);
+};
+
+/** How often a process tells its metrics to the others, in milliseconds: what is newer is lost if it is killed. */
+const tellMs = 1_000;
+
 const builtUi = fileURLToPath(new URL('ui/dist', root));
 
 const withVendors = (more: readonly Format[]): ReadonlyMap<string, Format> =>
   new Map([...formats, ...more.map((format) => [format.name, format] as const)]);
 
 const openListener = (
-  { sharing, port }: StartOptions,
+  { sharing, port, server }: StartOptions,
   config: Config,
   routes: readonly HttpRoute[],
   logs: Logs,
@@ -140,12 +220,16 @@ const openListener = (
     ...servingOptions(config, routes),
     ...(sharing ? listenAt(config, sharing.taken) : { host: config.host, port: port ?? config.port }),
     hooks: tuneHeap(httpLog(logs)),
+    server,
   });
 
 const servingOptions = (config: Config, routes: readonly HttpRoute[]) => ({
   router: createRouter(routes, formatFault),
   guard: { host: config.host, allowedHosts: config.allowedHosts },
   apiKey: config.apiKey,
+  clients: config.clients,
+  proxies: config.proxies,
+  keepAlive: config.keepAlive,
   limits: {
     bodyBytes: config.limits.bodyBytes,
     inflatedBytes: config.limits.decompressedBytes,

@@ -1,10 +1,9 @@
-import { isSingleDelta, type ModelEvent } from '../../engine/model/event.ts';
+import { isSingleDelta, type ModelEvent, mergeUsage } from '../../engine/model/event.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { SseRecord, StreamEnd } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { mergeUsage } from '../../engine/model/usage.ts';
 import { decodeCitation } from './citations.ts';
 import { decodeReportedFault, reportedError } from './decode-fault.ts';
 import { decodeFinish } from './finish.ts';

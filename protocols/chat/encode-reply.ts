@@ -37,6 +37,7 @@ export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => 
 /** Collects the message's members. */
 interface Gathered {
   readonly text: string[];
+  textLength: number;
   readonly refusal: string[];
   readonly reasoning: string[];
   readonly details: JsonObject[];
@@ -45,7 +46,15 @@ interface Gathered {
 }
 
 const encodeMessage = (blocks: readonly ReplyBlock[], context: ReplyContext): JsonObject => {
-  const gathered: Gathered = { text: [], refusal: [], reasoning: [], details: [], calls: [], annotations: [] };
+  const gathered: Gathered = {
+    text: [],
+    textLength: 0,
+    refusal: [],
+    reasoning: [],
+    details: [],
+    calls: [],
+    annotations: [],
+  };
   for (const block of blocks) gather(gathered, block, context);
   const { text, refusal, reasoning, details, calls, annotations } = gathered;
   const message: JsonDraft = {
@@ -63,17 +72,15 @@ const encodeMessage = (blocks: readonly ReplyBlock[], context: ReplyContext): Js
   return message;
 };
 
-const gather = (
-  { text, refusal, reasoning, details, calls, annotations }: Gathered,
-  block: ReplyBlock,
-  context: ReplyContext,
-): void => {
+const gather = (gathered: Gathered, block: ReplyBlock, context: ReplyContext): void => {
+  const { text, refusal, reasoning, details, calls, annotations } = gathered;
   switch (block.type) {
     case 'text': {
-      const start = text.reduce((length, piece) => length + piece.length, 0);
+      const start = gathered.textLength;
+      gathered.textLength += block.text.length;
       text.push(block.text);
       for (const citation of block.citations) {
-        const annotation = encodeCitation(citation, start, start + block.text.length);
+        const annotation = encodeCitation(citation, start, gathered.textLength);
         if (annotation) annotations.push(annotation);
         else context.losses.drop('reply.citations');
       }

@@ -1,5 +1,6 @@
 import { chain, runWhole } from '../../engine/model/machine.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { splitReasoning } from '../../engine/model/reasoning/split-reasoning.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
@@ -24,22 +25,24 @@ export { chatModelList } from './models.ts';
 export const chatClient: ClientProtocol = {
   wire: 'chat',
   decodeRequest,
-  mends: usesFunctions,
+  texts: new Set(['content', 'text', 'arguments']),
+  needsRepair: usesFunctions,
   rewritesReply: readsFunctionCalls,
   fieldNames,
   encodeStream,
   encodeReply,
   encodeFault,
+  limitHeaders: rateLimitHeaders,
   encodeBreak,
   keepAlive: ': keep-alive\n\n',
   ends: {
-    signs: ['[DONE]', '"error"', '"finish_reason":"', '"finish_reason": "'],
+    sign: /\[DONE\]|"error"|"finish_reason": ?"/,
     read: readEnd,
     terminal: 'data: [DONE]\n\n',
   },
 };
 
-const takesAsItCame =
+const acceptsVerbatim =
   (newest: ChatDialect, known: readonly KnownModels<ChatDialect>[]) =>
   (request: ModelRequest): boolean => {
     const dialect = traitsOf(newest, known, request.model);
@@ -57,7 +60,7 @@ export const chatUpstream = (
   known: readonly KnownModels<ChatDialect>[] = [searchModels],
 ): UpstreamProtocol => ({
   wire: 'chat',
-  takesAsItCame: takesAsItCame(newest, known),
+  acceptsVerbatim: acceptsVerbatim(newest, known),
   encodeRequest: encodeRequest(newest, known),
   ...answers(newest),
   decodeFault,

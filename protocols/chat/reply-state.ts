@@ -1,9 +1,8 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
-import type { Block, ModelEvent } from '../../engine/model/event.ts';
+import type { Block, ModelEvent, Usage } from '../../engine/model/event.ts';
 import type { Fault } from '../../engine/model/fault.ts';
 import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
-import type { Usage } from '../../engine/model/usage.ts';
 import type { ObjectEnd } from './object-end.ts';
 import { signatureOfEntry, wireFormat } from './reasoning-details.ts';
 import type { Chunk } from './schema-reply.ts';

@@ -1,6 +1,6 @@
+import { promptTokens, type Usage } from '../../engine/model/event.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { promptTokens, type Usage } from '../../engine/model/usage.ts';
 import { WireUsage } from './schema-reply.ts';
 
 const wireUsage = reader(WireUsage);

@@ -1,4 +1,4 @@
-import type { Usage } from '../../engine/model/usage.ts';
+import type { Usage } from '../../engine/model/event.ts';
 import type { GroundingMetadata, UsageMetadata } from './schema-reply.ts';
 
 /** Token counts → usage. Source: Gemini API reference, "UsageMetadata". */

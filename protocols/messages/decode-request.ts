@@ -24,7 +24,7 @@ export const decodeRequest = (body: JsonObject): ModelRequest => decode(readBody
 export const decodeCountRequest = (body: JsonObject): ModelRequest => decode(readCountBody(body, ''));
 
 /** Whether the conversation starts with system messages, which belong in the top-level `system`. */
-export const mends = ({ messages }: JsonObject): boolean => {
+export const needsRepair = ({ messages }: JsonObject): boolean => {
   const first: unknown = Array.isArray(messages) ? messages[0] : undefined;
   return typeof first === 'object' && first !== null && 'role' in first && first.role === 'system';
 };

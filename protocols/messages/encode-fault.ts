@@ -10,11 +10,14 @@ const wire = {
   unauthorized: { status: 401, type: 'authentication_error' },
   forbidden: { status: 403, type: 'permission_error' },
   'not-found': { status: 404, type: 'not_found_error' },
+  'read-only': { status: 409, type: 'invalid_request_error' },
   'method-not-allowed': { status: 405, type: 'invalid_request_error' },
   'upgrade-refused': { status: 426, type: 'invalid_request_error' },
   'request-timeout': { status: 408, type: 'timeout_error' },
   'too-large': { status: 413, type: 'request_too_large' },
   'unsupported-encoding': { status: 415, type: 'invalid_request_error' },
+  'rate-limited': { status: 429, type: 'rate_limit_error' },
+  'budget-exceeded': { status: 429, type: 'rate_limit_error' },
   unavailable: { status: 503, type: 'overloaded_error' },
   misconfigured: { status: 401, type: 'authentication_error' },
   'stage-failed': { status: 500, type: 'api_error' },
@@ -36,7 +39,14 @@ const wire = {
 } as const satisfies Record<FaultKind, { readonly status: number; readonly type: string }>;
 
 /** The `error` member of an error body or `error` event. */
-const encodeError = (fault: Fault): JsonObject => ({ type: wire[fault.kind].type, message: wording(fault) });
+const encodeError = (fault: Fault): JsonObject => ({
+  type: wire[fault.kind].type,
+  message: wording(fault),
+  ...(codedKinds.has(fault.kind) && fault.code !== undefined && { code: fault.code }),
+});
+
+/** Faults whose code says what the type doesn't. The vendor's errors have none. */
+const codedKinds: ReadonlySet<FaultKind> = new Set<FaultKind>(['forbidden', 'rate-limited', 'budget-exceeded']);
 
 /** Encodes a fault as an error response. Keeps the upstream's failure status, except for its own credentials. */
 export const encodeFault = (fault: Fault, requestId: string): WireFault => ({

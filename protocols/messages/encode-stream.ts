@@ -1,12 +1,18 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
-import type { Block, MessageStart, MessageStop, ModelEvent } from '../../engine/model/event.ts';
+import {
+  type Block,
+  type MessageStart,
+  type MessageStop,
+  type ModelEvent,
+  mergeUsage,
+  type Usage,
+} from '../../engine/model/event.ts';
 import { writeJson } from '../../engine/model/json/exact-numbers.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import type { Citation } from '../../engine/model/request.ts';
-import { mergeUsage, type Usage } from '../../engine/model/usage.ts';
 import { encodeCitation } from './citations.ts';
 import { errorEvent } from './encode-fault.ts';
 import { recordSignatureLoss, wholeInput, wireCallId, wireMessageId, wireSignature } from './encode-reply.ts';

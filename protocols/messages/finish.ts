@@ -1,7 +1,6 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
-import type { FinishReason, MessageStop } from '../../engine/model/event.ts';
+import type { FinishReason, MessageStop, Usage } from '../../engine/model/event.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
-import type { Usage } from '../../engine/model/usage.ts';
 import { encodeUsage, withOtherUsage } from './usage.ts';
 
 /** Finish → stop reason. Source: Anthropic API reference, "Handling stop reasons". */

@@ -3,7 +3,7 @@ import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protoc
 import { recordType } from '../../engine/model/sse.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
-import { decodeRequest, mends } from './decode-request.ts';
+import { decodeRequest, needsRepair } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
 import { encodeFault, errorEvent } from './encode-fault.ts';
 import { historyForbidsThinking } from './encode-reasoning.ts';
@@ -11,6 +11,7 @@ import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
+import { limitHeaders } from './limit-headers.ts';
 
 export { messagesModelList } from './models.ts';
 
@@ -18,15 +19,17 @@ export { messagesModelList } from './models.ts';
 export const messagesClient: ClientProtocol = {
   wire: 'messages',
   decodeRequest,
-  mends,
+  texts: new Set(['content', 'text', 'thinking']),
+  needsRepair,
   fieldNames,
   encodeStream,
   encodeReply,
   encodeFault,
+  limitHeaders,
   encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   ends: {
-    signs: ['message_stop', '"error"', 'event: error', 'event:error'],
+    sign: /message_stop|"error"|event: ?error/,
     read: (record) => (endTypes.has(recordType(record) ?? '') ? 'end' : undefined),
   },
 };
@@ -40,6 +43,6 @@ export const messagesUpstream: UpstreamProtocol = {
   decodeStream,
   decodeReply,
   decodeFault,
-  takesAsItCame: (request) => !historyForbidsThinking(request),
+  acceptsVerbatim: (request) => !historyForbidsThinking(request),
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 };

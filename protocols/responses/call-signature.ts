@@ -21,7 +21,7 @@ export const unpackCallSignature = (text: string): CallSignature | undefined => 
   const packed = unpackSignature(text);
   const value = packed?.format === format ? parseJson(packed.data) : undefined;
   if (!isJsonObject(value)) return undefined;
-  const { callId, format: wire, mint, data } = value;
+  const { callId, format: wire, issuer, data } = value;
   if (typeof callId !== 'string' || typeof wire !== 'string' || typeof data !== 'string') return undefined;
-  return { callId, signature: { format: wire, data, ...(typeof mint === 'string' && { mint }) } };
+  return { callId, signature: { format: wire, data, ...(typeof issuer === 'string' && { issuer }) } };
 };

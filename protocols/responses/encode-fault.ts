@@ -1,6 +1,6 @@
 import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
-import type { RelayedRecords, WireFault } from '../../engine/model/protocol.ts';
+import type { PassedRecords, WireFault } from '../../engine/model/protocol.ts';
 
 interface Wording {
   readonly status: number;
@@ -21,11 +21,14 @@ const wire = {
   unauthorized: { status: 401, type: invalid, code: 'invalid_api_key' },
   forbidden: { status: 403, type: invalid, code: 'forbidden' },
   'not-found': { status: 404, type: invalid, code: 'unknown_url' },
+  'read-only': { status: 409, type: invalid, code: 'read_only' },
   'method-not-allowed': { status: 405, type: invalid, code: 'method_not_supported' },
   'upgrade-refused': { status: 426, type: invalid, code: 'upgrade_required' },
   'request-timeout': { status: 408, type: invalid, code: 'timeout' },
   'too-large': { status: 413, type: invalid, code: 'request_too_large' },
   'unsupported-encoding': { status: 415, type: invalid, code: 'unsupported_encoding' },
+  'rate-limited': { status: 429, type: 'requests', code: 'rate_limit_exceeded' },
+  'budget-exceeded': { status: 429, type: 'insufficient_quota', code: 'budget_exceeded' },
   unavailable: { status: 503, type: server, code: 'service_unavailable' },
   misconfigured: { status: 401, type: invalid, code: 'provider_misconfigured' },
   'stage-failed': { status: 500, type: server, code: 'transformer_failed' },
@@ -84,7 +87,7 @@ export const failure = (fault: Fault): { readonly code: string; readonly message
  * The `error` event and `response.failed` that end a broken-off pass-through stream, as SSE text. Both keep the
  * reply's id, model and numbering, which clients require to be constant; items aren't repeated.
  */
-export const encodeBreak = (fault: Fault, requestId: string, passedThrough?: RelayedRecords): string => {
+export const encodeBreak = (fault: Fault, requestId: string, passedThrough?: PassedRecords): string => {
   const number = passedThrough ? lastNumber(passedThrough) + 1 : 0;
   const response = {
     ...(responseIn(passedThrough) ?? unknownResponse(requestId)),
@@ -98,7 +101,7 @@ export const encodeBreak = (fault: Fault, requestId: string, passedThrough?: Rel
  * Repeats `response.in_progress` as a keep-alive of a passed-through stream. It repeats the last sequence number, so
  * that the upstream's later numbers stay unchanged.
  */
-export const encodeProgress = (passedThrough: RelayedRecords): string | undefined => {
+export const encodeProgress = (passedThrough: PassedRecords): string | undefined => {
   const response = responseIn(passedThrough);
   return response && record('response.in_progress', Math.max(0, lastNumber(passedThrough)), { response });
 };
@@ -107,7 +110,7 @@ const record = (type: string, number: number, more: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...more })}\n\n`;
 
 /** The response object of the first event. */
-const responseIn = (passedThrough: RelayedRecords | undefined): JsonObject | undefined => {
+const responseIn = (passedThrough: PassedRecords | undefined): JsonObject | undefined => {
   for (const line of passedThrough?.first.split(/\r\n|\n|\r/) ?? []) {
     const event = line.startsWith('data:') ? parseJson(line.slice(5)) : undefined;
     if (isJsonObject(event) && isJsonObject(event.response)) return event.response;
@@ -126,7 +129,7 @@ const unknownResponse = (requestId: string): JsonObject => ({
 });
 
 /** The last sequence number; -1 if the upstream sends none. */
-const lastNumber = ({ last }: RelayedRecords): number => {
+const lastNumber = ({ last }: PassedRecords): number => {
   let number = -1;
   for (const [, digits] of last.matchAll(/[{,]\s{0,9}"sequence_number"\s{0,9}:\s{0,9}(\d{1,15})/g))
     number = Number(digits);

@@ -1,5 +1,4 @@
-import type { FinishReason } from '../../engine/model/event.ts';
-import type { Usage } from '../../engine/model/usage.ts';
+import type { FinishReason, Usage } from '../../engine/model/event.ts';
 
 /** What a reply holds: it says more than the status. */
 interface Held {

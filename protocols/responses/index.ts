@@ -1,4 +1,5 @@
 import type { ClientProtocol, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { recordType } from '../../engine/model/sse.ts';
 import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { decodeFault } from './decode-fault.ts';
@@ -28,24 +29,26 @@ const readEnd = (record: SseRecord): StreamEnd | undefined => {
 export const responsesClient: ClientProtocol = {
   wire: 'responses',
   decodeRequest,
-  mends: holdsPackedSignature,
+  texts: new Set(['content', 'text', 'arguments', 'input', 'output']),
+  needsRepair: holdsPackedSignature,
   ownWireField,
   fieldNames,
   encodeStream,
   encodeReply,
   encodeFault,
+  limitHeaders: rateLimitHeaders,
   encodeBreak,
   keepAlive: ': keep-alive\n\n',
   encodeProgress,
   // Coding agents compact the conversation on this fault, but recognize it only in a stream.
-  toldInStream: new Set(['upstream-context']),
-  ends: { signs: [...endTypes, 'event: error', 'event:error', '"error"'], read: readEnd },
+  inStreamFaults: new Set(['upstream-context']),
+  ends: { sign: /response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, read: readEnd },
 };
 
 /** The upstream side of the Responses protocol. */
 export const responsesUpstream: UpstreamProtocol = {
   wire: 'responses',
-  takesAsItCame: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, maxCallId),
+  acceptsVerbatim: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, maxCallId),
   encodeRequest,
   decodeStream,
   decodeReply,

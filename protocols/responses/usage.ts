@@ -1,5 +1,5 @@
+import { promptTokens, type Usage } from '../../engine/model/event.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import { promptTokens, type Usage } from '../../engine/model/usage.ts';
 import type { UsageCounts } from './schema-reply.ts';
 
 /** The vendor's counts → usage. The input count includes cache reads and writes. */

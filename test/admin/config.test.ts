@@ -36,7 +36,7 @@ const serve = async (
 
 const saved = 'The configuration was saved and is in use.';
 
-test('S7 the configuration is told as written, to nobody who might keep it', async (t) => {
+test('S7 the configuration is sent as written, and must not be cached', async (t) => {
   const written = withProvider('a', { APIKEY: '$KEY', note: [1, null], HOST: '::1' });
   const { ask } = await serve(t, written, JSON.stringify(written));
   const answer = await ask('/api/config');
@@ -120,7 +120,7 @@ for (const [title, body, message] of bodies) {
   });
 }
 
-test('a configuration that was made up is told, and the first change makes the file', async (t) => {
+test('a generated configuration is served, and the first change writes the file', async (t) => {
   const made = withProvider('demo');
   const { ask, post, home } = await serve(t, made);
   t.deepEqual(await (await ask('/api/config')).json(), made);
@@ -231,7 +231,7 @@ test('a request is answered by the configuration of its beginning, whatever chan
     return count;
   };
   const asking = Array.from({ length: 20 }, keepAsking);
-  for (let change = 1; change <= 100; change += 1) {
+  for (let change = 1; change <= 40; change += 1) {
     const body = JSON.stringify(withProvider(`p${change}`));
     const answer = await ask('/api/config', { method: 'POST', body });
     t.is(answer.status, 200);
@@ -241,7 +241,7 @@ test('a request is answered by the configuration of its beginning, whatever chan
   const counts = await Promise.all(asking);
   t.true(counts.every((count) => count > 1));
   t.true(seen.size > 10, 'requests met many configurations');
-  t.is(store.config.providers[0]?.name, 'p100');
+  t.is(store.config.providers[0]?.name, 'p40');
   t.is((await store.listBackups()).length, 3);
   t.log(`${counts.reduce((sum, count) => sum + count, 0)} requests met ${seen.size} configurations`);
 });

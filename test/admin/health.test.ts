@@ -29,3 +29,20 @@ for (const [title, health, path, status, word] of cases) {
     t.is(await probe.body.text(), '');
   });
 }
+
+test('health answers for any host, the rest does not', async (t) => {
+  const { port } = await serve(
+    t,
+    healthRoutes(() => ({ draining: false })),
+  );
+  for (const [path, status] of [
+    ['/health', 200],
+    ['/health/ready', 200],
+    ['/health/live', 200],
+    ['/', 403],
+  ] as const) {
+    const answer = await request(`http://127.0.0.1:${port}${path}`, { headers: { host: 'pod-7.internal:3456' } });
+    t.is(answer.statusCode, status);
+    await answer.body.dump();
+  }
+});

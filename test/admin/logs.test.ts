@@ -75,7 +75,7 @@ test('a file is read by default, by name and by path', async (t) => {
   t.deepEqual(await read('?limit=1'), ['{"msg":"b"}']);
 });
 
-test('a file is emptied in place, so that whoever has it open goes on writing to it', async (t) => {
+test('a file is truncated in place, so that open writers continue', async (t) => {
   const { ask, home } = await serve(t);
   const path = join(home, 'logs', server);
   const { ino } = statSync(path);
@@ -228,7 +228,7 @@ test('what was just logged is there, and after an emptying only what came later'
 
 const line = JSON.stringify({ level: 30, msg: `"quoted" ${'x'.repeat(170)}` });
 
-test('of a large file the end is sent, and how much is left out is told', async (t) => {
+test('only the end of a large file is sent, with the number of omitted bytes', async (t) => {
   const { ask, home } = await serve(t);
   const count = 300_000;
   writeFileSync(join(home, 'app.log'), `${line}\n`.repeat(count));

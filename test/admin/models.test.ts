@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { modelListRoutes } from '../../admin/models.ts';
+import { compileAccess } from '../../engine/clients/client-access.ts';
 import type { Config } from '../../engine/config/config.ts';
 import { chatModels } from '../../protocols/chat/models.ts';
 import { messagesModels } from '../../protocols/messages/models.ts';
@@ -22,7 +23,8 @@ const ids = [
 ];
 
 const open = async (t: ExecutionContext, current: () => Config = () => config) => {
-  const rows = modelListRoutes({ config: current, listings: [messagesModels], plain: chatModels, startedAtMs });
+  const gateway = () => ({ config: current(), access: compileAccess(current().clients) });
+  const rows = modelListRoutes({ gateway, listings: [messagesModels], plain: chatModels, startedAtMs });
   const { port } = await serve(t, rows);
   return async (path: string, headers: Readonly<Record<string, string>> = {}) => {
     const answer = await request(`http://127.0.0.1:${port}${path}`, { headers });
@@ -147,7 +149,8 @@ test('the list is the configuration as it is now', async (t) => {
 });
 
 test('the list needs the key', async (t) => {
-  const rows = modelListRoutes({ config: () => config, listings: [messagesModels], plain: chatModels, startedAtMs });
+  const gateway = () => ({ config, access: compileAccess() });
+  const rows = modelListRoutes({ gateway, listings: [messagesModels], plain: chatModels, startedAtMs });
   const { port } = await serve(t, rows, { apiKey: 'secret' });
   for (const path of ['/v1/models', '/v1/models/p,m']) {
     const answer = await request(`http://127.0.0.1:${port}${path}`);

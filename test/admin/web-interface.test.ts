@@ -101,7 +101,7 @@ test('every endpoint of the interface asks for the key, and none may be kept', a
   }
 });
 
-test('activity and requests are as described; processes are told', async (t) => {
+test('activity and requests match their schemas; processes are listed', async (t) => {
   const rig = await open(t, quiet);
   const body = { model: 'any', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
   t.is(
@@ -192,7 +192,7 @@ const lists: readonly (readonly [format: string, base: string, urls: readonly st
     ['gemini', '', ['/v1beta/models?pageSize=1000', '/v1beta/models?pageSize=1000&pageToken=next'], ['g-1', 'g-2']],
   ];
 
-test('a list of models that is too long to be read is no empty list', async (t) => {
+test('a list of models that is too long is an error, not an empty list', async (t) => {
   const rig = await open(t, () => ({
     pieces: ['{"data":[{"id":"m","x":"', Buffer.alloc(16 * 1024 * 1024, 'x'), '"}]}'],
   }));
@@ -250,7 +250,7 @@ test("a provider's own models, in each vendor's shape, page by page", async (t) 
   t.regex(String(odd.body.message), /not with a list of models/);
 });
 
-test('a configuration is checked without being saved, and its schema is told', async (t) => {
+test('a configuration is checked without being saved, and its schema is served', async (t) => {
   const rig = await open(t, quiet);
   const before = await readFile(join(rig.home, 'config.json'), 'utf8');
   const wrong = await rig.ask('POST', '/api/config/check', {
@@ -377,7 +377,7 @@ test('two editors can not overwrite one another, here or on disk', async (t) => 
   t.is((await rig.ask('POST', '/api/config', mine, { 'if-match': etag })).status, 200);
   const stale = await rig.ask('POST', '/api/config', { ...read.body, note: 'theirs' }, { 'if-match': etag });
   t.is(stale.status, 412);
-  t.regex(String(stale.body.message), /changed by somebody else/);
+  t.regex(String(stale.body.message), /^Nothing was changed: the configuration has changed since it was read/);
   t.is((await rig.ask('GET', '/api/config')).body.note, 'mine');
   const fresh = String(stale.headers.etag);
   // Written by hand a moment ago; whether the watcher has seen it yet doesn't matter.
@@ -394,7 +394,7 @@ test('two editors can not overwrite one another, here or on disk', async (t) => 
   t.is((await rig.ask('GET', '/api/config/backups/..%2Fconfig.json')).status, 404);
 });
 
-test('presets are listed, told, written and removed', async (t) => {
+test('presets are listed, read, written and removed', async (t) => {
   const outside = await mkdtemp(join(tmpdir(), 'switchyard-outside-'));
   t.teardown(() => rm(outside, { recursive: true, force: true }));
   const rig = await open(

@@ -107,7 +107,7 @@ test.serial('a whole answer is compared too, and another status is none', async 
   t.regex((await through(() => 'no JSON', whole)).reasons[0] ?? '', /isn’t JSON/);
 });
 
-test.serial('a gateway that isn’t there is no success', async (t) => {
+test.serial('an absent gateway is a failure', async (t) => {
   const { baseUrl, server } = await faulty((body) => body);
   server.close();
   const { good, bad, reasons } = await runJob(job(baseUrl));

@@ -140,6 +140,6 @@ test('the chart is one page of markup with all that was measured', (t) => {
   t.notRegex(page, /(?:src|href)=/);
 });
 
-test('a pair nobody has is refused with those that there are', (t) => {
+test('an unknown pair is rejected with the known ones', (t) => {
   t.throws(() => pairNamed('chat-gemini'), { message: /messages→chat, chat→chat/ });
 });

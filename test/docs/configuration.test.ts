@@ -21,3 +21,20 @@ test('the page on the configuration has every field, scenario and transformer', 
     [],
   );
 });
+
+/** `32 MiB`, `10 000` and `0.2` as numbers. */
+const numberOf = (text: string): number =>
+  Number(text.replaceAll(' ', '').replace('MiB', '')) * (text.endsWith('MiB') ? 1024 * 1024 : 1);
+
+test('the page on the configuration has the default of every number', (t) => {
+  const defaults = sections.flatMap(([section, { properties }]) =>
+    Object.entries(properties).flatMap(([name, schema]) =>
+      'default' in schema ? [[`${section}.${name}`, Number(schema.default)] as const] : [],
+    ),
+  );
+  t.true(defaults.length > 20);
+  for (const [name, value] of defaults) {
+    const [, documented = ''] = new RegExp(`^\\|\`${name}\`\\|([^|]+)\\|`, 'm').exec(page) ?? [];
+    t.is(numberOf(documented), value, name);
+  }
+});

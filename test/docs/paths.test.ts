@@ -32,13 +32,34 @@ test('every source file that the pages name without its folder exists somewhere'
   t.deepEqual(broken, []);
 });
 
-test('every relative link of the pages leads to a file', (t) => {
-  const broken = pages.flatMap((page) =>
-    mentions(page, /\]\(([^)#\s]+)/g)
-      .filter((link) => !/^[a-z]+:/.test(link) && !existsSync(join(root, dirname(page), link)))
-      .map((link) => `${page}: ${link}`),
+/** The anchors of a page's headings, as GitHub makes them. */
+const anchorsOf = (page: string): ReadonlySet<string> =>
+  new Set(
+    mentions(page, /^#+ (.+)$/gm).map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
   );
-  t.deepEqual(broken, []);
+
+test('every relative link of the pages leads to a file, and to a heading in it', (t) => {
+  const links = pages.flatMap((page) =>
+    mentions(page, /\]\(([^)\s]+)/g)
+      .filter((link) => !/^[a-z]+:/.test(link))
+      .map((link) => {
+        const [path = '', anchor] = link.split('#');
+        return { page, link, file: path === '' ? page : join(dirname(page), path), anchor };
+      }),
+  );
+  const broken = links.filter(
+    ({ file, anchor }) => !existsSync(join(root, file)) || (anchor !== undefined && !anchorsOf(file).has(anchor)),
+  );
+  t.deepEqual(
+    broken.map(({ page, link }) => `${page}: ${link}`),
+    [],
+  );
+  t.true(links.filter(({ anchor }) => anchor !== undefined).length > 20);
 });
 
 test('every page that the sources name exists', (t) => {

@@ -21,11 +21,17 @@ const recorded: Readonly<Record<WireName, readonly [folder: string, name: string
   gemini: ['gemini', 'tool-thought-signature'],
 };
 
+const recordings = new Map(
+  wireNames.map((wire) => {
+    const [folder, name] = recorded[wire];
+    return [wire, recordingsOf(folder).find((recording) => recording.name === name)?.bytes];
+  }),
+);
+
 const recordingOf = (wire: WireName): Uint8Array => {
-  const [folder, name] = recorded[wire];
-  const found = recordingsOf(folder).find((recording) => recording.name === name);
-  if (!found) throw new Error(`${folder}/${name} is no recording`);
-  return found.bytes;
+  const found = recordings.get(wire);
+  if (!found) throw new Error(`there is no recording of ${wire}`);
+  return found;
 };
 
 const play = (wire: WireName, model: string, streaming: boolean): Reaction => {
@@ -57,15 +63,17 @@ test.before(async () => {
   for (const wire of wireNames) {
     upstreams.set(wire, await startUpstream((asked) => play(wire, modelOf(asked), wantsStream(asked))));
   }
-  gateway = await startGateway({
+  const config = {
     LOG: false,
     // This is about shapes; what is asked again, and what stops being asked, has tests of its own.
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000_000 },
-    // All tests of this file ask at once, so an answer may be long in coming; below the first keep-alive.
+    // All tests of this file ask at once, so an answer may be long in coming.
     TIMEOUTS: { firstByteMs: 9_000, idleMs: 9_000 },
     ...providersAt((wire) => upstreams.get(wire)?.url ?? ''),
-  });
+  };
+  // Behind a first keep-alive, a fault is no status anymore.
+  gateway = await startGateway(config, {}, { keepAliveMs: 600_000 });
 });
 
 test.after.always(async () => {

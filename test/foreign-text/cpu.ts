@@ -4,18 +4,24 @@ export const mostMs = 20;
 /** The length that is fed, in characters. */
 export const fedLength = 100_000;
 
+/** What takes so many times longer than wanted isn't tried again: neither threads nor other processes add that much. */
+const hopelessTimes = 10;
+
 /**
  * The CPU time of `work` in milliseconds: the least of several tries, since a busy machine and the compiler's threads only add to it.
- * Stops as soon as one is below `enoughMs`. `prepare` isn't counted.
+ * Stops as soon as one is below `enoughMs`, or far above. `prepare` isn't counted.
  */
 export const cpuMs = <T>(prepare: () => T, work: (prepared: T) => unknown, enoughMs = mostMs / 4): number => {
+  const hopelessMs = hopelessTimes * Math.max(enoughMs, mostMs);
   let least = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < 5 && least > enoughMs; tries += 1) {
+  let lastMs = 0;
+  for (let tries = 0; tries < 5 && least > enoughMs && lastMs < hopelessMs; tries += 1) {
     const prepared = prepare();
     const before = process.cpuUsage();
     work(prepared);
     const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
+    lastMs = (user + system) / 1000;
+    least = Math.min(least, lastMs);
   }
   return least;
 };
@@ -40,13 +46,20 @@ interface Growth {
 }
 
 /**
- * Compares the time for `few` with that for four times as many. `msFor` gives the milliseconds for a count; below `soonMs` they
- * aren't looked at more closely.
+ * Compares the time for `few` with that for four times as many. `prepare` makes that many of what `work` reads; what is done
+ * within `soonMs` isn't looked at more closely. The first round measures each once, which is enough for nearly all; the further
+ * rounds take the least of several tries.
  */
-export const growsLinearly = (msFor: (count: number) => number, few: number, soonMs: number): Growth => {
+export const growsLinearly = <T>(
+  prepare: (count: number) => T,
+  work: (prepared: T) => unknown,
+  { few, soonMs }: { readonly few: number; readonly soonMs: number },
+): Growth => {
   const many = 4 * few;
   const seen: string[] = [];
   for (let round = 0; round < mostRounds; round += 1) {
+    const msFor = (count: number): number =>
+      cpuMs(() => prepare(count), work, round === 0 ? Number.POSITIVE_INFINITY : soonMs);
     const manyMs = msFor(many);
     if (manyMs <= soonMs) return { linear: true, seen: seen.join('; ') };
     const fewMs = msFor(few);

@@ -20,18 +20,23 @@ const runner =
     return pattern.global ? text.replace(pattern, '') : pattern.exec(text);
   };
 
-const msFor = (run: (text: string) => unknown, attack: Attack, length: number, enoughMs?: number): number => {
+const msFor = (run: (text: string) => unknown, attack: Attack, length: number): number => {
   const text = flat(render(attack, length));
-  return cpuMs(() => text, run, enoughMs);
+  return cpuMs(() => text, run, mostMs);
 };
 
 /** Lengthens a text step by step, so that one that takes exponential time ends the test rather than hangs it. */
-const feed = (run: (text: string) => unknown, attack: Attack, last: number): Finding | undefined => {
+const feed = (
+  run: (text: string) => unknown,
+  attack: Attack,
+  last: number,
+): { readonly found: Finding } | { readonly lastMs: number } => {
+  let lastMs = 0;
   for (const length of lengthsUpTo(last)) {
-    const ms = msFor(run, attack, length);
-    if (ms >= mostMs) return { attack, length, ms };
+    lastMs = msFor(run, attack, length);
+    if (lastMs >= mostMs) return { found: { attack, length, ms: lastMs } };
   }
-  return undefined;
+  return { lastMs };
 };
 
 /** The length at which attacks are compared: what takes quadratic time takes tens of milliseconds here already. */
@@ -44,14 +49,15 @@ const tooSlow = (pattern: RegExp, worst: Attack = [], splits = false): Finding |
   const run = runner(pattern, splits);
   const timed: { readonly attack: Attack; readonly ms: number }[] = [];
   for (const attack of attacksOn(pattern)) {
-    const found = feed(run, attack, comparedLength);
-    if (found) return found;
-    timed.push({ attack, ms: msFor(run, attack, comparedLength, mostMs) });
+    const fed = feed(run, attack, comparedLength);
+    if ('found' in fed) return fed.found;
+    timed.push({ attack, ms: fed.lastMs });
   }
   const slowest = timed.sort((one, other) => other.ms - one.ms).slice(0, fedAttacks);
   for (const attack of [worst, ...slowest.map((one) => one.attack)]) {
-    const found = attack.length > 0 ? feed(run, attack, fedLength) : undefined;
-    if (found) return found;
+    if (attack.length === 0) continue;
+    const fed = feed(run, attack, fedLength);
+    if ('found' in fed) return fed.found;
   }
   return undefined;
 };

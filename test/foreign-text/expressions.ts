@@ -28,10 +28,23 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^q=0(?:\.0*)?$/, 'q=0.', many('0'), 'a'),
   ],
   'engine/cli/env-commands.ts': [own(/^[1-9]\d{0,9}$/), own(/\.(?:exe|cmd|ps1)$/i), own(/[\\']/g)],
+  'engine/cli/client-commands.ts': [own(/^\d{1,15}$/)],
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
+  'engine/cli/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
+  'engine/cli/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
   'engine/cli/reach-service.ts': [own(/^\[(.*)\]$/)],
   'engine/config/backups.ts': [
     own(/^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/),
     own(/[:.]/g),
+  ],
+  'engine/config/call-extras.ts': [own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e\x80-\xff]*$/)],
+  'engine/clients/usage-files.ts': [
+    foreign(/^((\d{1,10})-(\d{1,16}))(?:\.(\d{1,10})-\d{1,16})?\.json$/, '1-1.', many('1')),
+    foreign(/^(\d{1,10})-\d{1,16}\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
+  ],
+  'engine/config/clients.ts': [
+    foreign(/^sha256:[0-9a-f]{64}$/, 'sha256:', many('a')),
+    foreign(/^(?!\.)[A-Za-z0-9._-]{1,64}$/, many('a')),
   ],
   'engine/config/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
   'engine/config/custom/resolve-hook.ts': [
@@ -50,7 +63,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'engine/config/env.ts': [foreign(/\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, many('$a'), '-')],
   'engine/config/file.ts': [
-    own(/^config(?:\.backup\.[\w-]+)?\.json\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/),
+    own(/^(.+)\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/),
+    own(/^config\.(?:backup\.[\w-]+|schema)\.json$/),
     own(/\.[cm]?[jt]s$/),
   ],
   'engine/config/parse.ts': [foreign(/^\uFEFF/), foreign(/(?<=[a-z])(?=[A-Z])/g), foreign(/\r\n|\n|\r/)],
@@ -60,6 +74,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^https?:$/),
   ],
   'engine/config/service-settings.ts': [
+    foreign(/^([^/%]+)(?:\/(\d{1,3}))?$/, many('1'), '%'),
     foreign(/^\[(.*)\]$/),
     foreign(/[.[]/),
     foreign(/^\d{1,5}$/),
@@ -73,7 +88,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\?.*/, many('?')),
     foreign(/^\/v\d[^/]*(?=\/)/, '/v0', many('0'), '😀'),
   ],
-  'engine/http/api-key.ts': [foreign(/^bearer +(.*)$/is, 'bearer', many(' '), 'a', '😀')],
+  'engine/http/access.ts': [
+    foreign(/^bearer +(.*)$/is, 'bearer', many(' '), 'a', '😀'),
+    foreign(/^(https?):\/\/([^/]+)$/i, 'https://', many('a'), '😀'),
+  ],
   'engine/http/host-name.ts': [
     foreign(/^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,254}))(?::([0-9]{1,5}))?$/i, many('a')),
     foreign(/\.$/),
@@ -81,18 +99,19 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:[a-z0-9_-]+\.)*[a-z_-][a-z0-9_-]*$|^(?:[a-z0-9_-]+\.)*[0-9]+[a-z_-][a-z0-9_-]*$/, many('a.0aa'), 'Z'),
   ],
   'engine/http/listener.ts': [foreign(/^\[(.*)\]$/)],
-  'engine/http/origin-guard.ts': [foreign(/^(https?):\/\/([^/]+)$/i, 'https://', many('a'), '😀')],
-  'engine/http/request-head.ts': [foreign(/^[0-9]{1,15}$/, many('a'))],
-  'engine/http/request-id.ts': [foreign(/^[\x21-\x7e]{1,128}$/, many('a'), '\n')],
-  'engine/http/router.ts': [foreign(/[/\\\0]/)],
-  'engine/http/safe-headers.ts': [
+  'engine/http/headers.ts': [
+    foreign(/^[0-9]{1,15}$/, many('a')),
+    foreign(/^[\x21-\x7e]{1,128}$/, many('a'), '\n'),
     foreign(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, many('a'), ' '),
     foreign(/^[\x20-\x7e]*$/, many('a'), '\t'), // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source.
     foreign(/[\x00-\x1f\x7f]/g),
     // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source.
     foreign(/[^\x00-\xff]/gu),
   ],
-  'engine/http/uws-server.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
+  'engine/http/router.ts': [foreign(/[/\\\0]/)],
+  'engine/http/node/node-stream.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
+  'engine/http/uws/uws-server.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
+  'engine/hub/seal.ts': [own(/^[\da-f]{64}$/i)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
   'engine/log/log-policy.ts': [own(/^switchyard-\d{14}\.log$/)],
@@ -119,8 +138,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\bAIza[\w-]{10,}/g, many('AIzaaaaaaaaaaa'), '\n'),
     foreign(/(?<![\w-])eyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?/g, many('eyJ'), '\n'),
     foreign(/(:\/\/)[^\s/@]+@/g, many('://a@')),
-  ],
-  'engine/log/mask-url.ts': [
     foreign(/[^&;]+/g, many(';')),
     foreign(/[^=]/),
     foreign(/authorization|apikey|secret|passwo?r?d|cookie|credential|privatekey|accesskey/),
@@ -147,6 +164,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/[eE]/),
   ],
   'engine/model/json/find-template.ts': [foreign(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '"', many('a0'), '\n')],
+  'engine/model/json/outline.ts': [foreign(/("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g, many('cut.'))],
   'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a')],
   'engine/model/sse.ts': [
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
@@ -166,7 +184,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'engine/operators/call-upstream.ts': [foreign(/\bhtml\b/i), foreign(/\bevent-stream\b/i), foreign(/\bjson\b/i)],
   'engine/operators/hide-credentials.ts': [foreign(/^\w+ /, many('a'))],
-  'engine/operators/reply-headers.ts': [
+  'engine/operators/write-reply.ts': [
     foreign(
       /^(?:retry-after(?:-ms)?|x-should-retry|x-ratelimit-.+|[a-z]+-ratelimit-.+)$/,
       'x-ratelimit-',
@@ -183,8 +201,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/routing/model-names.ts': [
     foreign(/[^a-z0-9._-]+/g, many('a')),
     foreign(/^(?:[a-z]+[-/])?(switchyard-.+)$/i, 'a', many('a'), '!'),
-  ],
-  'engine/routing/model-tag.ts': [
     foreign(/<(SWITCHYARD-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g, '<SWITCHYARD-MODEL>', many('-'), '\n'),
   ],
   'engine/routing/plan/build-stages.ts': [own(/\.$/)],
@@ -205,6 +221,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\w/),
   ],
   'engine/service/workers/find-service.ts': [own(/^\d+ \(.*\) Z/s)],
+  'engine/routing/gateway.ts': [own(/^\w+ /)],
   'engine/upstream/create-upstreams.ts': [own(/^https?:$/)],
   'engine/upstream/faults.ts': [own(/^E[A-Z]+$/), own(/^ERR_(SSL|TLS|OSSL)_/)],
   'engine/upstream/open-socket.ts': [foreign(/^HTTP\/1\.[01] (\d{3})/)],
@@ -222,9 +239,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g, many('a'), '😀'),
   ],
   'protocols/chat/dialect.ts': [foreign(/^[\s\S]{1,512}$/, many('a')), foreign(/search/)],
-  'protocols/chat/encode-output.ts': [foreign(/[^a-zA-Z0-9_-]/g), foreign(/json/i)],
+  'protocols/chat/encode-request.ts': [foreign(/[^a-zA-Z0-9_-]/g), foreign(/json/i)],
   'protocols/chat/encode-reply.ts': [foreign(/^chatcmpl-./)],
   'protocols/chat/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
+  'protocols/chat/index.ts': [foreign(/\[DONE\]|"error"|"finish_reason": ?"/, many('"finish_reason": '))],
   'protocols/chat/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
   'protocols/gemini/decode-fault.ts': [
     foreign(/^API key\b/i),
@@ -280,6 +298,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'protocols/messages/encode-content.ts': [foreign(/^(text\/|application\/json\b)/)],
   'protocols/messages/encode-messages.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
+  'protocols/messages/index.ts': [foreign(/message_stop|"error"|event: ?error/, many('event: '))],
   'protocols/messages/models.ts': [foreign(/^\d{1,6}$/)],
   'protocols/messages/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
   'protocols/responses/custom-input.ts': [
@@ -313,6 +332,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/responses/encode-content.ts': [foreign(/^(input|instructions|tools)\b/), foreign(/[/+]/)],
   'protocols/responses/encode-request.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'), ' ')],
   'protocols/responses/encode-tools.ts': [foreign(/^code_execution/), foreign(/^(bash|text_editor|computer|memory)_/)],
+  'protocols/responses/index.ts': [
+    foreign(/response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, many('response.')),
+  ],
   'protocols/responses/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'transformers/enhancetool/coerce.ts': [
     foreign(/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/, many('1'), 'a'),
@@ -366,6 +388,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/config/findings.ts': [foreign(/[.!?]$/)],
   'ui/src/config/hide-keys.ts': [foreign(/^api_?key$/i)],
   'ui/src/config/reference.ts': [own(/^\s*\$(?:\w+|\{\w+\})\s*$/), own(/^(?:\$(?:\w*|\{\w*\}?))?$/)],
+  'ui/src/config/schema-form.tsx': [own(/^\d{1,15}$/)],
   'ui/src/config/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],
   'ui/src/config/wanted-field.ts': [foreign(/^\w+/, many('a'))],
   'ui/src/pages/connect/check-client.ts': [own(/[,;]/)],
@@ -377,6 +400,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/pages/providers/models-field.tsx': [foreign(/[\s,;]+/, many('a')), foreign(/[\s,;]/)],
   'ui/src/pages/request/diff-values.ts': [foreign(/^ */, many(' '))],
   'ui/src/pages/routing/explanation-steps.tsx': [foreign(/[.!?]$/)],
+  'ui/src/pages/settings/add-client.tsx': [own(/\s+/)],
   'ui/src/pages/settings/service.tsx': [own(/^(?:0\.0\.0\.0|::)$/)],
   'ui/src/pages/transformers/model-scope.tsx': [own(/,\s*/)],
   'ui/src/pages/yard/line-layout.ts': [own(/\d+/)],

@@ -5,7 +5,7 @@ import { runWhole } from '../../engine/model/machine.ts';
 import { TaggedText } from '../../engine/model/reasoning/tagged-text.ts';
 import { readSseRecords } from '../../engine/model/sse.ts';
 import { replyContext } from '../support/context.ts';
-import { cpuMs, flat, growsLinearly } from './cpu.ts';
+import { flat, growsLinearly } from './cpu.ts';
 
 const few = 30_000;
 /** What is done sooner, in milliseconds, isn't looked at more closely. */
@@ -78,11 +78,7 @@ const readers: Readonly<Record<string, (count: number) => () => unknown>> = {
 
 for (const [name, make] of Object.entries(readers)) {
   test(`read in linear time: ${name}`, (t) => {
-    const msFor = (count: number): number => {
-      const run = make(count);
-      return cpuMs(() => undefined, run, soonMs);
-    };
-    const { linear, seen } = growsLinearly(msFor, few, soonMs);
+    const { linear, seen } = growsLinearly(make, (run) => run(), { few, soonMs });
     t.true(linear, seen);
   });
 }

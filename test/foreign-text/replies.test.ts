@@ -13,12 +13,12 @@ import { tooluse } from '../../transformers/tooluse.ts';
 import { targets } from '../losses/pairs.ts';
 import { plainRequest, replyContext } from '../support/context.ts';
 import { tool } from '../transformers/stage-rig.ts';
-import { cpuMs, growsLinearly } from './cpu.ts';
+import { growsLinearly } from './cpu.ts';
 import { type HostileReply, hostileReplies } from './hostile-replies.ts';
 
-const few = 2000;
+const few = 1000;
 /** What is done sooner, in milliseconds, isn't looked at more closely. */
-const soonMs = 200;
+const soonMs = 100;
 
 /** One upstream for each way of writing replies. */
 const upstreams = {
@@ -70,13 +70,11 @@ for (const [wire, replies] of Object.entries(hostileReplies)) {
   if (!(wire === 'chat' || wire === 'messages' || wire === 'responses' || wire === 'gemini')) continue;
   for (const [name, make] of Object.entries(replies)) {
     test(`${wire} upstream, read in linear time: ${name}`, (t) => {
-      const msFor = (count: number): number =>
-        cpuMs(
-          () => sent(make(count)),
-          (from) => answer(wire, from),
-          soonMs,
-        );
-      const { linear, seen } = growsLinearly(msFor, few, soonMs);
+      const { linear, seen } = growsLinearly(
+        (count) => sent(make(count)),
+        (from) => answer(wire, from),
+        { few, soonMs },
+      );
       t.true(linear, seen);
     });
   }

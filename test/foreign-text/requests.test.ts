@@ -1,7 +1,7 @@
 import test from 'ava';
 import { FaultError } from '../../engine/model/fault.ts';
 import { clientOf, convert, targets } from '../losses/pairs.ts';
-import { cpuMs, growsLinearly } from './cpu.ts';
+import { growsLinearly } from './cpu.ts';
 import { hostileRequests } from './hostile-requests.ts';
 
 const few = 500;
@@ -18,20 +18,18 @@ for (const [wire, bodies] of Object.entries(hostileRequests)) {
       t.is(chosen.length, upstreams.length);
       const client = clientOf(wire);
       for (const target of chosen) {
-        const msFor = (count: number): number =>
-          cpuMs(
-            () => make(count),
-            (body) => {
-              try {
-                convert(client, body, target);
-              } catch (error) {
-                // Some are refused, which must be as quick.
-                if (!(error instanceof FaultError)) throw error;
-              }
-            },
-            soonMs,
-          );
-        const { linear, seen } = growsLinearly(msFor, few, soonMs);
+        const { linear, seen } = growsLinearly(
+          make,
+          (body) => {
+            try {
+              convert(client, body, target);
+            } catch (error) {
+              // Some are refused, which must be as quick.
+              if (!(error instanceof FaultError)) throw error;
+            }
+          },
+          { few, soonMs },
+        );
         t.true(linear, `${target.name}: ${seen}`);
       }
     });

@@ -5,14 +5,12 @@ import { editConfigText, printConfig } from '../../engine/config/edit/edit.ts';
 import { parseConfig } from '../../engine/config/parse.ts';
 import { mergePreset } from '../../engine/config/presets/merge-preset.ts';
 import { validateConfig } from '../../engine/config/validate.ts';
-import { originGuard } from '../../engine/http/origin-guard.ts';
-import { framingFault } from '../../engine/http/request-head.ts';
+import { originGuard } from '../../engine/http/access.ts';
+import { framingFault, safeHeaders } from '../../engine/http/headers.ts';
 import { createRouter } from '../../engine/http/router.ts';
-import { safeHeaders } from '../../engine/http/safe-headers.ts';
 import { unzstd } from '../../engine/http/zstd.ts';
 import { maskFields } from '../../engine/log/mask-fields.ts';
-import { textMask } from '../../engine/log/mask-text.ts';
-import { maskUrl } from '../../engine/log/mask-url.ts';
+import { maskUrl, textMask } from '../../engine/log/mask-text.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { FaultError } from '../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
@@ -305,7 +303,7 @@ const configTargets: readonly Target[] = [
   }),
   target('presets', fc.tuple(nearConfig, nearConfig), ([base, preset]) => {
     const merged = mergePreset(base, preset);
-    validateConfig(merged.written, env);
+    validateConfig(merged.source, env);
     unpolluted();
   }),
   target(
@@ -320,7 +318,7 @@ const configTargets: readonly Target[] = [
       unpolluted();
       if ('faults' in result)
         must(result.faults.length > 0 && result.faults.every(({ message }) => message !== ''), 'no word');
-      else validateConfig(result.written, env);
+      else validateConfig(result.source, env);
     },
   ),
   target('config edits', fc.tuple(nearConfig, nearConfig, fc.boolean()), ([from, to, comments]) => {
@@ -329,10 +327,7 @@ const configTargets: readonly Target[] = [
     const edited = parseConfig(editConfigText(source, to));
     // Nobody gets to write what is nested too deep.
     if ('faults' in edited && 'faults' in validateConfig(to, env)) return;
-    must(
-      'written' in edited && isDeepStrictEqual(edited.written, JSON.parse(JSON.stringify(to))),
-      'says something else',
-    );
+    must('source' in edited && isDeepStrictEqual(edited.source, JSON.parse(JSON.stringify(to))), 'says something else');
   }),
 ];
 

@@ -42,7 +42,7 @@ const speaks = ({ role, type }: JsonObject): boolean =>
 for (const [wire, { head, list, rounds }] of Object.entries(talks)) {
   const client = clientOf(wire);
   for (const target of targets) {
-    test(`${wire} → ${target.name}: a conversation that goes on keeps the bytes of its beginning`, (t) => {
+    test(`${wire} → ${target.name}: a longer conversation begins with the same bytes`, (t) => {
       let compared = 0;
       fc.assert(
         fc.property(head, rounds, (around, growing) => {

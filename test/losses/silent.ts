@@ -32,8 +32,13 @@ export const findSilent = (client: ClientProtocol, body: JsonObject, target: Tar
   };
   const lost = (leaf: Leaf): boolean => {
     if (covered(leaf) || goesWithRest(leaf)) return false;
-    const changes = changesOf(body, leaf).flatMap((changed) => attempt(client, changed, target) ?? []);
-    return changes.length > 0 && changes.every((changed) => JSON.stringify(changed) === sent);
+    let isTried = false;
+    for (const changed of changesOf(body, leaf)) {
+      const conversion = attempt(client, changed, target);
+      if (conversion && JSON.stringify(conversion) !== sent) return false;
+      isTried ||= conversion !== undefined;
+    }
+    return isTried;
   };
   return {
     silent: leaves.filter(lost).map(({ path }) => path),

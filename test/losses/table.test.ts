@@ -8,7 +8,7 @@ import { lossTables } from './table.ts';
 const file = new URL('../../docs/losses.md', import.meta.url);
 const begin = '<!-- tables: written by `UPDATE_DOCS=1 npx ava test/losses/table.test.ts` -->\n';
 
-test('docs/losses.md tells what the conversions do', async (t) => {
+test('docs/losses.md matches the conversions', async (t) => {
   const text = await readFile(file, 'utf8');
   const from = text.indexOf(begin);
   t.true(from > 0, 'the place of the tables is marked');

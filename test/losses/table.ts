@@ -6,8 +6,8 @@ import { clientOf, convert, type Target, targets } from './pairs.ts';
 const columns: readonly (readonly [title: string, target: string])[] = [
   ['anthropic', 'anthropic claude-sonnet-4-5'],
   ['openai', 'openai gpt-4.1'],
-  ['openai, reasoning model', 'openai gpt-5.1'],
-  ['openai, `api: responses`', 'responses gpt-5.1'],
+  ['openai¹', 'openai gpt-5.1'],
+  ['openai²', 'responses gpt-5.1'],
   ['deepseek', 'deepseek deepseek-chat'],
   ['openrouter', 'openrouter z-ai/glm-5'],
   ['groq', 'groq openai/gpt-oss-120b'],
@@ -26,22 +26,29 @@ export const lossTables = (): string =>
     .map(([wire, rows]) => `## ${titles[wire]}\n\n${table(wire, rows)}`)
     .join('\n\n');
 
-const table = (wire: string, rows: readonly Case[]): string =>
-  [
-    `| | ${columns.map(([title]) => title).join(' | ')} | Becomes |`,
+const table = (wire: string, rows: readonly Case[]): string => {
+  const lines = rows.map((row) => ({ what: row.what, ...line(wire, row) }));
+  const everywhere = lines.filter(({ signs }) => signs.every((sign) => sign === '=')).map(({ what }) => what);
+  return [
+    `Carried everywhere: ${everywhere.join('; ')}.`,
+    '',
+    `| |${columns.map(([title]) => title).join('|')}|Becomes|`,
     `|---|${columns.map(() => ':-:').join('|')}|---|`,
-    ...rows.map((row) => `| ${row.what} | ${line(wire, row)} |`),
+    ...lines
+      .filter(({ what }) => !everywhere.includes(what))
+      .map(({ what, signs, becomes }) => `|${[what, ...signs, becomes].join('|')}|`),
   ].join('\n');
+};
 
-const line = (wire: string, row: Case): string => {
+const line = (wire: string, row: Case): { readonly signs: readonly string[]; readonly becomes: string } => {
   const notes = new Map<string, string[]>();
-  const cells = columns.map(([title, name]) => {
+  const signs = columns.map(([title, name]) => {
     const { sign, told } = cell(wire, row, targetOf(name));
     for (const note of told) notes.set(note, [...(notes.get(note) ?? []), title]);
     return sign;
   });
   const becomes = [...notes].map(([note, who]) => (notes.size > 1 ? `${note} (${who.join(', ')})` : note));
-  return [...cells, becomes.join('; ')].join(' | ');
+  return { signs, becomes: becomes.join('; ') };
 };
 
 const targetOf = (name: string): Target => {

@@ -306,7 +306,7 @@ for (const [format, forwarded] of [
   ['openrouter', false],
   ['gemini', false],
 ] as const) {
-  test(`Q9: anthropic-beta is for Anthropic alone, with flags that nobody knows: ${format}`, async (t) => {
+  test(`Q9: anthropic-beta goes to Anthropic only, unknown flags included: ${format}`, async (t) => {
     const beta = 'made-up-beta-2031-01-01,interleaved-thinking-2025-05-14';
     await overGateway(
       t,

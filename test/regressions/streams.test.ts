@@ -447,7 +447,7 @@ for (const [format, reply, error] of [
   }
 }
 
-test('S12: an error status with a body that is no SSE keeps its status and shape', async (t) => {
+test('S12: an error status with a body other than SSE keeps its status and shape', async (t) => {
   const answer = jsonAnswer({ error: { message: 'Too many', type: 'rate_limit' } }, 429);
   await overGateway(
     t,

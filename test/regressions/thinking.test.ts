@@ -426,7 +426,7 @@ for (const client of clientNames) {
   }
 }
 
-test('R1, R6: a call opens only after the reasoning is sealed', (t) => {
+test('R1, R6: a call opens only after the reasoning’s signature', (t) => {
   const records = [role, chunk({ reasoning_content: 'Hm' }), begin(0, 'call_1', 'f', '{}'), finish('tool_calls'), done];
   const { events } = hear('deepseek', 'messages', records);
   t.deepEqual(events.map((event) => (event.type === 'block-start' ? event.block.type : event.type)).slice(1, -1), [

@@ -35,7 +35,7 @@ const has = (stream: string, sought: JsonObject): boolean =>
 
 for (const client of clientNames) {
   for (const told of ['done', 'item'] as const) {
-    test(`T1: arguments that only the ${told} record tells reach the client: ${client}`, (t) => {
+    test(`T1: arguments that only the ${told} record has reach the client: ${client}`, (t) => {
       const { facts } = hear('responses', client, response(callRecords(0, 'call_1', 'f', '{"x":1}', told)));
       t.deepEqual(facts.toolCalls, [{ id: 'call_1', name: 'f', input: { x: 1 } }]);
     });

@@ -94,7 +94,7 @@ export const compileTo = async (folder, tests, first = []) => {
 };
 
 /** The runner itself, and packages that look for files beside their own. */
-const external = ['ava', 'axe-core', 'playwright-core', 'vite'];
+const external = ['ava', 'axe-core', 'playwright-core'];
 
 /**
  * Files of the tests keep their own addresses: they look for others beside them.

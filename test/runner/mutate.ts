@@ -151,7 +151,7 @@ const runTests = (
     const ava = join(root, 'node_modules/ava/entrypoints/cli.mjs');
     const child = spawn(
       process.execPath,
-      [ava, ...(failFast ? ['--fail-fast', '--concurrency=1'] : []), '--timeout=30s', ...tests],
+      [ava, ...(failFast ? ['--fail-fast', '--concurrency=1'] : []), '--timeout=2m', ...tests],
       {
         cwd: root,
         detached: true,

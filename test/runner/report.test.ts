@@ -1,5 +1,5 @@
 import test from 'ava';
-import { readReport } from './report.ts';
+import { failedFiles, readReport } from './report.ts';
 
 test("a run's report is read from the runner's output", (t) => {
   const output = [
@@ -33,4 +33,22 @@ test('a run in which everything passes has no failures', (t) => {
     failed: 0,
     failures: [],
   });
+});
+
+test('failures name their files, by title or path', (t) => {
+  const files = ['test/a.test.ts', 'test/a/b.test.ts', 'test/ui/use.test.ts'];
+  t.deepEqual(
+    failedFiles(
+      [
+        'a › b › fails',
+        'a › fails',
+        'Uncaught exception in test/ui/use.test.ts',
+        'a › fails again Error: x',
+        'ui › use › hangs',
+      ],
+      files,
+    ),
+    ['test/a/b.test.ts', 'test/a.test.ts', 'test/ui/use.test.ts'],
+  );
+  t.is(failedFiles(['a › fails', 'no file of these'], files), undefined);
 });

@@ -27,3 +27,19 @@ export const readReport = (output: string): RunReport => {
   }
   return { passed, failed, failures: [...failures] };
 };
+
+/**
+ * Those of `files` that `failures` name by a title (`a › b › title` is in test/a/b.test.ts) or by path. Undefined when a failure names
+ * none of them.
+ */
+export const failedFiles = (failures: readonly string[], files: readonly string[]): readonly string[] | undefined => {
+  const found = failures.map(
+    (failure) => files.find((file) => failure.includes(file)) ?? longestPrefix(failure, files),
+  );
+  return found.includes(undefined) ? undefined : [...new Set(found.filter((file) => file !== undefined))];
+};
+
+const longestPrefix = (title: string, files: readonly string[]): string | undefined =>
+  files
+    .filter((file) => title.startsWith(`${file.slice('test/'.length, -'.test.ts'.length).replaceAll('/', ' › ')} › `))
+    .sort((a, b) => b.length - a.length)[0];

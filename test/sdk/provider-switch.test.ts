@@ -85,12 +85,19 @@ test.after.always('stop', async () => {
 const tools = ['get_weather', 'get_time'];
 const told = 'The tools said: sunny';
 
+/** The first of two accounts of one provider, which alone tells them apart. */
+const firstOf = (name: string): string => (name === 'look-alike' ? 'anthropic' : name.replace(/ two$/, ''));
+
+/** The second account of a provider is met by the first one only: to the other providers both are the same. */
+const meet = (one: string, other: string): boolean =>
+  firstOf(one) === firstOf(other) || (firstOf(one) === one && firstOf(other) === other);
+
 for (const [client, sdk] of Object.entries(sdks)) {
   for (const [start, first] of Object.entries(providers)) {
     for (const forgets of [false, true]) {
-      const title = `${client}${forgets ? ' that forgets reasoning' : ''}: from ${start} to each other, and back`;
+      const title = `${client}${forgets ? ' that forgets reasoning' : ''}: from ${start} to another, and back`;
       test(title, async (t) => {
-        for (const [other, second] of Object.entries(providers)) {
+        for (const [other, second] of Object.entries(providers).filter(([name]) => meet(start, name))) {
           const mark = `${title} ${other}`;
           const conversation = sdk(gateway.baseUrl, `${start},${first.model}`, forgets);
           const go = { stream: !forgets, tools, think: true };

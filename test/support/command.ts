@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -18,7 +19,7 @@ interface CommandResult {
 /** A test's own folder, and commands that use it. */
 export interface CommandRig {
   readonly home: string;
-  /** Runs a command to its end, with a time limit. */
+  /** Runs a command to its end. */
   readonly run: (args: readonly string[], more?: RunMore) => Promise<CommandResult>;
   /** Starts a command in the background. Its output is collected in `out`. */
   readonly begin: (args: readonly string[], more?: RunMore) => Running;
@@ -28,8 +29,8 @@ interface RunMore {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
-  /** Time limit in milliseconds; default: a minute. */
-  readonly mostMs?: number;
+  /** A program and its arguments, to which the command is appended. */
+  readonly within?: readonly string[];
 }
 
 export interface Running {
@@ -40,18 +41,37 @@ export interface Running {
   readonly ended: Promise<CommandResult>;
 }
 
-const longestMs = 60_000;
+/** So many tests of a file run commands at once: the start of a service keeps a core busy, and commands give up some day. */
+const mostTests = 4;
+const atWork = new Set<ExecutionContext>();
+const waiting: (() => void)[] = [];
 
-/** Creates the folder with this `config.json`; the test's end stops a running service and removes it. */
-export const commandRig = async (t: ExecutionContext, config?: object): Promise<CommandRig> => {
+/** Waits for the test's turn, which lasts to its end. */
+const takeTurn = async (t: ExecutionContext): Promise<void> => {
+  if (atWork.has(t)) return;
+  while (atWork.size >= mostTests) await new Promise<void>((resolve) => waiting.push(resolve));
+  atWork.add(t);
+  t.teardown(() => {
+    atWork.delete(t);
+    waiting.shift()?.();
+  });
+};
+
+/**
+ * Creates the folder with this `config.json`; the test's end stops a running service and removes it. `program` is the command of
+ * another installation.
+ */
+export const commandRig = async (t: ExecutionContext, config?: object, program = bin): Promise<CommandRig> => {
+  await takeTurn(t);
   const home = await mkdtemp(join(tmpdir(), 'switchyard-command-'));
   if (config) await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, ...config }));
   const running = new Set<ChildProcess>();
-  const begin: CommandRig['begin'] = (args, { env = {}, cwd = tmpdir(), input, mostMs = longestMs } = {}) => {
-    const { PATH = '' } = process.env;
-    const child = spawn(process.execPath, [bin, ...args], {
+  const begin: CommandRig['begin'] = (args, { env = {}, cwd = tmpdir(), input, within = [] } = {}) => {
+    const { PATH = '', SWITCHYARD_HTTP = '' } = process.env;
+    const [first = '', ...words] = [...within, process.execPath, program, ...args];
+    const child = spawn(first, words, {
       cwd,
-      env: { PATH, HOME: home, SWITCHYARD_HOME: home, ...env },
+      env: { PATH, HOME: home, SWITCHYARD_HOME: home, SWITCHYARD_HTTP, ...env },
     });
     running.add(child);
     let out = '';
@@ -63,10 +83,8 @@ export const commandRig = async (t: ExecutionContext, config?: object): Promise<
       err += data;
     });
     child.stdin.end(input ?? '');
-    const timer = setTimeout(() => child.kill('SIGKILL'), mostMs);
     const ended = new Promise<CommandResult>((resolve) => {
       child.once('close', (code) => {
-        clearTimeout(timer);
         running.delete(child);
         resolve({ code, out, err });
       });
@@ -81,7 +99,8 @@ export const commandRig = async (t: ExecutionContext, config?: object): Promise<
   };
   const run: CommandRig['run'] = (args, more) => begin(args, more).ended;
   t.teardown(async () => {
-    await run(['stop', '--force']);
+    // Without it, nothing runs in the background.
+    if (existsSync(join(home, 'switchyard.pid'))) await run(['stop', '--force']);
     for (const child of running) child.kill('SIGKILL');
     await rm(home, { recursive: true, force: true });
   });

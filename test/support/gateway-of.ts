@@ -1,4 +1,6 @@
 import type { ExecutionContext } from 'ava';
+import { createLimiter } from '../../engine/clients/limiter.ts';
+import { UsageLedger } from '../../engine/clients/usage.ts';
 import type { Config } from '../../engine/config/config.ts';
 import { validateConfig } from '../../engine/config/validate.ts';
 import { quietLogs } from '../../engine/log/logs.ts';
@@ -40,6 +42,8 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       log: quietLogs.app,
       signatures: createSignatureCache(),
       losses: createLossCounter(),
+      usage: new UsageLedger(steadyNowMs),
+      limiter: createLimiter({ nowMs: steadyNowMs, share: () => ({ index: 0, of: 1 }) }),
       health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
       keepAliveMs: 15_000,
       ...over,

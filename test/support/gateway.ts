@@ -13,7 +13,10 @@ export interface TestGateway extends Pick<Service, 'baseUrl' | 'routes'> {
 
 /** Options besides the configuration. */
 export interface GatewayExtras
-  extends Pick<StartOptions, 'transformerFolders' | 'uiFolder' | 'vendors' | 'healthNowMs'> {
+  extends Pick<
+    StartOptions,
+    'transformerFolders' | 'uiFolder' | 'vendors' | 'healthNowMs' | 'keepAliveMs' | 'pause' | 'localPlaces'
+  > {
   /** Further files in its folder, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -31,7 +34,7 @@ export const startGateway = async (
     await writeFile(join(home, path), text);
   }
   const reports: string[] = [];
-  const service = await start({ ...more, env, home, port: 0, report: (line) => reports.push(line) });
+  const service = await start({ localPlaces: [], ...more, env, home, port: 0, report: (line) => reports.push(line) });
   return {
     baseUrl: service.baseUrl,
     routes: service.routes,

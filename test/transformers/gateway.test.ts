@@ -191,7 +191,7 @@ for (const [name, client] of Object.entries(clients)) {
       t.is(sent.reasoning_effort, undefined);
     });
 
-    test(`enhancetool: ${way}: arguments are mended`, async (t) => {
+    test(`enhancetool: ${way}: arguments are repaired`, async (t) => {
       const calls = [
         { name: 'get_weather', arguments: "{'city': 'Łódź', 'days': '3',}" },
         { name: 'get_weather', arguments: '{"city":"x"}' },

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { on } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,15 +18,16 @@ const smallSources = async (t: ExecutionContext): Promise<string> => {
     join(folder, 'ui/src/main.tsx'),
     "import './style/tokens.css';\nvoid import('./page.tsx').then(({ show }) => show());\n",
   );
+  await writeFile(join(folder, 'ui/src/late.css'), '.late { margin: 0 }');
   await writeFile(
     join(folder, 'ui/src/page.tsx'),
-    "import { createRoot } from 'react-dom/client';\nexport const show = () => createRoot(document.body).render(<p>Yard</p>);\n",
+    "import './late.css';\nimport { createRoot } from 'react-dom/client';\nexport const show = () => createRoot(document.body).render(<p>Yard</p>);\n",
   );
   return folder;
 };
 
 const buildScript = ['ui/build.js', 'engine/launch/stale-build.js'];
-const own = [...buildScript, 'ui/vite.config.js', 'ui/tsconfig.json', 'ui/index.html', 'ui/src/style'];
+const own = [...buildScript, 'ui/tsconfig.json', 'ui/index.html', 'ui/src/style'];
 
 const build = (
   folder: string,
@@ -47,24 +49,38 @@ test('a build writes hashed files, and is repeated only if a source changed', as
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   t.deepEqual(await build(folder), { code: 0, says: '' });
   const page = await readFile(join(folder, 'ui/dist/index.html'), 'utf8');
-  t.regex(page, /<script type="module" crossorigin src="\/ui\/assets\/index-[\w-]{8}\.js"><\/script>/);
-  t.notRegex(
-    page,
-    /<style|<script(?! type="module" crossorigin src=)|https?:|data:/,
-    'nothing that a strict policy refuses',
-  );
+  t.regex(page, /<script type="module" src="\/ui\/assets\/index-[\w-]{8}\.js"><\/script>/);
+  t.notRegex(page, /<style|<script(?! type="module" src=)|https?:|data:/, 'nothing that a strict policy refuses');
   const assets = await readdir(join(folder, 'ui/dist/assets'));
+  const linked = [...page.matchAll(/"\/ui\/assets\/([^"]+)"/g)].map(([, name]) => name ?? '');
+  t.deepEqual(
+    linked.map((name) => name.replace(/-[\w-]{8}\./, '-*.')),
+    ['mark-*.svg', 'index-*.css', 'chunk-*.js', 'index-*.js'],
+    'the page names all that it starts with, and nothing that is loaded later',
+  );
+  t.deepEqual(
+    linked.filter((name) => !assets.includes(name)),
+    [],
+  );
   t.deepEqual(assets.map((name) => name.replace(/-[\w-]{8}\./, '-*.')).toSorted(), [
+    'chunk-*.js',
     'index-*.css',
     'index-*.js',
     'mark-*.svg',
     'page-*.js',
   ]);
+  const sheet = await readFile(join(folder, 'ui/dist/assets', linked[1] ?? ''), 'utf8');
+  t.true(sheet.includes('.late{'), 'the styles of what is loaded later are there from the start');
   const script = await readFile(
     join(folder, 'ui/dist/assets', assets.find((name) => name.startsWith('page-')) ?? ''),
     'utf8',
   );
   t.true(script.length > 100_000 && script.length < 300_000, 'made for production, whatever NODE_ENV says');
+
+  const licenses = await readFile(join(folder, 'ui/dist/licenses.txt'), 'utf8');
+  for (const name of ['react', 'react-dom', 'scheduler']) {
+    t.regex(licenses, new RegExp(`^${name} \\d.* \\(MIT\\)\\n\\nMIT License\\n`, 'm'));
+  }
 
   const made = await madeAtMs(folder);
   t.is((await build(folder)).code, 0);
@@ -90,24 +106,19 @@ test('missing packages are reported, and fail the build only without --optional'
   t.is(failed.code, 1);
   t.regex(failed.says, /^Could not build the web interface: the development packages are not installed\n$/);
   t.is((await build(folder, '--optional')).code, 0);
+  // As `npm install --omit=dev` leaves it.
+  for (const name of ['esbuild', '@esbuild']) {
+    await mkdir(join(folder, 'node_modules'), { recursive: true });
+    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  t.deepEqual(await build(folder), failed);
 });
 
-test('a tool without a build for this platform is reported in one line and does not fail an installation', async (t) => {
+test('a bundler without a build for this platform is reported in one line and does not stop a start', async (t) => {
   const folder = await smallSources(t);
-  // As rollup behaves without its native package: it throws while it is loaded, and a second time where nothing listens.
-  await mkdir(join(folder, 'node_modules/vite'), { recursive: true });
-  await writeFile(
-    join(folder, 'node_modules/vite/package.json'),
-    '{"name":"vite","type":"module","exports":"./index.js"}',
-  );
-  await writeFile(
-    join(folder, 'node_modules/vite/index.js'),
-    `const cause = Object.assign(new Error("Cannot find module '@tool/build-for-here'"), { code: 'MODULE_NOT_FOUND' });
-    const error = new Error('Cannot find module @tool/build-for-here.\\nTry this.', { cause });
-    void Promise.reject(error);
-    throw error;`,
-  );
-  const line = /^Could not build the web interface: .*run `npm install` again on this machine.*\n$/;
+  // The package alone, without the one that holds the platform's program.
+  await cp(join(root, 'node_modules/esbuild'), join(folder, 'node_modules/esbuild'), { recursive: true });
+  const line = /^Could not build the web interface: .*esbuild.* Run `npm install` again on this machine\.\n$/;
   const optional = await build(folder, '--optional');
   t.is(optional.code, 0);
   t.regex(optional.says, line);
@@ -115,6 +126,20 @@ test('a tool without a build for this platform is reported in one line and does 
   t.is(asked.code, 1);
   t.regex(asked.says, line);
   t.false((await readdir(join(folder, 'ui'))).includes('.building'));
+});
+
+test('with --watch, a change is built', async (t) => {
+  const folder = await smallSources(t);
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const child = spawn(process.execPath, [join(folder, 'ui/build.js'), '--watch'], { stdio: 'pipe' });
+  t.teardown(() => child.kill('SIGKILL'));
+  const built = on(child.stdout, 'data');
+  await built.next();
+  await writeFile(join(folder, 'ui/src/late.css'), '.later { margin: 0 }');
+  await built.next();
+  const assets = await readdir(join(folder, 'ui/dist/assets'));
+  const sheet = assets.find((name) => name.endsWith('.css')) ?? '';
+  t.regex(await readFile(join(folder, 'ui/dist/assets', sheet), 'utf8'), /\.later\{/);
 });
 
 test('without sources, nothing is built', async (t) => {

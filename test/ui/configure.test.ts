@@ -5,15 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { start } from '../../engine/service/server.ts';
-import {
-  hasBrowser,
-  replaceText,
-  startBrowser,
-  type Tab,
-  type TestBrowser,
-  takePictures,
-  violations,
-} from '../support/browser.ts';
+import { hasBrowser, replaceText, startBrowser, type Tab, type TestBrowser, violations } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 
@@ -55,7 +47,17 @@ test.before(async () => {
   gateway = await startGateway(
     written(upstream.url),
     { FIRST_KEY: 'k' },
-    { files: { 'presets/cheap/manifest.json': JSON.stringify({ Router: { default: 'first,small' } }) } },
+    {
+      files: { 'presets/cheap/manifest.json': JSON.stringify({ Router: { default: 'first,small' } }) },
+      localPlaces: [
+        {
+          name: 'vllm',
+          title: 'vLLM',
+          origin: upstream.url,
+          models: async () => [{ name: 'org/m', contextWindow: 8192 }],
+        },
+      ],
+    },
   );
   browser = await startBrowser();
 });
@@ -129,7 +131,6 @@ for (const [name, hash, text] of pages) {
       t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));
       await page.setViewportSize({ width: 1280, height: 800 });
       for (const row of await page.locator('.sortable-name').all()) await row.click();
-      await takePictures(page, name);
     });
   });
 }
@@ -160,6 +161,23 @@ browserTest('a provider is added with models from its list, tested, saved, and r
     await page.getByLabel('Sample').selectOption({ label: 'Thinking' });
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('list', { name: 'Dry run result' }).getByText('third,huge').waitFor();
+  });
+});
+
+browserTest('a server on the same machine is found and added, and nothing is written before it is saved', async (t) => {
+  await on(t, '/providers', async (page) => {
+    const before = await onDisk();
+    await page.getByRole('button', { name: 'Find local servers' }).click();
+    const list = page.getByRole('list', { name: 'Local servers' });
+    await list.getByText('org/m (8,192 tokens)').waitFor();
+    t.deepEqual(await violations(page), []);
+    await list.getByRole('button', { name: 'vLLM' }).click();
+    t.is(await page.getByLabel('Base URL').inputValue(), `${upstream.url}/v1`);
+    await page.getByRole('list', { name: 'Models of this provider' }).getByText('org/m').waitFor();
+    t.deepEqual(await onDisk(), before);
+    await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' });
   });
 });
 
@@ -239,6 +257,30 @@ browserTest('a provider can have several keys', async (t) => {
     await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' });
+  });
+});
+
+browserTest('a provider and one of its models have additional headers and body members', async (t) => {
+  await on(t, '/providers', async (page) => {
+    await page
+      .getByRole('list', { name: 'Providers' })
+      .getByRole('button', { name: /^first/ })
+      .click();
+    await page.getByText('Additional headers, URL parameters and body members').click();
+    await replaceText(page.getByRole('textbox', { name: 'Headers' }), '{"x-title": "all"}');
+    await page.getByLabel('For', { exact: true }).selectOption('large');
+    await replaceText(page.getByRole('textbox', { name: 'Body', exact: true }), '{"seed": 7}');
+    await save(page);
+    t.like(await onDisk(), {
+      Providers: { 0: { headers: { 'x-title': 'all' }, models: { 1: { name: 'large', body: { seed: 7 } } } } },
+    });
+    t.deepEqual(await violations(page), []);
+    await replaceText(page.getByRole('textbox', { name: 'Body', exact: true }), '');
+    await page.getByLabel('For', { exact: true }).selectOption('All models of this provider');
+    await replaceText(page.getByRole('textbox', { name: 'Headers' }), '');
+    await save(page);
+    t.like(await onDisk(), { Providers: { 0: { models: ['small', 'large'] } } });
+    t.notRegex(JSON.stringify(await onDisk()), /x-title|seed/);
   });
 });
 

@@ -3,7 +3,7 @@ import { appendFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { hasBrowser, startBrowser, type TestBrowser, takePictures, violations } from '../support/browser.ts';
+import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply, chatStream } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
@@ -129,7 +129,6 @@ browserTest('the same prompt goes out in three protocols side by side', async (t
   for (const title of ['Messages', 'Chat Completions', 'Responses']) {
     await runOf(page, title).getByText('done', { exact: true }).waitFor();
   }
-  await takePictures(page, 'playground-three');
   t.deepEqual(await faultsOf(page), []);
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByRole('tab', { name: 'Chat Completions' }).click();
@@ -166,7 +165,6 @@ browserTest('a stream is stopped; an upstream’s error and an incomplete stream
   await page.getByLabel('Model', { exact: true }).fill('box,cut');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await run.getByText('Incomplete response').waitFor();
-  await takePictures(page, 'playground-failed');
   t.deepEqual(await faultsOf(page), []);
   t.deepEqual(
     complaints.filter((line) => !line.includes('529')),
@@ -180,7 +178,6 @@ browserTest('the body is edited, sent as is, and reset', async (t) => {
   await page.getByRole('tab', { name: 'JSON body' }).click();
   const editor = page.getByRole('textbox', { name: 'Body of the chat request' });
   await editor.getByText('"messages"').waitFor();
-  await takePictures(page, 'playground-body');
   await editor.press('Control+a');
   await editor.pressSequentially('{"model":"box,small","messages":[');
   await page.getByText('The body is not valid JSON yet.').waitFor();
@@ -202,10 +199,10 @@ const runOf = (page: Page, title: string) =>
   page.locator('.run').filter({ has: page.getByRole('heading', { level: 2, name: title, exact: true }) });
 
 /**
- * The longest task of the page's main thread while `act` runs, in milliseconds of processor time: what other programs take of it
- * meanwhile isn't the page's doing.
+ * The longest task of the page's main thread while `act` runs, and all its tasks together, in milliseconds of processor time: what
+ * other programs take of it meanwhile isn't the page's doing.
  */
-const longestTask = async (page: Page, act: () => Promise<void>): Promise<number> => {
+const tasksDuring = async (page: Page, act: () => Promise<void>): Promise<{ longest: number; total: number }> => {
   const session = await page.context().newCDPSession(page);
   const tasks: { readonly tid: number; readonly ms: number }[] = [];
   const mainThreads = new Set<number>();
@@ -226,7 +223,8 @@ const longestTask = async (page: Page, act: () => Promise<void>): Promise<number
   await session.send('Tracing.end');
   await complete;
   await session.detach();
-  return Math.max(...tasks.filter(({ tid }) => mainThreads.has(tid)).map(({ ms }) => ms));
+  const times = tasks.filter(({ tid }) => mainThreads.has(tid)).map(({ ms }) => ms);
+  return { longest: Math.max(...times), total: times.reduce((sum, ms) => sum + ms, 0) };
 };
 
 interface TraceEvent {
@@ -280,17 +278,17 @@ browserTest('100,000 log lines are read, filtered and scrolled without blocking 
       },
     ],
   ];
+  // A page that reads, draws or filters all lines at once has one task as long as the whole reading. How long that is in
+  // milliseconds is the machine's affair.
+  let readingMs = 0;
   for (const [what, act] of acts) {
-    const began = performance.now();
-    const longest = await longestTask(page, act);
-    t.log(`${what}: ${Math.round(performance.now() - began)} ms, longest task ${longest.toFixed(1)} ms`);
-    t.true(longest < longestTaskMs, what);
+    const { longest, total } = await tasksDuring(page, act);
+    readingMs ||= total;
+    t.log(`${what}: longest task ${longest.toFixed(1)} ms of ${total.toFixed(0)} ms`);
+    t.true(longest < readingMs / 3, what);
   }
   t.deepEqual(complaints, []);
 });
-
-/** What a person notices. */
-const longestTaskMs = 100;
 
 browserTest('a log is followed by keyboard and pointer: newest, details, one request, clear', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/logs`);
@@ -312,7 +310,6 @@ browserTest('a log is followed by keyboard and pointer: newest, details, one req
   await page.keyboard.press('Enter');
   const details = page.getByRole('region', { name: 'Record details' });
   await details.getByText('req_200002').waitFor();
-  await takePictures(page, 'logs');
   t.deepEqual(await faultsOf(page), []);
   await details.getByRole('button', { name: 'Only this request' }).click();
   await page.getByText(/^1 of 100,0/).waitFor();
@@ -357,7 +354,6 @@ browserTest('a log is followed by keyboard and pointer: newest, details, one req
     ),
     'the newest is in sight',
   );
-  await takePictures(page, 'logs-server');
   t.deepEqual(complaints, []);
 });
 
@@ -380,7 +376,6 @@ browserTest(
     await page.getByText(/^box, small replied: Each lever/).waitFor();
     await page.getByText('POST /v1/messages?beta=true').waitFor();
     t.is(upstream.requests.length, calls + 1);
-    await takePictures(page, 'connect');
     t.deepEqual(await faultsOf(page), []);
 
     await programs.getByText('Codex').click();

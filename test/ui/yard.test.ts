@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { hasBrowser, startBrowser, type Tab, type TestBrowser, takePictures, violations } from '../support/browser.ts';
+import { hasBrowser, startBrowser, type Tab, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply, chatStream } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
@@ -145,7 +145,6 @@ browserTest('the Yard shows all lines with their traffic, and recent requests wi
     .getByRole('figure', { name: /from Messages to fast, small/ })
     .getByText('maxtoken')
     .waitFor();
-  await takePictures(page, 'line');
   await page.goBack();
   await drawing.waitFor();
 
@@ -154,7 +153,6 @@ browserTest('the Yard shows all lines with their traffic, and recent requests wi
     t.deepEqual(await violations(page), [], `${width}`);
     t.is(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'), false, `${width}`);
   }
-  await takePictures(page, 'yard');
   t.deepEqual(tab.complaints, []);
 });
 
@@ -189,7 +187,6 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
     .or(page.getByText('"max_completion_tokens"'))
     .first()
     .waitFor();
-  await takePictures(page, 'request');
   t.deepEqual(await violations(page), []);
 
   await page.getByRole('tab', { name: 'Steps' }).press('ArrowRight');
@@ -202,7 +199,6 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   await events.getByText('text-delta').first().waitFor();
   await page.getByRole('searchbox', { name: 'Find' }).fill('message_stop');
   t.is(await events.getByRole('row').count(), 2);
-  await takePictures(page, 'request-events');
   t.deepEqual(await violations(page), []);
 
   await page.getByRole('tab', { name: 'Headers and curl' }).click();
@@ -219,7 +215,6 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   await page.getByRole('button', { name: 'Replay', exact: true }).click();
   await page.getByRole('region', { name: 'Replayed response' }).getByText('response.completed').waitFor();
   t.is(upstream.requests.length, calls, 'nobody was called');
-  await takePictures(page, 'request-replay');
   t.deepEqual(await violations(page), []);
 
   await page.getByRole('link', { name: '← Yard' }).click();
@@ -254,7 +249,6 @@ browserTest('the key is requested once per tab, and a wrong one is rejected', as
   const dialog = page.getByRole('dialog', { name: 'This gateway requires a key' });
   await dialog.getByLabel('Key', { exact: true }).fill('not the key');
   t.deepEqual(await violations(page), []);
-  await takePictures(page, 'key');
   await dialog.getByRole('button', { name: 'Continue' }).click();
   await dialog.getByText('The gateway rejected this key.').waitFor();
   await dialog.getByLabel('Key', { exact: true }).fill(key);
@@ -298,7 +292,6 @@ browserTest('the selected theme is kept, and narrow pages navigate through the m
   await page.getByRole('button', { name: 'Menu' }).click();
   const drawer = page.getByRole('dialog', { name: 'Pages' });
   t.deepEqual(await violations(page), []);
-  await takePictures(page, 'drawer');
   await page.setViewportSize({ width: 390, height: 844 });
   await drawer.getByRole('link', { name: 'Settings' }).click();
   await drawer.waitFor({ state: 'detached' });

@@ -5,6 +5,7 @@ import { formats, stages } from '../../../transformers/index.ts';
 import { formatFinding } from '../../config/diagnostics.ts';
 import { editConfigText, printConfig } from '../../config/edit/edit.ts';
 import { ConfigOnDisk } from '../../config/file.ts';
+import { schemaReference } from '../../config/json-schema.ts';
 import { parseConfig } from '../../config/parse.ts';
 import { configFile } from '../../config/read.ts';
 import { longestTimerMs } from '../../config/schema.ts';
@@ -24,16 +25,16 @@ export const importConfig = async (
   path: string | undefined,
   { dryRun = false }: { readonly dryRun?: boolean },
 ): Promise<void> => {
-  const source = path === undefined ? join(homedir(), ...claudeCodeRouter.configPath) : resolve(path);
-  const theirs = parse(source, await readFile(source, 'utf8').catch(() => failUnreadable(source)));
-  const file = new ConfigOnDisk(configFile(cli.home));
+  const from = path === undefined ? join(homedir(), ...claudeCodeRouter.configPath) : resolve(path);
+  const theirs = parse(from, await readFile(from, 'utf8').catch(() => failUnreadable(from)));
+  const file = new ConfigOnDisk(configFile(cli.home, cli.env), cli.home);
   const old = await file.read();
-  const ours = old ? parse(file.path, old.toString()) : {};
-  const { written, taken, left } = mergeImported(theirs, ours, claudeCodeRouter, knownTransformers());
+  const ours = old ? parse(file.path, old.toString()) : { $schema: schemaReference };
+  const { source, taken, left } = mergeImported(theirs, ours, claudeCodeRouter, knownTransformers());
   for (const place of taken) cli.print(`imported  ${place}`);
   for (const { path: place, why } of left) cli.print(`skipped   ${place}: ${why}`);
 
-  const result = validateConfig(written, cli.env);
+  const result = validateConfig(source, cli.env);
   if ('faults' in result) {
     throw new CommandError(
       `Nothing was written: the result is invalid: ${result.faults.map(formatFinding).join('; ')}`,
@@ -41,19 +42,19 @@ export const importConfig = async (
   }
   for (const warning of result.warnings) cli.print(`warning   ${formatFinding(warning)}`);
   if (dryRun) return cli.print('Nothing was written.');
-  await file.write((text) => (text === undefined ? printConfig(written) : editConfigText(text, written)));
+  await file.write((text) => (text === undefined ? printConfig(source) : editConfigText(text, source)));
   const [backup] = await file.backups.list();
   cli.print(`Wrote ${file.path}${old && backup ? `; the previous file is ${backup.name}` : ''}.`);
 };
 
-const failUnreadable = (source: string): never => {
-  throw new CommandError(`Cannot read ${source}.`);
+const failUnreadable = (path: string): never => {
+  throw new CommandError(`Cannot read ${path}.`);
 };
 
-const parse = (source: string, text: string): JsonObject => {
+const parse = (path: string, text: string): JsonObject => {
   const parsed = parseConfig(text);
-  if ('written' in parsed) return parsed.written;
-  throw new CommandError(`${source} ${parsed.faults.map(({ message }) => message).join('; ')}.`);
+  if ('source' in parsed) return parsed.source;
+  throw new CommandError(`${path} ${parsed.faults.map(({ message }) => message).join('; ')}.`);
 };
 
 const knownTransformers = () =>
@@ -72,7 +73,7 @@ interface OtherGateway {
 
 /** A merged configuration, and a note for each imported or skipped field. */
 interface ImportResult extends ImportNotes {
-  readonly written: JsonObject;
+  readonly source: JsonObject;
 }
 
 /**
@@ -86,7 +87,7 @@ export const mergeImported = (
   known: KnownTransformers,
 ): ImportResult => {
   const notes: ImportNotes = { taken: [], left: [] };
-  const written: JsonDraft = { ...ours };
+  const source: JsonDraft = { ...ours };
   for (const [field, value] of Object.entries(theirs)) {
     if (value === undefined) continue;
     if (field === 'Providers' || field === 'providers') {
@@ -94,21 +95,21 @@ export const mergeImported = (
       const names = new Set(imported.providers.map(({ name }) => name));
       const isOther = (entry: Json, key: 'name' | 'provider'): boolean =>
         !isJsonObject(entry) || typeof entry[key] !== 'string' || !names.has(entry[key]);
-      written.Providers = [...listOf(ours.Providers).filter((entry) => isOther(entry, 'name')), ...imported.providers];
+      source.Providers = [...listOf(ours.Providers).filter((entry) => isOther(entry, 'name')), ...imported.providers];
       const entries = listOf(ours.transformers).filter((entry) => isOther(entry, 'provider'));
       if (entries.length + imported.transformers.length > 0)
-        written.transformers = [...entries, ...imported.transformers];
-    } else if (field === 'Router') written.Router = takeRouter(value, written.Router, gateway, notes);
-    else if (field === 'fallback') written.Router = takeFallback(value, written.Router, gateway, notes);
-    else if (field === 'API_TIMEOUT_MS') takeTimeout(value, written, notes);
+        source.transformers = [...entries, ...imported.transformers];
+    } else if (field === 'Router') source.Router = takeRouter(value, source.Router, gateway, notes);
+    else if (field === 'fallback') source.Router = takeFallback(value, source.Router, gateway, notes);
+    else if (field === 'API_TIMEOUT_MS') takeTimeout(value, source, notes);
     else if (field === 'HOST' && isOpen(value, theirs)) {
       notes.left.push({ path: field, why: 'it allows access from other machines, but APIKEY is not set' });
     } else if (gateway.sameFields.includes(field)) {
-      written[field] = value;
+      source[field] = value;
       notes.taken.push(field);
     } else notes.left.push({ path: field, why: gateway.untaken.get(field) ?? 'not supported' });
   }
-  return { ...notes, written };
+  return { ...notes, source };
 };
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
@@ -150,14 +151,14 @@ const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGatewa
   return Object.keys(fallback).length > 0 ? { ...router, fallback } : router;
 };
 
-const takeTimeout = (value: Json, written: JsonDraft, notes: ImportNotes): void => {
+const takeTimeout = (value: Json, source: JsonDraft, notes: ImportNotes): void => {
   const ms = Number(value);
   if (!Number.isInteger(ms) || ms < 1) {
     notes.left.push({ path: 'API_TIMEOUT_MS', why: 'not a number of milliseconds' });
     return;
   }
-  written.TIMEOUTS = {
-    ...(isJsonObject(written.TIMEOUTS) ? written.TIMEOUTS : {}),
+  source.TIMEOUTS = {
+    ...(isJsonObject(source.TIMEOUTS) ? source.TIMEOUTS : {}),
     firstByteMs: Math.min(ms, longestTimerMs),
   };
   notes.taken.push('API_TIMEOUT_MS (as TIMEOUTS.firstByteMs)');

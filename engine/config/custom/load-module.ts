@@ -1,9 +1,9 @@
 import { realpath, stat } from 'node:fs/promises';
-import { register } from 'node:module';
+import * as nodeModule from 'node:module';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundle, moduleUrl, root } from '../../paths.ts';
-import { type HookData, loadMark } from './resolve-hook.ts';
+import { type HookData, initialize, loadMark, resolve as resolveModule } from './resolve-hook.ts';
 
 /** Maximum load time of a module, in milliseconds: a module that never finishes must not block the start. */
 const maxLoadMs = 10_000;
@@ -29,7 +29,13 @@ const hook = async (): Promise<void> => {
     api: moduleUrl('transformer-api', 'engine/transformer-api.ts').href,
     bundled: bundle ? bundledPackages(bundle) : {},
   };
-  register<HookData>(moduleUrl('resolve-hook', 'engine/config/custom/resolve-hook.ts'), { data });
+  // Newer Node.js asks the hooks of this thread first, where the TypeScript loader then is, too. The last one registered comes first.
+  if ('registerHooks' in nodeModule && typeof nodeModule.registerHooks === 'function') {
+    initialize(data);
+    nodeModule.registerHooks({ resolve: resolveModule });
+  } else {
+    nodeModule.register<HookData>(moduleUrl('resolve-hook', 'engine/config/custom/resolve-hook.ts'), { data });
+  }
 };
 
 /** URLs of the gateway's packages in a bundle. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import type { InitializeHook, ModuleFormat, ResolveHook } from 'node:module';
+import type { ModuleFormat, ResolveFnOutput, ResolveHookContext } from 'node:module';
 
-/** Data for the hook, which runs in the loader's thread. */
+/** Data for the hook, which may run in a thread of its own. */
 export interface HookData {
   /** URL of the gateway's folder, from which its packages are resolved. */
   readonly gateway: string;
@@ -23,15 +23,20 @@ let gateway = '';
 let api = '';
 let bundled: HookData['bundled'] = {};
 
-export const initialize: InitializeHook<HookData> = (data) => {
+export const initialize = (data: HookData): void => {
   ({ gateway, api, bundled } = data);
 };
 
 /**
  * Lets custom transformers import the gateway's packages from any folder, as the same modules, so that `instanceof` works. The
- * mark is passed on to imported files, so that a later load bypasses the cache for all of them.
+ * mark is passed on to imported files, so that a later load bypasses the cache for all of them. Waits for nothing, since newer
+ * Node.js calls it synchronously.
  */
-export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
+export const resolve = <Next>(
+  specifier: string,
+  context: ResolveHookContext,
+  nextResolve: (specifier: string, context: ResolveHookContext) => Next,
+): Next | ResolveFnOutput => {
   const { parentURL } = context;
   const number = mark.exec(specifier)?.[1] ?? mark.exec(parentURL ?? '')?.[1];
   if (number === undefined) return nextResolve(specifier, context);

@@ -7,7 +7,7 @@ import { type ItemChange, indentOf, rebuildList } from './rebuild-list.ts';
 import { joinList, splitList } from './split-list.ts';
 
 /** Formats a configuration as the text of a new file. */
-export const printConfig = (written: JsonObject): string => `${JSON.stringify(written, null, 2)}\n`;
+export const printConfig = (source: JsonObject): string => `${JSON.stringify(source, null, 2)}\n`;
 
 /**
  * Edits a configuration's text so that its value becomes `wanted`. Unchanged parts keep their text, comments included; a
@@ -15,15 +15,15 @@ export const printConfig = (written: JsonObject): string => `${JSON.stringify(wr
  * comments of adjacent members.
  */
 export const editConfigText = (text: string, wanted: JsonObject): string => {
-  const source = text.replace(/^\uFEFF/, '');
-  const old = parseConfig(source);
-  const tree = parseTree(source, [], { allowTrailingComma: true });
+  const given = text.replace(/^\uFEFF/, '');
+  const old = parseConfig(given);
+  const tree = parseTree(given, [], { allowTrailingComma: true });
   if ('faults' in old || !tree) return printConfig(wanted);
-  const edit = new Edit(source, tree);
-  const before = source.slice(0, tree.offset);
-  const edited = before + edit.value(tree, old.written, wanted, '') + source.slice(tree.offset + tree.length);
+  const edit = new Edit(given, tree);
+  const before = given.slice(0, tree.offset);
+  const edited = before + edit.value(tree, old.source, wanted, '') + given.slice(tree.offset + tree.length);
   const check = parseConfig(edited);
-  return 'written' in check && isDeepStrictEqual(check.written, wanted) ? edited : printConfig(wanted);
+  return 'source' in check && isDeepStrictEqual(check.source, wanted) ? edited : printConfig(wanted);
 };
 
 class Edit {

@@ -30,7 +30,7 @@ const serviceFields: ReadonlySet<string> = new Set(Object.keys(ServiceSettings.p
 export const mergePreset = (
   base: JsonObject,
   preset: JsonObject,
-): { readonly written: JsonObject; readonly warnings: readonly Finding[] } => {
+): { readonly source: JsonObject; readonly warnings: readonly Finding[] } => {
   const fields = Object.entries(preset).filter(([name]) => !descriptive.has(name) && !serviceFields.has(name));
   const warnings = Object.keys(preset)
     .filter((name) => serviceFields.has(name))
@@ -40,8 +40,8 @@ export const mergePreset = (
   const merged: JsonObject = Object.fromEntries([...Object.entries(below), ...Object.entries(above)]);
   const { Router: ours } = below;
   const { Router: theirs } = above;
-  if (!isJsonObject(ours) || !isJsonObject(theirs)) return { written: merged, warnings };
-  return { written: { ...merged, Router: mergeRouter(ours, theirs) }, warnings };
+  if (!isJsonObject(ours) || !isJsonObject(theirs)) return { source: merged, warnings };
+  return { source: { ...merged, Router: mergeRouter(ours, theirs) }, warnings };
 };
 
 const mergeRouter = (base: JsonObject, preset: JsonObject): JsonObject => {
@@ -53,11 +53,11 @@ const mergeMember = (name: string, { [name]: below }: JsonObject, { [name]: abov
   isJsonObject(below) && isJsonObject(above) ? { [name]: { ...below, ...above } } : {};
 
 /** Moves fallbacks in the older spelling into the router, so that base and preset use one form. */
-const gatherFallback = (written: JsonObject): JsonObject => {
-  const { fallback, ...rest } = written;
-  const { Router = {} } = written;
-  if (!isJsonObject(fallback) || !isJsonObject(Router)) return written;
-  if (Router.fallback !== undefined && !isJsonObject(Router.fallback)) return written;
+const gatherFallback = (source: JsonObject): JsonObject => {
+  const { fallback, ...rest } = source;
+  const { Router = {} } = source;
+  if (!isJsonObject(fallback) || !isJsonObject(Router)) return source;
+  if (Router.fallback !== undefined && !isJsonObject(Router.fallback)) return source;
   return { ...rest, Router: { ...Router, fallback: { ...fallback, ...Router.fallback } } };
 };
 
@@ -86,8 +86,8 @@ export const readPreset = async (
 ): Promise<ReadPreset> => {
   const parsed = parseConfig(await readText(name, file));
   if ('faults' in parsed) throw unusable(name, parsed.faults);
-  const { written, warnings } = mergePreset(base, parsed.written);
-  const result = validateConfig(written, env);
+  const { source, warnings } = mergePreset(base, parsed.source);
+  const result = validateConfig(source, env);
   if ('faults' in result) throw unusable(name, result.faults);
   return { config: result.config, warnings: [...warnings, ...result.warnings] };
 };

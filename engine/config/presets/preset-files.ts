@@ -5,7 +5,7 @@ import type { JsonObject } from '../../model/json/json.ts';
 import { type Finding, formatFinding } from '../diagnostics.ts';
 import { printConfig } from '../edit/edit.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
-import { writeAtomically } from '../write-atomically.ts';
+import { refuseReadOnly, writeAtomically } from '../write-atomically.ts';
 
 /** An existing preset. */
 export interface PresetFile {
@@ -33,27 +33,34 @@ export const readManifest = async (home: string, name: string): Promise<ParsedCo
 };
 
 /**
- * Writes a preset's manifest atomically. Throws an `invalid-request` fault for an invalid name or one that links elsewhere;
- * rejects with the system's error.
+ * Writes a preset's manifest atomically. Throws an `invalid-request` fault for an invalid name or one that links elsewhere,
+ * and a `read-only` fault if it may not be written; rejects with the system's other errors.
  */
 export const writeManifest = async (home: string, name: string, manifest: JsonObject): Promise<void> => {
   checkPresetName(name);
   const folder = join(home, 'presets', name);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const refuse = (error: unknown): never => {
+    refuseReadOnly(`The preset ${name}`, error);
+    throw error;
+  };
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(refuse);
   const file = join(folder, 'manifest.json');
   const present = await lstat(file).catch(() => undefined);
   const leadsAway = (await realpath(folder)) !== join(await realpath(join(home, 'presets')), name);
   if (leadsAway || (present && !present.isFile())) {
     fail('invalid-request', `The preset ${JSON.stringify(name)} is a link to another folder, and isn't written to.`);
   }
-  await writeAtomically(file, printConfig(manifest));
+  await writeAtomically(file, printConfig(manifest)).catch(refuse);
 };
 
 /** Removes a preset's manifest, and its folder if it is empty then. `false`: there is no such preset. */
 export const removePreset = async (home: string, name: string): Promise<boolean> => {
   const found = await findPreset(home, name);
   if (!found) return false;
-  await rm(found.file);
+  await rm(found.file).catch((error: unknown) => {
+    refuseReadOnly(`The preset ${name}`, error);
+    throw error;
+  });
   await rmdir(join(home, 'presets', name)).catch(() => undefined);
   return true;
 };

@@ -66,7 +66,7 @@ export const createPresets = <Gateway>({
 
   const validated = (manifest: JsonObject): { findings: PresetFindings; config?: Config } => {
     const merged = mergePreset(base(), manifest);
-    const result = validateConfig(merged.written, env);
+    const result = validateConfig(merged.source, env);
     const warnings = [...merged.warnings, ...result.warnings];
     return 'faults' in result
       ? { findings: { faults: result.faults, warnings } }

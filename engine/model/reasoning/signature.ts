@@ -8,7 +8,7 @@ export interface Signature {
   /** The wire format of the payload: `messages`, `responses`, `chat` or `gemini`. */
   readonly format: string;
   /** The provider that issued it; absent if unknown, as for a payload from outside the gateway. */
-  readonly mint?: string | undefined;
+  readonly issuer?: string | undefined;
   /** The payload, unchanged. Empty for reasoning without one. */
   readonly data: string;
   /** The signed reasoning, if the client may lose it: vendors reject a signature on other text. */
@@ -21,16 +21,16 @@ const prefix = 'sy1.';
  * Packs a signature into one string that a client of another protocol stores and returns. The gateway keeps no state, and no
  * vendor can mistake a packed signature for its own.
  */
-export const packSignature = ({ format, mint, data, text }: Signature): string =>
-  prefix + Buffer.from(JSON.stringify({ format, mint, data, text })).toString('base64');
+export const packSignature = ({ format, issuer, data, text }: Signature): string =>
+  prefix + Buffer.from(JSON.stringify({ format, issuer, data, text })).toString('base64');
 
 /** Unpacks a signature; `undefined` if the text isn't a packed one. */
 export const unpackSignature = (packed: string): Signature | undefined => {
   if (!packed.startsWith(prefix)) return undefined;
   const value = parseJson(Buffer.from(packed.slice(prefix.length), 'base64').toString());
   if (!isJsonObject(value) || typeof value.format !== 'string' || typeof value.data !== 'string') return undefined;
-  const { format, mint, data, text } = value;
-  return { format, data, ...(typeof mint === 'string' && { mint }), ...(typeof text === 'string' && { text }) };
+  const { format, issuer, data, text } = value;
+  return { format, data, ...(typeof issuer === 'string' && { issuer }), ...(typeof text === 'string' && { text }) };
 };
 
 /** Reads a signature from a client: a packed one, or else one of the client's wire format `native`. */

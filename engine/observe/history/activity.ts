@@ -1,6 +1,6 @@
 import type { ClientWire } from '../../model/request.ts';
-import { type History, maxSummaries } from './history.ts';
-import type { RequestHistoryEntry } from './request-record.ts';
+import { type History, maxSummaries, type RequestHistoryEntry } from './history.ts';
+import type { ActivityAnswer, LineFigures } from './questions.ts';
 import type { Activity, ActivityLine, InFlight, RequestSummary } from './schema.ts';
 
 const maxInFlight = 200;
@@ -8,15 +8,12 @@ const maxInFlight = 200;
 const maxTimes = 200;
 const rateMs = 10_000;
 
-/** Computes the activity from the history. `nowMs`: milliseconds since 1970. */
-export const activityOf = (
-  requests: Pick<History, 'list' | 'inFlight'>,
-  nowMs: number,
-): Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines'> => {
+/** What goes on in this process. `nowMs`: milliseconds since 1970. */
+export const ownActivity = (requests: Pick<History, 'list' | 'inFlight'>, nowMs: number): ActivityAnswer => {
   const running = requests.inFlight();
   const lines = new Map<string, Tally>();
   const tallyFor = (protocol: ClientWire, provider: string, model: string): Tally => {
-    const key = JSON.stringify([protocol, provider, model]);
+    const key = lineKey({ protocol, provider, model });
     const line = lines.get(key) ?? new Tally(protocol, provider, model);
     lines.set(key, line);
     return line;
@@ -29,17 +26,50 @@ export const activityOf = (
     if (route) tallyFor(start.client.wire, route.provider.name, route.model).addActive(start.startedAtMs, nowMs);
   }
   return {
-    now: nowMs,
     inFlight: running.slice(0, maxInFlight).map(show),
     inFlightCount: running.length,
-    lines: [...lines.values()].map((line) => line.show()),
+    lines: [...lines.values()].map((line) => line.figures()),
   };
 };
+
+/** What goes on in all processes, of what goes on in each. */
+export const activityOf = (
+  parts: readonly ActivityAnswer[],
+  nowMs: number,
+): Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines'> => {
+  const lines = new Map<string, LineFigures>();
+  for (const line of parts.flatMap((part) => part.lines)) {
+    const known = lines.get(lineKey(line));
+    lines.set(lineKey(line), known ? sumOf(known, line) : line);
+  }
+  const inFlight = parts.flatMap((part) => part.inFlight);
+  return {
+    now: nowMs,
+    inFlight: inFlight.toSorted((one, other) => one.startedAt - other.startedAt).slice(0, maxInFlight),
+    inFlightCount: parts.reduce((sum, part) => sum + part.inFlightCount, 0),
+    lines: [...lines.values()].map(showLine),
+  };
+};
+
+const lineKey = ({ protocol, provider, model }: Pick<LineFigures, 'protocol' | 'provider' | 'model'>): string =>
+  JSON.stringify([protocol, provider, model]);
+
+const sumOf = (one: LineFigures, other: LineFigures): LineFigures => ({
+  ...one,
+  requests: one.requests + other.requests,
+  errors: one.errors + other.errors,
+  losses: one.losses + other.losses,
+  active: one.active + other.active,
+  recent: one.recent + other.recent,
+  durations: [...one.durations, ...other.durations],
+  firstBytes: [...one.firstBytes, ...other.firstBytes],
+});
 
 const show = ({ start, route, phase }: RequestHistoryEntry): InFlight => ({
   id: start.id,
   startedAt: start.startedAtMs,
   protocol: start.client.wire,
+  ...(start.namedClient !== undefined && { client: start.namedClient }),
   asked: start.progress.asked ?? '',
   ...(route && { provider: route.provider.name, model: route.model, scenario: route.scenario }),
   stream: start.progress.streaming,
@@ -79,23 +109,32 @@ class Tally {
     if (startedAtMs > nowMs - rateMs) this.#recent += 1;
   }
 
-  show(): ActivityLine {
-    const p50 = percentile(this.#durations, 0.5);
-    const p95 = percentile(this.#durations, 0.95);
-    const firstByte = percentile(this.#firstBytes, 0.5);
+  figures(): LineFigures {
     return {
       ...this.#names,
       requests: this.#requests,
       errors: this.#errors,
       losses: this.#losses,
       active: this.#active,
-      perSecond: this.#recent / (rateMs / 1000),
-      ...(p50 !== undefined && { p50Ms: p50 }),
-      ...(p95 !== undefined && { p95Ms: p95 }),
-      ...(firstByte !== undefined && { firstByteP50Ms: firstByte }),
+      recent: this.#recent,
+      durations: this.#durations,
+      firstBytes: this.#firstBytes,
     };
   }
 }
+
+const showLine = ({ recent, durations, firstBytes, ...figures }: LineFigures): ActivityLine => {
+  const p50 = percentile(durations, 0.5);
+  const p95 = percentile(durations, 0.95);
+  const firstByte = percentile(firstBytes, 0.5);
+  return {
+    ...figures,
+    perSecond: recent / (rateMs / 1000),
+    ...(p50 !== undefined && { p50Ms: p50 }),
+    ...(p95 !== undefined && { p95Ms: p95 }),
+    ...(firstByte !== undefined && { firstByteP50Ms: firstByte }),
+  };
+};
 
 const clientGone = 499;
 

@@ -41,16 +41,22 @@ export class Captures {
     if (this.#kept.length > maxCaptures) this.#kept.shift();
   }
 
-  /** JSON text of the newest capture with this id. */
-  async find(id: string): Promise<string | undefined> {
-    const buffer = await this.#kept.findLast((kept) => kept.id === id)?.compressed;
-    return buffer && (await decompress(buffer)).toString();
+  /** The newest capture with this id, compressed. */
+  async findCompressed(id: string): Promise<Buffer | undefined> {
+    return this.#kept.findLast((kept) => kept.id === id)?.compressed;
   }
 
   clear(): void {
     this.#kept.length = 0;
   }
 }
+
+/** JSON text of a compressed capture. Rejects if it isn't one. */
+export const captureText = async (compressed: Buffer): Promise<string> =>
+  (await decompress(compressed, { maxOutputLength: maxTextBytes })).toString();
+
+/** A bound on the text of a capture, in bytes: a compressed one is at most 1 MiB. */
+const maxTextBytes = 256 << 20;
 
 /** Limits to try, from the most detailed. The last always fits: four streams and bodies, and two commands. */
 const attempts = [

@@ -1,4 +1,4 @@
-import { isSecretName } from '../../log/mask-url.ts';
+import { isSecretName } from '../../log/mask-text.ts';
 import type { Headers } from '../../model/protocol.ts';
 
 /** A request to render as a curl command. */

@@ -1,10 +1,15 @@
+import { performance } from 'node:perf_hooks';
+import type { ReplyProgress } from '../../exchange.ts';
 import { textMask } from '../../log/mask-text.ts';
+import type { Usage } from '../../model/event.ts';
+import { type Fault, shorten } from '../../model/fault.ts';
+import type { ClientProtocol } from '../../model/protocol.ts';
+import type { ObservedAttempt, ObservedFailure, ObservedRoute, PassThrough, Watcher } from '../../observer.ts';
 import { Captures, maxCaptureBytes } from './captures.ts';
 import { type RecordedClient, Recorder } from './recorder.ts';
-import { RequestHistoryEntry, type RequestStart } from './request-record.ts';
-import type { RequestSummary } from './schema.ts';
+import type { RequestSummary, SummaryLoss } from './schema.ts';
 import type { ShowSettings } from './show-capture.ts';
-import { type EndedRequest, showEnded } from './show-ended.ts';
+import { type EndedRequest, showEnded, showLoss } from './show-ended.ts';
 
 /** The recent model requests of this process. */
 export interface History {
@@ -12,8 +17,8 @@ export interface History {
   readonly started: (start: Omit<RequestStart, 'recorder'>, request: CapturableRequest) => RequestHistoryEntry;
   /** Number of the last request that ended; 0 if none. */
   readonly newest: () => number;
-  /** Up to `limit` ended requests with a number above `after`, newest first. */
-  readonly list: (after: number, limit: number) => readonly RequestSummary[];
+  /** Up to `limit` ended requests with a number above `after`, newest first; `client`: only those of this client. */
+  readonly list: (after: number, limit: number, client?: string) => readonly RequestSummary[];
   /** The newest ended request with this id. */
   readonly find: (id: string) => RequestSummary | undefined;
   /** Requests in flight, oldest first. */
@@ -39,9 +44,17 @@ const clientOf = ({ method, path, query, headers, body }: RecordedClient): Recor
 
 /** Options of the history. */
 interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
+  /** Numbers requests so that several processes' numbers can be compared; absent: the process is the only one. */
+  readonly numbersByTime?: boolean | undefined;
   /** Keys to mask. Return a new array when the list changes. */
   readonly secrets: () => readonly string[];
 }
+
+/** Numbers per millisecond, one per process: more than processes of a service. */
+const numbersPerMs = 2_048;
+
+/** The lowest number of a request that ends at this time, in milliseconds since 1970, where numbers are given by time. */
+export const numberAt = (ms: number): number => ms * numbersPerMs;
 
 /** Number of summaries kept. */
 export const maxSummaries = 1_000;
@@ -50,7 +63,7 @@ export const maxSummaries = 1_000;
 const captureHeader = 'x-switchyard-capture';
 
 /** Creates an empty history. */
-export const createHistory = ({ secrets, ...settings }: HistoryOptions): History => {
+export const createHistory = ({ secrets, numbersByTime = false, ...settings }: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures();
   const inFlight = new Set<RequestHistoryEntry>();
@@ -58,11 +71,15 @@ export const createHistory = ({ secrets, ...settings }: HistoryOptions): History
   const ring: EndedRequest[] = [];
   let count = 0;
   let cleared = 0;
+  let newest = 0;
 
   const ended = (record: RequestHistoryEntry, status: number): void => {
     inFlight.delete(record);
     count += 1;
-    const entry = record.keep(count, status, maskText);
+    newest = numbersByTime
+      ? Math.max(newest + numbersPerMs, numberAt(Date.now()) + (process.pid % numbersPerMs))
+      : count;
+    const entry = record.keep(newest, status, maskText);
     ring[count % maxSummaries] = entry;
     if (record.recorder) captures.add(showEnded(entry), record.recorder, { ...settings, secrets: secrets() });
   };
@@ -83,12 +100,12 @@ export const createHistory = ({ secrets, ...settings }: HistoryOptions): History
       inFlight.add(record);
       return record;
     },
-    newest: () => count,
-    list(after, limit) {
+    newest: () => newest,
+    list(after, limit, client) {
       const found: RequestSummary[] = [];
       for (const request of newestFirst()) {
         if (request.n <= after || found.length === limit) break;
-        found.push(showEnded(request));
+        if (client === undefined || request.namedClient === client) found.push(showEnded(request));
       }
       return found;
     },
@@ -105,3 +122,145 @@ export const createHistory = ({ secrets, ...settings }: HistoryOptions): History
     },
   };
 };
+
+/** Facts about a request at its start. */
+interface RequestStart {
+  readonly id: string;
+  readonly startedAtMs: number;
+  readonly path: string;
+  readonly preset: string | undefined;
+  readonly client: ClientProtocol;
+  /** The client whose own key it carries. */
+  readonly namedClient?: string | undefined;
+  readonly progress: ReplyProgress;
+  /** Present if the request is captured. */
+  readonly recorder: Recorder | undefined;
+}
+
+/** `deciding`: before the upstream call. `waiting`: before the first byte to the client. `streaming`: after it. */
+type Phase = 'deciding' | 'waiting' | 'streaming';
+
+const maxLosses = 50;
+
+/**
+ * The history entry of one request, from start to end. Does nothing per chunk once the answer has begun. Copies texts chosen by
+ * clients only at the end, cut to a bounded length, so that a summary keeps nothing of the request alive.
+ */
+export class RequestHistoryEntry implements Watcher {
+  readonly start: RequestStart;
+  readonly #startedMs = performance.now();
+  readonly #ended: (record: RequestHistoryEntry, status: number) => void;
+  #route: ObservedRoute | undefined;
+  #calledMs: number | undefined;
+  #upstreamMs: number | undefined;
+  #firstByteMs: number | undefined;
+  #overheadMs: number | undefined;
+  #usage: Usage | undefined;
+  #fault: Fault | undefined;
+  #passThrough: PassThrough = { request: false, reply: false };
+  #finished = false;
+
+  constructor(start: RequestStart, ended: (record: RequestHistoryEntry, status: number) => void) {
+    this.start = start;
+    this.#ended = ended;
+  }
+
+  get recorder(): Recorder | undefined {
+    return this.start.recorder;
+  }
+
+  get phase(): Phase {
+    if (this.#firstByteMs !== undefined) return 'streaming';
+    return this.#calledMs === undefined ? 'deciding' : 'waiting';
+  }
+
+  /** The destination; `undefined` until routed. */
+  get route(): ObservedRoute | undefined {
+    return this.#route;
+  }
+
+  routed({ resolution }: ObservedAttempt): void {
+    this.#route = resolution;
+  }
+
+  called(): void {
+    this.#calledMs = performance.now();
+  }
+
+  /** The upstream accepted; what passes through is decided. */
+  answered(passThrough: PassThrough): void {
+    this.#passThrough = passThrough;
+  }
+
+  chunk(): void {
+    if (this.#firstByteMs !== undefined) return;
+    this.#upstreamMs = performance.now();
+  }
+
+  usage(usage: Usage): void {
+    this.#usage = usage;
+  }
+
+  fault(fault: Fault): void {
+    this.#fault = fault;
+  }
+
+  attemptFailed({ fault }: ObservedFailure): void {
+    this.#fault = fault;
+  }
+
+  failed(fault: Fault): void {
+    this.#fault = fault;
+  }
+
+  firstByte(): void {
+    if (this.#firstByteMs !== undefined) return;
+    const nowMs = performance.now();
+    this.#firstByteMs = nowMs - this.#startedMs;
+    if (this.#upstreamMs !== undefined && this.#calledMs !== undefined) {
+      this.#overheadMs = Math.max(0, this.#firstByteMs - (this.#upstreamMs - this.#calledMs));
+    }
+  }
+
+  finished(status: number): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#ended(this, status);
+  }
+
+  /** Returns the data to keep after the end, as request number `n`; `maskText` removes secrets from upstream messages. */
+  keep(n: number, status: number, maskText: (text: string) => string): EndedRequest {
+    const { id, startedAtMs, path, preset, client, namedClient, progress, recorder } = this.start;
+    const route = this.#route;
+    const fault = this.#fault;
+    const losses = progress.context?.losses;
+    return {
+      n,
+      id,
+      startedAtMs,
+      path,
+      preset,
+      protocol: client.wire,
+      namedClient,
+      asked: shorten(progress.asked ?? ''),
+      stream: progress.streaming,
+      scenario: route?.scenario,
+      reason: route?.reason === undefined ? undefined : shorten(route.reason),
+      provider: route?.provider.name,
+      model: route === undefined ? undefined : shorten(route.model),
+      status,
+      fault: fault && { kind: fault.kind, message: shorten(maskText(fault.message), 500) },
+      usage: this.#usage,
+      firstByteMs: this.#firstByteMs,
+      durationMs: performance.now() - this.#startedMs,
+      overheadMs: this.#overheadMs,
+      losses: losses === undefined || losses.size === 0 ? noLosses : losses.list.slice(0, maxLosses).map(showLoss),
+      lossCount: losses?.size ?? 0,
+      failed: progress.failed,
+      relayed: this.#passThrough,
+      captured: recorder !== undefined,
+    };
+  }
+}
+
+const noLosses: readonly SummaryLoss[] = [];

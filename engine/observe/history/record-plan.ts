@@ -90,6 +90,8 @@ export const recordGateway = (gateway: Gateway, recorder: Recorder): Gateway => 
   ...gateway,
   upstreams: recordUpstreams(gateway.upstreams, recorder),
   planFor: (key) => recordPlan(gateway.planFor(key), recorder),
+  // A capture shows the whole request.
+  mostlyPasses: () => false,
 });
 
 /** Wraps upstreams so that calls and answers are recorded. */

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { bodyText } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import type { ModelEvent } from '../../model/event.ts';
 import { type Fault, faultOf } from '../../model/fault.ts';
@@ -129,7 +130,7 @@ export class Recorder implements Watcher {
 
   encoded({ call, plan }: ObservedCall): void {
     this.mark('encoded');
-    this.#addStep(plan.format.name, 'encode', call.body);
+    this.#addStep(plan.format.name, 'encode', bodyText(call.body));
   }
 
   /** Records the request after a step. */

@@ -24,12 +24,13 @@ export type Wire = Static<typeof Wire>;
 
 /** Summary of an ended model request. Texts chosen by clients are cut to a bounded length. */
 export const RequestSummary = Type.Object({
-  n: Type.Integer({ description: 'Counts the requests of this process up.' }),
+  n: Type.Integer({ description: 'Grows from request to request.' }),
   id: Type.String({ description: "The request's `x-request-id`." }),
   startedAt: Type.Integer({ description: 'Milliseconds since 1970.' }),
   path: Type.String(),
   protocol: Wire,
   preset: Type.Optional(Type.String()),
+  client: Type.Optional(Type.String({ description: 'The name of the client whose own key it carried.' })),
   asked: Type.String({ description: 'The model asked for; empty when the body could not be read.' }),
   stream: Type.Boolean(),
   scenario: Type.Optional(Type.String()),
@@ -141,10 +142,11 @@ export const CaptureState = Type.Object({
 export type CaptureState = Static<typeof CaptureState>;
 
 /** A request that isn't finished. */
-const InFlight = Type.Object({
+export const InFlight = Type.Object({
   id: Type.String(),
   startedAt: Type.Integer(),
   protocol: Wire,
+  client: Type.Optional(Type.String({ description: 'The name of the client whose own key it carried.' })),
   asked: Type.String(),
   provider: Type.Optional(Type.String()),
   model: Type.Optional(Type.String()),
@@ -172,12 +174,12 @@ const ActivityLine = Type.Object({
 });
 export type ActivityLine = Static<typeof ActivityLine>;
 
-/** Requests in flight and statistics of this process. */
+/** Requests in flight and statistics of the service. */
 export const Activity = Type.Object({
   now: Type.Integer({ description: 'Milliseconds since 1970.' }),
   startedAt: Type.Integer({ description: 'When the service started.' }),
   process: Type.Object({
-    pid: Type.Integer({ description: 'The process that answers; each has its own requests.' }),
+    pid: Type.Integer({ description: 'The process that answers, for all of them.' }),
     workers: Type.Integer({ description: 'How many there are.' }),
   }),
   inFlight: listOf(InFlight, { description: 'At most 200, oldest first.' }),

@@ -1,6 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { masked, type WordMask, wordMask } from '../../log/mask-text.ts';
-import { isSecretName, maskUrl } from '../../log/mask-url.ts';
+import { isSecretName, masked, maskUrl, type WordMask, wordMask } from '../../log/mask-text.ts';
 import { isJsonObject, type Json, parseJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
 import { curlCommand } from './curl.ts';

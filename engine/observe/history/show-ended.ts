@@ -1,7 +1,7 @@
 import type { FailedAttempt } from '../../exchange.ts';
+import type { Usage } from '../../model/event.ts';
 import { shorten } from '../../model/fault.ts';
 import type { Loss } from '../../model/loss.ts';
-import type { Usage } from '../../model/usage.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
 
 /** An ended request in the form that is cheapest to create; most are never read. Times in milliseconds. */
@@ -12,6 +12,7 @@ export interface EndedRequest {
   readonly path: string;
   readonly preset: string | undefined;
   readonly protocol: RequestSummary['protocol'];
+  readonly namedClient: string | undefined;
   readonly asked: string;
   readonly stream: boolean;
   readonly scenario: string | undefined;
@@ -35,7 +36,19 @@ export interface EndedRequest {
 
 /** Renders the summary for the API; omits unknown values. */
 export const showEnded = (ended: EndedRequest): RequestSummary => {
-  const { preset, scenario, reason, provider, model, fault, usage, firstByteMs, overheadMs, losses } = ended;
+  const {
+    preset,
+    namedClient: client,
+    scenario,
+    reason,
+    provider,
+    model,
+    fault,
+    usage,
+    firstByteMs,
+    overheadMs,
+    losses,
+  } = ended;
   const counts = usage && countsOf(usage);
   return {
     n: ended.n,
@@ -44,6 +57,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     path: ended.path,
     protocol: ended.protocol,
     ...(preset !== undefined && { preset }),
+    ...(client !== undefined && { client }),
     asked: ended.asked,
     stream: ended.stream,
     ...(scenario !== undefined && { scenario }),

@@ -39,9 +39,14 @@ export class Counts {
       samples: () => histogramSamples(observed),
     });
     return [
-      tally('requests_total', 'Requests for a model.', [...where, 'model', 'scenario', 'status'], this.requests),
+      tally(
+        'requests_total',
+        'Requests for a model.',
+        [...where, 'model', 'scenario', 'status', 'client'],
+        this.requests,
+      ),
       tally('upstream_errors_total', 'Faults of upstreams.', ['provider', 'kind'], this.upstreamErrors),
-      tally('tokens_total', 'Tokens as upstreams count them.', ['provider', 'type'], this.tokens),
+      tally('tokens_total', 'Tokens as upstreams count them.', ['provider', 'type', 'client'], this.tokens),
       tally('retries_total', 'Calls made once more.', ['provider', 'reason'], this.retries),
       tally('fallbacks_total', 'Requests that went to another destination.', ['from', 'to'], this.fallbacks),
       tally('client_aborts_total', 'Requests whose client went before the end.', ['route'], this.aborts),

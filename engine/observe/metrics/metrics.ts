@@ -1,24 +1,45 @@
 import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { LossSeries } from '../../observer.ts';
+import type { Usage } from '../../model/event.ts';
+import { type Fault, fail } from '../../model/fault.ts';
+import type { LossSeries, ObservedFailure, ObservedRoute, Watcher } from '../../observer.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
-import { Meter } from './meter.ts';
-import { renderMetrics } from './prometheus.ts';
+import { type Across, type Family, FamilyChanges, renderFamilies } from './families.ts';
+import { familyOf, seriesText } from './prometheus.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
 /** The service's metrics. */
 export interface Metrics {
-  /** Starts measuring a model request; `route` is the client protocol's name. */
-  readonly started: (route: string) => Meter;
+  /** Starts measuring a model request; `route` is the client protocol's name, `client` that of a client with a key of its own. */
+  readonly started: (route: string, client?: string) => Meter;
   /** Counts a reload of the configuration. */
   readonly reloaded: (result: 'applied' | 'invalid') => void;
-  /** Renders all metrics in Prometheus's text format, with its media type. */
+  /** Tells the other processes of the service what has changed; does nothing if there are none. */
+  readonly tell: () => void;
+  /** The same, with memory, processor time and the like. */
+  readonly tellAll: () => Promise<void>;
+  /**
+   * Renders all metrics in Prometheus's text format, with its media type: those of all processes of the service. Throws
+   * `unavailable` if they can't be put together, since a part of them would look like counters that fell.
+   */
   readonly scrape: () => Promise<{ readonly text: string; readonly contentType: string }>;
+}
+
+/** Metrics of several processes, put together elsewhere. */
+interface SharedMetrics {
+  /** Whether there are or were other processes. */
+  readonly isShared: () => boolean;
+  /** Tells what has changed here. */
+  readonly tell: (changed: readonly Family[]) => void;
+  /** The metrics of all processes; `undefined` if there is no answer in time. */
+  readonly metrics: () => Promise<readonly Family[] | undefined>;
 }
 
 /** Sources of metrics. */
 interface MetricsOptions {
+  /** The service's other processes; absent: there are never any. */
+  readonly shared?: SharedMetrics | undefined;
   /** Losses so far; absent: no loss metrics. */
   readonly losses?: () => Iterable<LossSeries>;
   /** Upstream states; absent: no upstream metrics. */
@@ -28,18 +49,65 @@ interface MetricsOptions {
 }
 
 /** Creates independent metrics; they are rendered only on a scrape. */
-export const createMetrics = ({ losses, upstreams, nowMs = () => performance.now() }: MetricsOptions = {}): Metrics => {
+export const createMetrics = ({
+  losses,
+  upstreams,
+  shared,
+  nowMs = () => performance.now(),
+}: MetricsOptions = {}): Metrics => {
   const counts = new Counts();
   const metrics = [...counts.metrics(losses), ...(upstreams ? upstreamMetrics(upstreams) : [])];
+  const changes = new FamilyChanges();
+  const tell = (families: readonly Family[]): void => {
+    if (shared?.isShared()) shared.tell(changes.since(families));
+  };
+  const tellAll = async (): Promise<void> => {
+    if (!shared?.isShared()) return;
+    const ofProcess = await processFamilies();
+    tell([...metrics.map(familyOf), ...ofProcess]);
+  };
   return {
-    started: (route) => new Meter(counts, route, nowMs),
+    started: (route, client = '') => new Meter(counts, route, client, nowMs),
     reloaded: (result) => counts.reloads.add([result]),
+    tell() {
+      if (shared?.isShared()) tell(metrics.map(familyOf));
+    },
+    tellAll,
     async scrape() {
-      const shared = processMetrics();
-      return { text: `${renderMetrics(metrics)}\n${await shared.metrics()}`, contentType: shared.contentType };
+      const { contentType } = processMetrics();
+      if (!shared?.isShared()) {
+        const text = `${renderFamilies(metrics.map(familyOf))}\n${await processMetrics().metrics()}`;
+        return { text, contentType };
+      }
+      await tellAll();
+      const all = await shared.metrics();
+      if (!all) return fail('unavailable', "The service's main process doesn't answer, which adds up the metrics.");
+      return { text: renderFamilies(all), contentType };
     },
   };
 };
+
+/** prom-client's words for what several processes' values come to; the first start and the worst lag are of interest. */
+const acrossOf = (aggregator: string): Across => {
+  if (aggregator === 'sum') return 'sum';
+  return aggregator === 'omit' || aggregator === 'min' ? 'min' : 'max';
+};
+
+/** The package's declarations say that a type is a number; it is a word. */
+const typeOf = (type: unknown): Family['type'] =>
+  (['counter', 'histogram', 'summary'] as const).find((word) => word === type) ?? 'gauge';
+
+const processFamilies = async (): Promise<readonly Family[]> =>
+  (await processMetrics().getMetricsAsJSON()).map(({ name, help, type, aggregator, values }): Family => {
+    const across = acrossOf(aggregator);
+    const series = values.map((sample): [string, number] => {
+      const labels = Object.entries(sample.labels).map(([label, value]) => [label, String(value)] as const);
+      // A histogram's lines have names of their own.
+      const line = 'metricName' in sample && typeof sample.metricName === 'string' ? sample.metricName : name;
+      return [seriesText(line, labels), sample.value];
+    });
+    return { name, help, type: typeOf(type), across, series };
+  });
 
 let registry: Registry | undefined;
 
@@ -54,3 +122,115 @@ const processMetrics = (): Registry => {
   }
   return registry;
 };
+
+/** Label value while the provider, model or scenario is unknown. */
+const none = 'none';
+/** Label value for all models that the configuration doesn't list: clients choose those, so their number is unbounded. */
+const otherModel = 'other';
+const clientGone = 499;
+
+const labelOf = ({ provider, model }: Omit<ObservedRoute, 'scenario'>): string =>
+  provider.models.includes(model) ? model : otherModel;
+
+/** Measures one request; `nowMs` is a monotonic clock in milliseconds. */
+class Meter implements Watcher {
+  readonly #counts: Counts;
+  readonly #route: string;
+  /** A configured name, or empty. */
+  readonly #client: string;
+  readonly #nowMs: () => number;
+  readonly #startedMs: number;
+  #provider = none;
+  #model = none;
+  #scenario = none;
+  #calledMs: number | undefined;
+  /** Time of the last upstream chunk before the client's first byte. */
+  #upstreamMs: number | undefined;
+  readonly #faults = new Set<Fault>();
+  #answering = false;
+  #streaming = false;
+  #finished = false;
+
+  constructor(counts: Counts, route: string, client: string, nowMs: () => number) {
+    this.#counts = counts;
+    this.#route = route;
+    this.#client = client;
+    this.#nowMs = nowMs;
+    this.#startedMs = nowMs();
+  }
+
+  routed({ resolution: { provider, model, scenario } }: { readonly resolution: ObservedRoute }): void {
+    this.#provider = provider.name;
+    this.#model = labelOf({ provider, model });
+    this.#scenario = scenario;
+  }
+
+  called(): void {
+    this.#calledMs ??= this.#nowMs();
+  }
+
+  retried(reason: string): void {
+    this.#counts.retries.add([this.#provider, reason]);
+  }
+
+  fellBack(to: Omit<ObservedRoute, 'scenario'>): void {
+    this.#counts.fallbacks.add([`${this.#provider},${this.#model}`, `${to.provider.name},${labelOf(to)}`]);
+  }
+
+  chunk(): void {
+    if (!this.#answering) this.#upstreamMs = this.#nowMs();
+  }
+
+  usage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): void {
+    const add = (type: string, tokens: number | undefined): void => {
+      if (tokens !== undefined && tokens > 0) this.#counts.tokens.add([this.#provider, type, this.#client], tokens);
+    };
+    add('input', input);
+    add('cache_read', cacheRead);
+    add('cache_write', cacheWrite);
+    add('output', output);
+    add('reasoning', reasoning);
+  }
+
+  fault(fault: Fault): void {
+    if (this.#faults.has(fault)) return;
+    this.#faults.add(fault);
+    if (fault.kind.startsWith('upstream-')) this.#counts.upstreamErrors.add([this.#provider, fault.kind]);
+  }
+
+  attemptFailed({ fault }: ObservedFailure): void {
+    this.fault(fault);
+  }
+
+  failed(fault: Fault): void {
+    this.fault(fault);
+  }
+
+  opened(): void {
+    if (this.#streaming) return;
+    this.#streaming = true;
+    this.#counts.streams += 1;
+  }
+
+  firstByte(): void {
+    if (this.#answering) return;
+    this.#answering = true;
+    // Without upstream data the reply is a fault of the gateway.
+    if (this.#upstreamMs === undefined) return;
+    const where = [this.#route, this.#provider];
+    const waitedMs = this.#nowMs() - this.#startedMs;
+    const upstreamMs = this.#upstreamMs - (this.#calledMs ?? this.#startedMs);
+    this.#counts.firstBytes.observe(where, waitedMs / 1000);
+    this.#counts.overheads.observe(where, Math.max(0, waitedMs - upstreamMs) / 1000);
+  }
+
+  finished(status: number): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    if (this.#streaming) this.#counts.streams -= 1;
+    const { requests, durations, aborts } = this.#counts;
+    if (status === clientGone) aborts.add([this.#route]);
+    requests.add([this.#route, this.#provider, this.#model, this.#scenario, String(status), this.#client]);
+    durations.observe([this.#route, this.#provider], (this.#nowMs() - this.#startedMs) / 1000);
+  }
+}

@@ -1,3 +1,4 @@
+import type { Across, Family } from './families.ts';
 import type { Distribution, LabelValues } from './series.ts';
 
 /** A metric that is read on each scrape. */
@@ -6,6 +7,8 @@ export interface Metric {
   /** Without the prefix. */
   readonly name: string;
   readonly help: string;
+  /** What several processes' values come to; absent: their sum. */
+  readonly across?: Across;
   readonly labelNames: readonly string[];
   readonly samples: () => Iterable<Sample>;
 }
@@ -22,18 +25,25 @@ interface Sample {
 
 const prefix = 'switchyard_';
 
-/** Renders metrics in Prometheus's text format. Source: Prometheus, "Exposition formats", version 0.0.4. */
-export const renderMetrics = (metrics: readonly Metric[]): string => `${metrics.map(renderMetric).join('\n\n')}\n`;
+/** A metric with its current series. */
+export const familyOf = ({ name, help, type, across = 'sum', labelNames, samples }: Metric): Family => ({
+  name: `${prefix}${name}`,
+  help,
+  type,
+  across,
+  series: Array.from(samples(), ({ suffix = '', le, labels, value }) => {
+    // An empty label means the same as none. Source: Prometheus, "Data model".
+    const pairs = labelNames.flatMap((label, index): Pair[] => (labels[index] ? [[label, labels[index]]] : []));
+    if (le !== undefined) pairs.unshift(['le', String(le)]);
+    return [seriesText(`${prefix}${name}${suffix}`, pairs), value];
+  }),
+});
 
-const renderMetric = ({ name, help, type, labelNames, samples }: Metric): string => {
-  const lines = [`# HELP ${prefix}${name} ${help}`, `# TYPE ${prefix}${name} ${type}`];
-  for (const { suffix = '', le, labels, value } of samples()) {
-    const pairs = labelNames.map((label, index) => `${label}="${escapeLabel(labels[index] ?? '')}"`);
-    if (le !== undefined) pairs.unshift(`le="${le}"`);
-    lines.push(`${prefix}${name}${suffix}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}`);
-  }
-  return lines.join('\n');
-};
+type Pair = readonly [label: string, value: string];
+
+/** A line's text before its value. */
+export const seriesText = (name: string, pairs: readonly Pair[]): string =>
+  pairs.length === 0 ? name : `${name}{${pairs.map(([label, value]) => `${label}="${escapeLabel(value)}"`).join(',')}}`;
 
 const escapeLabel = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');

@@ -23,6 +23,7 @@ export const upstreamMetrics = (states: () => Iterable<UpstreamState>): readonly
       type: 'gauge',
       name: 'breaker_state',
       help: 'Whether a model is asked: 0 closed, 1 half open, 2 open.',
+      across: 'max',
       labelNames: ['provider', 'model'],
       samples: () =>
         [...states()].flatMap(({ provider, models }) =>
@@ -31,11 +32,19 @@ export const upstreamMetrics = (states: () => Iterable<UpstreamState>): readonly
             .map(({ model, breaker }) => ({ labels: [provider, model], value: breakerLevels[breaker] })),
         ),
     },
-    perProvider('gauge', 'keys_resting', 'Keys that are left alone, for one model at least.', ({ keys, models }) => {
-      const resting = new Set(keys.filter(({ rest }) => rest !== undefined).map(({ number }) => number));
-      for (const model of models) for (const { number } of model.resting) resting.add(number);
-      return resting.size;
-    }),
+    {
+      ...perProvider(
+        'gauge',
+        'keys_resting',
+        'Keys that are left alone, for one model at least.',
+        ({ keys, models }) => {
+          const resting = new Set(keys.filter(({ rest }) => rest !== undefined).map(({ number }) => number));
+          for (const model of models) for (const { number } of model.resting) resting.add(number);
+          return resting.size;
+        },
+      ),
+      across: 'max',
+    },
     perProvider('gauge', 'upstream_connections', 'Connections in use.', ({ connections }) => connections.inUse),
     perProvider(
       'gauge',

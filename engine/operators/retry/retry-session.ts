@@ -7,12 +7,12 @@ import type { Gateway } from '../../routing/gateway.ts';
 import type { Resolution } from '../../routing/resolve.ts';
 import type { Cooldown } from '../../upstream/health/choose-key.ts';
 import { classifyFailure, type FailureClass } from '../../upstream/health/failure-class.ts';
-import type { ProviderHealth } from '../../upstream/health/health.ts';
+import { isWithinBudget, type ProviderHealth } from '../../upstream/health/health.ts';
 import type { ModelHealth } from '../../upstream/health/model-health.ts';
-import { isWithinBudget } from '../../upstream/health/traffic.ts';
+import { decodeInFull } from '../decode.ts';
 import { nameDestination } from '../render-faults.ts';
+import { newAttempt } from '../route.ts';
 import { decide, type RetryDecision } from './decide.ts';
-import { newAttempt } from './new-attempt.ts';
 import { outcomeOf, reasonOf, retryAfterMs } from './retry-after.ts';
 
 /**
@@ -93,6 +93,8 @@ export class RetrySession {
     this.#learn(failureClass, askedMs);
     const named = new FaultError(nameDestination(fault, this.#routed), { cause: error.cause });
     if (progress.begun) return throwError(() => named);
+    // Another format, or the fault's, may need all of the request.
+    decodeInFull(this.#routed, this.#gateway.config);
     if (!this.#isFallback && (this.#decisive === undefined || failureClass !== 'unavailable')) this.#decisive = named;
     const decision = this.#decide(fault, failureClass, askedMs);
     this.#report(named.fault, fault.message, decision);
@@ -197,10 +199,10 @@ export class RetrySession {
     const [next, ...others] = this.#fallbacks;
     if (!next) return throwError(() => this.#decisive);
     const chosen = this.#chosen;
-    const { observer } = this.#routed;
+    const { observer, resolution } = this.#routed;
     const { provider, model } = next;
-    const reason = `${chosen.reason}; fallback, since ${nameOf(this.#routed.resolution)} could not serve`;
-    const request = { ...chosen.request, model };
+    const reason = `${chosen.reason}; fallback, since ${nameOf(resolution)} could not serve`;
+    const request = { ...resolution.request, model };
     observer.fellBack(next);
     this.#leave();
     this.#fallbacksLeft = others;
@@ -216,7 +218,9 @@ export class RetrySession {
   }
 
   get #fallbacks(): readonly Destination[] {
-    this.#fallbacksLeft ??= fallbacksOf(this.#chosen, this.#gateway.config);
+    this.#fallbacksLeft ??= fallbacksOf(this.#chosen, this.#gateway.config).filter(
+      (destination) => this.#routed.namedClient?.allowsModel(destination) ?? true,
+    );
     return this.#fallbacksLeft;
   }
 

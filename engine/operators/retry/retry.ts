@@ -2,7 +2,7 @@ import { Observable, type OperatorFunction, Subscriber, take, throwError } from 
 import type { Routed } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import type { Gateway } from '../../routing/gateway.ts';
-import { flatMapOne } from '../rx/flat-map-one.ts';
+import { flatMapOne } from '../rx/sequence.ts';
 import { RetrySession } from './retry-session.ts';
 
 /**

@@ -22,6 +22,14 @@ export function sequence<A, B, C, D, E, F>(
   d: SequenceStep<D, E>,
   e: SequenceStep<E, F>,
 ): OperatorFunction<A, F>;
+export function sequence<A, B, C, D, E, F, G>(
+  a: SequenceStep<A, B>,
+  b: SequenceStep<B, C>,
+  c: SequenceStep<C, D>,
+  d: SequenceStep<D, E>,
+  e: SequenceStep<E, F>,
+  f: SequenceStep<F, G>,
+): OperatorFunction<A, G>;
 export function sequence<A, B, C, D, E, F, G, H>(
   a: SequenceStep<A, B>,
   b: SequenceStep<B, C>,
@@ -90,3 +98,44 @@ export const yieldIfLarge =
   <E extends Exchange>(): SequenceStep<E, E> =>
   (exchange) =>
     exchange.body.length < largeBytes ? exchange : timer(0).pipe(map(() => exchange));
+
+/**
+ * `mergeMap` for a source of exactly one value, at a fraction of its cost. Ignores further values. Unsubscribes from the source
+ * when the inner stream ends. Errors with what `project` throws.
+ */
+export const flatMapOne =
+  <I, O>(project: (value: I) => Observable<O>): OperatorFunction<I, O> =>
+  (source) =>
+    new Observable<O>((subscriber) => {
+      source.subscribe(new FlatMapOneSubscriber(subscriber, project));
+    });
+
+class FlatMapOneSubscriber<I, O> extends Subscriber<I> {
+  readonly #to: Subscriber<O>;
+  readonly #project: (value: I) => Observable<O>;
+  #hasInner = false;
+
+  constructor(to: Subscriber<O>, project: (value: I) => Observable<O>) {
+    super(to);
+    this.#to = to;
+    this.#project = project;
+  }
+
+  protected override _next(value: I): void {
+    if (this.#hasInner) return;
+    this.#hasInner = true;
+    let inner: Observable<O>;
+    try {
+      inner = this.#project(value);
+    } catch (error) {
+      this.#to.error(error);
+      return;
+    }
+    inner.subscribe(this.#to);
+  }
+
+  protected override _complete(): void {
+    if (!this.#hasInner) this.#to.complete();
+    this.unsubscribe();
+  }
+}

@@ -1,4 +1,6 @@
 import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
+import type { ReplyContext } from '../../model/context.ts';
+import type { Machine } from '../../model/machine.ts';
 
 /** Handles the values of a stream, one after the other. A handler emits what it returns, unless that is `undefined`. */
 export interface Handlers<I, O> {
@@ -54,6 +56,12 @@ export function stages<C, A, B, D, E>(
   b: StreamStage<C, B, D>,
   c: StreamStage<C, D, E>,
 ): StageList<C, A, E>;
+export function stages<C, A, B, D, E, F>(
+  a: StreamStage<C, A, B>,
+  b: StreamStage<C, B, D>,
+  c: StreamStage<C, D, E>,
+  d: StreamStage<C, E, F>,
+): StageList<C, A, F>;
 export function stages<C, A, B, D, E, F, G, H, I>(
   a: StreamStage<C, A, B>,
   b: StreamStage<C, B, D>,
@@ -141,7 +149,7 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
 
   /** Completes the stage at an index. */
   completeAt(at: number): void {
-    // Values of earlier stages must not pass one that is complete.
+    // A completed stage takes no more values from earlier stages.
     this.#completing = Math.max(this.#completing, at);
     if (!this.#busy && !this.closed) this.#end(this.#completing);
   }
@@ -239,3 +247,27 @@ class Control implements StageControl<unknown> {
     this.#subscriber.emit(this.#at + 1, value);
   }
 }
+
+/** Runs a machine over batches. Each input batch yields at most one output batch. */
+export const runMachine = <I, O>(
+  machine: Machine<I, O>,
+  context: ReplyContext,
+): OperatorFunction<readonly I[], readonly O[]> =>
+  operate(() => {
+    const running = machine.start(context);
+    return {
+      next(batch) {
+        const out: O[] = [];
+        for (const input of batch) running.step(input, out);
+        return nonEmpty(out);
+      },
+      end() {
+        const out: O[] = [];
+        running.end(out);
+        return nonEmpty(out);
+      },
+    };
+  });
+
+/** The batch; `undefined` if it is empty. */
+export const nonEmpty = <O>(batch: readonly O[]): readonly O[] | undefined => (batch.length > 0 ? batch : undefined);

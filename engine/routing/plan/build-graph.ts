@@ -1,3 +1,4 @@
+import type { ModelCallExtras } from '../../config/call-extras.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { probeRequest } from '../../model/request.ts';
 import { readSseRecords } from '../../model/sse.ts';
@@ -56,9 +57,19 @@ interface GraphParts {
   readonly target: Target;
   readonly upstream: UpstreamProtocol;
   readonly stages: readonly ConfiguredStage[];
+  readonly extras: ModelCallExtras;
 }
 
-export const buildGraph = ({ client, provider, model, choice, target, upstream, stages }: GraphParts): Graph => {
+export const buildGraph = ({
+  client,
+  provider,
+  model,
+  choice,
+  target,
+  upstream,
+  stages,
+  extras,
+}: GraphParts): Graph => {
   const { format } = choice;
   const requestStages = stages.flatMap((placed) => {
     const work = requestStageOf(placed.stage);
@@ -69,12 +80,16 @@ export const buildGraph = ({ client, provider, model, choice, target, upstream, 
     return work ? [stageNode('stage-events', 'events', placed, work)] : [];
   });
   const url = showUrl(callUrl(format, target, model, probeRequest(model)));
+  const extraNames = namesOf(extras);
   const because = { because: choice.because, ...(choice.entry !== undefined && { entry: choice.entry }) };
   const steps = {
     decodeRequest: node('decode-request', client.wire, 'bytes', 'request', client.decodeRequest),
     route: node('route', provider, 'request', 'request', resolveRoute),
     encodeRequest: node('encode-request', format.name, 'request', 'bytes', upstream.encodeRequest, because),
-    callUpstream: node('call-upstream', provider, 'bytes', 'bytes', format.headers, { url }),
+    callUpstream: node('call-upstream', provider, 'bytes', 'bytes', withHeaders(format.headers, extras), {
+      url,
+      ...(extraNames.length > 0 && { options: extraNames }),
+    }),
     readRecords: node('read-records', 'sse', 'bytes', 'records', readSseRecords),
     decodeStream: node('decode-stream', format.name, 'records', 'events', upstream.decodeStream),
     decodeReply: node('decode-reply', format.name, 'bytes', 'events', upstream.decodeReply),
@@ -86,8 +101,23 @@ export const buildGraph = ({ client, provider, model, choice, target, upstream, 
     replyPassThrough: decidePassThrough(client, upstream, eventStages),
   };
   const typed = { ...steps, requestStages, eventStages, ...decisions };
-  return { ...typed, ...join(client, typed) };
+  return { ...typed, ...join(client, typed, patchedBy(extras.patches)) };
 };
+
+/** The format's headers, and those that are configured, which win. */
+const withHeaders = (headers: Format['headers'], extras: ModelCallExtras): Format['headers'] =>
+  Object.keys(extras.headers).length > 0 ? (call) => ({ ...headers(call), ...extras.headers }) : headers;
+
+/** What is set, without the values, which may be secret. */
+const namesOf = ({ headers, query, patches }: ModelCallExtras): readonly string[] => [
+  ...Object.keys(headers).map((name) => `headers.${name}`),
+  ...Object.keys(query).map((name) => `query.${name}`),
+  ...patchedBy(patches).map((name) => `body.${name}`),
+];
+
+const patchedBy = (patches: ModelCallExtras['patches']): readonly string[] => [
+  ...new Set(patches.flatMap((patch) => Object.keys(patch))),
+];
 
 const node = <In extends Payload, Out extends Payload, Work>(
   step: NodeKind,
@@ -116,11 +146,15 @@ const stageNode = <C extends Payload, Work extends RequestStage | EventStage>(
 /** Without credentials and query. */
 const showUrl = ({ origin, pathname }: URL): string => origin + pathname;
 
-const join = (client: ClientProtocol, parts: Omit<Graph, 'nodes' | 'edges'>): Pick<Graph, 'nodes' | 'edges'> => {
+const join = (
+  client: ClientProtocol,
+  parts: Omit<Graph, 'nodes' | 'edges'>,
+  patched: readonly string[],
+): Pick<Graph, 'nodes' | 'edges'> => {
   const { requestStages, eventStages, requestPassThrough, replyPassThrough } = parts;
   const clientNode = node('client', client.wire, 'text', 'bytes', undefined);
   const passRequest = node('forward-request', client.wire, 'bytes', 'bytes', undefined, {
-    but: ['model', 'credentials'],
+    but: ['model', 'credentials', ...patched],
   });
   const passReply = node('relay-reply', client.wire, 'bytes', 'text', undefined);
   const requestPass = requestPassThrough.open ? [passRequest] : [];

@@ -1,5 +1,7 @@
+import { callExtrasOf } from '../../config/call-extras.ts';
 import type { Config, Provider, TransformerEntry } from '../../config/config.ts';
 import type { Fault } from '../../model/fault.ts';
+import type { JsonObject } from '../../model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import type { SchemaFault } from '../../model/schema.ts';
 import type { Format, Target } from '../../model/transformer.ts';
@@ -22,6 +24,8 @@ export interface Plan extends PlanKey {
   /** The provider with the options of its format. */
   readonly target: Target;
   readonly upstream: UpstreamProtocol;
+  /** JSON Merge Patches of the upstream's request body. */
+  readonly patches: readonly JsonObject[];
   /** The steps and the functions that perform them. */
   readonly graph: Graph;
   /** Present if the plan can't be used. */
@@ -36,7 +40,8 @@ export const compilePlan = (config: Config, registry: TransformerRegistry, key: 
   const { format } = choice;
   const { stages, fault } = buildStages(entries, registry);
   const passes = stages.some(({ stage }) => requestStageOf(stage)) ? undefined : client.wire;
-  const configured = { baseUrl: provider.baseUrl, options: choice.options, model, passes };
+  const extras = callExtrasOf(provider, model);
+  const configured = { baseUrl: withQuery(provider.baseUrl, extras.query), options: choice.options, model, passes };
   const misfit = format.optionsReader.faults(configured.options, 'options')[0];
   const target = misfit ? { ...configured, options: {} } : configured;
   const upstream = format.protocol(target);
@@ -46,9 +51,16 @@ export const compilePlan = (config: Config, registry: TransformerRegistry, key: 
     format,
     target,
     upstream,
-    graph: buildGraph({ ...key, provider: provider.name, choice, target, upstream, stages }),
+    patches: extras.patches,
+    graph: buildGraph({ ...key, provider: provider.name, choice, target, upstream, stages, extras }),
     fault: fault ?? unsetFault(provider) ?? (misfit && optionsFault(format, misfit)),
   };
+};
+
+const withQuery = (baseUrl: URL, query: Readonly<Record<string, string>>): URL => {
+  const url = new URL(baseUrl);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url;
 };
 
 const applies = (entry: TransformerEntry, { provider, model }: PlanKey): boolean =>

@@ -26,11 +26,22 @@ export const tokenLowerBound = (text: string): number => {
   return Math.max(words + groups, Math.ceil(text.length / maxTokenCharacters));
 };
 
+/** As `tokenLowerBound`, for a string inside JSON. Counts only letters after spaces: no escape has a space. */
+export const tokenLowerBoundOfJson = (json: Uint8Array, from: number, to: number): number => {
+  let words = 0;
+  for (let at = from + 1; at < to; at += 1) {
+    if (json[at - 1] !== 32) continue;
+    const code = json[at] ?? 0;
+    if ((code >= 97 && code <= 122) || (code >= 65 && code <= 90)) words += 1;
+  }
+  return words;
+};
+
 /** The longest token of the encoding: 128 spaces. */
 const maxTokenCharacters = 128;
 
-/** Characters of a request's JSON per token; a rule of thumb. */
-const charactersPerToken = 4;
+/** Bytes of a request's JSON per token; a rule of thumb. */
+const bytesPerToken = 4;
 /** What vendors charge for a medium image. */
 const tokensPerImage = 1_500;
 
@@ -38,7 +49,7 @@ const tokensPerImage = 1_500;
  * Estimates a prompt's tokens from the length of its body. Used only for the provisional count at the start of a stream; no
  * decision depends on it.
  */
-export const estimateTokens = (request: ModelRequest, bodyCharacters: number): number => {
+export const estimateTokens = (request: ModelRequest, bodyBytes: number): number => {
   let binary = 0;
   let images = 0;
   const visit = (part: Part): void => {
@@ -49,7 +60,7 @@ export const estimateTokens = (request: ModelRequest, bodyCharacters: number): n
     }
   };
   for (const turn of request.turns) turn.parts.forEach(visit);
-  return Math.ceil((bodyCharacters - binary) / charactersPerToken) + images * tokensPerImage;
+  return Math.ceil((bodyBytes - binary) / bytesPerToken) + images * tokensPerImage;
 };
 
 /**

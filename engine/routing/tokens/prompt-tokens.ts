@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
 import { writeJson } from '../../model/json/exact-numbers.ts';
-import { parseJson } from '../../model/json/json.ts';
+import type { Outline, Range } from '../../model/json/outline.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import { tokenLowerBound } from './estimate.ts';
+import { tokenLowerBound, tokenLowerBoundOfJson } from './estimate.ts';
 import { mediaTokens, promptOf } from './prompt.ts';
 
 /** A prompt's tokens: exact, bounded or estimated. */
@@ -17,20 +17,16 @@ export interface PromptSize {
 export interface PromptTokens {
   /**
    * Tokens of a request, found without counting: exact, or a bound on the same side of `threshold` as the count. `undefined` if
-   * only a count can decide. `bodyBytes` is the length of the request's body.
+   * only a count can decide. `bodyBytes` is the length of the request's body. With an outline, the request is that of the outline.
    */
-  readonly sizeBeside: (request: ModelRequest, threshold: number, bodyBytes: number) => PromptSize | undefined;
-  /**
-   * As `sizeBeside`, from the JSON text of a request without media. `strings` are the values in it that belong to the prompt,
-   * as offsets: behind the opening quote, and of the closing one. Values of some dozen bytes and more are worth a look.
-   */
-  readonly sizeOfStrings: (
-    body: Uint8Array,
-    strings: Iterable<readonly [start: number, end: number]>,
+  readonly sizeBeside: (
+    request: ModelRequest,
     threshold: number,
+    bodyBytes: number,
+    outline?: Outline,
   ) => PromptSize | undefined;
   /** Counts a request's tokens, or estimates them if counting fails. */
-  readonly count: (request: ModelRequest) => Promise<PromptSize>;
+  readonly count: (request: ModelRequest, outline?: Outline) => Promise<PromptSize>;
 }
 
 /** Counts texts, for example in a thread. */
@@ -57,6 +53,8 @@ const bytesPerToken = 4;
 /** Remembers counts by text, so that only the new texts of a growing conversation are counted. */
 export const createPromptTokens = (counting: TextCounting): PromptTokens => {
   const remembered = new LRUCache<number, number>({ max: maxRemembered });
+  /** Lower bounds of cut texts. A conversation that is far above the threshold is never counted. */
+  const bounds = new LRUCache<number, number>({ max: maxRemembered });
 
   /** Below the threshold by an upper bound; a count is likely soon once the bound comes near. */
   const below = (most: number, least: number, threshold: number): PromptSize => {
@@ -64,19 +62,17 @@ export const createPromptTokens = (counting: TextCounting): PromptTokens => {
     return { tokens: most, by: least === most ? 'count' : 'bound' };
   };
 
-  const tokensAt = (body: Uint8Array, start: number, end: number): number | undefined => {
-    const key = keyOfBytes(body, start, end);
-    const known = remembered.get(key);
+  const leastOf = ({ text, cut, key }: Piece): number => {
+    if (!cut) return tokenLowerBound(text);
+    const known = bounds.get(key);
     if (known !== undefined) return known;
-    // With escapes and beyond ASCII the bytes are not the text's characters. Each such text is decoded once.
-    const text = parseJson(Buffer.from(body.buffer, body.byteOffset + start - 1, end - start + 2).toString());
-    const counted = typeof text === 'string' ? remembered.get(keyOf(text)) : undefined;
-    if (counted !== undefined) remembered.set(key, counted);
-    return counted;
+    const least = tokenLowerBoundOfJson(cut.body, ...cut.range);
+    bounds.set(key, least);
+    return least;
   };
 
   return {
-    sizeBeside(request, threshold, bodyBytes) {
+    sizeBeside(request, threshold, bodyBytes, outline) {
       if (bodyBytes * maxTokensPerByte <= threshold) {
         const bound = mediaTokens(request) + Math.ceil(bodyBytes * maxTokensPerByte);
         if (bound <= threshold) return { tokens: bound, by: 'bound' };
@@ -84,13 +80,14 @@ export const createPromptTokens = (counting: TextCounting): PromptTokens => {
       const { texts, values, others } = promptOf(request);
       let known = others;
       let rest = bodyBytes;
-      const unknown: string[] = [];
+      const unknown: Piece[] = [];
       const look = (text: string): void => {
-        const tokens = remembered.get(keyOf(text));
-        if (tokens === undefined) unknown.push(text);
+        const piece = pieceOf(text, outline);
+        const tokens = remembered.get(piece.key);
+        if (tokens === undefined) unknown.push(piece);
         else {
           known += tokens;
-          rest -= text.length;
+          rest -= piece.units;
         }
       };
       texts.forEach(look);
@@ -102,41 +99,31 @@ export const createPromptTokens = (counting: TextCounting): PromptTokens => {
       const most = known + bytesWithin(threshold - known, unknown);
       if (most <= threshold) return below(most, known, threshold);
       let least = known;
-      for (const text of unknown) {
+      for (const piece of unknown) {
         if (least > threshold) break;
-        least += tokenLowerBound(text);
+        least += leastOf(piece);
       }
       return least > threshold ? { tokens: least, by: unknown.length === 0 ? 'count' : 'bound' } : undefined;
     },
 
-    sizeOfStrings(body, strings, threshold) {
-      let known = 0;
-      let rest = body.length;
-      for (const [start, end] of strings) {
-        const tokens = tokensAt(body, start, end);
-        if (tokens === undefined) continue;
-        known += tokens;
-        rest -= end - start;
-      }
-      const most = known + Math.ceil(rest * maxTokensPerByte);
-      if (most <= threshold) return below(most, known, threshold);
-      return known > threshold ? { tokens: known, by: 'bound' } : undefined;
-    },
-
-    async count(request) {
+    async count(request, outline) {
       const { texts, values, others } = promptOf(request);
       let tokens = others;
+      const keys: number[] = [];
       const missing: string[] = [];
-      for (const text of [...texts, ...values.map(writeJson)]) {
-        const known = remembered.get(keyOf(text));
-        if (known === undefined) missing.push(text);
-        else tokens += known;
+      for (const found of [...texts, ...values.map(writeJson)]) {
+        const { key } = pieceOf(found, outline);
+        const known = remembered.get(key);
+        if (known === undefined) {
+          keys.push(key);
+          missing.push(outline ? outline.restore(found) : found);
+        } else tokens += known;
       }
       if (missing.length === 0) return { tokens, by: 'count' };
       try {
         for (const [index, counted] of (await counting.count(missing)).entries()) {
           tokens += counted;
-          remembered.set(keyOf(missing[index] ?? ''), counted);
+          remembered.set(keys[index] ?? 0, counted);
         }
         return { tokens, by: 'count' };
       } catch {
@@ -147,12 +134,34 @@ export const createPromptTokens = (counting: TextCounting): PromptTokens => {
   };
 };
 
-/** Bytes of the texts; infinite beyond the limit. A text has at least as many bytes as UTF-16 units, which cost nothing. */
-const bytesWithin = (limit: number, texts: readonly string[]): number => {
+/** A text of a prompt. */
+interface Piece {
+  readonly text: string;
+  /** Where the bytes of a text are that is cut from a body; then `text` is its mark. */
+  readonly cut: { readonly body: Uint8Array; readonly range: Range } | undefined;
+  readonly key: number;
+  /** Length in UTF-16 units; in bytes of JSON if it is cut. */
+  readonly units: number;
+}
+
+const pieceOf = (found: string, outline: Outline | undefined): Piece => {
+  const range = outline?.rangeOf(found);
+  if (outline && range) {
+    const { body } = outline;
+    const [from, to] = range;
+    const key = keyOf(to - from, (index) => body[from + index] ?? 0);
+    return { text: found, cut: { body, range }, key, units: to - from };
+  }
+  const text = outline ? outline.restore(found) : found;
+  return { text, cut: undefined, key: keyOf(text.length, (index) => text.charCodeAt(index)), units: text.length };
+};
+
+/** Bytes of the texts, at most; infinite beyond the limit. A text has at least as many bytes as UTF-16 units, which cost nothing. */
+const bytesWithin = (limit: number, pieces: readonly Piece[]): number => {
   let bytes = 0;
-  for (const text of texts) {
-    if (bytes + text.length > limit) return Number.POSITIVE_INFINITY;
-    bytes += Buffer.byteLength(text);
+  for (const { text, cut, units } of pieces) {
+    if (bytes + units > limit) return Number.POSITIVE_INFINITY;
+    bytes += cut ? units : Buffer.byteLength(text);
   }
   return bytes;
 };
@@ -161,15 +170,9 @@ const bytesWithin = (limit: number, texts: readonly string[]): number => {
  * A text's key: its length and a hash of its last character and of up to 32 from the first on, evenly spread. It costs the same
  * for any length; a hash of the whole text took 7 % of the time of a 100 KB request. Texts of one length that agree in all samples
  * have the same key: as a rule versions of one text, whose counts differ by a few tokens. Only the choice of `longContext` and
- * the provisional count at the start of a stream depend on it.
+ * the provisional count at the start of a stream depend on it. The key of a cut text is that of its bytes.
  */
-const keyOf = (text: string): number => sampleKey(text.length, (index) => text.charCodeAt(index));
-
-/** The key of a text whose characters are these bytes. */
-const keyOfBytes = (bytes: Uint8Array, start: number, end: number): number =>
-  sampleKey(end - start, (index) => bytes[start + index] ?? 0);
-
-const sampleKey = (length: number, unitAt: (index: number) => number): number => {
+const keyOf = (length: number, unitAt: (index: number) => number): number => {
   const step = Math.ceil(length / maxSampled);
   let hash = length === 0 ? 0 : unitAt(length - 1);
   for (let at = 0; at < length; at += step) {
@@ -184,8 +187,13 @@ const sampleKey = (length: number, unitAt: (index: number) => number): number =>
 const hashFactor = 0x5bd1e995;
 
 /** Counts synchronously in the calling thread; for commands and tests. */
-export const countedHere = (count: (request: ModelRequest) => number): PromptTokens => ({
-  sizeBeside: (request) => ({ tokens: count(request), by: 'count' }),
-  sizeOfStrings: () => undefined,
-  count: async (request) => ({ tokens: count(request), by: 'count' }),
-});
+export const countedHere = (count: (request: ModelRequest) => number): PromptTokens => {
+  const sizeOf = (request: ModelRequest, outline?: Outline): PromptSize => {
+    const whole: ModelRequest = outline ? JSON.parse(outline.restore(JSON.stringify(request))) : request;
+    return { tokens: count(whole), by: 'count' };
+  };
+  return {
+    sizeBeside: (request, _threshold, _bodyBytes, outline) => sizeOf(request, outline),
+    count: async (request, outline) => sizeOf(request, outline),
+  };
+};

@@ -17,7 +17,8 @@ export type FoundService =
   /** The process runs, but its port doesn't answer: it is starting, draining or hanging. */
   | { readonly type: 'silent'; readonly pid: number; readonly state: PidFile['state'] };
 
-const answerMs = 3_000;
+/** Response timeout, in milliseconds; long, since a service that has just started on a busy machine answers late. */
+const answerMs = 10_000;
 
 /** Finds the service of a configuration's folder. Verifies what the PID file says. */
 export const findService = async (home: string): Promise<FoundService> => {

@@ -1,8 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
+import type { HttpServerFacts } from '../../http/choose-server.ts';
 import { root } from '../../paths.ts';
-import { fromWorker, type ToWorker } from './ipc-messages.ts';
+import { type FromWorker, fromWorker, type ToWorker } from './ipc-messages.ts';
+import { joinWorker } from './ipc-peers.ts';
 import type { ListenAddress } from './listen-address.ts';
+import type { PeerExchange } from './peers.ts';
 import type { Worker, WorkerExit, WorkerSet } from './worker.ts';
 
 /** Options for a new worker process. */
@@ -12,26 +16,32 @@ interface ForkOptions {
   /** Address where other workers already listen. */
   readonly taken: ListenAddress | undefined;
   readonly fleet: WorkerSet;
+  /** The library that serves. */
+  readonly server: HttpServerFacts['server'];
+  /** What the worker shares with the other processes. */
+  readonly exchange: PeerExchange;
   /** Called when a client of this worker requests a restart. */
   readonly restart: () => Promise<void>;
 }
 
 /** A worker in a child process. */
 export interface ForkedWorker extends Worker {
+  /** The start-up banner. */
+  readonly greeting: string;
   /** Sends the current set of serving processes to the worker. */
   readonly inform: (fleet: WorkerSet) => void;
 }
 
 /** Start-up timeout of a worker, in milliseconds. */
 const startMs = 60_000;
-/** Margin on top of the configured drain time, after which a worker is killed, in milliseconds. */
+/** Margin on top of the configured time, after which a worker is killed, in milliseconds. */
 const graceMs = 5_000;
 
 const entry = fileURLToPath(new URL('engine/launch/worker.js', root));
 
 /** Starts a worker and waits until it serves. Rejects with a message for users if it can't. */
 export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> => {
-  const child = fork(entry, []);
+  const child = startProcess(options.server);
   const startedAtMs = Date.now();
   let orderly = false;
   const exited = new Promise<WorkerExit>((resolve) => {
@@ -39,14 +49,21 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     child.once('exit', (code, signal) => resolve({ orderly, how: signal ? `signal ${signal}` : `exit code ${code}` }));
   });
   const { home, transformerFolders, taken, fleet } = options;
-  send(child, {
-    type: 'begin',
-    home,
-    transformerFolders: [...transformerFolders],
-    fleet: plain(fleet),
-    ...(taken && { taken: { ...taken, addresses: [...taken.addresses] } }),
+  const begin = (): void =>
+    send(child, {
+      type: 'begin',
+      home,
+      transformerFolders: [...transformerFolders],
+      fleet: plain(fleet),
+      ...(taken && { taken: { ...taken, addresses: [...taken.addresses] } }),
+    });
+  const joined = joinWorker(options.exchange, (message) => send(child, message));
+  // Comes after the last message, which an exit doesn't.
+  child.once('disconnect', () => joined.leave());
+  child.on('message', (message) => {
+    if (fromWorker.matches(message)) joined.receive(message);
   });
-  const { place, drainMs } = await waitUntilReady(child, exited);
+  const { place, endMs, greeting } = await waitUntilReady(child, exited, begin);
 
   child.on('message', (message) => {
     if (!fromWorker.matches(message) || message.type !== 'restart') return;
@@ -59,13 +76,14 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
   const end = (type: 'retire' | 'stop'): void => {
     orderly = true;
     send(child, { type });
-    const timer = setTimeout(() => child.kill('SIGKILL'), drainMs + graceMs);
+    const timer = setTimeout(() => child.kill('SIGKILL'), endMs + graceMs);
     void exited.then(() => clearTimeout(timer));
   };
   return {
     pid: child.pid ?? 0,
     startedAtMs,
     place,
+    greeting,
     exited,
     retire: () => end('retire'),
     stop: () => end('stop'),
@@ -74,11 +92,19 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
   };
 };
 
+/** With `node:http`, workers share a port through their supervisor: Node.js does that for processes of its cluster module. */
+const startProcess = (server: HttpServerFacts['server']): ChildProcess => {
+  if (server === 'uws') return fork(entry, []);
+  cluster.setupPrimary({ exec: entry, args: [] });
+  return cluster.fork().process;
+};
+
 /** Waits for the worker's `ready` message. */
 const waitUntilReady = (
   child: ChildProcess,
   exited: Promise<WorkerExit>,
-): Promise<{ readonly place: ListenAddress; readonly drainMs: number }> =>
+  begin: () => void,
+): Promise<Extract<FromWorker, { type: 'ready' }>> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
@@ -90,7 +116,8 @@ const waitUntilReady = (
     };
     const listen = (message: unknown): void => {
       if (!fromWorker.matches(message)) return;
-      if (message.type === 'restart') return;
+      if (message.type === 'listening') begin();
+      if (message.type !== 'ready' && message.type !== 'failed') return;
       settle();
       if (message.type === 'ready') resolve(message);
       else reject(new Error(message.message));

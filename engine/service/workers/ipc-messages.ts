@@ -1,5 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { Blob, BlobNames, BlobValues, Pull, Push } from '../../hub/contract.ts';
 import { reader } from '../../model/schema.ts';
+import { HistoryQuestion } from '../../observe/history/questions.ts';
+import { Family } from '../../observe/metrics/families.ts';
 
 const Place = Type.Object({
   host: Type.String(),
@@ -14,6 +17,37 @@ const Fleet = Type.Object({
   restarts: Type.Integer(),
   workers: Type.Array(Type.Object({ pid: Type.Integer(), startedAtMs: Type.Number() })),
 });
+
+/** A question to the service's other processes. Each has its answer's form. */
+const PeerQuestion = Type.Union([
+  /** Tell your metrics; the answer is empty. */
+  Type.Object({ kind: Type.Literal('metrics') }),
+  HistoryQuestion,
+]);
+export type PeerQuestion = Static<typeof PeerQuestion>;
+
+/** Answers that are longer, in characters, are left out. */
+export const maxAnswer = 16 << 20;
+
+/** What a worker wants of its supervisor, which has an answer. */
+const PeerCall = Type.Union([
+  /** Ask all other processes. */
+  Type.Object({ kind: Type.Literal('ask'), question: PeerQuestion }),
+  /** Put together the metrics of all processes. */
+  Type.Object({ kind: Type.Literal('metrics') }),
+  Type.Object({ kind: Type.Literal('exchange'), push: Push }),
+  Type.Object({ kind: Type.Literal('blobs'), names: BlobNames }),
+]);
+export type PeerCall = Static<typeof PeerCall>;
+
+const PeerResult = Type.Union([
+  /** Those that came in time. */
+  Type.Object({ kind: Type.Literal('ask'), answers: Type.Array(Type.String({ maxLength: maxAnswer })) }),
+  Type.Object({ kind: Type.Literal('metrics'), families: Type.Array(Family) }),
+  Type.Object({ kind: Type.Literal('exchange'), pull: Pull }),
+  Type.Object({ kind: Type.Literal('blobs'), values: BlobValues }),
+]);
+export type PeerResult = Static<typeof PeerResult>;
 
 const ToWorker = Type.Union([
   /** First message: what to serve, and where other workers listen. */
@@ -31,16 +65,34 @@ const ToWorker = Type.Union([
   Type.Object({ type: Type.Literal('stop') }),
   /** Result of a requested restart; `problem`: why it failed. */
   Type.Object({ type: Type.Literal('restarted'), problem: Type.Optional(Type.String()) }),
+  /** Answer to a worker's call. */
+  Type.Object({ type: Type.Literal('result'), id: Type.Integer(), result: PeerResult }),
+  /** Another process asks. */
+  Type.Object({ type: Type.Literal('question'), id: Type.Integer(), question: PeerQuestion }),
 ]);
 /** Message from the supervisor to a worker. */
 export type ToWorker = Static<typeof ToWorker>;
 
 const FromWorker = Type.Union([
-  Type.Object({ type: Type.Literal('ready'), place: Place, drainMs: Type.Number() }),
+  /** The worker hears messages from now on; Node.js loses earlier ones to processes of its cluster module. */
+  Type.Object({ type: Type.Literal('listening') }),
+  /** `endMs`: the configured time that a stop may take; `greeting`: the start-up banner. */
+  Type.Object({ type: Type.Literal('ready'), place: Place, endMs: Type.Number(), greeting: Type.String() }),
   /** The worker can't start; `message` is for users. */
   Type.Object({ type: Type.Literal('failed'), message: Type.String() }),
   /** A client requested a restart of the service. */
   Type.Object({ type: Type.Literal('restart') }),
+  /** `atMs`: when it was sent, by the machine's clock. */
+  Type.Object({ type: Type.Literal('call'), id: Type.Integer(), atMs: Type.Number(), call: PeerCall }),
+  Type.Object({ type: Type.Literal('blob'), blob: Blob }),
+  /** Answer to a question; without `answer` there is nothing to say. */
+  Type.Object({
+    type: Type.Literal('answer'),
+    id: Type.Integer(),
+    answer: Type.Optional(Type.String({ maxLength: maxAnswer })),
+  }),
+  /** Metrics: the counters that changed, and all gauges. */
+  Type.Object({ type: Type.Literal('metrics'), families: Type.Array(Family, { maxItems: 1_000 }) }),
 ]);
 /** Message from a worker to the supervisor. */
 export type FromWorker = Static<typeof FromWorker>;

@@ -1,6 +1,10 @@
+import cluster from 'node:cluster';
+import { configFile } from '../../config/read.ts';
+import { banner } from '../banner.ts';
 import { type Service, start } from '../server.ts';
 import { processTitles } from './find-service.ts';
 import { type FromWorker, type ToWorker, toWorker } from './ipc-messages.ts';
+import { IpcPeers } from './ipc-peers.ts';
 import { guardProcess, outliveOutput } from './process-guards.ts';
 import type { WorkerSet } from './worker.ts';
 
@@ -14,6 +18,8 @@ process.title = processTitles.worker;
 type Begin = Extract<ToWorker, { type: 'begin' }>;
 
 outliveOutput();
+// Node.js would exit at once when the supervisor disappears.
+if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let service: Service | undefined;
@@ -26,6 +32,8 @@ const send = (message: FromWorker, sent: () => void = () => undefined): void => 
   if (process.connected) process.send?.(message, undefined, undefined, sent);
 };
 
+const peers = new IpcPeers(send);
+
 const begin = async ({ home, transformerFolders, taken, fleet: first }: Begin): Promise<void> => {
   try {
     service = await start({
@@ -34,15 +42,16 @@ const begin = async ({ home, transformerFolders, taken, fleet: first }: Begin): 
       transformerFolders,
       report,
       sharing: { taken },
-      supervision: { fleet: () => fleet ?? first, restart: askForRestart },
+      supervision: { fleet: () => fleet ?? first, restart: askForRestart, peers },
     });
   } catch (error) {
     send({ type: 'failed', message: error instanceof Error ? error.message : String(error) }, () => process.exit(1));
     return;
   }
   const { addresses, ...place } = service.place;
-  const { drainMs } = service.config.timeouts;
-  send({ type: 'ready', place: { ...place, addresses: [...addresses] }, drainMs });
+  const { leaveMs, drainMs } = service.config.timeouts;
+  const greeting = banner({ ...service, file: configFile(home, process.env) });
+  send({ type: 'ready', place: { ...place, addresses: [...addresses] }, endMs: leaveMs + drainMs, greeting });
   // Requests to end that arrived during the start.
   for (const how of requestedEnds) end(service, how);
 };
@@ -67,10 +76,17 @@ const finish = (how: 'stop' | 'retire'): void => {
   if (service) end(service, how);
 };
 
+/** Exits when the messages so far have gone out. */
+const exit = (code: number): void => {
+  if (process.connected)
+    process.send?.({ type: 'metrics', families: [] }, undefined, undefined, () => process.exit(code));
+  else process.exit(code);
+};
+
 const end = (running: Service, how: 'stop' | 'retire'): void => {
   running[how]().then(
-    () => process.exit(0),
-    () => process.exit(1),
+    () => exit(0),
+    () => exit(1),
   );
 };
 
@@ -79,8 +95,10 @@ process.on('message', (message) => {
   if (message.type === 'begin') void begin(message);
   else if (message.type === 'fleet') fleet = message.fleet;
   else if (message.type === 'restarted') settleRestart(message);
+  else if (message.type === 'result' || message.type === 'question') peers.receive(message);
   else finish(message.type);
 });
+send({ type: 'listening' });
 process.on('disconnect', () => finish('stop'));
 process.on('SIGTERM', () => finish('stop'));
 // The terminal sends these to all processes of the group; the supervisor acts on them.

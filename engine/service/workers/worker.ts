@@ -1,4 +1,5 @@
 import type { ListenAddress } from './listen-address.ts';
+import type { Peers } from './peers.ts';
 
 /** Exit of a worker. */
 export interface WorkerExit {
@@ -44,6 +45,7 @@ export interface WorkerSet {
 
 /** A serving process's access to its supervisor. */
 export interface Supervision {
+  readonly peers: Peers;
   readonly fleet: () => WorkerSet;
   /** Replaces all serving processes. Resolves once the new ones serve; rejects with a message for users. */
   readonly restart: () => Promise<void>;

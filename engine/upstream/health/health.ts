@@ -1,10 +1,33 @@
 import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
 import type { Provider } from '../../config/config.ts';
+import type { RetryPolicy } from '../../config/schema.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import { type Cooldown, chooseKey, conversationHash, hasHistory, type KeyChoice } from './choose-key.ts';
+import {
+  type Cooldown,
+  Cooldowns,
+  chooseKey,
+  conversationHash,
+  hasHistory,
+  type KeyChoice,
+  keyPrint,
+} from './choose-key.ts';
 import { ModelHealth } from './model-health.ts';
-import type { Traffic } from './traffic.ts';
+import { type HealthFacts, type ProviderNews, shareHealth } from './share-health.ts';
+
+/** Requests at one provider, from the first attempt to the end of the answer. */
+interface Traffic {
+  live: number;
+  /** Those of them that are on a retry or wait for one. */
+  retrying: number;
+}
+
+/**
+ * Whether the retry budget allows one more request to retry. The budget is a share of the live requests, so that retries don't
+ * multiply the load on a failing provider, but at least `floor`, so that a quiet service can retry.
+ */
+export const isWithinBudget = ({ live, retrying }: Traffic, { budget, floor }: RetryPolicy): boolean =>
+  retrying < Math.max(floor, Math.floor(live * budget));
 
 /** The observed health of all upstreams. Kept when the configuration changes. */
 export interface UpstreamHealth {
@@ -22,20 +45,27 @@ type HealthSource = Pick<UpstreamHealth, 'nowMs' | 'random'>;
 /** A bound, since configurations and presets may change without end. */
 const maxProviders = 1_000;
 
-/** Creates a record of upstream health without observations. */
-export const createUpstreamHealth = ({ nowMs, random }: HealthSource): UpstreamHealth => {
+/** Creates a record of upstream health without observations. `facts`: shared with other processes; absent without any. */
+export const createUpstreamHealth = (
+  { nowMs, random }: HealthSource,
+  facts?: HealthFacts | undefined,
+): UpstreamHealth => {
   const known = new LRUCache<string, ProviderHealth>({ max: maxProviders });
   // A provider is the same object for as long as its configuration is active.
   const byProvider = new WeakMap<Provider, ProviderHealth>();
+  const named = (name: string): ProviderHealth => {
+    const health = known.get(name) ?? new ProviderHealth(newsOf?.(name));
+    known.set(name, health);
+    return health;
+  };
+  const newsOf = facts && shareHealth(facts, named, nowMs);
   return {
     nowMs,
     random,
     of(provider) {
       const found = byProvider.get(provider);
       if (found) return found;
-      const name = `${provider.name} ${provider.baseUrl.href}`;
-      const health = known.get(name) ?? new ProviderHealth();
-      known.set(name, health);
+      const health = named(`${provider.name} ${provider.baseUrl.href}`);
       byProvider.set(provider, health);
       return health;
     },
@@ -52,14 +82,20 @@ export class ProviderHealth {
   readonly traffic: Traffic = { live: 0, retrying: 0 };
   readonly #models = new LRUCache<string, ModelHealth>({ max: maxModels });
   /** Cooldowns that hold for all models: of keys that the provider rejects. */
-  readonly #cooldowns = new Map<string, Cooldown>();
+  readonly #cooldowns = new Cooldowns();
+  readonly #news: ProviderNews | undefined;
   readonly #conversations = new LRUCache<number, string>({ max: maxConversations });
   #turn = 0;
+
+  /** `news`: absent without other processes. */
+  constructor(news?: ProviderNews) {
+    this.#news = news;
+  }
 
   model(name: string): ModelHealth {
     const known = this.#models.get(name);
     if (known) return known;
-    const made = new ModelHealth(this);
+    const made = new ModelHealth(this, this.#news?.ofModel(name));
     this.#models.set(name, made);
     return made;
   }
@@ -70,12 +106,18 @@ export class ProviderHealth {
   }
 
   cooldownOf(key: string, nowMs: number): Cooldown | undefined {
-    const cooldown = this.#cooldowns.get(key);
-    return cooldown === undefined || cooldown.untilMs <= nowMs ? undefined : cooldown;
+    return this.#cooldowns.of(key, nowMs);
   }
 
-  keyRejected(key: string, cooldown: Cooldown): void {
-    this.#cooldowns.set(key, cooldown);
+  keyRejected(key: string, cooldown: Cooldown, nowMs: number): void {
+    const print = keyPrint(key);
+    this.#cooldowns.set(print, cooldown);
+    this.#news?.cooling(print, cooldown.why, cooldown.untilMs - nowMs);
+  }
+
+  /** Another process lets a key rest for all models. */
+  coolingElsewhere(print: string, cooldown: Cooldown): void {
+    this.#cooldowns.set(print, cooldown);
   }
 
   /**

@@ -9,7 +9,7 @@ import {
   breakerWaitMs,
   closedBreaker,
 } from './breaker.ts';
-import type { Cooldown } from './choose-key.ts';
+import { type Cooldown, Cooldowns, keyPrint } from './choose-key.ts';
 import type { FailureClass } from './failure-class.ts';
 
 /** A failed attempt. */
@@ -34,7 +34,16 @@ interface HealthPolicy {
 /** The cooldowns of a provider's keys that hold for all its models. */
 interface KeyCooldowns {
   readonly cooldownOf: (key: string, nowMs: number) => Cooldown | undefined;
-  readonly keyRejected: (key: string, cooldown: Cooldown) => void;
+  readonly keyRejected: (key: string, cooldown: Cooldown, nowMs: number) => void;
+}
+
+/** Tells other processes of the service what was learnt of a model. */
+export interface ModelNews {
+  /** The breaker opened for so many milliseconds. */
+  readonly opened: (forMs: number) => void;
+  /** The probe succeeded. */
+  readonly closed: () => void;
+  readonly cooling: (print: string, why: Cooldown['why'], forMs: number) => void;
 }
 
 /** The longest cooldown that an upstream can ask for, in milliseconds. */
@@ -44,11 +53,14 @@ const maxCooldownMs = 3_600_000;
 export class ModelHealth {
   readonly #keys: KeyCooldowns;
   /** Cooldowns of keys for this model: rate limits and missing permissions. */
-  readonly #cooldowns = new Map<string, Cooldown>();
+  readonly #cooldowns = new Cooldowns();
+  readonly #news: ModelNews | undefined;
   #breaker: Breaker = closedBreaker;
 
-  constructor(keys: KeyCooldowns) {
+  /** `news`: absent without other processes. */
+  constructor(keys: KeyCooldowns, news?: ModelNews) {
     this.#keys = keys;
+    this.#news = news;
   }
 
   get breaker(): Breaker {
@@ -67,14 +79,29 @@ export class ModelHealth {
 
   /** The current cooldown of a key for this model, if any. */
   cooldownOf(key: string, nowMs: number): Cooldown | undefined {
-    const cooldown = this.#cooldowns.get(key);
-    if (cooldown === undefined || cooldown.untilMs <= nowMs) return this.#keys.cooldownOf(key, nowMs);
-    return cooldown;
+    return this.#cooldowns.of(key, nowMs) ?? this.#keys.cooldownOf(key, nowMs);
   }
 
   /** Called when an attempt succeeds. */
   served(probe: boolean): void {
-    this.#breaker = afterService(this.#breaker, probe);
+    const before = this.#breaker;
+    this.#breaker = afterService(before, probe);
+    if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#news?.closed();
+  }
+
+  /** Another process has opened the breaker. */
+  openedElsewhere(untilMs: number): void {
+    if (untilMs > this.#breaker.openUntilMs) this.#breaker = { ...this.#breaker, openUntilMs: untilMs, probedAtMs: 0 };
+  }
+
+  /** Another process's probe has succeeded. */
+  closedElsewhere(): void {
+    if (this.#breaker.openUntilMs !== 0) this.#breaker = closedBreaker;
+  }
+
+  /** Another process lets a key rest for this model. */
+  coolingElsewhere(print: string, cooldown: Cooldown): void {
+    this.#cooldowns.set(print, cooldown);
   }
 
   /** Called when an attempt ends without evidence, as when its client disconnects. */
@@ -92,19 +119,32 @@ export class ModelHealth {
     { breaker, keys }: HealthPolicy,
   ): boolean {
     if (failureClass === 'transient' || failureClass === 'persistent') {
-      if (probe || !counted) this.#breaker = afterFault(this.#breaker, probe, nowMs, breaker);
+      if (probe || !counted) this.#afterFault(probe, nowMs, breaker);
       return true;
     }
     this.#breaker = afterNothing(this.#breaker, probe);
     if (failureClass === 'rateLimited') {
       const cooldownMs = Math.min(askedMs ?? keys.limitedMs, maxCooldownMs);
-      this.#cooldowns.set(key, { why: 'limited', untilMs: nowMs + cooldownMs });
+      this.#rest(key, 'limited', nowMs, cooldownMs);
     } else if (failureClass === 'forbidden') {
-      this.#cooldowns.set(key, { why: 'forbidden', untilMs: nowMs + keys.refusedMs });
+      this.#rest(key, 'forbidden', nowMs, keys.refusedMs);
     } else if (failureClass === 'keyRejected') {
-      this.#keys.keyRejected(key, { why: 'refused', untilMs: nowMs + keys.refusedMs });
+      this.#keys.keyRejected(key, { why: 'refused', untilMs: nowMs + keys.refusedMs }, nowMs);
     }
     return false;
+  }
+
+  #afterFault(probe: boolean, nowMs: number, policy: BreakerPolicy): void {
+    const before = this.#breaker;
+    this.#breaker = afterFault(before, probe, nowMs, policy);
+    const { openUntilMs } = this.#breaker;
+    if (openUntilMs !== before.openUntilMs) this.#news?.opened(openUntilMs - nowMs);
+  }
+
+  #rest(key: string, why: Cooldown['why'], nowMs: number, forMs: number): void {
+    const print = keyPrint(key);
+    this.#cooldowns.set(print, { why, untilMs: nowMs + forMs });
+    this.#news?.cooling(print, why, forMs);
   }
 }
 

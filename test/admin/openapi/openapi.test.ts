@@ -60,7 +60,7 @@ const open = async (t: ExecutionContext) => {
     endpoint: countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs: 100 }, () => gateway),
     doc: { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault },
   };
-  const listing = { config: () => config, listings: [messagesModels], plain: chatModels, startedAtMs: 0 };
+  const listing = { gateway: () => gateway, listings: [messagesModels], plain: chatModels, startedAtMs: 0 };
   const rows = [
     ...models,
     counting,

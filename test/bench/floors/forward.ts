@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Dispatcher, Pool } from 'undici';
-import { loadUws, type UwsResponse } from '../../../engine/http/uws.ts';
+import { loadUws, type UwsResponse } from '../../../engine/http/uws/uws.ts';
 import { answerQuestions } from '../rpc.ts';
 import type { Conversion, StreamConversion } from './convert/conversion.ts';
 import { conversions } from './convert/index.ts';

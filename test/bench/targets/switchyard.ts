@@ -62,6 +62,7 @@ export const switchyardIn = (checkout: string, name: string): Target => {
       const program = runProgram(process.execPath, [commandIn(checkout), 'start'], {
         HOME: home,
         SWITCHYARD_HOME: home,
+        SWITCHYARD_HTTP: process.env.SWITCHYARD_HTTP ?? '',
         ...env,
       });
       const stop = async (): Promise<void> => {

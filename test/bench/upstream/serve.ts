@@ -1,4 +1,4 @@
-import { loadUws, type UwsResponse } from '../../../engine/http/uws.ts';
+import { loadUws, type UwsResponse } from '../../../engine/http/uws/uws.ts';
 import { answerQuestions } from '../rpc.ts';
 import type { Wire } from '../wire.ts';
 import { wholeBody } from './answers.ts';

@@ -20,7 +20,8 @@ const withFolder = async (use: (home: string) => Promise<void>): Promise<void> =
 
 test('vendors whose key is set, in the order of the table', (t) => {
   t.deepEqual(firstRunConfig(vendors, { TWO_KEY: 'k2', ONE_KEY: 'k1' }), {
-    written: {
+    source: {
+      $schema: './config.schema.json',
       Providers: [
         { name: 'one', baseUrl: 'https://one.example/v1', apiKey: '$ONE_KEY', models: ['small', 'big'] },
         { name: 'two', baseUrl: 'https://two.example', apiKey: '$TWO_KEY', models: ['x,y'] },
@@ -32,15 +33,16 @@ test('vendors whose key is set, in the order of the table', (t) => {
 });
 
 test('an empty variable counts as unset', (t) => {
-  const { written, demo } = firstRunConfig(vendors, { ONE_KEY: '', TWO_KEY: 'k2' });
-  t.deepEqual([written.Router, demo], [{ default: 'two,x,y' }, false]);
+  const { source, demo } = firstRunConfig(vendors, { ONE_KEY: '', TWO_KEY: 'k2' });
+  t.deepEqual([source.Router, demo], [{ default: 'two,x,y' }, false]);
 });
 
 test('without any key, the embedded provider is used and nothing is written', (t) =>
   withFolder(async (home) => {
     const start = await firstRun(home, vendors, {});
     t.deepEqual(start, {
-      written: {
+      source: {
+        $schema: './config.schema.json',
         Providers: [{ name: 'demo', baseUrl: demoUrl, apiKey: '', models: ['echo'] }],
         Router: { default: 'demo,echo' },
       },
@@ -49,7 +51,7 @@ test('without any key, the embedded provider is used and nothing is written', (t
       problem: undefined,
     });
     t.deepEqual(await readConfig(home, {}), { type: 'missing' });
-    const result = validateConfig(start.written, {});
+    const result = validateConfig(start.source, {});
     t.deepEqual(result.warnings, []);
     t.true('config' in result && result.config.router.default === 'demo,echo');
   }));
@@ -57,16 +59,16 @@ test('without any key, the embedded provider is used and nothing is written', (t
 test('the written file has references, is private to the owner, and is valid', (t) =>
   withFolder(async (home) => {
     const env = { ONE_KEY: 's3cret' };
-    const { file, written } = await firstRun(home, vendors, env);
-    t.is(file, configFile(home));
-    const text = await readFile(configFile(home), 'utf8');
+    const { file, source } = await firstRun(home, vendors, env);
+    t.is(file, configFile(home, {}));
+    const text = await readFile(configFile(home, {}), 'utf8');
     t.false(text.includes('s3cret'));
-    t.is((await stat(configFile(home))).mode & 0o777, 0o600);
+    t.is((await stat(configFile(home, {}))).mode & 0o777, 0o600);
     t.is((await stat(home)).mode & 0o777, 0o700);
     t.deepEqual(await readdir(home), ['config.json']);
     const read = await readConfig(home, env);
     t.true(read.type === 'valid' && read.config.providers[0]?.apiKeys[0] === 's3cret' && read.warnings.length === 0);
-    t.deepEqual(read.type === 'valid' && read.written, written);
+    t.deepEqual(read.type === 'valid' && read.source, source);
   }));
 
 test("a folder that can't be created is reported, and the configuration is used anyway", (t) =>
@@ -74,7 +76,7 @@ test("a folder that can't be created is reported, and the configuration is used 
     await writeFile(home, 'a file in the way');
     const start = await firstRun(home, vendors, { ONE_KEY: 'k' });
     t.deepEqual([start.file, start.problem, start.demo], [undefined, 'EEXIST', false]);
-    t.deepEqual(start.written.Router, { default: 'one,small', routes: { background: 'one,big' } });
+    t.deepEqual(start.source.Router, { default: 'one,small', routes: { background: 'one,big' } });
   }));
 
 const claude = ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'];

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import test from 'ava';
 import { validateConfig } from '../../../engine/config/validate.ts';
 
@@ -48,5 +49,8 @@ test('the number of processes is 1 unless set, as a number or as text from the e
   t.is(workers({}), 1);
   t.is(workers({ WORKERS: 4 }), 4);
   t.is(workers({ WORKERS: '$N' }, { N: '3' }), 3);
+  const cores = Math.min(64, availableParallelism());
+  t.deepEqual([workers({ WORKERS: 'auto' }), workers({ WORKERS: '$N' }, { N: ' AUTO ' })], [cores, cores]);
+  t.deepEqual(workers({ WORKERS: 'many' }), ['WORKERS']);
   t.deepEqual(workers({ WORKERS: 0 }), ['WORKERS']);
 });

@@ -10,7 +10,7 @@ const good = [
   ['a name given twice: the last one holds', '{"a": 1, "a": 2}', { a: 2 }],
 ] as const;
 
-for (const [title, text, written] of good) test(title, (t) => t.deepEqual(parseConfig(text), { written }));
+for (const [title, text, source] of good) test(title, (t) => t.deepEqual(parseConfig(text), { source }));
 
 const bad = [
   ['nothing', ' \n', [/is empty/]],
@@ -31,9 +31,9 @@ for (const [title, text, patterns] of bad) {
 
 test('S13 a member named __proto__ changes no prototype', (t) => {
   const parsed = parseConfig('{"__proto__": {"APIKEY": "x"}}');
-  const written = 'written' in parsed ? parsed.written : undefined;
-  t.is(written?.APIKEY, undefined);
-  t.is(JSON.stringify(written), '{"__proto__":{"APIKEY":"x"}}');
+  const source = 'source' in parsed ? parsed.source : undefined;
+  t.is(source?.APIKEY, undefined);
+  t.is(JSON.stringify(source), '{"__proto__":{"APIKEY":"x"}}');
 });
 
 test('S13 a text that is nested too deep is a fault with its place, however deep', (t) => {
@@ -49,9 +49,9 @@ test('S13 a text that is nested too deep is a fault with its place, however deep
       );
     }
   }
-  t.true('written' in parseConfig(`{"x": ${'['.repeat(255)}${']'.repeat(255)}}`));
+  t.true('source' in parseConfig(`{"x": ${'['.repeat(255)}${']'.repeat(255)}}`));
   t.true(
-    'written' in parseConfig(`{"x": "${'['.repeat(5_000)}" /* ${'{'.repeat(5_000)} */}`),
+    'source' in parseConfig(`{"x": "${'['.repeat(5_000)}" /* ${'{'.repeat(5_000)} */}`),
     'texts and comments nest nothing',
   );
 });

@@ -28,18 +28,18 @@ test('no folder', async (t) => {
 test('a file gives the written and the resolved form', (t) =>
   withFolder(async (home) => {
     const provider = '{ "name": "p", "api_base_url": "http://h.example", "apiKey": "$K", "models": ["m"], "note": 1 }';
-    await writeFile(configFile(home), `{ // mine\n "Providers": [${provider},], "Router": { "default": "p,m" } }`);
+    await writeFile(configFile(home, {}), `{ // mine\n "Providers": [${provider},], "Router": { "default": "p,m" } }`);
     const read = await readConfig(home, { K: 'v' });
     t.is(read.type, 'valid');
     if (read.type !== 'valid') return;
-    t.deepEqual(read.written, { Providers: [JSON.parse(provider)], Router: { default: 'p,m' } });
+    t.deepEqual(read.source, { Providers: [JSON.parse(provider)], Router: { default: 'p,m' } });
     t.deepEqual(read.config.providers[0]?.apiKeys, ['v']);
     t.deepEqual(read.warnings, [{ path: 'Providers[0].note', message: 'is unknown and has no effect' }]);
   }));
 
 test('a file with a syntax error', (t) =>
   withFolder(async (home) => {
-    await writeFile(configFile(home), '{ "PORT": 1');
+    await writeFile(configFile(home, {}), '{ "PORT": 1');
     t.deepEqual(await readConfig(home, {}), {
       type: 'invalid',
       faults: [{ path: '', message: 'is not valid JSON: close brace expected at line 1, column 12' }],
@@ -49,7 +49,7 @@ test('a file with a syntax error', (t) =>
 
 test('a file with an invalid value', (t) =>
   withFolder(async (home) => {
-    await writeFile(configFile(home), '{ "PORT": "x" }');
+    await writeFile(configFile(home, {}), '{ "PORT": "x" }');
     const read = await readConfig(home, {});
     t.deepEqual(read, { type: 'invalid', faults: [{ path: 'PORT', message: 'must be integer' }], warnings: [] });
   }));

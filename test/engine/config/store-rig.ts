@@ -54,7 +54,7 @@ export const openStore = async (
   const store = await ConfigStore.open({
     home,
     env: { KEY: 'secret' },
-    initial: { written, config: configOf(written) },
+    initial: { source: written, config: configOf(written) },
     prepare: async (config) => ({
       faults: config.transformers.flatMap(({ name, at: path }): Finding[] =>
         name === 'broken' ? [{ path, message: 'is broken' }] : [],

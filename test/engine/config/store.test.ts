@@ -6,7 +6,7 @@ import { FaultError } from '../../../engine/model/fault.ts';
 import { until } from '../../support/until.ts';
 import { openStore, temporaryHome, withProvider } from './store-rig.ts';
 
-const textOf = (home: string): Promise<string> => readFile(configFile(home), 'utf8');
+const textOf = (home: string): Promise<string> => readFile(configFile(home, {}), 'utf8');
 const print = (value: unknown): string => JSON.stringify(value, null, 2);
 const filesIn = async (home: string): Promise<string[]> => (await readdir(home)).sort();
 
@@ -15,8 +15,8 @@ test('a replaced configuration is in use and on disk, private to the owner', asy
   const { store, home, applied, log } = await openStore(t, temporaryHome(t, print(old)), old);
   t.deepEqual(await store.replace(withProvider('b')), { type: 'applied', warnings: [], restart: [] });
   t.deepEqual(JSON.parse(await textOf(home)), withProvider('b'));
-  t.is((await stat(configFile(home))).mode & 0o777, 0o600);
-  t.deepEqual(store.written, withProvider('b'));
+  t.is((await stat(configFile(home, {}))).mode & 0o777, 0o600);
+  t.deepEqual(store.source, withProvider('b'));
   t.deepEqual(store.config.providers[0]?.apiKeys, ['secret']);
   t.deepEqual(applied, [store.config]);
   t.deepEqual(log, ['info: configuration replaced {"restart":[]}']);
@@ -55,14 +55,14 @@ for (const [title, written, paths] of refused) {
       );
     t.is(await textOf(home), text);
     t.deepEqual(await filesIn(home), ['config.json']);
-    t.is(store.written, old);
+    t.is(store.source, old);
     t.deepEqual(applied, []);
   });
 }
 
 test('without a file, the first change creates it, without a backup', async (t) => {
   const { store, home } = await openStore(t, join(temporaryHome(t), 'deep', 'home'), withProvider('a'));
-  t.deepEqual(store.written, withProvider('a'));
+  t.deepEqual(store.source, withProvider('a'));
   t.deepEqual(await store.replace({}), { type: 'applied', warnings: [], restart: [] });
   t.is(await textOf(home), '{}\n');
   t.deepEqual(await filesIn(home), ['config.json']);
@@ -114,7 +114,7 @@ test('a failed change does not block the next', async (t) => {
   const [first, second] = await Promise.allSettled([store.replace({ PORT: 1 }), store.replace({ PORT: 2 })]);
   t.is(first.status, 'rejected');
   t.is(second.status, 'fulfilled');
-  t.deepEqual(store.written, { PORT: 2 });
+  t.deepEqual(store.source, { PORT: 2 });
 });
 
 test('a failed write changes nothing', async (t) => {
@@ -124,7 +124,7 @@ test('a failed write changes nothing', async (t) => {
   const error = await t.throwsAsync(store.replace({ PORT: 2 }), { instanceOf: FaultError });
   t.is(error?.fault.kind, 'internal');
   t.is(error?.message, "config.json can't be written (EISDIR); nothing was changed.");
-  t.deepEqual(store.written, { PORT: 1 });
+  t.deepEqual(store.source, { PORT: 1 });
   t.deepEqual(applied, []);
   t.deepEqual(await filesIn(home), ['config.json']);
 });
@@ -134,12 +134,12 @@ test('a write that fails at its last step makes no backup', async (t) => {
   // A draft's name is longer than the file's, here longer than file systems allow.
   const target = join(temporaryHome(t), 'x'.repeat(250));
   await writeFile(target, '{ "PORT": 1 }');
-  await symlink(target, configFile(home));
+  await symlink(target, configFile(home, {}));
   const { store } = await openStore(t, home, { PORT: 1 });
   await t.throwsAsync(store.replace({ PORT: 2 }), { message: /ENAMETOOLONG/ });
   t.deepEqual(await store.listBackups(), []);
   t.is(await textOf(home), '{ "PORT": 1 }');
-  t.deepEqual(store.written, { PORT: 1 });
+  t.deepEqual(store.source, { PORT: 1 });
 });
 
 test('a backup is restored unchanged, and the replaced file is backed up', async (t) => {
@@ -167,7 +167,7 @@ test('an invalid backup is rejected', async (t) => {
 
 test('comments of the last valid text are restored after a broken edit', async (t) => {
   const { store, home, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 } // mine'), { PORT: 1 });
-  await writeFile(configFile(home), '{ "PORT": ');
+  await writeFile(configFile(home, {}), '{ "PORT": ');
   await until(() => log.length > 0);
   await store.replace({ PORT: 2 });
   t.is(await textOf(home), '{ "PORT": 2 } // mine');
@@ -189,28 +189,28 @@ test('old temporary files are removed, others are not', async (t) => {
 });
 
 const edits: readonly (readonly [title: string, edit: (home: string, text: string) => Promise<void>])[] = [
-  ['written in place', (home, text) => writeFile(configFile(home), text)],
+  ['written in place', (home, text) => writeFile(configFile(home, {}), text)],
   [
     'put in its place by a rename',
     async (home, text) => {
       await writeFile(join(home, '.config.json.swp'), text);
-      await rename(join(home, '.config.json.swp'), configFile(home));
+      await rename(join(home, '.config.json.swp'), configFile(home, {}));
     },
   ],
   [
     'moved away, written anew, the old one removed',
     async (home, text) => {
-      await rename(configFile(home), join(home, 'config.json~'));
-      await writeFile(configFile(home), text);
+      await rename(configFile(home, {}), join(home, 'config.json~'));
+      await writeFile(configFile(home, {}), text);
       await rm(join(home, 'config.json~'));
     },
   ],
   [
     'written in pieces',
     async (home, text) => {
-      await writeFile(configFile(home), '');
-      await writeFile(configFile(home), text.slice(0, 5));
-      await writeFile(configFile(home), text);
+      await writeFile(configFile(home, {}), '');
+      await writeFile(configFile(home, {}), text.slice(0, 5));
+      await writeFile(configFile(home, {}), text);
     },
   ],
 ];
@@ -221,7 +221,7 @@ for (const [title, edit] of edits) {
     for (const PORT of [2, 3]) {
       await edit(home, `{ "PORT": ${PORT} } // mine`);
       await until(() => applied.at(-1)?.port === PORT);
-      t.deepEqual(store.written, { PORT });
+      t.deepEqual(store.source, { PORT });
     }
     t.is(applied.length, 2);
     t.deepEqual(await store.listBackups(), []);
@@ -237,23 +237,23 @@ const wrongEdits = [
 for (const [title, text, message] of wrongEdits) {
   test(`an edit is reported and not applied: ${title}`, async (t) => {
     const { store, home, applied, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
-    await writeFile(configFile(home), text);
+    await writeFile(configFile(home, {}), text);
     await until(() => log.some((line) => line.startsWith('error: ') && line.includes(message)));
-    t.deepEqual(store.written, { PORT: 1 });
+    t.deepEqual(store.source, { PORT: 1 });
     t.deepEqual(applied, []);
     t.is(await textOf(home), text, 'the edit is still there to be mended');
-    await writeFile(configFile(home), '{ "PORT": 7 }');
+    await writeFile(configFile(home, {}), '{ "PORT": 7 }');
     await until(() => applied.at(-1)?.port === 7);
   });
 }
 
 test('a removed file is reported once, and created again by the next change', async (t) => {
   const { store, home, applied, log } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
-  await rm(configFile(home));
+  await rm(configFile(home, {}));
   await until(() => log.length > 0);
   await store.reload();
   t.deepEqual(log, ['warn: config.json was removed; the running configuration stays in use']);
-  t.deepEqual(store.written, { PORT: 1 });
+  t.deepEqual(store.source, { PORT: 1 });
   await store.replace({ PORT: 2 });
   t.is(await textOf(home), '{\n  "PORT": 2\n}\n');
   t.is(applied.length, 1);
@@ -262,7 +262,7 @@ test('a removed file is reported once, and created again by the next change', as
 test('the target of a link is watched too', async (t) => {
   const home = temporaryHome(t);
   const target = join(temporaryHome(t, '{ "PORT": 1 }'), 'config.json');
-  await symlink(target, configFile(home));
+  await symlink(target, configFile(home, {}));
   const { applied } = await openStore(t, home, { PORT: 1 });
   await new Promise((resolve) => setTimeout(resolve, 300));
   await writeFile(target, '{ "PORT": 2 }');
@@ -270,11 +270,61 @@ test('the target of a link is watched too', async (t) => {
   t.is(applied.length, 1);
 });
 
+/** Replaces a mounted configuration as Kubernetes does: a new folder, then the link to it, then the old folder goes. */
+const swap = async (mount: string, count: number): Promise<void> => {
+  const folder = join(mount, `..2026_${count}`);
+  await mkdir(folder);
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ PORT: count }));
+  await symlink(`..2026_${count}`, join(mount, '..data_tmp'));
+  await rename(join(mount, '..data_tmp'), join(mount, '..data'));
+  await rm(join(mount, `..2026_${count - 1}`), { recursive: true, force: true });
+};
+
+test('a mounted ConfigMap is taken up every time', async (t) => {
+  const mount = temporaryHome(t);
+  await swap(mount, 1);
+  const file = join(mount, 'config.json');
+  await symlink('..data/config.json', file);
+  const env = { SWITCHYARD_CONFIG: file };
+  const never = 2 ** 31 - 1;
+  const { store, applied } = await openStore(t, temporaryHome(t), { PORT: 0 }, { env, lookMs: never });
+  for (let count = 1; count <= 5; count += 1) {
+    if (count > 1) await swap(mount, count);
+    await until(() => store.config.port === count);
+  }
+  t.deepEqual(
+    applied.map(({ port }) => port),
+    [1, 2, 3, 4, 5],
+  );
+});
+
+test('a change that no watcher sees is found by looking, and an invalid one is reported once', async (t) => {
+  const root = temporaryHome(t);
+  const use = async (name: string, text: string) => {
+    await mkdir(join(root, name));
+    await writeFile(join(root, name, 'config.json'), text);
+    await symlink(name, join(root, 'next'));
+    await rename(join(root, 'next'), join(root, 'current'));
+  };
+  await use('one', '{ "PORT": 1 }');
+  const env = { SWITCHYARD_CONFIG: join(root, 'current', 'config.json') };
+  const { applied, log } = await openStore(t, temporaryHome(t), { PORT: 1 }, { env, lookMs: 5 });
+  await use('two', '{ "PORT": "x" }');
+  await until(() => log.length > 0);
+  await use('three', '{ "PORT": 3 }');
+  await until(() => applied.length > 0);
+  t.deepEqual(
+    applied.map(({ port }) => port),
+    [3],
+  );
+  t.is(log.filter((line) => line.startsWith('error: ')).length, 1);
+});
+
 test('own writes, comment changes and other files in the folder have no effect', async (t) => {
   const { store, home, applied } = await openStore(t, temporaryHome(t, '{ "PORT": 1 }'), { PORT: 1 });
   await store.replace({ PORT: 2 });
   await new Promise((resolve) => setTimeout(resolve, 300));
-  await writeFile(configFile(home), '{ "PORT": 2 } // mine');
+  await writeFile(configFile(home, {}), '{ "PORT": 2 } // mine');
   await writeFile(join(home, 'app.log'), '{}');
   await new Promise((resolve) => setTimeout(resolve, 300));
   t.is(applied.length, 1);

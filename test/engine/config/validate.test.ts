@@ -62,9 +62,12 @@ test('an empty configuration is complete', (t) => {
     port: 3456,
     workers: 1,
     apiKey: undefined,
+    clients: undefined,
     log: true,
     logLevel: 'info',
     allowedHosts: [],
+    proxies: [],
+    keepAlive: true,
     chatStrict: true,
     limits: {
       bodyBytes: 33_554_432,
@@ -86,6 +89,7 @@ test('an empty configuration is complete', (t) => {
       idleMs: 120_000,
       queueMs: 30_000,
       stageMs: 30_000,
+      leaveMs: 0,
       drainMs: 30_000,
     },
     retry: { attempts: 2, budget: 0.2, floor: 3, baseMs: 500, maxMs: 8_000, waitMs: 10_000 },
@@ -109,9 +113,12 @@ test('every field is read', (t) => {
     PORT: 0,
     WORKERS: 3,
     APIKEY: '$KEY',
+    CLIENTS: [{ name: 'team', key: `sha256:${'A'.repeat(64)}`, models: ['p,* '], routes: ['think'] }],
     LOG: false,
     LOG_LEVEL: 'warn',
     ALLOWED_HOSTS: ['gw.example', ' ', '$NONE'],
+    PROXIES: [' 10.0.0.0/8', '$NONE', '::1'],
+    KEEP_ALIVE: false,
     CHAT_STRICT: false,
     LIMITS: {
       bodyBytes: 1000,
@@ -147,9 +154,12 @@ test('every field is read', (t) => {
       port: 0,
       workers: 3,
       apiKey: 's3cret',
+      clients: [{ name: 'team', keyHash: 'a'.repeat(64), models: ['p,*'], routes: ['think'], limits: {} }],
       log: false,
       logLevel: 'warn',
       allowedHosts: ['gw.example'],
+      proxies: ['10.0.0.0/8', '::1'],
+      keepAlive: false,
       chatStrict: false,
       limits: {
         bodyBytes: 1000,
@@ -165,7 +175,7 @@ test('every field is read', (t) => {
         replyBytes: 9,
         decompressedReplyBytes: 10,
       },
-      timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, queueMs: 9, stageMs: 7, drainMs: 0 },
+      timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 5, queueMs: 9, stageMs: 7, leaveMs: 0, drainMs: 0 },
       retry: { attempts: 1, budget: 0.5, floor: 0, baseMs: 1, maxMs: 2, waitMs: 3 },
       breaker: { faults: 2, openMs: 4 },
       keys: { limitedMs: 5, refusedMs: 6 },
@@ -289,6 +299,11 @@ const withRouter = (Router: JsonObject): JsonObject => ({ Providers: [p, q], Rou
 
 const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
   ['a port that is too high', { PORT: 65536 }, ['PORT must be <= 65535']],
+  [
+    'proxies that are no addresses',
+    { PROXIES: ['10.0.0.0/8', 'proxy.lan', '10.0.0.0/33', 'fe80::1%eth0', '::/129', '10.0.0.1/'] },
+    [1, 2, 3, 4, 5].map((at) => `PROXIES[${at}] must be an IP address, or a network such as 10.0.0.0/8`),
+  ],
   ['a port that is no number', { PORT: 'x' }, ['PORT must be integer']],
   [
     'an unknown level',

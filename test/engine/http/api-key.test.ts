@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import test from 'ava';
-import { keyCheck } from '../../../engine/http/api-key.ts';
+import { type KeySettings, keyCheck } from '../../../engine/http/access.ts';
 
 const cases = [
   ['bearer', { authorization: 'Bearer sécret' }, true],
@@ -19,11 +20,38 @@ const cases = [
   ['repeated', { authorization: 'Bearer sécret, Bearer sécret' }, false],
 ] as const;
 
+const ownerOf = (settings: KeySettings, headers: object): string | undefined => {
+  const owner = keyCheck(settings)(Object.entries(headers).flat());
+  return owner?.type === 'client' ? owner.name : owner?.type;
+};
+
 for (const [title, headers, passes] of cases) {
-  test(`S16 key: ${title}`, (t) => t.is(keyCheck('sécret')(Object.entries(headers).flat()), passes));
+  test(`S16 key: ${title}`, (t) => t.is(ownerOf({ apiKey: 'sécret' }, headers), passes ? 'administrator' : undefined));
+  test(`S16 a client's key: ${title}`, (t) => {
+    const clients = [
+      { name: 'one', keyHash: hash('sha256', 'sécret') },
+      { name: 'two', keyHash: hash('sha256', 'another') },
+    ];
+    t.is(ownerOf({ apiKey: 'admin', clients }, headers), passes ? 'one' : undefined);
+  });
 }
 
 test('without a key every request passes', (t) => {
-  t.true(keyCheck(undefined)([]));
-  t.true(keyCheck('')(['x-api-key', 'anything']));
+  t.is(ownerOf({}, {}), 'administrator');
+  t.is(ownerOf({ apiKey: '' }, { 'x-api-key': 'anything' }), 'administrator');
+});
+
+test('with clients and no APIKEY, a request without a key is told from one with a wrong key', (t) => {
+  const clients = [{ name: 'one', keyHash: hash('sha256', 'k') }];
+  t.is(ownerOf({ clients }, {}), 'keyless');
+  t.is(ownerOf({ clients }, { 'x-api-key': 'wrong' }), undefined);
+  t.is(ownerOf({ clients }, { 'x-api-key': '' }), undefined);
+  t.is(ownerOf({ clients }, { authorization: 'Bearer k' }), 'one');
+  t.is(ownerOf({ clients: [] }, { 'x-api-key': 'k' }), undefined);
+});
+
+test("of two keys the administrator's counts", (t) => {
+  const clients = [{ name: 'one', keyHash: hash('sha256', 'k') }];
+  t.is(ownerOf({ apiKey: 'a', clients }, { authorization: 'Bearer k', 'x-api-key': 'a' }), 'administrator');
+  t.is(ownerOf({ apiKey: 'a', clients }, { authorization: 'Bearer a', 'x-api-key': 'k' }), 'administrator');
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { addressText, headerValue, joinHeaders } from '../../../engine/http/request-head.ts';
+import { addressText, headerValue, joinHeaders } from '../../../engine/http/headers.ts';
 
 const addresses = [
   [[127, 0, 0, 1], '127.0.0.1'],

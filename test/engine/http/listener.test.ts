@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
-import test from 'ava';
-import { NEVER, Observable, of, throwError } from 'rxjs';
-import type { HttpRequest, ReplyPart } from '../../../engine/http/endpoint.ts';
+import { connect, createServer } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { NEVER, Observable, of, Subject, take, throwError } from 'rxjs';
+import type { HttpRequest, ReplyPart, WholeReply } from '../../../engine/http/endpoint.ts';
 import { listen } from '../../../engine/http/listener.ts';
 import { createRouter } from '../../../engine/http/router.ts';
 import type { RequestInfo, RequestOutcome } from '../../../engine/http/settings.ts';
@@ -218,49 +218,93 @@ test('routes, key and limits change at run time', async (t) => {
   t.deepEqual(statusesOf((await raw(listener.port, withKey)).text), [413]);
 });
 
-test('draining lets requests finish, rejects new ones except for open endpoints, and accepts no connection', async (t) => {
-  let release = () => {};
-  const slow = endpoint(
-    () =>
-      new Observable((subscriber) => {
-        release = () => {
-          subscriber.next(text('done'));
-          subscriber.complete();
-        };
-      }),
-  );
-  const listener = await serve(t, [
-    { method: 'GET', path: '/slow', endpoint: slow },
-    { method: 'GET', path: '/quick', endpoint: hello },
-    { method: 'GET', path: '/health', endpoint: openHello },
-  ]);
-  const slowAnswer = raw(listener.port, get('/slow'), 1000);
-  await until(() => listener.activeRequests === 1);
-  const { connect } = await import('node:net');
-  const open = connect(listener.port, '127.0.0.1');
-  await new Promise((resolve) => open.once('connect', resolve));
+/** A connection on which requests follow each other. */
+const openConnection = (t: ExecutionContext, port: number) => {
+  const socket = connect(port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
   let received = '';
-  open.on('data', (data) => {
+  socket.on('data', (data) => {
     received += data;
   });
+  return { socket, received: () => received };
+};
+
+const isRefused = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(false);
+    }).once('error', () => resolve(true));
+  });
+
+test('a leaving listener takes connections; a draining one serves those it has; each answer is the last of its own', async (t) => {
+  const done = new Subject<WholeReply>();
+  const listener = await serve(t, [
+    { method: 'GET', path: '/slow', endpoint: endpoint(() => done.pipe(take(1))) },
+    { method: 'GET', path: '/quick', endpoint: hello },
+  ]);
+  const slow = openConnection(t, listener.port);
+  slow.socket.write(get('/slow'));
+  await until(() => listener.activeRequests === 1);
+  const kept = openConnection(t, listener.port);
   // Answered once, so that the connection is sure to be accepted before draining.
-  open.write(get('/health'));
-  await until(() => received.includes('open'));
+  kept.socket.write(get('/quick'));
+  await until(() => statusesOf(kept.received()).length === 1);
+  t.is(headerOf(kept.received(), 'connection'), undefined);
+  listener.leave();
+  const late = await raw(listener.port, get('/quick'));
+  t.deepEqual(statusesOf(late.text), [200]);
+  t.is(headerOf(late.text, 'connection'), 'close');
   let drained = false;
   const draining = listener.drain().then(() => {
     drained = true;
   });
-  t.is((await raw(listener.port, get('/quick'))).text, '');
-  open.write(get('/health'));
-  await until(() => statusesOf(received).length === 2);
-  open.write(get('/quick'));
-  await until(() => open.closed || open.destroyed || open.readableEnded);
-  t.deepEqual(statusesOf(received), [200, 200, 503]);
+  await until(() => isRefused(listener.port));
+  kept.socket.write(get('/quick'));
+  await until(() => kept.socket.closed || kept.socket.readableEnded);
+  t.deepEqual(statusesOf(kept.received()), [200, 200]);
+  t.regex(kept.received(), /connection: close/i);
   t.false(drained);
-  release();
+  done.next(text('done'));
   await draining;
-  t.true((await slowAnswer).text.endsWith('done'));
+  await until(() => slow.received().endsWith('done'));
   t.is(listener.activeRequests, 0);
+});
+
+test('an interrupted request gets a fault, whatever it waits for', async (t) => {
+  const head: ReplyPart = { type: 'head', status: 200, headers: {} };
+  const listener = await serve(t, [
+    { method: 'GET', path: '/never', endpoint: endpoint(() => NEVER) },
+    { method: 'POST', path: '/body', endpoint: hello },
+    {
+      method: 'GET',
+      path: '/stream',
+      endpoint: endpoint(
+        (request) =>
+          new Observable((subscriber) => {
+            subscriber.next(head);
+            subscriber.next({ type: 'data', data: 'begun ' });
+            request.onInterrupted(({ kind }) => {
+              subscriber.next({ type: 'data', data: kind });
+              subscriber.complete();
+            });
+          }),
+      ),
+    },
+  ]);
+  const answers = [
+    get('/never'),
+    'POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf',
+    get('/stream'),
+  ].map((request) => raw(listener.port, request, 2000));
+  await until(() => listener.activeRequests === 3);
+  await listener.interrupt();
+  listener.close();
+  const [never, body, stream] = await Promise.all(answers);
+  t.deepEqual(statusesOf(never?.text ?? ''), [503]);
+  t.deepEqual(statusesOf(body?.text ?? ''), [503]);
+  t.regex(stream?.text ?? '', /begun [\s\S]*unavailable[\s\S]*\r\n0\r\n\r\n$/);
+  await t.notThrowsAsync(listener.interrupt(), 'none is active');
 });
 
 test('draining an idle listener is done at once', async (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { originGuard } from '../../../engine/http/origin-guard.ts';
+import { originGuard } from '../../../engine/http/access.ts';
 
 const local = originGuard({ host: '127.0.0.1', allowedHosts: [] });
 const listed = originGuard({

@@ -276,9 +276,15 @@ test.serial('S12 a body that arrives too slowly gets 408, a steady one is awaite
   const send = (bytesEach: number): Promise<string> =>
     new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
+      let left = 1000;
       const socket = connect(port, '127.0.0.1', () => {
         socket.write(head);
-        timer = setInterval(() => socket.write('x'.repeat(bytesEach)), 20);
+        // No more than the head says: that would be a request of its own.
+        timer = setInterval(() => {
+          const bytes = Math.min(bytesEach, left);
+          left -= bytes;
+          socket.write('x'.repeat(bytes));
+        }, 20);
       });
       let received = '';
       socket.on('data', (data) => {

@@ -60,7 +60,7 @@ const oneAnswer: readonly (readonly [string, Observable<ReplyPart>, number, stri
   ['no content', of({ type: 'whole', status: 204, headers: {}, body: '' }), 204, ''],
 ];
 for (const [title, parts, status, kind] of oneAnswer) {
-  test(`${title}: one answer, ${status}, and the connection goes on`, async (t) => {
+  test(`${title}: one answer, ${status}, and the connection stays open`, async (t) => {
     const { port } = await serve(t, answered(parts));
     const { text, closed } = await raw(port, asked + asked);
     t.deepEqual(statusesOf(text), [status, status]);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { framingFault } from '../../../engine/http/request-head.ts';
+import { framingFault } from '../../../engine/http/headers.ts';
 
 const length = (value: string) => ['content-length', value] as const;
 const coding = (value: string) => ['transfer-encoding', value] as const;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { requestId } from '../../../engine/http/request-id.ts';
+import { requestId } from '../../../engine/http/headers.ts';
 
 for (const given of ['a', 'req-1_2.3:4/5', '~'.repeat(128)]) {
   test(`${given.slice(0, 20)} is taken over`, (t) => t.is(requestId(given), given));

@@ -5,8 +5,12 @@ import { concat, map, type Observable, of, Subject, take, timer } from 'rxjs';
 import { freePort } from '../../../engine/http/bind.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { Listener, PortSharing } from '../../../engine/http/listener.ts';
+import { createRouter } from '../../../engine/http/router.ts';
 import { until } from '../../support/until.ts';
-import { endpoint, headerOf, raw, serve, statusesOf, text } from './rig.ts';
+import { endpoint, headerOf, plainWording, raw, serve, statusesOf, text } from './rig.ts';
+
+/** Over `node:http`, a port is shared between worker processes alone, which service/workers/restart.test.ts covers. */
+const testShared = process.env.SWITCHYARD_HTTP === 'node' ? test.skip : test;
 
 const head: ReplyPart = { type: 'head', status: 200, headers: { 'content-type': 'text/plain' } };
 const data = (text: string): ReplyPart => ({ type: 'data', data: text });
@@ -56,7 +60,7 @@ const get = (port: number, path: string, agent: Agent | false = false): Promise<
       .end();
   });
 
-test('a port is shared only within a group', async (t) => {
+testShared('uWebSockets.js: a port is shared only within a group', async (t) => {
   const port = await freePort('127.0.0.1');
   const first = await open(t, 'first', port, {});
   const second = await open(t, 'second', port, { addresses: first.addresses });
@@ -83,39 +87,42 @@ test('an exclusive listener does not share its port', async (t) => {
   await t.throwsAsync(open(t, 'other', taken, {}), { message: /is in use/ });
 });
 
-test('a port that the system chose can be shared', async (t) => {
+testShared('uWebSockets.js: a port that the system chose can be shared', async (t) => {
   const first = await open(t, 'first', 0, {});
   t.true(first.port > 0);
   t.is((await open(t, 'second', first.port, { addresses: first.addresses })).port, first.port);
 });
 
-test('a retiring listener accepts no new connection, finishes its streams, and serves open connections once more', async (t) => {
-  const secondPiece = new Subject<void>();
-  const first = await open(t, 'first', 0, {}, secondPiece);
-  const { port } = first;
-  const agent = new Agent({ keepAlive: true });
-  t.teardown(() => agent.destroy());
-  t.is((await get(port, '/who', agent)).text, 'first');
-  const slow = get(port, '/slow');
-  await until(() => secondPiece.observed);
-  await open(t, 'second', port, { addresses: first.addresses });
-  let retired = false;
-  const retiring = first.retire().then(() => {
-    retired = true;
-  });
-  // The system may still give connections to the first for a moment; one that goes on taking them never lets this end.
-  let inRow = 0;
-  await until(async () => {
-    inRow = (await get(port, '/who')).text === 'second' ? inRow + 1 : 0;
-    return inRow === 20;
-  });
-  t.false(retired, 'a stream is at work, and a connection is kept');
-  secondPiece.next();
-  t.is((await slow).text, 'one two');
-  t.deepEqual(await get(port, '/who', agent), { text: 'first', connection: 'close' });
-  await retiring;
-  t.is((await get(port, '/who', agent)).text, 'second', 'the connection is a new one');
-});
+testShared(
+  'uWebSockets.js: a retiring listener accepts no new connection, finishes its streams, and serves open connections once more',
+  async (t) => {
+    const secondPiece = new Subject<void>();
+    const first = await open(t, 'first', 0, {}, secondPiece);
+    const { port } = first;
+    const agent = new Agent({ keepAlive: true });
+    t.teardown(() => agent.destroy());
+    t.is((await get(port, '/who', agent)).text, 'first');
+    const slow = get(port, '/slow');
+    await until(() => secondPiece.observed);
+    await open(t, 'second', port, { addresses: first.addresses });
+    let retired = false;
+    const retiring = first.retire().then(() => {
+      retired = true;
+    });
+    // The system may still give connections to the first for a moment; one that goes on taking them never lets this end.
+    let inRow = 0;
+    await until(async () => {
+      inRow = (await get(port, '/who')).text === 'second' ? inRow + 1 : 0;
+      return inRow === 20;
+    });
+    t.false(retired, 'a stream is at work, and a connection is kept');
+    secondPiece.next();
+    t.is((await slow).text, 'one two');
+    t.deepEqual(await get(port, '/who', agent), { text: 'first', connection: 'close' });
+    await retiring;
+    t.is((await get(port, '/who', agent)).text, 'second', 'the connection is a new one');
+  },
+);
 
 test('responses of every kind are marked as the last of their connection, and are complete', async (t) => {
   for (const path of ['/who', '/slow', '/large', '/nothing']) {
@@ -132,6 +139,16 @@ test('responses of every kind are marked as the last of their connection, and ar
     await retiring;
     agent.destroy();
   }
+});
+
+test('without kept connections, each answer is the last of its own, until that is changed', async (t) => {
+  const listener = await serve(t, rows('x'), { keepAlive: false });
+  const { port } = listener;
+  const agent = new Agent({ keepAlive: true });
+  t.teardown(() => agent.destroy());
+  for (const path of ['/who', '/slow', '/large', '/nothing']) t.is((await get(port, path, agent)).connection, 'close');
+  listener.update({ router: createRouter(rows('x'), plainWording), guard: { host: '127.0.0.1', allowedHosts: [] } });
+  t.not((await get(port, '/who', agent)).connection, 'close');
 });
 
 test('a listener that does not retire leaves connections open', async (t) => {

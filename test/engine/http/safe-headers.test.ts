@@ -1,5 +1,5 @@
 import test from 'ava';
-import { safeHeaders } from '../../../engine/http/safe-headers.ts';
+import { safeHeaders } from '../../../engine/http/headers.ts';
 
 const values = [
   ['plain', 'plain'],

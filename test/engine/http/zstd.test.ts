@@ -61,6 +61,19 @@ test('unzstd rejects truncated data, and data that is not zstd', (t) => {
   t.throws(() => unzstd(skippable.subarray(0, 9), 1000));
 });
 
+for (const [flag, dictionary] of [
+  [1, [7]],
+  [2, [7, 0]],
+  [3, [7, 0, 0, 0]],
+] as const) {
+  test(`a frame with a dictionary's number in ${dictionary.length} bytes has its size`, (t) => {
+    const data = frame([flag, 0, ...dictionary], last);
+    t.deepEqual(zstdFrames(data), [
+      { from: 0, to: data.length, contentBytes: undefined, windowBytes: 1024, blocks: 1 },
+    ]);
+  });
+}
+
 test('frames have their sizes', (t) => {
   const data = Buffer.concat([skippable, sized, zeros]);
   t.deepEqual(zstdFrames(data), [

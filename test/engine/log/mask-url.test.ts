@@ -1,6 +1,5 @@
 import test from 'ava';
-import { textMask } from '../../../engine/log/mask-text.ts';
-import { maskUrl } from '../../../engine/log/mask-url.ts';
+import { maskUrl, textMask } from '../../../engine/log/mask-text.ts';
 
 const none: readonly string[] = [];
 const mask = textMask(() => none);

@@ -65,7 +65,7 @@ test('files roll by time as well', async (t) => {
   t.true(files.length >= 2);
 });
 
-test('a file truncated in place goes on from its start, without a hole', async (t) => {
+test('a file truncated in place continues from its start, without a hole', async (t) => {
   const home = temporaryHome(t);
   const stream = await open(t, new RollingFile(serverLogPolicy(home)));
   await write(stream, 'before\n');
@@ -75,7 +75,7 @@ test('a file truncated in place goes on from its start, without a hole', async (
   t.is(readFileSync(path, 'utf8'), 'after\n');
 });
 
-test('a restart on the same day goes on with the same file and counts its size', async (t) => {
+test('a restart on the same day continues the same file and counts its size', async (t) => {
   const home = temporaryHome(t);
   await close(await open(t, new RollingFile(serverLogPolicy(home))));
   const [path = ''] = serverFiles(home);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isSecretName } from '../../../engine/log/mask-url.ts';
+import { isSecretName } from '../../../engine/log/mask-text.ts';
 
 const secret = [
   ...['authorization', 'Authorization', 'Proxy-Authorization', 'x-api-key', 'X-API-KEY', 'api-key', 'apiKey', 'APIKEY'],

@@ -2,8 +2,8 @@ import test, { type ExecutionContext } from 'ava';
 import { lastValueFrom, toArray } from 'rxjs';
 import { Backpressure } from '../../../engine/backpressure.ts';
 import { newExchange } from '../../../engine/exchange.ts';
+import type { Usage } from '../../../engine/model/event.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
-import type { Usage } from '../../../engine/model/usage.ts';
 import { playRecording } from '../../../engine/observe/history/replay.ts';
 import { Observers } from '../../../engine/observer.ts';
 import { upTo } from '../../../engine/operators/inspect-passthrough.ts';
@@ -31,7 +31,7 @@ test('an answer within the bound is read along to its end', (t) => {
   t.deepEqual(read(6, ['abc', 'def']), ['abc', 'def', 'end']);
 });
 
-test('an answer beyond the bound is let go: neither its rest nor its end is read', (t) => {
+test('inspection stops beyond the bound: neither the rest nor the end is read', (t) => {
   t.deepEqual(read(6, ['abc', 'defg', 'h', '']), ['abc']);
 });
 

@@ -80,10 +80,10 @@ test('in a long silence each fourth keep-alive is an event, once the answer has 
 
   const record =
     'event: response.created\ndata: {"type":"response.created","sequence_number":0,"response":{"id":"r"}}\n\n';
-  const relayed = exchange(true, responsesClient);
+  const passing = exchange(true, responsesClient);
   const bytes = Buffer.from(record);
-  Object.assign(relayed.progress, { opened: true, begun: true, relayed: { first: bytes, last: bytes } });
-  t.deepEqual(brief(await beats(relayed))[3], record.replaceAll('created', 'in_progress'));
+  Object.assign(passing.progress, { opened: true, begun: true, passed: { first: bytes, last: bytes } });
+  t.deepEqual(brief(await beats(passing))[3], record.replaceAll('created', 'in_progress'));
 
   const silent = exchange(true, responsesClient);
   silent.progress.opened = true;

@@ -1,6 +1,5 @@
 import test from 'ava';
-import type { ModelEvent } from '../../../engine/model/event.ts';
-import type { Usage } from '../../../engine/model/usage.ts';
+import type { ModelEvent, Usage } from '../../../engine/model/event.ts';
 import { type AnswerIds, normalizeEvents } from '../../../engine/operators/read-events.ts';
 
 const call = (index: number, id: string): ModelEvent => ({
@@ -41,7 +40,7 @@ test('S5 an answer ends in calls only when it has some', (t) => {
   t.like(mended([call(0, 'a')], [stop()]).flat(), [call(0, 'a'), { finish: 'tool-call' }]);
 });
 
-test('U1 what is no count of tokens is left out, the rest stays', (t) => {
+test('U1 invalid token counts are omitted, the rest stays', (t) => {
   const usage = { input: 1e308, output: 5, cacheRead: -1, reasoning: 1.5 };
   t.deepEqual(mended([call(0, 'a'), stop(usage)]).flat()[1], stop({ output: 5 }));
   const good = stop({ input: 1, output: 0 });

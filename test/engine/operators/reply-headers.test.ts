@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Loss } from '../../../engine/model/loss.ts';
-import { lossHeader } from '../../../engine/operators/reply-headers.ts';
+import { lossHeader } from '../../../engine/operators/write-reply.ts';
 
 const dropped = (path: string): Loss => ({ path, outcome: 'dropped', step: 's' });
 const approximated = (path: string): Loss => ({ path, outcome: 'approximated', step: 's' });

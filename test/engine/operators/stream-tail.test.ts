@@ -40,7 +40,7 @@ test('of a long stream of short records little more is kept than is asked for', 
   t.true(tail.bytes.length >= 1000 && tail.bytes.length <= 8_192, String(tail.bytes.length));
 });
 
-test('a record that is too long is told of while it is there, and not kept', (t) => {
+test('a record that is too long is reported while it passes, and not kept', (t) => {
   const seen: string[] = [];
   const tail = new StreamTail(10, 10_000, ({ bytes }) => seen.push(bytes.toString()));
   tail.add(Buffer.from('data: a\n\n'));

@@ -55,12 +55,12 @@ const settle = (request: ModelRequest, memory: SignatureCache = createSignatureC
 };
 
 const drops: readonly (readonly [title: string, part: Part, left: readonly Part[], path: string])[] = [
-  ['thinking', thinking({ mint: 'other' }), [], 'messages[1].content[0]'],
-  ['redacted thinking', redacted({ mint: 'other' }), [], 'messages[1].content[0]'],
-  ['a call’s payload', call({ mint: 'other' }), [call()], 'messages[1].content[1].signature'],
+  ['thinking', thinking({ issuer: 'other' }), [], 'messages[1].content[0]'],
+  ['redacted thinking', redacted({ issuer: 'other' }), [], 'messages[1].content[0]'],
+  ['a call’s payload', call({ issuer: 'other' }), [call()], 'messages[1].content[1].signature'],
 ];
 for (const [title, part, left, path] of drops) {
-  test(`what another provider minted is left out: ${title}`, (t) => {
+  test(`reasoning that another provider issued is removed: ${title}`, (t) => {
     const { parts, losses, verbatim } = settle(conversation([part, text]));
     t.deepEqual(parts, [...left, text]);
     t.deepEqual(losses, [path]);
@@ -69,10 +69,10 @@ for (const [title, part, left, path] of drops) {
 }
 
 const stays: readonly (readonly [title: string, part: Part, verbatim: boolean])[] = [
-  ['its own, from a carrier', thinking({ mint: 'mine' }), false],
-  ['its own wire’s, of which nobody knows the mint', thinking({}), true],
+  ['its own, from a carrier', thinking({ issuer: 'mine' }), false],
+  ['its own format’s, from an unknown issuer', thinking({}), true],
   ['another wire’s, which the encoder leaves out', thinking({ format: 'responses' }), false],
-  ['reasoning that never had a payload', thinking({ data: '', mint: 'other' }), false],
+  ['reasoning that never had a payload', thinking({ data: '', issuer: 'other' }), false],
   ['reasoning without any signature', thinking(), true],
 ];
 for (const [title, part, verbatim] of stays) {
@@ -85,13 +85,13 @@ for (const [title, part, verbatim] of stays) {
   });
 }
 
-for (const [mint, kept] of [
+for (const [issuer, kept] of [
   ['mine', true],
   ['other', false],
 ] as const) {
-  test(`a payload that the client brings as it is: the memory knows it is ${mint}’s`, (t) => {
+  test(`an unpacked payload that the cache knows as ${issuer}’s`, (t) => {
     const memory = createSignatureCache();
-    memory.noteMint(signature({ mint }));
+    memory.noteIssuer(signature({ issuer }));
     const { parts, verbatim } = settle(conversation([thinking({}), call()]), memory);
     t.deepEqual(parts, kept ? [thinking({}), call()] : [call()]);
     t.is(verbatim, kept);
@@ -100,10 +100,10 @@ for (const [mint, kept] of [
 
 const remembered: CallSignatures = {
   provider: 'mine',
-  thinking: [{ type: 'thinking', text: 'kept', signature: signature({ mint: 'mine' }) }],
-  signature: signature({ mint: 'mine' }),
+  thinking: [{ type: 'thinking', text: 'kept', signature: signature({ issuer: 'mine' }) }],
+  signature: signature({ issuer: 'mine' }),
 };
-const restored: readonly Part[] = [...remembered.thinking, text, call({ mint: 'mine' })];
+const restored: readonly Part[] = [...remembered.thinking, text, call({ issuer: 'mine' })];
 
 const knowing = (over: Partial<CallSignatures> = {}, first = 'go'): SignatureCache => {
   const memory = createSignatureCache();
@@ -112,7 +112,7 @@ const knowing = (over: Partial<CallSignatures> = {}, first = 'go'): SignatureCac
   return memory;
 };
 
-const signed: Part = { ...call(), signature: signature({ mint: 'mine' }) };
+const signed: Part = { ...call(), signature: signature({ issuer: 'mine' }) };
 
 const recalls: readonly (readonly [
   title: string,

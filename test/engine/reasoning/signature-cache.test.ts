@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type CallSignatures, createSignatureCache } from '../../../engine/reasoning/signature-cache.ts';
 
-const bounds = { calls: 3, callBytes: 10_000, mints: 2 };
+const bounds = { calls: 3, callBytes: 10_000, issuers: 2 };
 
 const thought = (length: number): CallSignatures => ({
   provider: 'a',
@@ -40,31 +40,31 @@ const payload = 'EqQBCgIYAhIMvendor==';
 
 test('a payload is recognized by its bytes, for any client', (t) => {
   const memory = createSignatureCache(bounds);
-  memory.noteMint({ format: 'messages', data: payload, mint: 'a' });
-  t.is(memory.mintOf({ format: 'messages', data: payload }), 'a');
-  t.is(memory.mintOf({ format: 'messages', data: `${payload}x` }), undefined);
+  memory.noteIssuer({ format: 'messages', data: payload, issuer: 'a' });
+  t.is(memory.issuerOf({ format: 'messages', data: payload }), 'a');
+  t.is(memory.issuerOf({ format: 'messages', data: `${payload}x` }), undefined);
 });
 
 test('a payload inside an entry is recognized in any member order', (t) => {
   const memory = createSignatureCache(bounds);
   const entry = { type: 'reasoning.text', signature: payload, index: 0 };
-  memory.noteMint({ format: 'chat', data: JSON.stringify(entry), mint: 'a' });
-  t.is(memory.mintOf({ format: 'chat', data: JSON.stringify({ signature: payload, type: 'reasoning.text' }) }), 'a');
+  memory.noteIssuer({ format: 'chat', data: JSON.stringify(entry), issuer: 'a' });
+  t.is(memory.issuerOf({ format: 'chat', data: JSON.stringify({ signature: payload, type: 'reasoning.text' }) }), 'a');
 });
 
 test('an entry without a payload has no issuer', (t) => {
   const memory = createSignatureCache(bounds);
   const data = JSON.stringify({ type: 'reasoning.text', format: 'made-up-responses-v1', index: 0 });
-  memory.noteMint({ format: 'chat', data, mint: 'a' });
-  t.is(memory.mintOf({ format: 'chat', data }), undefined);
+  memory.noteIssuer({ format: 'chat', data, issuer: 'a' });
+  t.is(memory.issuerOf({ format: 'chat', data }), undefined);
 });
 
-test('mints are bounded', (t) => {
+test('issuers are bounded', (t) => {
   const memory = createSignatureCache(bounds);
   const data = [1, 2, 3].map((count) => `${payload}${count}`);
-  for (const one of data) memory.noteMint({ format: 'messages', data: one, mint: 'a' });
+  for (const one of data) memory.noteIssuer({ format: 'messages', data: one, issuer: 'a' });
   t.deepEqual(
-    data.map((one) => memory.mintOf({ format: 'messages', data: one })),
+    data.map((one) => memory.issuerOf({ format: 'messages', data: one })),
     [undefined, 'a', 'a'],
   );
 });

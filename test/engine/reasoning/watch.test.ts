@@ -35,7 +35,7 @@ const call = (index: number, id: string, payload?: string): ModelEvent[] => [
   },
   { type: 'block-stop', index },
 ];
-const marked = { format: 'messages', data, mint: 'mine' };
+const marked = { format: 'messages', data, issuer: 'mine' };
 
 test('a batch without payloads stays the very same', (t) => {
   const batch: readonly ModelEvent[] = [start, ...thinking(0, 'hm'), ...call(1, 'c'), stop];
@@ -52,8 +52,8 @@ test('payloads are marked with the provider, all else stays as it was', (t) => {
   const read = watching(createSignatureCache()).read(batch);
   const expected = JSON.parse(
     JSON.stringify(batch)
-      .replaceAll('"format":"messages",', '"format":"messages","mint":"mine",')
-      .replaceAll('"format":"gemini",', '"format":"gemini","mint":"mine",'),
+      .replaceAll('"format":"messages",', '"format":"messages","issuer":"mine",')
+      .replaceAll('"format":"gemini",', '"format":"gemini","issuer":"mine",'),
   );
   t.deepEqual(JSON.parse(JSON.stringify(read)), expected);
 });
@@ -80,7 +80,7 @@ test('each call keeps the reasoning since the one before', (t) => {
   t.deepEqual(memory.call(key('c2')), {
     provider: 'mine',
     thinking: [],
-    signature: { format: 'gemini', data, mint: 'mine' },
+    signature: { format: 'gemini', data, issuer: 'mine' },
   });
   t.deepEqual(memory.call(key('c3'))?.thinking, [{ type: 'thinking', text: 'two' }]);
 });
@@ -97,13 +97,13 @@ for (const [title, events] of [
   });
 }
 
-for (const [client, mint] of [
+for (const [client, issuer] of [
   ['messages', 'mine'],
   ['chat', undefined],
 ] as const) {
-  test(`who minted a payload is kept where the client gets it as it is: ${client}`, (t) => {
+  test(`the issuer of a payload is cached if the client gets it unpacked: ${client}`, (t) => {
     const memory = createSignatureCache();
     watching(memory, client).read(thinking(0, 'hm', data));
-    t.is(memory.mintOf({ format: 'messages', data }), mint);
+    t.is(memory.issuerOf({ format: 'messages', data }), issuer);
   });
 }

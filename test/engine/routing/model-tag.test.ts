@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { TextPart } from '../../../engine/model/request.ts';
-import { takeModelTag } from '../../../engine/routing/model-tag.ts';
+import { takeModelTag } from '../../../engine/routing/model-names.ts';
 import { plainRequest } from '../../support/context.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 
@@ -44,7 +44,7 @@ for (const text of none) {
   });
 }
 
-test('a tag in the conversation is no tag', (t) => {
+test('a tag outside the system prompt is ignored', (t) => {
   const request = {
     ...plainRequest,
     turns: [{ role: 'user', parts: [{ type: 'text', text: own('p,m') }] } as const],
@@ -63,6 +63,11 @@ test('the mark of a text that goes passes to the one before', (t) => {
   const { at, request: left } = takeModelTag(request);
   t.is(at, 'system[1]');
   t.deepEqual(left.system, [{ type: 'text', text: 'a', at: 'system[0]', cache: { ttl: '1h' } }]);
+});
+
+test('the mark of a text that goes is dropped where no text is before it', (t) => {
+  const system = [{ type: 'text', text: own('p,m'), at: 'system[0]', cache: { ttl: '1h' } }] as const;
+  t.deepEqual(takeModelTag({ ...plainRequest, system }).request.system, []);
 });
 
 test('a long text full of half tags costs linear time', (t) => {

@@ -128,7 +128,7 @@ test('a long request', (t) => {
   t.is(bound.tokens, undefined, 'a bound is no count');
 });
 
-test('a request that is not long goes on to the other rules, and the count is told', (t) => {
+test('a request that isn’t long continues to the other rules, with its count', (t) => {
   const resolution = resolve({ reasoning: thinking }, full, { tokens: 1000, by: 'count' });
   t.deepEqual([resolution.scenario, resolution.tokens], ['think', 1000]);
 });

@@ -10,12 +10,14 @@ const shown = (demo: boolean): string => {
     config: read.config,
     file: '/home/u/.switchyard/config.json',
     demo,
+    http: { server: 'node', reason: 'no build' },
   });
 };
 
 test('the banner names the web interface and the file to edit, with or without one', (t) => {
   for (const demo of [false, true]) {
     t.regex(shown(demo), /^ {2}web interface {2}http:\/\/127\.0\.0\.1:3456\/ui$/m);
+    t.regex(shown(demo), /^ {2}HTTP server {4}node:http \(no build\)$/m);
     t.regex(shown(demo), /^ {2}configuration {2}\/home\/u\/\.switchyard\/config\.json/m);
   }
   t.regex(shown(true), /config\.json \(not there yet/);

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { lastValueFrom, mergeMap, type Observable, timer, toArray } from 'rxjs';
-import { ContinueFilter } from '../../../engine/upstream/continue-filter.ts';
+import { ContinueFilter } from '../../../engine/upstream/connection.ts';
 import { until } from '../../support/until.ts';
 import { recordedAnswer, startUpstream } from '../../support/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
@@ -151,11 +151,18 @@ test('a redirect is an answer like any other', async (t) => {
 });
 
 test('each chunk is emitted separately, as soon as it is sent', async (t) => {
-  const upstream = await startUpstream(() => ({ pieces: ['a', 60, 'b', 60, 'c'] }));
+  let arrived = 0;
+  const pieces = async function* () {
+    for (const [index, piece] of ['a', 'b', 'c'].entries()) {
+      // Each is sent once the one before it has arrived.
+      await until(() => arrived === index);
+      yield piece;
+    }
+  };
+  const upstream = await startUpstream(() => ({ pieces: pieces() }));
   t.teardown(() => upstream.close());
   const { chunks, outcome } = start(testUpstreams(), callOf(upstream.url));
-  await until(() => chunks.length === 1);
-  await until(() => chunks.length === 2);
+  for (; arrived < 3; arrived += 1) await until(() => chunks.length > arrived);
   await outcome;
   t.deepEqual(
     chunks.map((chunk) => Buffer.from(chunk).toString()),

@@ -205,6 +205,15 @@ const cases: readonly (readonly [title: string, records: readonly SseRecord[], e
     '<f#c { } > <f#d {} > =tool-call',
   ],
   [
+    'no index: an id that comes late, without a name',
+    [
+      call({ function: { name: 'f', arguments: '{' } }),
+      call({ id: 'c', function: { arguments: '}' } }),
+      finish('stop'),
+    ],
+    '<f#c { } > =tool-call',
+  ],
+  [
     'all calls at index 0: a new id with a name is a new call',
     [begin(0, 'c', 'f', '{}'), begin(0, 'd', 'f', '{}'), finish('tool_calls')],
     '<f#c {} > <f#d {} > =tool-call',

@@ -71,7 +71,7 @@ test('codes that clients act upon stay as they are', (t) => {
   }
 });
 
-test('a broken relay ends in an error of its own', (t) => {
+test('a broken pass-through ends in the protocol’s own error', (t) => {
   const text = encodeBreak({ kind: 'upstream-cut', message: 'm' }, 'r');
   t.true(text.startsWith('\n\ndata: {"error":{"message":"m"'));
   t.true(text.endsWith('}}\n\n'));

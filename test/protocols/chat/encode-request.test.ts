@@ -354,7 +354,7 @@ for (const [title, turns, messages, losses = [], dialect = {}] of conversations)
   });
 }
 
-test('an answer begun by the client is marked where the vendor goes on with it, else a loss', (t) => {
+test('an answer prefix is marked where the vendor continues it, else a loss', (t) => {
   const turns = [user(text('Say it.')), assistant(text('I say'))];
   const begun = { role: 'assistant', content: 'I say' };
   const { body, losses } = encode({ turns });
@@ -775,7 +775,7 @@ for (const [title, request, expected, losses = [], dialect = {}] of fieldCases) 
   });
 }
 
-test('a reply that is relayed is asked for as the client did', (t) => {
+test('a reply that passes through is requested as the client did', (t) => {
   t.is(encode({ stream: true }, {}, true).body.stream_options, undefined);
   t.deepEqual(encode({ stream: true, streamUsage: true }, {}, true).body.stream_options, { include_usage: true });
 });

@@ -109,7 +109,7 @@ test('the usage comes only when the client asked, and only when there is one', (
   t.is(readChatStream(write(none)).usage, undefined);
 });
 
-test('the service tier is told', (t) => {
+test('the service tier is reported', (t) => {
   const events = [start, { type: 'message-stop', finish: 'end', usage: { serviceTier: 'flex' } }] as const;
   t.true(write(events).includes('"service_tier":"flex"'));
   readChatStream(write(events));

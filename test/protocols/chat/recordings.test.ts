@@ -94,7 +94,7 @@ for (const { name, bytes } of streams) {
         const chunks = edges.slice(1).map((to, index) => bytes.subarray(edges[index] ?? 0, to));
         return JSON.stringify(eventsOf(upstream.decodeStream, chunks)) === text;
       }),
-      { seed, numRuns: 15 },
+      { seed, numRuns: 6 },
     );
   });
 

@@ -1,8 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { ModelEvent } from '../../../engine/model/event.ts';
+import { type ModelEvent, promptTokens } from '../../../engine/model/event.ts';
 import { isJsonObject } from '../../../engine/model/json/json.ts';
-import { promptTokens } from '../../../engine/model/usage.ts';
 import { geminiUpstream } from '../../../protocols/gemini/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, eventsOf } from '../../support/events.ts';

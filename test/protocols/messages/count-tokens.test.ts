@@ -12,7 +12,7 @@ const root = new URL('../../../', import.meta.url);
 
 const documented = new Map(
   [
-    ...readFileSync(new URL('docs/tokens.md', root), 'utf8').matchAll(
+    ...readFileSync(new URL('docs/notes/token-counts.md', root), 'utf8').matchAll(
       /^\| `([\w-]+)` \| (\d+) \| (\d+) \| ([+−]?[\d.]+) % \|$/gm,
     ),
   ].map(([, name = '', ...numbers]) => [name, numbers]),
@@ -36,7 +36,7 @@ const cases: readonly (readonly [name: string, estimate: (body: JsonObject) => n
 ];
 
 for (const [name, estimate] of cases) {
-  test(`${name}: the estimate is as far off as docs/tokens.md says`, (t) => {
+  test(`${name}: the estimate is as far off as docs/notes/token-counts.md says`, (t) => {
     const recorded = parseJson(readFileSync(new URL(`test/fixtures/count-tokens/${name}.json`, root), 'utf8'));
     if (!isJsonObject(recorded) || !isJsonObject(recorded.request) || !isJsonObject(recorded.response)) {
       return t.fail('the fixture has another form');

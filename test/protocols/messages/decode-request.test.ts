@@ -2,7 +2,7 @@ import test from 'ava';
 import { FaultError } from '../../../engine/model/fault.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
-import { decodeCountRequest, decodeRequest, mends } from '../../../protocols/messages/decode-request.ts';
+import { decodeCountRequest, decodeRequest, needsRepair } from '../../../protocols/messages/decode-request.ts';
 
 const body = (over: JsonObject = {}): JsonObject => ({
   model: 'm',
@@ -405,8 +405,8 @@ test('instructions at the front of the messages join the system prompt', (t) => 
       ['system', 'messages[2]'],
     ],
   );
-  t.true(mends(asked));
-  t.false(mends(body()));
+  t.true(needsRepair(asked));
+  t.false(needsRepair(body()));
 });
 
 test('counting needs no max_tokens', (t) => {

@@ -1,12 +1,11 @@
 import test from 'ava';
 import type { ReplyContext } from '../../../engine/model/context.ts';
-import type { Block, FinishReason, ModelEvent } from '../../../engine/model/event.ts';
+import type { Block, FinishReason, ModelEvent, Usage } from '../../../engine/model/event.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
-import type { Usage } from '../../../engine/model/usage.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { replyContext } from '../../support/context.ts';
 import { checkEvents, recordsOf } from '../../support/events.ts';
@@ -227,7 +226,7 @@ test('an input that is never counted stays the estimate', (t) => {
   t.is(readMessagesReply(whole(events, replyContext({ inputEstimate: 11 }))).usage?.prompt, 11);
 });
 
-test('members of the end that only this wire knows are where it has them', (t) => {
+test('members of the end that only this format has are in their place', (t) => {
   const stop: ModelEvent = {
     type: 'message-stop',
     finish: 'stop-sequence',

@@ -395,7 +395,7 @@ for (const [choice, expected] of choices) {
   });
 }
 
-test('sealed reasoning comes back to the format that minted it', (t) => {
+test('encrypted reasoning returns to the format that issued it', (t) => {
   const own = { type: 'reasoning', summary: [], encrypted_content: 'gAAA' };
   const foreign = packSignature({ format: 'messages', data: 'sig' });
   const open = { type: 'reasoning', summary: [{ type: 'summary_text', text: '' }], encrypted_content: foreign };
@@ -425,7 +425,7 @@ test('a body with packed reasoning is distinguished from one that can pass throu
   t.false(holdsPackedSignature({ input: 'sy1.' }));
 });
 
-test('parts know their place, their marks and what nobody read', (t) => {
+test('parts keep their path, cache marks and unread members', (t) => {
   const { turns } = decode({
     input: [
       {

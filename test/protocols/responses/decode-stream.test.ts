@@ -319,7 +319,7 @@ const ends: readonly (readonly [string, readonly JsonObject[], string])[] = [
 
 for (const [title, events, expected] of ends) test(`end: ${title}`, (t) => t.is(brief(decode(events)), expected));
 
-test('[DONE] is skipped, text that is no JSON is an error', (t) => {
+test('[DONE] is skipped, other text that isn’t JSON is an error', (t) => {
   const run = (...data: readonly string[]) =>
     brief(
       runWhole(

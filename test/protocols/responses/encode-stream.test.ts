@@ -402,7 +402,7 @@ const breaks: readonly (readonly [string, readonly ModelEvent[], number])[] = [
 ];
 
 for (const [title, events, done] of breaks) {
-  test(`a failure ${title} is told by an error event and response.failed`, (t) => {
+  test(`a failure ${title} becomes an error event and response.failed`, (t) => {
     const { text, output, types } = tell(events);
     const facts = readResponsesStream(text);
     t.is(facts.stop, 'failed');

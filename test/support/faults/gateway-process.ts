@@ -21,7 +21,7 @@ export const gatewayProcess = async (
   env: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> => {
   const { home, run, begin } = await commandRig(t, config);
-  const running = begin(['start'], { env, mostMs: 900_000 });
+  const running = begin(['start'], { env });
   await running.says('listens on');
   const baseUrl = addressIn(running.out());
   const pid = running.child.pid ?? 0;

@@ -36,7 +36,7 @@ const overflows = [
 ];
 
 for (const vendor of ['anthropic', 'openai', 'deepseek', 'gemini', 'openrouter', 'groq']) {
-  test(`${vendor}: a prompt that is too long is told from other refusals, in whatever words`, (t) => {
+  test(`${vendor}: a prompt that is too long is distinguished from other refusals, whatever their wording`, (t) => {
     const told = (message: string, status = 400) =>
       faultOf(
         vendor,

@@ -216,7 +216,7 @@ test('ids are shortened over Responses too, only if too long', (t) => {
   t.is(ids[1], ids[2]);
 });
 
-test('an answer that names a shortened id names it to the client as the client knows it', (t) => {
+test('a shortened id in an answer is restored to the client’s id', (t) => {
   const names = new ToolNames();
   const asked = chatClient.decodeRequest(loopWith('m', `${minted}1`));
   const upstream = upstreamOf('openai', 'm', 'chat', own);

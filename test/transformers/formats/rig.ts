@@ -68,7 +68,7 @@ export const pathOf = (vendor: string, asked: JsonObject, place: Place = {}): st
 
 /** Whether this chat client's body may go out as it came. */
 export const takesAsItCame = (vendor: string, asked: JsonObject, place: Place = {}): boolean =>
-  upstreamOf(vendor, String(asked.model), 'chat', place).takesAsItCame?.(chatClient.decodeRequest(asked)) ?? true;
+  upstreamOf(vendor, String(asked.model), 'chat', place).acceptsVerbatim?.(chatClient.decodeRequest(asked)) ?? true;
 
 export const headersOf = (
   vendor: string,

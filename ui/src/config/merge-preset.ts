@@ -5,7 +5,19 @@ const about = ['name', 'version', 'description', 'author', 'homepage', 'reposito
 
 /** Fields of the service, which presets can't set. */
 export const serviceFields: readonly string[] = [
-  ...['HOST', 'PORT', 'WORKERS', 'APIKEY', 'LOG', 'LOG_LEVEL', 'ALLOWED_HOSTS', 'CHAT_STRICT'],
+  ...[
+    'HOST',
+    'PORT',
+    'WORKERS',
+    'APIKEY',
+    'CLIENTS',
+    'LOG',
+    'LOG_LEVEL',
+    'ALLOWED_HOSTS',
+    'PROXIES',
+    'KEEP_ALIVE',
+    'CHAT_STRICT',
+  ],
   ...['LIMITS', 'TIMEOUTS', 'RETRY', 'BREAKER', 'KEYS'],
 ];
 

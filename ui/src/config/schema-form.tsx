@@ -114,13 +114,20 @@ const Member = ({
       />
     );
   }
-  if (schema.type === 'string' && (value === undefined || typeof value === 'string')) {
+  const isNumberOrWord = takesNumberOrWord(schema);
+  if (
+    (schema.type === 'string' || isNumberOrWord) &&
+    (value === undefined || typeof value === 'string' || (isNumberOrWord && typeof value === 'number'))
+  ) {
     return (
       <TextField
         {...frame}
         placeholder={usual === undefined ? '' : String(usual)}
-        value={value ?? ''}
-        onChange={(text) => onChange(text === '' && !required ? undefined : text)}
+        value={String(value ?? '')}
+        onChange={(text) => {
+          if (text === '' && !required) onChange(undefined);
+          else onChange(isNumberOrWord && /^\d{1,15}$/.test(text) ? Number(text) : text);
+        }}
       />
     );
   }
@@ -145,6 +152,12 @@ const Member = ({
 
 const isListOfTexts = ({ type, items }: JsonObject): boolean =>
   type === 'array' && isJsonObject(items) && items.type === 'string';
+
+/** `WORKERS` is one: a number or `auto`. */
+const takesNumberOrWord = ({ anyOf }: JsonObject): boolean =>
+  Array.isArray(anyOf) &&
+  anyOf.some((one: Json) => isJsonObject(one) && isNumeric(one)) &&
+  anyOf.every((one: Json) => isJsonObject(one) && (isNumeric(one) || typeof one.const === 'string'));
 
 const isNumeric = ({ type }: JsonObject): boolean => type === 'integer' || type === 'number';
 

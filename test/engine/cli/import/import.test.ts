@@ -120,15 +120,15 @@ test('import writes no invalid configuration', async (t) => {
 });
 
 test('an infinite timeout becomes the longest timer', (t) => {
-  const { written } = mergeImported({ API_TIMEOUT_MS: 9_999_999_999 }, {}, claudeCodeRouter, new Map());
-  t.deepEqual(written.TIMEOUTS, { firstByteMs: 2_147_483_647 });
+  const { source } = mergeImported({ API_TIMEOUT_MS: 9_999_999_999 }, {}, claudeCodeRouter, new Map());
+  t.deepEqual(source.TIMEOUTS, { firstByteMs: 2_147_483_647 });
 });
 
 test('a non-loopback address is not imported without a key', (t) => {
   const known = new Map([...formats, ...stages].map(([name]) => [name, () => []] as const));
   const open = { HOST: '0.0.0.0', PORT: 1 };
   const without = mergeImported(open, {}, claudeCodeRouter, known);
-  t.deepEqual(without.written, { PORT: 1 });
+  t.deepEqual(without.source, { PORT: 1 });
   t.is(without.left[0]?.path, 'HOST');
-  t.deepEqual(mergeImported({ ...open, APIKEY: 'k' }, {}, claudeCodeRouter, known).written, { ...open, APIKEY: 'k' });
+  t.deepEqual(mergeImported({ ...open, APIKEY: 'k' }, {}, claudeCodeRouter, known).source, { ...open, APIKEY: 'k' });
 });

@@ -94,7 +94,7 @@ test('late errors of custom stages are logged with their names, and the service 
     transformers: Object.keys(modules).map((path) => ({ path })),
   });
   for (const [name, text] of Object.entries(modules)) writeFileSync(join(home, name), text);
-  const service = begin(['start'], { mostMs: 300_000 });
+  const service = begin(['start']);
   await service.says('Try it');
   const baseUrl = addressIn(service.out());
   for (let count = 0; count < 3; count += 1) {
@@ -134,7 +134,6 @@ test("errors that belong to no stage are logged with their stack; a rejection do
     else throw error;
   });`;
   const service = begin(['start'], {
-    mostMs: 300_000,
     env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` },
   });
   await service.says('Try it');

@@ -78,7 +78,7 @@ for (const [title, wanted, from, to] of edits) {
 
 test('reordered members keep the comments of those that did not move', (t) => {
   const edited = editConfigText(file, { ...whole, Providers: [b, a] });
-  t.deepEqual(parseConfig(edited), { written: { ...whole, Providers: [b, a] } });
+  t.deepEqual(parseConfig(edited), { source: { ...whole, Providers: [b, a] } });
   for (const comment of ['// Mine.', '// the port', '/* Those that I pay for. */', '// the cheap one', '// the end']) {
     t.true(edited.includes(comment), comment);
   }
@@ -150,12 +150,12 @@ test('any edit gives a text with the new value, derived from the old text', (t) 
       const to = JSON.parse(JSON.stringify(wanted));
       const text = comment(JSON.stringify(from, null, narrow ? undefined : 2), places);
       const edited = editConfigText(text, to);
-      t.deepEqual(parseConfig(edited), { written: to });
+      t.deepEqual(parseConfig(edited), { source: to });
       const before = text.slice(0, text.indexOf('{'));
       t.true(edited.startsWith(before));
       if (before !== '') commented += 1;
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_000 },
   );
   t.true(commented > 200);
 });

@@ -53,8 +53,8 @@ const cases: readonly (readonly [title: string, preset: JsonObject, changed: Jso
 
 for (const [title, preset, changed, warned] of cases) {
   test(title, (t) => {
-    const { written, warnings } = mergePreset(base, preset);
-    const { Router: router, ...rest } = written;
+    const { source, warnings } = mergePreset(base, preset);
+    const { Router: router, ...rest } = source;
     const { Router: expectedRouter, ...expected }: JsonObject = { ...base, ...changed };
     t.deepEqual(rest, expected);
     if (changed.Router || preset.Router) t.deepEqual(router, expectedRouter);
@@ -68,18 +68,18 @@ for (const [title, preset, changed, warned] of cases) {
 
 test('fallbacks scenario by scenario, in either spelling', (t) => {
   const below = { ...base, fallback: { default: ['p,a'], think: ['p,b'] }, Router: { fallback: { think: ['p,c'] } } };
-  const { written } = mergePreset(below, { fallback: { image: ['p,d'] }, Router: { fallback: { default: [] } } });
-  t.deepEqual(Object(written.Router).fallback, { default: [], think: ['p,c'], image: ['p,d'] });
-  t.false('fallback' in written);
+  const { source } = mergePreset(below, { fallback: { image: ['p,d'] }, Router: { fallback: { default: [] } } });
+  t.deepEqual(Object(source.Router).fallback, { default: [], think: ['p,c'], image: ['p,d'] });
+  t.false('fallback' in source);
 });
 
 test('malformed routes are left to the validator', (t) => {
-  const { written } = mergePreset(base, { Router: { routes: 3 } });
-  t.is(Object(written.Router).routes, 3);
+  const { source } = mergePreset(base, { Router: { routes: 3 } });
+  t.is(Object(source.Router).routes, 3);
 });
 
 test('a member named __proto__ stays a member', (t) => {
-  const { written } = mergePreset(base, JSON.parse('{"__proto__": {"polluted": 1}}'));
-  t.true(Object.hasOwn(written, '__proto__'));
-  t.is(Object.getPrototypeOf(written), Object.prototype);
+  const { source } = mergePreset(base, JSON.parse('{"__proto__": {"polluted": 1}}'));
+  t.true(Object.hasOwn(source, '__proto__'));
+  t.is(Object.getPrototypeOf(source), Object.prototype);
 });

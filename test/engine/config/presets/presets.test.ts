@@ -161,7 +161,7 @@ for (const name of missing) {
 
 const broken: readonly (readonly [title: string, manifest: string, message: RegExp])[] = [
   ['no JSON', '{', /"x".*not valid JSON.*line 1/],
-  ['a fault of its own', '{"Router": {"default": "nobody,m"}}', /"x".*Router\.default.*unknown provider/],
+  ['a fault of its own', '{"Router": {"default": "unknown,m"}}', /"x".*Router\.default.*unknown provider/],
   ['a fault that the base brings about', '{"Providers": []}', /"x".*Router\.default/],
   ['many faults', '{"Providers": [1,2,3,4,5,6,7,8]}', /; \d more\./],
 ];

@@ -202,6 +202,6 @@ test('streams with errors in them do as well', (t) => {
       }
       t.deepEqual(decode(upstream, changed, false).events, decode(upstream, changed, true).events, name);
     }),
-    { numRuns: 600 },
+    { numRuns: 200 },
   );
 });

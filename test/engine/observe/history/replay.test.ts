@@ -52,7 +52,7 @@ const settled = (text: string): string =>
     .replace(/"(?:created|created_at|completed_at)":[\d.]+/g, '"at":0')
     .replace(/\b(msg|chatcmpl|resp|rs|fc|call|toolu)[-_][0-9a-f]{8,}\w*/g, '$1');
 
-test('a recorded stream gives the same answer once more, and calls nobody', async (t) => {
+test('a recorded stream gives the same answer again, without an upstream call', async (t) => {
   const rig = await open(t, () => sseAnswer(chatStream(['Hel', 'lo 🙂'])), {
     transformers: [{ name: 'maxtoken', options: { max_tokens: 50 } }],
   });

@@ -98,7 +98,7 @@ test('a request that was never routed, and one whose client went', async (t) => 
   t.deepEqual(await lines('time_to_first'), []);
 });
 
-test('a fault of ours is no upstream error, and one seen twice counts once', async (t) => {
+test('the gateway’s own faults aren’t upstream errors, and a fault seen twice counts once', async (t) => {
   const { metrics, lines } = open();
   const observer = metrics.started('chat');
   observer.routed({ resolution: route });
@@ -160,7 +160,7 @@ test('labels are escaped', async (t) => {
   t.regex((await lines('requests_total'))[0] ?? '', /provider="a\\"b\\\\c\\nd"/);
 });
 
-test('reloads by their result; all names are told from the start, with those of the process', async (t) => {
+test('reloads count by result; all metrics are listed from the start, with those of the process', async (t) => {
   const { metrics, lines } = open({ losses: () => [] });
   metrics.reloaded('applied');
   metrics.reloaded('invalid');

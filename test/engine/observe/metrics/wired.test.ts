@@ -133,7 +133,7 @@ test('a client that goes is counted as gone, and its stream as closed', async (t
   t.deepEqual(await lines('upstream_errors_total'), []);
 });
 
-test('a request that names nobody is counted, without names', async (t) => {
+test('a request without a known provider is counted without names', async (t) => {
   const { post, lines } = await open(t, () => 'never');
   await (await post('nobody', false)).body.dump();
   t.regex((await lines('requests_total')).join(), /provider="none",model="none",scenario="none",status="400"\} 1$/);

@@ -17,8 +17,7 @@ import {
 } from '../../../../engine/upstream/health/breaker.ts';
 import { type Cooldown, chooseKey, conversationHash } from '../../../../engine/upstream/health/choose-key.ts';
 import { classifyFailure, type FailureClass } from '../../../../engine/upstream/health/failure-class.ts';
-import { ProviderHealth } from '../../../../engine/upstream/health/health.ts';
-import { isWithinBudget } from '../../../../engine/upstream/health/traffic.ts';
+import { isWithinBudget, ProviderHealth } from '../../../../engine/upstream/health/health.ts';
 import { plainRequest } from '../../../support/context.ts';
 
 const defaults = defaultSettings();

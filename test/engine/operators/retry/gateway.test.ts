@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
@@ -46,7 +45,7 @@ const passing: readonly (readonly [title: string, script: Script])[] = [
   ['begins its stream with a ping and an error', () => errorFirst('event: ping\ndata: {"type":"ping"}\n\n')],
 ];
 for (const [title, script] of passing) {
-  test(`R15 an upstream that ${title} is asked again; the client sees the answer alone`, async (t) => {
+  test(`R15 an upstream that ${title} is retried; the client sees only the answer`, async (t) => {
     for (const stream of [true, false]) {
       if (!stream && title.includes('stream')) continue;
       const { ask, upstreams, metric } = await rig(t, [inTurn(script, good())]);
@@ -65,7 +64,7 @@ for (const [title, script] of passing) {
   });
 }
 
-test('a redirect is not followed: the fallback is asked, or the client is told that the upstream can not be used', async (t) => {
+test('a redirect is not followed: the fallback answers, or the client gets an error', async (t) => {
   const moved = failing(302, { location: 'http://127.0.0.1:1/elsewhere?key=canary' });
   for (const stream of [false, true]) {
     const { ask, upstreams } = await rig(t, [moved, good('from b')]);
@@ -98,7 +97,7 @@ test('without further tries, a kept connection that is reset is replaced and cou
   }
 });
 
-test('R15 nothing is asked again once an answer has begun', async (t) => {
+test('R15 there is no retry once an answer has begun', async (t) => {
   for (const model of ['any', 'b,m']) {
     const { ask, upstreams } = await rig(t, [cut, good()], { formats: ['anthropic', 'anthropic'] });
     const { status, text } = await ask({ model: model === 'any' ? 'any' : 'a,m', stream: true });
@@ -185,7 +184,7 @@ for (const stream of [true, false]) {
   });
 }
 
-test('losses of a try that came to nothing are not told of the answer', async (t) => {
+test('losses of a failed attempt are not reported with the answer', async (t) => {
   const { ask } = await rig(t, [failing(503), good()], { formats: ['openai', 'anthropic'] });
   const { status, headers } = await ask({ top_k: 3 });
   t.is(status, 200);
@@ -219,16 +218,12 @@ test('an explicit destination, and a scenario without a list, have no fallback',
 });
 
 test("a provider that can't be used, or that nobody answers at, is passed over", async (t) => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
-  await new Promise((resolve) => server.close(resolve));
+  // A port that a test had and closed may be another test's by now; no service has port 1.
   const { ask, baseUrl } = await rig(t, [good('from a')], {
     config: {
       Providers: [
         { name: 'unset', baseUrl: 'http://127.0.0.1:1', apiKey: '$NOT_SET', models: ['m'] },
-        { name: 'gone', baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k', models: ['m'] },
+        { name: 'gone', baseUrl: 'http://127.0.0.1:1', apiKey: 'k', models: ['m'] },
         { name: 'nowhere', baseUrl: 'http://no-such-host.invalid', apiKey: 'k', models: ['m'] },
       ],
       transformers: ['anthropic'],
@@ -451,7 +446,7 @@ test('the queue for connections has an end: 503 with retry-after, or the fallbac
   await t.throwsAsync(stuck, { any: true });
 });
 
-test('P6 a destination whose keys all rest is passed over, unless there is nobody else', async (t) => {
+test('P6 a destination whose keys all cool down is skipped, unless it is the last', async (t) => {
   const { ask, upstreams } = await rig(t, [failing(429), good()]);
   t.is((await ask()).headers['x-switchyard-attempts'], 'a,m=429');
   t.is((await ask()).headers['x-switchyard-attempts'], 'a,m=keys_resting');

@@ -1,8 +1,7 @@
 import test from 'ava';
 import { EMPTY, firstValueFrom, lastValueFrom, map, of, Subject, throwError, timer } from 'rxjs';
 import type { Exchange } from '../../../../engine/exchange.ts';
-import { flatMapOne } from '../../../../engine/operators/rx/flat-map-one.ts';
-import { sequence, yieldIfLarge } from '../../../../engine/operators/rx/sequence.ts';
+import { flatMapOne, sequence, yieldIfLarge } from '../../../../engine/operators/rx/sequence.ts';
 
 const add = (more: string) => (text: string) => text + more;
 const later = (more: string) => (text: string) => timer(1).pipe(map(() => text + more));
@@ -78,7 +77,7 @@ test('a large body lets others have their turn, a small one does not', async (t)
   t.is(same, large);
 });
 
-test('what a value leads to takes its place, and both are let go together', (t) => {
+test('a value is replaced by its inner stream, and both are unsubscribed together', (t) => {
   const source = new Subject<string>();
   const led = new Subject<string>();
   const seen: string[] = [];

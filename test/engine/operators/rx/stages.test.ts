@@ -67,7 +67,7 @@ test('each subscription has work of its own', (t) => {
   t.is(seen(counted), 'a1 b2 |');
 });
 
-test('the source is let go when nobody listens any more, and when the work has failed or ended', (t) => {
+test('the source is unsubscribed on unsubscription, failure and completion', (t) => {
   const letGo = (listen: (source: Observable<number>) => Subscription): boolean => {
     let gone = false;
     const values = new Subject<number>();

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { outlineOf } from '../../../../engine/model/json/outline.ts';
 import type { ModelRequest, Part } from '../../../../engine/model/request.ts';
 import { CountingThread } from '../../../../engine/routing/tokens/counting-thread.ts';
 import { createTokenCounter } from '../../../../engine/routing/tokens/encoder.ts';
@@ -114,25 +115,24 @@ test('tools and calls are not written as JSON where the known texts decide', asy
 });
 
 test('known texts are found by the bytes of a body, escapes or not', async (t) => {
-  const { tokens } = counting();
+  const { tokens, asked } = counting();
   const words = ['plain '.repeat(300), 'line\n'.repeat(300), 'größer 😀'.repeat(200), 'unknown '.repeat(100)];
   const [plain = '', lines = '', beyond = ''] = words;
-  await tokens.count(withParts(text(plain), text(lines), text(beyond)));
-  const body = Buffer.from(JSON.stringify({ words }));
-  let end = body.indexOf('[') + 1;
-  const strings = words.map((word): readonly [number, number] => {
-    const start = end + 1;
-    end = start + Buffer.byteLength(JSON.stringify(word)) - 2;
-    end += 2;
-    return [start, end - 2];
-  });
-  const known = Math.ceil(plain.length / 4) + Math.ceil(lines.length / 4) + Math.ceil(beyond.length / 4);
-  const rest = strings.slice(0, 3).reduce((bytes, [from, to]) => bytes - (to - from), body.length);
-  for (const round of ['decoded', 'remembered by their bytes']) {
-    const most = { tokens: known + Math.ceil(rest * 1.6), by: 'bound' } as const;
-    t.deepEqual(tokens.sizeOfStrings(body, strings, 5_000), most, round);
-    t.deepEqual(tokens.sizeOfStrings(body, strings, known - 1), { tokens: known, by: 'bound' }, round);
-    t.is(tokens.sizeOfStrings(body, strings, known + 1), undefined, round);
+
+  const body = Buffer.from(JSON.stringify({ model: 'm', turns: words.map((content) => ({ content })) }));
+  const outline = outlineOf(body, { cut: new Set(['content']), depth: 9 });
+  const { turns }: { turns: { content: string }[] } = JSON.parse(outline?.json ?? '');
+  const request = withParts(...turns.map(({ content }) => text(content)));
+  const counted = [plain, lines, beyond];
+  await tokens.count(withParts(...(request.turns[0]?.parts.slice(0, 3) ?? [])), outline);
+  t.deepEqual(asked, counted);
+  const known = around + counted.reduce((sum, word) => sum + Math.ceil(word.length / 4), 0);
+  const most = known + Buffer.byteLength(words[3] ?? '');
+  for (const round of ['first', 'second']) {
+    const size = (threshold: number) => tokens.sizeBeside(request, threshold, body.length, outline);
+    t.deepEqual(size(5_000), { tokens: most, by: 'bound' }, round);
+    t.deepEqual(size(known - 1), { tokens: known, by: 'bound' }, round);
+    t.is(size(known + 200), undefined, round);
   }
 });
 
@@ -240,7 +240,7 @@ test('the thread counts as one does here, and what is asked for while it starts 
   t.deepEqual(answers, [hard.map(real.countText), [real.countText('Hello, world!')]]);
 });
 
-test('the event loop goes on while a long text is counted', async (t) => {
+test('the event loop isn’t blocked while a long text is counted', async (t) => {
   const thread = new CountingThread();
   t.teardown(() => thread.close());
   await thread.count(['warm']);

@@ -7,9 +7,9 @@ import { until } from '../../../support/until.ts';
 import { type Piece, type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';
 import { startLoad } from './load.ts';
 
-// 200 streams and 20 restarts keep two cores busy for minutes; the figures of such a run are in docs/operate.md.
-const streams = Number(process.env.SWITCHYARD_TEST_STREAMS ?? 40);
-const restarts = Number(process.env.SWITCHYARD_TEST_RESTARTS ?? 3);
+// 200 streams and 20 restarts keep two cores busy for minutes; the figures of such a run are in docs/contributing/guarantees.md.
+const streams = Number(process.env.SWITCHYARD_TEST_STREAMS ?? 20);
+const restarts = Number(process.env.SWITCHYARD_TEST_RESTARTS ?? 2);
 
 const words = Array.from({ length: 20 }, (_, index) => `word ${index} `);
 
@@ -59,7 +59,7 @@ for (const workers of [1, 2]) {
       }
       const { whole, failures } = await load.end();
       t.log(`${whole} requests`);
-      // The gap that Linux leaves (docs/operate.md): a connection that the kernel had taken and nobody accepted. It came rarely
+      // The gap that Linux leaves (docs/running.md): a connection that the kernel had taken and no process accepted. It came rarely
       // and one at a time; no request had been sent on it.
       const isReset = ([words]: readonly [string, number]) => words.startsWith('connect ECONNRESET');
       const resets = Object.entries(failures).filter(isReset);

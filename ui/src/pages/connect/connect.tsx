@@ -28,7 +28,7 @@ export const Connect = () => {
   const listed = models.data ?? [];
   const connection: Connection = {
     origin: window.location.origin,
-    wantsKey: (config?.APIKEY ?? '') !== '',
+    wantsKey: (config?.APIKEY ?? '') !== '' || config?.CLIENTS !== undefined,
     model: model ?? listed[0]?.id ?? '',
     models: listed.map(({ id }) => id),
   };

@@ -25,7 +25,7 @@ export const PictureField = ({
   return (
     <div className="field">
       <label htmlFor={id} className="field-label">
-        \n Image
+        Image
       </label>
       {picture ? (
         <div className="row">

@@ -4,21 +4,16 @@ import type { ConfigFile } from '../../api/config.ts';
 import { useConfig } from '../../api/config-store.ts';
 import { listPresets, readPreset, removePreset, writePreset } from '../../api/presets.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { Diff } from '../../config/diff.tsx';
 import { hideKeys } from '../../config/hide-keys.ts';
-import { mergePreset } from '../../config/merge-preset.ts';
 import { Button } from '../../parts/button.tsx';
-import { CodeBlock } from '../../parts/code-block.tsx';
-import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { Panel } from '../../parts/panel.tsx';
 import { href, navigate } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
 import { useDraft } from '../../state/use-draft.ts';
-import { presetUrl } from './preset-url.ts';
+import { AddressPanel, ChangesPanel, ManifestPanel } from './preset-panels.tsx';
 import { useManifest } from './use-manifest.ts';
 
 /** The initial manifest of a new preset. */
@@ -100,49 +95,9 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
       {!data && error === undefined && <Loading what={`preset ${name}`} />}
       {data && (
         <>
-          <Panel
-            title="Manifest"
-            about="Providers, Router and transformers, as in the configuration. Keys in plain text are shown as “••••”."
-          >
-            <JsonEditor
-              label={`Manifest of the preset ${name}`}
-              value={text}
-              onChange={draft.change}
-              findings={[...faults, ...warnings.map((warning) => ({ ...warning, severity: 'warning' as const }))]}
-              maxLines={24}
-            />
-            {faults.length > 0 && (
-              <Notice kind="failed" title="Fix before saving">
-                <ul className="preset-faults">
-                  {faults.map((fault) => (
-                    <li key={`${fault.path} ${fault.message}`}>
-                      <code>{fault.path}</code> {fault.message}
-                    </li>
-                  ))}
-                </ul>
-              </Notice>
-            )}
-            {warnings.map((warning) => (
-              <Notice key={`${warning.path} ${warning.message}`} kind="warn">
-                <code>{warning.path}</code> {warning.message}
-              </Notice>
-            ))}
-          </Panel>
-          <Panel title="Changes" about="The configuration, compared with what requests to this preset use.">
-            {config && manifest ? (
-              <Diff
-                label="Compared with config.json"
-                before={print(config)}
-                after={print(mergePreset(config, manifest))}
-              />
-            ) : (
-              <p className="soft">Shown once the manifest is valid JSON.</p>
-            )}
-          </Panel>
-          <Panel title="Address" about="Use it as a client’s base URL, with /v1 if the client needs that.">
-            <CodeBlock label="Base URL" text={presetUrl(name)} />
-            <CodeBlock label="With /v1" text={`${presetUrl(name)}/v1`} />
-          </Panel>
+          <ManifestPanel name={name} text={text} onChange={draft.change} faults={faults} warnings={warnings} />
+          <ChangesPanel config={config} manifest={manifest} />
+          <AddressPanel name={name} />
         </>
       )}
     </>
@@ -156,5 +111,3 @@ const readOrNothing = async (
   const isThere = (await listPresets(signal)).some((preset) => preset.name === name);
   return { manifest: isThere ? await readPreset(name, signal) : undefined };
 };
-
-const print = (value: Parameters<typeof hideKeys>[0]): string => JSON.stringify(hideKeys(value).shown, null, 2);

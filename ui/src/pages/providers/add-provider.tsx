@@ -2,6 +2,7 @@ import type { ProviderFile } from '../../api/config.ts';
 import type { Transformer } from '../../api/transformers.ts';
 import { Button } from '../../parts/button.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { LocalServers } from './local-servers.tsx';
 
 /** Templates for a new provider: known vendors, a local server, an empty one. */
 export const AddProvider = ({
@@ -47,6 +48,7 @@ export const AddProvider = ({
           Custom
         </Button>
       </div>
+      <LocalServers onAdd={add} />
     </Panel>
   );
 };

@@ -1,4 +1,5 @@
 import { useForm } from '../../config/form.ts';
+import { modelNames } from '../../config/models.ts';
 import { routeOf, rules, withRoute } from '../../config/rules.ts';
 import { addressOf } from '../../config/spelling.ts';
 import { Button } from '../../parts/button.tsx';
@@ -17,7 +18,7 @@ export const DefaultRoute = () => {
   const present = routeOf(config, rule);
   const leadsToDemo = providers.some((one) => addressOf(one).includes(demoHost) && present.startsWith(`${one.name},`));
   if (present !== '' && !leadsToDemo) return null;
-  const destination = `${real.name},${real.models?.[0]}`;
+  const destination = `${real.name},${modelNames(real)[0]}`;
   return (
     <Notice
       title={leadsToDemo ? 'Requests still go to the demo' : 'No default route yet'}

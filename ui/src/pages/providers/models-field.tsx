@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { ProviderFile } from '../../api/config.ts';
 import { useField } from '../../config/form.ts';
+import { modelNames } from '../../config/models.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -14,9 +15,10 @@ export const ModelsField = ({
 }: {
   readonly provider: ProviderFile;
   readonly path: string;
+  /** Gets the names. */
   readonly onChange: (models: readonly string[]) => void;
 }) => {
-  const { models = [] } = provider;
+  const models = modelNames(provider);
   const [typed, setTyped] = useState('');
   const [fetches, setFetches] = useState(false);
   const add = (text: string): void => {

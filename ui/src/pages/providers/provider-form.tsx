@@ -4,9 +4,11 @@ import type { Json } from '../../api/json.ts';
 import type { Upstream } from '../../api/upstreams.ts';
 import { withMember } from '../../config/field-path.ts';
 import { useField, useForm } from '../../config/form.ts';
+import { withNames } from '../../config/models.ts';
 import { renameProvider } from '../../config/rename-provider.ts';
 import { addressOf, spelling } from '../../config/spelling.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { CallExtras } from './call-extras.tsx';
 import { formatOf, withFormat } from './format-entry.ts';
 import { KeysField } from './keys-field.tsx';
 import { ModelsField } from './models-field.tsx';
@@ -31,7 +33,7 @@ export const ProviderForm = ({
   const { name = '' } = provider;
   const urlName = spelling(provider, 'baseUrl');
   const nameBefore = useRef(name);
-  const set = (field: string, value: Json): void =>
+  const set = (field: string, value: Json | undefined): void =>
     change((before) => ({
       ...before,
       Providers: (before.Providers ?? []).with(at, withMember(provider, field, value)),
@@ -81,7 +83,8 @@ export const ProviderForm = ({
         />
       </div>
       <KeysField provider={provider} path={path} onChange={(keys) => set(spelling(provider, 'apiKey'), keys)} />
-      <ModelsField provider={provider} path={path} onChange={(models) => set('models', models)} />
+      <ModelsField provider={provider} path={path} onChange={(names) => set('models', withNames(provider, names))} />
+      <CallExtras provider={provider} path={path} onChange={set} />
       {upstream && <UpstreamState upstream={upstream} />}
       <TestConnection provider={provider} />
     </>

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import type { ProviderFile } from '../../api/config.ts';
 import { type ProviderTest, testProvider } from '../../api/providers.ts';
+import { modelNames } from '../../config/models.ts';
 import { duration } from '../../format/duration.ts';
 import { Button } from '../../parts/button.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
@@ -9,7 +10,7 @@ import { Notice } from '../../parts/notice.tsx';
 
 /** Tests the provider as typed, saved or not, with one small request. */
 export const TestConnection = ({ provider }: { readonly provider: ProviderFile }) => {
-  const { models = [] } = provider;
+  const models = modelNames(provider);
   const [model, setModel] = useState<string>();
   const [result, setResult] = useState<ProviderTest>();
   const [busy, setBusy] = useState(false);

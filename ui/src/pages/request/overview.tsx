@@ -8,7 +8,7 @@ import { Panel } from '../../parts/panel.tsx';
 
 /** The summary of a request: route, timing, tokens, losses. */
 export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
-  const { protocol, path, preset, asked, stream, scenario, reason, provider, model } = summary;
+  const { protocol, path, preset, client, asked, stream, scenario, reason, provider, model } = summary;
   const {
     usage,
     firstByteMs,
@@ -27,6 +27,7 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
           <small>
             {path}
             {preset && `, preset ${preset}`}
+            {client && `, key of ${client}`}
           </small>
         </Fact>
         <Fact title="Requested model">{asked || '–'}</Fact>

@@ -1,5 +1,5 @@
 import { readConfigSchema } from '../../api/config.ts';
-import { isJsonObject, type JsonObject } from '../../api/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { withMember } from '../../config/field-path.ts';
 import { useField, useForm } from '../../config/form.ts';
@@ -15,6 +15,11 @@ const parts = [
     title: 'Listening',
     about: 'Where the gateway listens. Changes require a restart.',
     fields: ['HOST', 'PORT', 'WORKERS', 'ALLOWED_HOSTS'],
+  },
+  {
+    title: 'Behind a balancer',
+    about: 'How connections of a load balancer are treated.',
+    fields: ['PROXIES', 'KEEP_ALIVE'],
   },
   {
     title: 'Chat Completions',
@@ -48,6 +53,8 @@ const titles = {
   PORT: 'Port (PORT)',
   WORKERS: 'Processes (WORKERS)',
   ALLOWED_HOSTS: 'Additional host names (ALLOWED_HOSTS)',
+  PROXIES: 'Trusted proxies (PROXIES)',
+  KEEP_ALIVE: 'Keep connections open after a response (KEEP_ALIVE)',
   CHAT_STRICT: 'Reject JSON Schemas and legacy functions (CHAT_STRICT)',
   LOG: 'Write logs (LOG)',
   LOG_LEVEL: 'Minimum level (LOG_LEVEL)',
@@ -71,7 +78,7 @@ export const ServerForm = () => {
       {parts.map(({ title, about, fields }) => (
         <Panel key={title} title={title} about={about}>
           <SchemaForm
-            schema={{ type: 'object', additionalProperties: false, properties: pick(properties, fields) }}
+            schema={{ type: 'object', additionalProperties: false, properties: values(pick(properties, fields)) }}
             path=""
             titles={titles}
             value={pick(config, fields)}
@@ -129,6 +136,18 @@ const KeyField = () => {
     </div>
   );
 };
+
+/** The fields' schemas without the reference to the environment that the file may have in place of a value. */
+const values = (properties: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => {
+      if (!isJsonObject(field)) return [name, field];
+      const { type, anyOf } = field;
+      if (Array.isArray(type)) return [name, { ...field, type: type[0] }];
+      const others = Array.isArray(anyOf) && anyOf.filter((one: Json) => !(isJsonObject(one) && 'pattern' in one));
+      return [name, others ? { ...field, anyOf: others } : field];
+    }),
+  );
 
 const pick = (value: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]]])));

@@ -92,6 +92,10 @@ export const Service = () => {
           <dl className="facts">
             <dt>Address</dt>
             <dd className="mono">{service.baseUrl}</dd>
+            <dt>HTTP server</dt>
+            <dd>
+              {service.http.server === 'uws' ? 'uWebSockets.js' : 'node:http'} ({service.http.reason})
+            </dd>
             <dt>Folder</dt>
             <dd className="mono">{service.home}</dd>
             <dt>Running since</dt>

@@ -5,6 +5,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { href } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { Backups } from './backups.tsx';
+import { Clients } from './clients.tsx';
 import { RestartDue } from './restart-due.tsx';
 import { ServerForm, serverFields } from './server-form.tsx';
 import { Service } from './service.tsx';
@@ -13,6 +14,7 @@ import './settings.css';
 
 const tabs = [
   { name: 'server', title: 'Server' },
+  { name: 'clients', title: 'Clients' },
   { name: 'file', title: 'Whole file' },
   { name: 'backups', title: 'Backups' },
   { name: 'service', title: 'Service' },
@@ -31,7 +33,7 @@ export const Settings = ({ query }: PageProps) => {
     window.history.replaceState(null, '', `${href('/settings')}${name === 'server' ? '' : `?tab=${name}`}`);
   };
   return (
-    <ConfigPage title="Settings" about="Address and limits, the configuration file, backups and processes.">
+    <ConfigPage title="Settings" about="Address and limits, clients, the configuration file, backups and processes.">
       {shown !== 'service' && <RestartDue onGo={() => show('service')} />}
       {serverFields.map((field) => (
         <Wanted key={field} path={field} show={() => show('server')} />
@@ -39,6 +41,7 @@ export const Settings = ({ query }: PageProps) => {
       <Wanted path={wholeFilePath} show={() => show('file')} />
       <Tabs label="Settings" tabs={tabs} shown={shown} onShow={show}>
         {shown === 'server' && <ServerForm />}
+        {shown === 'clients' && <Clients />}
         {shown === 'file' && <WholeFile />}
         {shown === 'backups' && <Backups />}
         {shown === 'service' && <Service />}

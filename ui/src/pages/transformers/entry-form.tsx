@@ -3,6 +3,7 @@ import type { Entry } from '../../config/entry.ts';
 import { withMember } from '../../config/field-path.ts';
 import { sentence } from '../../config/findings.ts';
 import { useField, useForm } from '../../config/form.ts';
+import { modelNames } from '../../config/models.ts';
 import { SchemaForm } from '../../config/schema-form.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
@@ -84,7 +85,7 @@ export const EntryForm = ({
           path={`${path}.models`}
           offered={(config.Providers ?? [])
             .filter((one) => provider === undefined || one.name === provider)
-            .flatMap((one) => one.models ?? [])}
+            .flatMap(modelNames)}
           onChange={(next) => onChange(withMember(entry, 'models', next))}
         />
       )}

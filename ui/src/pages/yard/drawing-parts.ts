@@ -25,11 +25,11 @@ export interface Station extends Point {
   /** The drawing is filtered by something else. */
   readonly dim?: boolean;
   /** The labels of its track, if the track has no room for them. */
-  readonly marks?: readonly Mark[];
+  readonly labels?: readonly Label[];
 }
 
 /** A figure that labels a track. */
-export interface Mark {
+export interface Label {
   readonly text: string;
   /** The long form, for tooltips and screen readers. */
   readonly about: string;
@@ -46,8 +46,8 @@ export interface Track {
   readonly look: 'idle' | 'live' | 'closed' | 'aside';
   readonly dim?: boolean;
   /** The centre of its labels. */
-  readonly marksAt?: Point;
-  readonly marks?: readonly Mark[];
+  readonly labelsAt?: Point;
+  readonly labels?: readonly Label[];
 }
 
 /** A drawing of one or all lines. */

@@ -71,7 +71,7 @@ const toEdge = (track: Track): TrackEdge => ({
 });
 
 const StationBox = ({ data }: NodeProps<StationNode>) => {
-  const { kind, title, about, tone, pulse = false, to, picked = false, dim = false, marks = [] } = data;
+  const { kind, title, about, tone, pulse = false, to, picked = false, dim = false, labels = [] } = data;
   const className = classNames('station', `station-${kind}`, picked && 'station-picked', dim && 'station-dim');
   const content = (
     <>
@@ -85,7 +85,7 @@ const StationBox = ({ data }: NodeProps<StationNode>) => {
         <span className="cut">{title}</span>
       </span>
       <span className="station-about cut">{about}</span>
-      {marks.length > 0 && <Marks marks={marks} />}
+      {labels.length > 0 && <Labels labels={labels} />}
     </>
   );
   return (
@@ -107,19 +107,19 @@ const StationBox = ({ data }: NodeProps<StationNode>) => {
 
 const TrackLine = ({ data }: EdgeProps<TrackEdge>) => {
   if (!data) return null;
-  const { points, look, dim = false, marks = [], marksAt } = data;
+  const { points, look, dim = false, labels = [], labelsAt } = data;
   const path = rounded(points);
   return (
     <>
       <path className={classNames('track', `track-${look}`, dim && 'track-dim')} d={path} />
       {look === 'live' && !dim && <path className="track-run" d={path} />}
-      {marksAt && marks.length > 0 && (
+      {labelsAt && labels.length > 0 && (
         <EdgeLabelRenderer>
           <div
-            className={classNames('track-marks', dim && 'track-dim')}
-            style={{ transform: `translate(-50%, -50%) translate(${marksAt.x}px, ${marksAt.y}px)` }}
+            className={classNames('track-labels', dim && 'track-dim')}
+            style={{ transform: `translate(-50%, -50%) translate(${labelsAt.x}px, ${labelsAt.y}px)` }}
           >
-            <Marks marks={marks} />
+            <Labels labels={labels} />
           </div>
         </EdgeLabelRenderer>
       )}
@@ -127,10 +127,10 @@ const TrackLine = ({ data }: EdgeProps<TrackEdge>) => {
   );
 };
 
-const Marks = ({ marks }: { readonly marks: NonNullable<Station['marks']> }) => (
-  <span className="marks">
-    {marks.map(({ text, about, tone }) => (
-      <span key={about} className={classNames('mark-text', tone && `mark-${tone}`)} title={about}>
+const Labels = ({ labels }: { readonly labels: NonNullable<Station['labels']> }) => (
+  <span className="labels">
+    {labels.map(({ text, about, tone }) => (
+      <span key={about} className={classNames(tone && `label-${tone}`)} title={about}>
         {text}
       </span>
     ))}

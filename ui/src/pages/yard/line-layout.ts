@@ -1,8 +1,8 @@
 import type { Graph, GraphNode, Step } from '../../api/graph.ts';
 import { protocolTitles } from '../../api/protocols.ts';
-import type { Drawing, Mark, Point, Station, Track } from './drawing-parts.ts';
+import type { Drawing, Label, Point, Station, Track } from './drawing-parts.ts';
 import { type Traffic, toneOf } from './lines.ts';
-import { durationMarks, firstByteMarks, rateMark, troubleMarks } from './marks.ts';
+import { durationLabels, firstByteLabels, rateLabel, troubleLabels } from './traffic-labels.ts';
 
 /** A request step, a response step, or both: they are drawn side by side. */
 interface Layer {
@@ -115,7 +115,7 @@ const acrosswards = ({ graph, traffic, layers, width }: Frame): Drawing => {
           ]
         : []),
     ].map((track) =>
-      withMarks(track, traffic, {
+      withLabels(track, traffic, {
         [`client>${outs[0]?.id}`]: { x: (size / 2 + step) / 2, y: outRow - 13 },
         [`${outs.at(-1)?.id}>upstream`]: { x: width - (size / 2 + step) / 2, y: outRow - 13 },
         [`${backs.at(-1)?.id}>client`]: { x: size / 2 + 100, y: bottom + stepHeight + 14 },
@@ -140,13 +140,13 @@ const downwards = ({ graph, traffic, layers, width: room }: Frame): Drawing => {
     ...clientStation(graph, traffic),
     ...whole,
     y: 0,
-    marks: [rateMark(traffic), ...durationMarks(traffic)],
+    labels: [rateLabel(traffic), ...durationLabels(traffic)],
   };
   const upstream = {
     ...upstreamStation(graph, traffic),
     ...whole,
     y: endHeight + gap + layers.length * rowStep,
-    marks: troubleMarks(traffic),
+    labels: troubleLabels(traffic),
   };
   const outs = layers.flatMap(({ out }, index) => (out ? [{ ...stepStation(out), ...place(index, 0) }] : []));
   const backs = layers
@@ -204,22 +204,22 @@ const asideTrack = (what: 'request' | 'reply', from: Station, to: Station, point
   to: to.id,
   points,
   look: 'aside',
-  marks: [{ text: 'pass-through', about: `the ${what} may pass through unchanged` }],
+  labels: [{ text: 'pass-through', about: `the ${what} may pass through unchanged` }],
   // The middle of the longest segment; narrow drawings have no room.
   ...(points[1] &&
     points[2] &&
-    points[1].y === points[2].y && { marksAt: { x: (points[1].x + points[2].x) / 2, y: points[1].y } }),
+    points[1].y === points[2].y && { labelsAt: { x: (points[1].x + points[2].x) / 2, y: points[1].y } }),
 });
 
-const withMarks = (track: Track, traffic: Traffic, places: Readonly<Record<string, Point>>): Track => {
-  const marksAt = places[track.id];
-  if (!marksAt) return track;
-  return { ...track, marksAt, marks: marksOf(track, traffic) };
+const withLabels = (track: Track, traffic: Traffic, places: Readonly<Record<string, Point>>): Track => {
+  const labelsAt = places[track.id];
+  if (!labelsAt) return track;
+  return { ...track, labelsAt, labels: labelsOf(track, traffic) };
 };
 
-const marksOf = ({ from, to }: Track, traffic: Traffic): readonly Mark[] => {
-  if (from === 'client') return [rateMark(traffic)];
-  return to === 'upstream' ? firstByteMarks(traffic) : [...durationMarks(traffic), ...troubleMarks(traffic)];
+const labelsOf = ({ from, to }: Track, traffic: Traffic): readonly Label[] => {
+  if (from === 'client') return [rateLabel(traffic)];
+  return to === 'upstream' ? firstByteLabels(traffic) : [...durationLabels(traffic), ...troubleLabels(traffic)];
 };
 
 const lookOf = ({ fault }: Graph, { active, perSecond }: Traffic): Track['look'] => {

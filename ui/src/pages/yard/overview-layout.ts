@@ -3,7 +3,7 @@ import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '.
 import type { RequestSummary } from '../../api/requests.ts';
 import { crossOver, type Drawing, type Station, type Track } from './drawing-parts.ts';
 import { type Destination, nameOf, type Traffic, toneOf, trafficOn } from './lines.ts';
-import { durationMarks, rateMark, troubleMarks } from './marks.ts';
+import { durationLabels, rateLabel, troubleLabels } from './traffic-labels.ts';
 import { yardAddress } from './yard-address.ts';
 
 /** What the overview shows. */
@@ -57,9 +57,9 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
       points: crossOver(start, point, (start.x + switchX) / 2),
       look: look(traffic),
       dim,
-      marks: [rateMark(traffic)],
+      labels: [rateLabel(traffic)],
       // Keeps clear of the diagonal.
-      marksAt: { x: start.x + 30, y: y > middle ? y + 13 : y - 13 },
+      labelsAt: { x: start.x + 30, y: y > middle ? y + 13 : y - 13 },
     };
     return { station, track };
   });
@@ -72,8 +72,8 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
       to: nameOf(destination),
       points: crossOver({ x: switchX + switchSize.width, y: middle }, { x: endX, y }, switchX + switchSize.width + 60),
       look: look(traffic, destination.fault),
-      marks: [rateMark(traffic), ...durationMarks(traffic), ...troubleMarks(traffic)],
-      marksAt: { x: (switchX + switchSize.width + 110 + endX) / 2, y: y - 13 },
+      labels: [rateLabel(traffic), ...durationLabels(traffic), ...troubleLabels(traffic)],
+      labelsAt: { x: (switchX + switchSize.width + 110 + endX) / 2, y: y - 13 },
     };
     const station: Station = {
       ...endStation(destination, protocol, traffic),
@@ -113,7 +113,7 @@ const downwards = ({ destinations, activity, requests, protocol, width }: Overvi
       x,
       y: 0,
       dim,
-      marks: [rateMark(traffic)],
+      labels: [rateLabel(traffic)],
     };
     const track: Track = {
       id: `from:${name}`,
@@ -146,7 +146,7 @@ const downwards = ({ destinations, activity, requests, protocol, width }: Overvi
       height: 72,
       x: inset,
       y,
-      marks: [rateMark(traffic), ...durationMarks(traffic), ...troubleMarks(traffic)],
+      labels: [rateLabel(traffic), ...durationLabels(traffic), ...troubleLabels(traffic)],
     };
     return { station, track };
   });

@@ -7,8 +7,19 @@ import { Badge } from '../../parts/badge.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 
-/** The columns of the request list. */
-export const requestColumns: readonly Column<RequestSummary>[] = [
+/** The column of clients with keys of their own; shown if there are any. */
+const clientColumn: Column<RequestSummary> = {
+  name: 'client',
+  title: 'Client',
+  about: 'The client whose own key the request carried',
+  cell: ({ client }) => client ?? '–',
+};
+
+/** The columns of this list of requests. */
+export const columnsFor = (requests: readonly RequestSummary[]): readonly Column<RequestSummary>[] =>
+  requests.some(({ client }) => client !== undefined) ? withClient : requestColumns;
+
+const requestColumns: readonly Column<RequestSummary>[] = [
   {
     name: 'time',
     title: 'Time',
@@ -82,6 +93,8 @@ export const requestColumns: readonly Column<RequestSummary>[] = [
       ),
   },
 ];
+
+const withClient = requestColumns.flatMap((column) => (column.name === 'scenario' ? [clientColumn, column] : [column]));
 
 const maybe = (ms: number | undefined): string => (ms === undefined ? '–' : duration(ms));
 

@@ -7,6 +7,8 @@ export interface RequestFilter {
   readonly provider: string;
   readonly status: StatusClass | '';
   readonly scenario: string;
+  /** The name of a client with a key of its own. */
+  readonly client: string;
   /** Text in any searched field. */
   readonly text: string;
 }
@@ -23,16 +25,17 @@ export const statusTitles: Readonly<Record<StatusClass, string>> = {
 };
 
 /** Matches everything. */
-export const noFilter: RequestFilter = { protocol: '', provider: '', status: '', scenario: '', text: '' };
+export const noFilter: RequestFilter = { protocol: '', provider: '', status: '', scenario: '', client: '', text: '' };
 
 /** Whether a request matches the filters. */
 export const passes = (
   request: RequestSummary,
-  { protocol, provider, status, scenario, text }: RequestFilter,
+  { protocol, provider, status, scenario, client, text }: RequestFilter,
 ): boolean =>
   (protocol === '' || request.protocol === protocol) &&
   (provider === '' || request.provider === provider) &&
   (scenario === '' || request.scenario === scenario) &&
+  (client === '' || request.client === client) &&
   (status === '' || isOf(request, status)) &&
   (text === '' || haystack(request).includes(text.trim().toLowerCase()));
 
@@ -44,6 +47,7 @@ const isOf = ({ status, losses }: RequestSummary, wanted: StatusClass): boolean 
 
 const haystack = ({
   id,
+  client,
   path,
   asked,
   preset,
@@ -54,6 +58,6 @@ const haystack = ({
   status,
   fault,
 }: RequestSummary): string =>
-  [id, path, asked, preset, scenario, reason, provider, model, status, fault?.kind, fault?.message]
+  [id, client, path, asked, preset, scenario, reason, provider, model, status, fault?.kind, fault?.message]
     .join(' ')
     .toLowerCase();

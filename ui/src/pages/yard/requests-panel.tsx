@@ -12,7 +12,7 @@ import { ShowMore } from '../../parts/show-more.tsx';
 import { href } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
-import { requestColumns } from './request-columns.tsx';
+import { columnsFor } from './request-columns.tsx';
 import { noFilter, passes, type RequestFilter, type StatusClass, statusTitles } from './request-filter.ts';
 
 /** How many rows are shown at first: a thousand would slow the page down. */
@@ -33,6 +33,7 @@ export const RequestsPanel = ({
   const [held, setHeld] = useState<readonly RequestSummary[]>();
   const list = held ?? requests ?? none;
   const found = useMemo(() => list.filter((request) => passes(request, filter)), [list, filter]);
+  const columns = useMemo(() => columnsFor(list), [list]);
   const fresh = held && requests ? requests.filter(({ n }) => n > (held[0]?.n ?? 0)).length : 0;
   return (
     <Panel
@@ -66,7 +67,7 @@ export const RequestsPanel = ({
       <Filters requests={list} filter={filter} onChange={setFilter} />
       <DataTable
         label="Request list"
-        columns={requestColumns}
+        columns={columns}
         rows={found.slice(0, shown)}
         rowKey={({ n, id }) => `${n} ${id}`}
         open={({ id }) => href('/requests', id)}
@@ -144,6 +145,14 @@ const Filters = ({
       options={[all(), ...namesIn(requests.map(({ scenario }) => scenario))]}
       onChange={(scenario) => onChange({ ...filter, scenario })}
     />
+    {requests.some(({ client }) => client !== undefined) && (
+      <SelectField
+        label="Client"
+        value={filter.client}
+        options={[all(), ...namesIn(requests.map(({ client }) => client))]}
+        onChange={(client) => onChange({ ...filter, client })}
+      />
+    )}
     <SelectField
       label="Outcome"
       value={filter.status}

@@ -1,15 +1,15 @@
 import { useCallback } from 'react';
-import { type Activity, readActivity } from '../../api/activity.ts';
+import { readActivity } from '../../api/activity.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { CaptureSwitch } from '../../parts/capture-switch.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import type { PageProps } from '../page.ts';
-import { CoursePanel } from './course-panel.tsx';
 import { InFlightPanel } from './in-flight-panel.tsx';
 import { LinesPanel } from './lines-panel.tsx';
-import { Readouts } from './readouts.tsx';
 import { RequestsPanel } from './requests-panel.tsx';
+import { SummaryTiles } from './summary-tiles.tsx';
+import { TrafficChart } from './traffic-chart.tsx';
 import { useRequests } from './use-requests.ts';
 import './yard.css';
 
@@ -24,16 +24,12 @@ export const Yard = ({ query }: PageProps) => {
   const list = requests.data?.requests ?? none;
   return (
     <>
-      <PageHeader
-        title="Yard"
-        about={processOf(activity.data)}
-        actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />}
-      />
+      <PageHeader title="Yard" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
       {error && <Notice kind="failed">{error}</Notice>}
-      <Readouts activity={activity.data} requests={list} />
+      <SummaryTiles activity={activity.data} requests={list} />
       <LinesPanel activity={activity.data} requests={list} query={query} />
       <div className="yard-pair">
-        <CoursePanel requests={list} nowMs={activity.data?.now} />
+        <TrafficChart requests={list} nowMs={activity.data?.now} />
         <InFlightPanel activity={activity.data} />
       </div>
       <RequestsPanel requests={requests.data ? list : undefined} onForget={requests.forget} />
@@ -42,10 +38,3 @@ export const Yard = ({ query }: PageProps) => {
 };
 
 const none: readonly never[] = [];
-
-/** Each process keeps its own requests; shown only if there are several. */
-const processOf = (activity: Activity | undefined): string | undefined => {
-  if (!activity || activity.process.workers < 2) return undefined;
-  const { pid, workers } = activity.process;
-  return `Process ${pid}, one of ${workers}`;
-};

@@ -1,0 +1,102 @@
+import Type from 'typebox';
+import { hashedKey, newClientKey } from '../engine/config/clients.ts';
+import type { NamedClient } from '../engine/config/config.ts';
+import { ClientFile } from '../engine/config/schema.ts';
+import type { ConfigStore } from '../engine/config/store.ts';
+import { fail } from '../engine/model/fault.ts';
+import { isJsonObject, type Json } from '../engine/model/json/json.ts';
+import type { Gateway } from '../engine/routing/gateway.ts';
+import { configOutcome } from './config.ts';
+import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
+import { AddedClient, ClientList, Outcome } from './schema.ts';
+
+/** Dependencies of the endpoints of clients. */
+interface ClientParts {
+  readonly gateway: () => Gateway;
+  readonly store: ConfigStore;
+}
+
+/** What a client is added with; its key is made by the service. */
+const NewClient = Type.Omit(ClientFile, ['key']);
+
+/**
+ * Clients with keys of their own: limits and use, but neither keys nor their digests. `POST` adds one and answers with its key,
+ * `DELETE` removes one.
+ */
+export const clientRoutes = ({ gateway, store }: ClientParts): readonly DocumentedRoute[] => [
+  jsonRoute('GET', '/api/clients', {
+    summary: 'Clients with keys of their own: limits and use',
+    says: 'The clients of the configuration.',
+    reply: ClientList,
+    answer: () => {
+      const current = gateway();
+      return { clients: (current.config.clients ?? []).map((client) => show(client, current)) };
+    },
+  }),
+  jsonRoute('POST', '/api/clients', {
+    summary: 'Adds a client',
+    says: 'It is added, and this is its key.',
+    reply: AddedClient,
+    request: NewClient,
+    answer: async ({ body }) => {
+      const { key: given, ...client } = readJsonBody(body);
+      if (given !== undefined) fail('invalid-request', 'key must be left out: the service makes it.', { param: 'key' });
+      const key = newClientKey();
+      const { message } = await change(store, (clients) => [...clients, { ...client, key: hashedKey(key) }]);
+      return { message, key };
+    },
+  }),
+  jsonRoute('DELETE', '/api/clients/:name', {
+    summary: 'Removes a client',
+    says: 'Its key is refused from now on.',
+    reply: Outcome,
+    answer: (_, { name = '' }) =>
+      change(store, (clients) => {
+        const others = clients.filter((client) => !isJsonObject(client) || client.name !== name);
+        return others.length < clients.length
+          ? others
+          : fail('not-found', `There is no client ${JSON.stringify(name.slice(0, 100))}.`);
+      }),
+  }),
+];
+
+/** Changes `CLIENTS` alone: a change of the file that wasn't seen yet is applied first. */
+const change = async (store: ConfigStore, edit: (clients: readonly Json[]) => readonly Json[]): Promise<Outcome> => {
+  for (;;) {
+    const { source } = store;
+    const { CLIENTS } = source;
+    const edited = { ...source, CLIENTS: edit(Array.isArray(CLIENTS) ? CLIENTS : []) };
+    const changed = await store.replaceIf((present) => present === source, edited);
+    if (changed) return configOutcome(changed);
+  }
+};
+
+const show = (
+  { name, models, routes, limits, budget }: NamedClient,
+  { limiter, usage }: Gateway,
+): ClientList['clients'][number] => {
+  const rates = limiter.rates(name, limits).map(({ of, limit, remaining }) => ({
+    limit: of === 'requests' ? ('requestsPerMinute' as const) : ('tokensPerMinute' as const),
+    most: limit,
+    remaining,
+  }));
+  const { streams: most } = limits;
+  const streams =
+    most === undefined
+      ? []
+      : [{ limit: 'streams' as const, most, remaining: Math.max(0, most - limiter.streams(name)) }];
+  return {
+    name,
+    ...(models && { models }),
+    ...(routes && { routes }),
+    limits: [...rates, ...streams],
+    ...(budget && { budget: showBudget(name, budget, usage) }),
+    usage: { today: usage.used(name, 'day'), month: usage.used(name, 'month') },
+  };
+};
+
+const showBudget = (name: string, { tokens, per }: NonNullable<NamedClient['budget']>, usage: Gateway['usage']) => {
+  const { input, output } = usage.used(name, per);
+  const renewsAt = new Date(usage.next(per).atMs).toISOString();
+  return { tokens, per, remaining: Math.max(0, tokens - input - output), renewsAt };
+};

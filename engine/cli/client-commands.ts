@@ -1,0 +1,134 @@
+import { text as readText } from 'node:stream/consumers';
+import { hashedKey, newClientKey } from '../config/clients.ts';
+import type { NamedClient } from '../config/config.ts';
+import { configFile } from '../config/read.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
+import { changeConfig } from './change-config.ts';
+import { type Cli, CommandError, usableConfig } from './cli.ts';
+import { callService, locateService } from './reach-service.ts';
+
+/** What `client add` may limit a client to. Numbers are texts, as typed. */
+interface ClientOptions {
+  readonly models?: readonly string[];
+  readonly routes?: readonly string[];
+  readonly requestsPerMinute?: string;
+  readonly tokensPerMinute?: string;
+  readonly streams?: string;
+  readonly budgetTokens?: string;
+  readonly budgetPer?: string;
+}
+
+/**
+ * `switchyard client add NAME`: adds a client to `CLIENTS` and prints its key, which isn't stored. Where the configuration's file
+ * can't be written, prints the line to add instead.
+ */
+export const addClient = async (cli: Cli, name: string, options: ClientOptions): Promise<void> => {
+  const key = newClientKey();
+  const entry = entryOf(name, key, options);
+  const written = await changeClients(cli, (clients) => [...clients, entry]);
+  if (written === undefined) {
+    cli.warn(`${configFile(cli.home, cli.env)} can't be written. Add this to its CLIENTS, where it comes from:`);
+    cli.warn(JSON.stringify(entry));
+  } else cli.warn(`Added ${name} to ${written}. Its key, which is shown only now:`);
+  cli.print(key);
+};
+
+const entryOf = (
+  name: string,
+  key: string,
+  { models, routes, budgetTokens, budgetPer = 'month', ...numbers }: ClientOptions,
+): JsonObject => {
+  const limits = Object.fromEntries(
+    (['requestsPerMinute', 'tokensPerMinute', 'streams'] as const).flatMap((limit) => {
+      const text = numbers[limit];
+      return text === undefined ? [] : [[limit, numberOf(text)] as const];
+    }),
+  );
+  return {
+    name,
+    key: hashedKey(key),
+    ...(models && { models }),
+    ...(routes && { routes }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(budgetTokens !== undefined && { budget: { tokens: numberOf(budgetTokens), per: budgetPer } }),
+  };
+};
+
+/** A text that isn't a number stays as it is: the check of the configuration names it. */
+const numberOf = (text: string): Json => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+
+/** `switchyard client revoke NAME`: removes a client; a running service refuses its key as soon as it has seen the change. */
+export const revokeClient = async (cli: Cli, name: string): Promise<void> => {
+  const written = await changeClients(cli, (clients) => {
+    const others = clients.filter((client) => !isJsonObject(client) || client.name !== name);
+    if (others.length === clients.length) throw new CommandError(`There is no client ${JSON.stringify(name)}.`);
+    return others;
+  });
+  if (written === undefined) throw new CommandError(`${configFile(cli.home, cli.env)} can't be written.`);
+  cli.print(`Removed ${name} from ${written}.`);
+};
+
+/** `switchyard client list`: prints the clients, their limits and, if the service runs, what they used. */
+export const listClients = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<void> => {
+  const { clients = [] } = await usableConfig(cli);
+  const used = await usageOf(cli);
+  const rows = clients.map(({ name, models, routes, limits, budget }) => ({
+    name,
+    ...(models && { models }),
+    ...(routes && { routes }),
+    limits,
+    ...(budget && { budget }),
+    ...used.get(name),
+  }));
+  if (json) return cli.print(JSON.stringify(rows, null, 2));
+  if (rows.length === 0) cli.print('There are no clients with keys of their own.');
+  const width = Math.max(0, ...rows.map(({ name }) => name.length));
+  for (const { name, usage, ...row } of rows) {
+    cli.print(
+      [name.padEnd(width), describe(row), usage === undefined ? '' : describeUsage(usage)].filter(Boolean).join('  '),
+    );
+  }
+};
+
+const describe = ({ models, routes, limits, budget }: Omit<NamedClient, 'name' | 'keyHash'>): string =>
+  [
+    models ? `models ${models.join(' ')}` : 'all models',
+    ...(routes ? [`routes ${routes.join(' ')}`] : []),
+    ...Object.entries(limits).map(([limit, most]) => `${limit} ${most}`),
+    ...(budget ? [`${budget.tokens} tokens per ${budget.per}`] : []),
+  ].join(', ');
+
+/** What the running service says of each client's use; empty if it doesn't run. */
+const usageOf = async (cli: Cli): Promise<ReadonlyMap<string, { readonly usage?: JsonObject }>> => {
+  const located = await locateService(cli);
+  if (located.found.type !== 'running') return new Map();
+  const answer = await callService(located, 'GET', '/api/clients').catch(() => undefined);
+  const rows: readonly Json[] = Array.isArray(answer?.body.clients) ? answer.body.clients : [];
+  return new Map(
+    rows.flatMap((row) =>
+      isJsonObject(row) && isJsonObject(row.usage) ? [[String(row.name), { usage: row.usage }] as const] : [],
+    ),
+  );
+};
+
+const describeUsage = ({ today, month }: JsonObject): string =>
+  `today ${tokensIn(today)}, this month ${tokensIn(month)}`;
+
+const tokensIn = (period: Json | undefined): string => {
+  const { requests = 0, input = 0, output = 0 } = isJsonObject(period) ? period : {};
+  return `${requests} requests, ${Number(input) + Number(output)} tokens`;
+};
+
+/** `switchyard client hash`: prints the digest of a key on standard input, for a key that was made elsewhere. */
+export const hashKey = async (cli: Cli): Promise<void> => {
+  const key = (await readText(process.stdin)).trim();
+  if (key === '') throw new CommandError('There is no key on standard input.');
+  cli.print(hashedKey(key));
+};
+
+/** Replaces `CLIENTS` in the configuration's file, whose name it returns; `undefined` if the file may not be written. */
+const changeClients = (cli: Cli, change: (clients: readonly Json[]) => readonly Json[]): Promise<string | undefined> =>
+  changeConfig(cli, (source) => ({
+    ...source,
+    CLIENTS: change(Array.isArray(source.CLIENTS) ? source.CLIENTS : []),
+  }));

@@ -1,0 +1,101 @@
+import { presetRoute } from '../config/clients.ts';
+import type { Config, NamedClient } from '../config/config.ts';
+import { type Destination, parseDestination } from '../config/destination.ts';
+import { fail } from '../model/fault.ts';
+
+/** What a named client may use; compiled once per configuration. */
+export interface ClientAccess {
+  readonly client: NamedClient;
+  readonly allowsModel: (
+    destination: Pick<Destination, 'model'> & { readonly provider: { readonly name: string } },
+  ) => boolean;
+  /** Throws a `forbidden` fault for a destination or rule that isn't allowed, which names those that are. */
+  readonly assertAllowed: (route: ClientRoute, config: Pick<Config, 'providers'>) => void;
+}
+
+/** The destination of a request, the rule that chose it and the preset it was sent to. */
+interface ClientRoute extends Destination {
+  readonly scenario: string;
+  readonly preset?: string | undefined;
+}
+
+/** Compiles what each client may use, by name. */
+export const compileAccess = (clients: readonly NamedClient[] = []): ReadonlyMap<string, ClientAccess> =>
+  new Map(clients.map((client) => [client.name, compile(client)]));
+
+const compile = (client: NamedClient): ClientAccess => {
+  const { name, models, routes } = client;
+  const globs = models?.map((glob) => {
+    const named = parseDestination(glob);
+    return { isWhole: named !== undefined, matches: globMatcher(named ? `${named.provider},${named.model}` : glob) };
+  });
+  const allowsModel: ClientAccess['allowsModel'] = ({ provider, model }) =>
+    globs === undefined || globs.some(({ isWhole, matches }) => matches(isWhole ? `${provider.name},${model}` : model));
+  return {
+    client,
+    allowsModel,
+    assertAllowed({ provider, model, scenario, preset }, config) {
+      const route = routeOf(scenario, preset);
+      if (routes !== undefined && !routes.includes(route)) {
+        fail('forbidden', `The client ${name} may not use the route ${route}. It may use: ${listed(routes)}.`, {
+          code: 'route_not_allowed',
+        });
+      }
+      if (allowsModel({ provider, model })) return;
+      const allowed = config.providers.flatMap((one) =>
+        one.models.flatMap((listedModel) =>
+          allowsModel({ provider: one, model: listedModel }) ? [`${one.name},${listedModel}`] : [],
+        ),
+      );
+      fail(
+        'forbidden',
+        `The client ${name} may not use ${quote(`${provider.name},${model}`)}. It may use: ${listed(allowed)}.`,
+        {
+          param: 'model',
+          code: 'model_not_allowed',
+        },
+      );
+    },
+  };
+};
+
+/** What a client may use. Throws an `unauthorized` fault if its key has been revoked since the request's head arrived. */
+export const accessOf = (access: ReadonlyMap<string, ClientAccess>, name: string): ClientAccess =>
+  access.get(name) ?? fail('unauthorized', `The key of the client ${name} has been revoked.`);
+
+/** The name of a route as `CLIENTS` has it. A model that only one provider lists goes with the default. */
+const routeOf = (scenario: string, preset: string | undefined): string => {
+  if (preset !== undefined) return presetRoute + preset;
+  if (scenario === 'tag') return 'explicit';
+  return scenario === 'model' ? 'default' : scenario;
+};
+
+const listed = (names: readonly string[]): string => {
+  if (names.length === 0) return 'no model that is configured';
+  const shown = names.slice(0, maxShown).join('; ');
+  return names.length > maxShown ? `${shown} and ${names.length - maxShown} more` : shown;
+};
+
+/** A client's text may be of any length. */
+const quote = (text: string): string => JSON.stringify(text.slice(0, maxQuoted));
+
+const maxShown = 12;
+const maxQuoted = 200;
+
+/** Matches a whole text against a glob, in which `*` stands for any characters. Linear in the text for each `*`. */
+export const globMatcher = (glob: string): ((text: string) => boolean) => {
+  const [first = '', ...rest] = glob.split('*');
+  const last = rest.pop();
+  if (last === undefined) return (text) => text === glob;
+  return (text) => {
+    const end = text.length - last.length;
+    if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+    let at = first.length;
+    for (const part of rest) {
+      const found = text.indexOf(part, at);
+      if (found < 0 || found + part.length > end) return false;
+      at = found + part.length;
+    }
+    return true;
+  };
+};

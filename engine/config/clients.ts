@@ -1,0 +1,112 @@
+import { hash, randomBytes } from 'node:crypto';
+import { isJsonObject, type Json } from '../model/json/json.ts';
+import { memberPath } from '../model/schema.ts';
+import { fallbackRules, type NamedClient } from './config.ts';
+import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
+import { ClientBudget, ClientFile, ClientLimits, type ServiceSettings } from './schema.ts';
+
+/** Names of routes that a client may be limited to, besides presets. */
+const routeNames: readonly string[] = [...fallbackRules, 'explicit'];
+
+/** What precedes a preset's name among the routes of a client. */
+export const presetRoute = 'preset/';
+
+/** Bytes of randomness in a new key. */
+const keyBytes = 32;
+
+/** A new key, in the form that tools and the masking of logs take for one. */
+export const newClientKey = (): string => `sk-switchyard-${randomBytes(keyBytes).toString('base64url')}`;
+
+/** The digest of a key as `CLIENTS` has it. */
+export const hashedKey = (key: string): string => hashPrefix + hash('sha256', key, 'hex');
+
+const hashPrefix = 'sha256:';
+
+/**
+ * Reads `CLIENTS`, which matches its schema. `source` is the same before unknown members were removed: any of them is a fault,
+ * since a mistyped limit would be none.
+ */
+export const readClients = (
+  clients: readonly ClientFile[],
+  source: Json | undefined,
+  { APIKEY, workers }: Pick<ServiceSettings, 'APIKEY'> & { readonly workers: number },
+  findings: Diagnostics,
+): readonly NamedClient[] => {
+  const names = new Map<string, string>();
+  const keys = new Map<string, string>();
+  if (APIKEY) keys.set(hashedKey(APIKEY.trim()), 'APIKEY');
+  else findings.warn('CLIENTS', 'is set but APIKEY is not: every program on this machine may use /api without a key');
+  refuseUnknown(source, findings);
+  return clients.map(({ name, key, models, routes, limits = {}, budget }, index) => {
+    const at = memberPath('CLIENTS', index);
+    if (!isClientName(name))
+      findings.fault(`${at}.name`, 'must be 1 to 64 letters, digits, dots, hyphens or underscores');
+    const sameName = names.get(name.toLowerCase());
+    if (sameName !== undefined) findings.fault(`${at}.name`, `is the name of ${sameName} too`);
+    names.set(name.toLowerCase(), at);
+    const given = key.trim().toLowerCase();
+    const sameKey = keys.get(given);
+    if (!isHashedKey(given)) {
+      findings.fault(
+        `${at}.key`,
+        'must be sha256: and 64 hexadecimal digits; for a plain key, `switchyard client hash` prints them',
+      );
+    } else if (sameKey !== undefined) findings.fault(`${at}.key`, `is the key of ${sameKey} too`);
+    keys.set(given, at);
+    refuseEmpty(models, `${at}.models`, findings);
+    refuseEmpty(routes, `${at}.routes`, findings);
+    for (const [number, route] of (routes ?? []).entries())
+      checkRoute(route, memberPath(`${at}.routes`, number), findings);
+    for (const [limit, most] of Object.entries(limits)) {
+      if (most < workers)
+        findings.warn(
+          `${at}.limits.${limit}`,
+          `is less than WORKERS: ${workers - most} of ${workers} processes grant none of it`,
+        );
+    }
+    return {
+      name,
+      keyHash: given.slice(hashPrefix.length),
+      ...(models && { models: models.map((glob) => glob.trim()) }),
+      ...(routes && { routes }),
+      limits,
+      ...(budget && { budget }),
+    };
+  });
+};
+
+const isHashedKey = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
+
+/** Whether a text can name a client: it is a label of metrics and part of a file. */
+const isClientName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
+
+/** An empty list would allow nothing, or everything: what is meant can't be known. */
+const refuseEmpty = (list: readonly string[] | undefined, at: string, findings: Diagnostics): void => {
+  if (list?.length === 0) findings.fault(at, 'must not be empty; leave it out to allow all');
+  for (const [index, text] of (list ?? []).entries()) {
+    if (text.trim() === '') findings.fault(memberPath(at, index), 'must not be blank');
+  }
+};
+
+const checkRoute = (route: string, at: string, findings: Diagnostics): void => {
+  if (routeNames.includes(route) || route.trim() === '') return;
+  if (route.startsWith(presetRoute) && isClientName(route.slice(presetRoute.length))) return;
+  const [close] = closeNames(route, routeNames);
+  const hint =
+    close === undefined ? `; routes are ${routeNames.join(', ')}, ${presetRoute}NAME` : `; did you mean ${close}?`;
+  findings.fault(at, `is no route${hint}`);
+};
+
+const refuseUnknown = (source: Json | undefined, findings: Diagnostics): void => {
+  const refuse = (value: Json | undefined, known: object, at: string): void => {
+    if (!isJsonObject(value)) return;
+    for (const { path, message } of unknownMembers(value, Object.keys(known), at)) findings.fault(path, message);
+  };
+  for (const [index, client] of (Array.isArray(source) ? source : []).entries()) {
+    const at = memberPath('CLIENTS', index);
+    refuse(client, ClientFile.properties, at);
+    if (!isJsonObject(client)) continue;
+    refuse(client.limits, ClientLimits.properties, `${at}.limits`);
+    refuse(client.budget, ClientBudget.properties, `${at}.budget`);
+  }
+};

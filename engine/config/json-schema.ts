@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
+import { ConfigFile } from './schema.ts';
+import { textFields } from './service-settings.ts';
+import { writeAtomically } from './write-atomically.ts';
+
+/** What `$schema` names in a new `config.json`. A copy beside the file works offline and however the gateway is installed. */
+export const schemaReference = './config.schema.json';
+
+/** JSON Schema of `config.json` as it is written, for editors: where the service reads text, a reference is allowed. */
+export const configSchema = (): JsonObject => {
+  // Serializing drops typebox's symbols.
+  const { properties, ...rest }: { readonly properties: JsonObject } = JSON.parse(JSON.stringify(ConfigFile));
+  const written = Object.entries(properties).map(([name, field]) => [
+    name,
+    textFields.has(name) && isJsonObject(field) ? orReference(field) : field,
+  ]);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Switchyard configuration',
+    ...rest,
+    properties: Object.fromEntries(written),
+  };
+};
+
+/** A text with a reference to the environment. `minimum` and the like don't apply to it. */
+const reference = { type: 'string', pattern: '\\$' };
+
+const orReference = (field: JsonObject): JsonObject => {
+  const { type, anyOf }: { readonly type?: Json; readonly anyOf?: Json } = field;
+  if (Array.isArray(anyOf)) return { ...field, anyOf: [...anyOf, reference] };
+  return type === 'string' || type === undefined
+    ? field
+    : { ...field, type: [type, 'string'], pattern: reference.pattern };
+};
+
+/** The schema as the text of a file. */
+export const schemaText = (): string => JSON.stringify(configSchema(), null, 2);
+
+/** Writes the schema into the configuration's folder, unless this version's is there. Rejects with the system's error. */
+export const writeSchema = async (home: string): Promise<void> => {
+  const file = join(home, schemaReference);
+  const text = `${schemaText()}\n`;
+  if ((await readFile(file, 'utf8').catch(() => undefined)) !== text) await writeAtomically(file, text);
+};

@@ -1,0 +1,187 @@
+import Type, { type Static } from 'typebox';
+import { type Json, parseJson } from '../model/json/json.ts';
+import { reader } from '../model/schema.ts';
+
+/** A model of a local server. */
+interface LocalModel {
+  readonly name: string;
+  /** Tokens of its context window as it is served, or else as it was trained; absent: unknown. */
+  readonly contextWindow?: number;
+}
+
+/** A model server found on this machine. */
+export interface LocalServer {
+  /** Name for its provider. */
+  readonly name: string;
+  readonly title: string;
+  /** Where it speaks Chat Completions. */
+  readonly baseUrl: string;
+  readonly models: readonly LocalModel[];
+}
+
+/** Where a kind of server usually listens, and how it lists its models. */
+export interface LocalPlace {
+  readonly name: string;
+  readonly title: string;
+  readonly origin: string;
+  /** `undefined`: another program listens there. */
+  readonly models: (ask: Ask) => Promise<readonly LocalModel[] | undefined>;
+}
+
+/** The JSON at a path; `undefined` for a failure. A `body` is sent with POST. */
+type Ask = (path: string, body?: Json) => Promise<Json | undefined>;
+
+/** How long one question may take, in milliseconds. A server on the same machine answers at once, or doesn't listen. */
+const askMs = 1_000;
+const maxBytes = 4 << 20;
+const maxModels = 200;
+
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Tokens = Type.Optional(Type.Integer({ minimum: 1 }));
+
+/** Lists models one by one, skipping those of another shape. */
+const each = <S extends Type.TSchema>(schema: S) => {
+  const { matches } = reader(schema);
+  return (list: Json | undefined): Static<S>[] =>
+    Array.isArray(list) ? list.slice(0, maxModels).filter((row): row is Json & Static<S> => matches(row)) : [];
+};
+
+const member = (value: Json | undefined, name: string): Json | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+
+const count = (value: Json | undefined): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;
+
+const modelOf = (name: string, contextWindow: number | undefined): LocalModel => ({
+  name,
+  ...(contextWindow !== undefined && { contextWindow }),
+});
+
+const ollamaRows = each(Type.Object({ name: Name }));
+
+/** Source: Ollama's API documentation, `/api/tags` and `/api/show`. */
+const ollama = async (ask: Ask): Promise<readonly LocalModel[] | undefined> => {
+  const listed = await ask('/api/tags');
+  if (!Array.isArray(member(listed, 'models'))) return undefined;
+  const found = await Promise.all(
+    ollamaRows(member(listed, 'models')).map(async ({ name }) => {
+      const shown = await ask('/api/show', { model: name });
+      const abilities = member(shown, 'capabilities');
+      if (Array.isArray(abilities) && !abilities.includes('completion')) return [];
+      const info = member(shown, 'model_info');
+      const trained = count(member(info, `${member(info, 'general.architecture')}.context_length`));
+      return [modelOf(name, servedBy(member(shown, 'parameters')) ?? trained)];
+    }),
+  );
+  return found.flat();
+};
+
+/** The `num_ctx` among a model's parameters, one a line. */
+const servedBy = (parameters: Json | undefined): number | undefined => {
+  const line = typeof parameters === 'string' ? parameters.split('\n').find((one) => one.startsWith('num_ctx')) : '';
+  return count(Number(line?.slice('num_ctx'.length).trim() || Number.NaN));
+};
+
+const studioRows = each(
+  Type.Object({
+    key: Name,
+    type: Type.String(),
+    max_context_length: Tokens,
+    loaded_instances: Type.Optional(Type.Array(Type.Object({ config: Type.Object({ context_length: Tokens }) }))),
+  }),
+);
+const olderStudioRows = each(
+  Type.Object({ id: Name, type: Type.String(), max_context_length: Tokens, loaded_context_length: Tokens }),
+);
+
+/** Source: LM Studio's REST API documentation, `/api/v1/models`, and `/api/v0/models` of older versions. */
+const lmStudio = async (ask: Ask): Promise<readonly LocalModel[] | undefined> => {
+  const listed = member(await ask('/api/v1/models'), 'models');
+  if (Array.isArray(listed)) {
+    return studioRows(listed).flatMap(({ key, type, max_context_length: most, loaded_instances: loaded = [] }) =>
+      type === 'embedding' ? [] : [modelOf(key, loaded[0]?.config.context_length ?? most)],
+    );
+  }
+  const older = member(await ask('/api/v0/models'), 'data');
+  if (!Array.isArray(older)) return undefined;
+  return olderStudioRows(older).flatMap(({ id, type, max_context_length: most, loaded_context_length: loaded }) =>
+    type === 'embeddings' ? [] : [modelOf(id, loaded ?? most)],
+  );
+};
+
+const llamaRows = each(Type.Object({ id: Name, meta: Type.Optional(Type.Object({ n_ctx_train: Tokens })) }));
+
+/** Source: llama.cpp's server documentation, `/props` and `/v1/models`. */
+const llamaCpp = async (ask: Ask): Promise<readonly LocalModel[] | undefined> => {
+  const settings = member(await ask('/props'), 'default_generation_settings');
+  if (settings === undefined) return undefined;
+  const served = count(member(settings, 'n_ctx'));
+  return llamaRows(member(await ask('/v1/models'), 'data')).map(({ id, meta }) =>
+    modelOf(id, served ?? meta?.n_ctx_train),
+  );
+};
+
+const vllmRows = each(Type.Object({ id: Name, owned_by: Type.Literal('vllm'), max_model_len: Tokens }));
+
+/** Source: vLLM's server, `/v1/models`. */
+const vllm = async (ask: Ask): Promise<readonly LocalModel[] | undefined> => {
+  const rows = vllmRows(member(await ask('/v1/models'), 'data'));
+  return rows.length === 0 ? undefined : rows.map(({ id, max_model_len: window }) => modelOf(id, window));
+};
+
+/** The usual ports of the usual servers. */
+export const localPlaces: readonly LocalPlace[] = [
+  { name: 'ollama', title: 'Ollama', origin: 'http://127.0.0.1:11434', models: ollama },
+  { name: 'lmstudio', title: 'LM Studio', origin: 'http://127.0.0.1:1234', models: lmStudio },
+  { name: 'llamacpp', title: 'llama.cpp', origin: 'http://127.0.0.1:8080', models: llamaCpp },
+  { name: 'vllm', title: 'vLLM', origin: 'http://127.0.0.1:8000', models: vllm },
+];
+
+/** Finds the model servers that run at these places, with their models. Never rejects. */
+export const findLocalServers = async (
+  places: readonly LocalPlace[] = localPlaces,
+): Promise<readonly LocalServer[]> => {
+  const found = await Promise.all(
+    places.map(async ({ name, title, origin, models }): Promise<readonly LocalServer[]> => {
+      const listed = await models((path, body) => askJson(origin + path, body));
+      return listed ? [{ name, title, baseUrl: `${origin}/v1`, models: listed }] : [];
+    }),
+  );
+  return found.flat();
+};
+
+/** `Ollama at http://127.0.0.1:11434/v1: qwen3 (32,768 tokens), gemma3`. */
+export const describeServer = ({ title, baseUrl, models }: LocalServer): string => {
+  const names = models.map(({ name, contextWindow }) =>
+    contextWindow === undefined ? name : `${name} (${contextWindow.toLocaleString('en-US')} tokens)`,
+  );
+  return `${title} at ${baseUrl}: ${names.join(', ') || 'no models'}`;
+};
+
+const askJson = async (url: string, body: Json | undefined): Promise<Json | undefined> => {
+  try {
+    const answer = await fetch(url, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(askMs),
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    });
+    return answer.ok ? parseJson(await textOf(answer)) : undefined;
+  } catch {
+    // Nothing listens there, or something that doesn't speak HTTP, or too slowly.
+    return undefined;
+  }
+};
+
+/** The body's text. Throws for a body of more than 4 MiB. */
+const textOf = async ({ body }: Response): Promise<string> => {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > maxBytes) throw new RangeError('The list is too long.');
+    pieces.push(piece);
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces));
+};

@@ -1,0 +1,142 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Fault } from '../model/fault.ts';
+import type { HeaderList } from './endpoint.ts';
+import { headerValue } from './headers.ts';
+import { type HostName, isLoopbackHost, parseHostName } from './host-name.ts';
+
+/** The keys that requests may carry. */
+export interface KeySettings {
+  /** The administrator's key; absent or empty: none. */
+  readonly apiKey?: string | undefined;
+  /** Clients with keys of their own, whose digests are SHA-256 in lower-case hexadecimal; absent: there are no such keys. */
+  readonly clients?: readonly { readonly name: string; readonly keyHash: string }[] | undefined;
+}
+
+/** Whose key a request carries. `keyless`: it carries none, and there is no administrator's key. */
+type KeyOwner = { readonly type: 'administrator' | 'keyless' } | { readonly type: 'client'; readonly name: string };
+
+/** The owner of a request's key; `undefined` if the key is missing or wrong. */
+export type KeyCheck = (headers: HeaderList) => KeyOwner | undefined;
+
+/**
+ * Checks `Authorization: Bearer` and `x-api-key`; one match suffices, since some clients send both with only one correct.
+ * Compares digests in constant time, so that timing reveals neither a key nor its length; a digest finds its client in a table,
+ * whose timing reveals nothing that leads to a key. Without any keys all requests are the administrator's.
+ */
+export const keyCheck = ({ apiKey, clients }: KeySettings): KeyCheck => {
+  if (!apiKey && !clients) return () => administrator;
+  const expected = apiKey ? digest(apiKey) : undefined;
+  const byDigest = new Map(
+    clients?.map(({ name, keyHash }) => [
+      keyHash,
+      { digest: Buffer.from(keyHash, 'hex'), owner: { type: 'client', name } as const },
+    ]),
+  );
+  const ownerOf = (given: string | undefined): KeyOwner | undefined => {
+    if (given === undefined) return undefined;
+    const hashed = digest(given);
+    if (expected && timingSafeEqual(hashed, expected)) return administrator;
+    const client = byDigest.size > 0 ? byDigest.get(hashed.toString('hex')) : undefined;
+    return client && timingSafeEqual(hashed, client.digest) ? client.owner : undefined;
+  };
+  return (headers) => {
+    const authorization = headerValue(headers, 'authorization');
+    const plainKey = headerValue(headers, 'x-api-key');
+    if (!apiKey && authorization === undefined && plainKey === undefined) return keyless;
+    const bearer = ownerOf(/^bearer +(.*)$/is.exec(authorization ?? '')?.[1]);
+    const plain = ownerOf(plainKey);
+    return plain?.type === 'administrator' ? plain : (bearer ?? plain);
+  };
+};
+
+const administrator: KeyOwner = { type: 'administrator' };
+const keyless: KeyOwner = { type: 'keyless' };
+
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+/** The host names that requests may address. */
+export interface OriginGuardSettings {
+  /** The listen address. A wildcard allows every address literal: DNS rebinding needs a name. */
+  readonly host: string;
+  /** Further hosts; with a port, only that port is allowed. */
+  readonly allowedHosts: readonly string[];
+}
+
+/** The reason to reject a request; `undefined`: the request is allowed. `anyHost`: whatever host it names. */
+export type OriginGuard = (headers: HeaderList, anyHost?: boolean) => Fault | undefined;
+
+/**
+ * Rejects requests from foreign web pages. DNS rebinding shows in `Host`, a cross-origin request in `Origin` or
+ * `Sec-Fetch-Site`. Source: Fetch standard, "Origin header"; Fetch Metadata, "Sec-Fetch-Site".
+ */
+export const originGuard = ({ host, allowedHosts }: OriginGuardSettings): OriginGuard => {
+  const wildcard = host === '0.0.0.0' || host === '::' || host === '[::]';
+  const named = [host.includes(':') && !host.startsWith('[') ? `[${host}]` : host, ...allowedHosts]
+    .map(parseHostName)
+    .filter((name) => name !== undefined);
+  const isListed = (asked: HostName): boolean =>
+    named.some(({ name, port }) => name === asked.name && (port === '' || port === asked.port));
+  const isOwn = (asked: HostName): boolean => isLoopbackHost(asked) || (wildcard && asked.isAddress) || isListed(asked);
+
+  /** Cache: clients send the same few hosts. */
+  const known = new Map<string, HostName | undefined>();
+  const ownHost = (host: string): HostName | undefined => {
+    if (known.has(host)) return known.get(host);
+    const asked = parseHostName(host);
+    const own = asked && isOwn(asked) ? asked : undefined;
+    if (known.size >= maxKnown) known.clear();
+    known.set(host, own);
+    return own;
+  };
+
+  return (headers, anyHost = false) => {
+    const hosts = valuesOf(headers, 'host');
+    const own = hosts.length === 1 ? ownHost(hosts[0] ?? '') : undefined;
+    if (!own && !anyHost) return forbidden('Host', 'names a host that is not allowed');
+    const site = valuesOf(headers, 'sec-fetch-site');
+    if (site.some((value) => !allowedSites.has(value)))
+      return forbidden('Sec-Fetch-Site', 'says that another site sent the request');
+    const origins = valuesOf(headers, 'origin');
+    if (origins.length === 0) return undefined;
+    const origin = origins.length === 1 ? parseOrigin(origins[0] ?? '') : undefined;
+    const isAllowed = origin && ((own && isSame(origin, own)) || isListed(origin));
+    return isAllowed ? undefined : forbidden('Origin', 'is not an origin of this service');
+  };
+};
+
+/** `same-site` means another port or a sibling domain: `Origin` decides then. */
+const allowedSites: ReadonlySet<string> = new Set(['none', 'same-origin', 'same-site']);
+
+const forbidden = (header: string, what: string): Fault => ({
+  kind: 'forbidden',
+  message: `The request's ${header} header ${what}. ALLOWED_HOSTS in the configuration lists further hosts.`,
+});
+
+const maxKnown = 100;
+
+const valuesOf = (headers: HeaderList, name: string): readonly string[] => {
+  let values: string[] | undefined;
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] !== name) continue;
+    values ??= [];
+    values.push(headers[at + 1] ?? '');
+  }
+  return values ?? noValues;
+};
+
+const noValues: readonly string[] = [];
+
+interface Origin extends HostName {
+  readonly defaultPort: string;
+}
+
+const parseOrigin = (text: string): Origin | undefined => {
+  const parts = /^(https?):\/\/([^/]+)$/i.exec(text);
+  const host = parts && parseHostName(parts[2] ?? '');
+  return host ? { ...host, defaultPort: parts[1]?.toLowerCase() === 'https' ? '443' : '80' } : undefined;
+};
+
+/** All loopback names are the same host: a page at `localhost` may call `127.0.0.1` on the same port. */
+const isSame = (origin: Origin, own: HostName): boolean =>
+  (origin.port || origin.defaultPort) === (own.port || origin.defaultPort) &&
+  (origin.name === own.name || (isLoopbackHost(origin) && isLoopbackHost(own)));

@@ -1,0 +1,48 @@
+import { NodeServer } from './node/node-server.ts';
+import type { HttpServer, HttpServerEvents } from './stream.ts';
+import { loadUws, UwsUnavailable } from './uws/uws.ts';
+import { UwsServer } from './uws/uws-server.ts';
+
+/** Which server library serves, and why. */
+export interface HttpServerFacts {
+  readonly server: 'uws' | 'node';
+  readonly reason: string;
+}
+
+/** The server library that serves. */
+export interface ChosenServer {
+  readonly facts: HttpServerFacts;
+  /** A one-line warning for the operator. */
+  readonly warning: string | undefined;
+  readonly create: (events: HttpServerEvents) => HttpServer;
+}
+
+/**
+ * Chooses uWebSockets.js where one of its builds can run, else `node:http`. `wanted`: `uws` or `node`; empty: either. Throws a
+ * one-line error for another value, where `uws` can't run, and where its native build isn't the recorded one.
+ */
+export const chooseServer = (wanted = process.env.SWITCHYARD_HTTP ?? '', load = loadUws): ChosenServer => {
+  if (wanted === 'node') return nodeServer('SWITCHYARD_HTTP=node');
+  if (wanted !== '' && wanted !== 'uws') {
+    throw new Error(`SWITCHYARD_HTTP=${wanted} is unknown: set it to "uws" or "node", or leave it unset.`);
+  }
+  try {
+    const { uws, version, warning } = load();
+    const reason = wanted === 'uws' ? 'SWITCHYARD_HTTP=uws' : `uWebSockets.js ${version} runs here`;
+    return { facts: { server: 'uws', reason }, warning, create: (events) => new UwsServer(uws, events) };
+  } catch (error) {
+    if (!(error instanceof UwsUnavailable)) throw error;
+    if (wanted === 'uws') {
+      throw new Error(`SWITCHYARD_HTTP=uws is not possible. ${error.message} Without it, node:http serves.`, {
+        cause: error,
+      });
+    }
+    return nodeServer(error.isMendable ? error.message : error.reason);
+  }
+};
+
+const nodeServer = (reason: string): ChosenServer => ({
+  facts: { server: 'node', reason },
+  warning: undefined,
+  create: (events) => new NodeServer(events),
+});

@@ -1,0 +1,159 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HeaderList } from '../endpoint.ts';
+import type { BodyTaker, HttpStream, StreamWriter } from '../stream.ts';
+
+/** Large bodies are written in pieces of this size. */
+const pieceBytes = 256 * 1024;
+const noBytes = new Uint8Array(0);
+
+/** A request and its answer on `node:http`. */
+export class NodeStream implements HttpStream {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: HeaderList;
+  readonly remoteAddress: string;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #socket: Socket;
+  readonly #answered: () => void;
+  #aborted: (() => void) | undefined;
+  #status = 200;
+  /** The answer's headers until they are sent. */
+  #head: string[] | undefined;
+  /** Hears when the client's socket has room again. */
+  #writer: StreamWriter | undefined;
+  /** What is left of the body of `send`. */
+  #rest: Uint8Array | undefined;
+
+  /** `answered` is called at the answer's end. */
+  constructor(request: IncomingMessage, response: ServerResponse, remoteAddress: string, answered: () => void) {
+    const { method = '', url = '', rawHeaders, socket } = request;
+    const mark = url.indexOf('?');
+    this.method = method;
+    this.path = mark < 0 ? url : url.slice(0, mark);
+    this.query = mark < 0 ? '' : url.slice(mark + 1);
+    this.headers = rawHeaders.map((text, at) => (at % 2 === 0 ? text.toLowerCase() : text));
+    this.remoteAddress = remoteAddress;
+    this.#request = request;
+    this.#response = response;
+    this.#socket = socket;
+    this.#answered = answered;
+    response.on('drain', () => this.#drained());
+  }
+
+  /** Whether the answer has begun, or is all that is missing. */
+  get isAnswering(): boolean {
+    return this.#request.complete || this.#response.headersSent;
+  }
+
+  /** The connection has closed. */
+  closed(): void {
+    this.#writer = undefined;
+    this.#aborted?.();
+  }
+
+  /** Node.js doesn't know the PROXY protocol; it answers 400. */
+  proxiedAddress(): string {
+    return '';
+  }
+
+  onAborted(aborted: () => void): void {
+    this.#aborted = aborted;
+  }
+
+  read(taker: BodyTaker): void {
+    this.#request.on('data', (chunk: Buffer) => taker.take(chunk, false));
+    this.#request.on('end', () => taker.take(noBytes, true));
+  }
+
+  /** Active requests have no timeouts here. */
+  keepOpen(): void {}
+
+  cork(act: () => void): void {
+    this.#socket.cork();
+    act();
+    this.#socket.uncork();
+  }
+
+  writeHead(status: number, headers: HeaderList): void {
+    this.#status = status;
+    this.#head = [...headers];
+  }
+
+  write(data: string | Uint8Array, writer: StreamWriter): boolean {
+    this.#sendHead();
+    this.#response.write(data);
+    if (this.#hasRoom) return true;
+    // How much the client's socket takes shows once the data is passed to it.
+    while (this.#socket.writableCorked > 0) this.#socket.uncork();
+    if (this.#hasRoom) return true;
+    this.#writer = writer;
+    return false;
+  }
+
+  end(): void {
+    this.#sendHead();
+    this.#response.end();
+    this.#answered();
+  }
+
+  endWith(body: string | Uint8Array, close: boolean): void {
+    const head = this.#head ?? [];
+    if (close) head.push('connection', 'close');
+    // Node.js would encode the head as it does a text that follows.
+    const bytes = typeof body === 'string' && !head.every(isAscii) ? Buffer.from(body) : body;
+    head.push('content-length', String(Buffer.byteLength(bytes)));
+    this.#sendHead();
+    this.#response.end(bytes);
+    this.#answered();
+  }
+
+  endWithoutBody(): void {
+    this.end();
+  }
+
+  send(body: Uint8Array, writer: StreamWriter): boolean {
+    this.#head?.push('content-length', String(body.length));
+    this.#rest = body;
+    return this.#sendRest(this.#rest, writer);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#response.writableLength < this.#response.writableHighWaterMark;
+  }
+
+  #sendHead(): void {
+    const head = this.#head;
+    if (!head) return;
+    this.#head = undefined;
+    // Connections are kept without a word, as HTTP/1.1 has it.
+    if (!head.includes('connection')) this.#response.removeHeader('connection');
+    this.#response.writeHead(this.#status, head);
+  }
+
+  #sendRest(rest: Uint8Array, writer: StreamWriter): boolean {
+    for (let from = 0; from < rest.length; from += pieceBytes) {
+      if (this.write(rest.subarray(from, from + pieceBytes), writer)) continue;
+      this.#rest = rest.subarray(from + pieceBytes);
+      return false;
+    }
+    this.end();
+    return true;
+  }
+
+  #drained(): void {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    if (!writer) return;
+    if (this.#rest) writer.writable(this.#sendRest(this.#rest, writer));
+    else this.cork(() => writer.writable(false));
+  }
+}
+
+const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

@@ -1,0 +1,157 @@
+import { STATUS_CODES } from 'node:http';
+import { addressText } from '../headers.ts';
+import type { BodyTaker, HttpServer, HttpServerEvents, HttpStream, StreamWriter } from '../stream.ts';
+import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.ts';
+
+/** The server on uWebSockets.js. */
+export class UwsServer implements HttpServer {
+  readonly #uws: Uws;
+  readonly #app: UwsApp;
+  #sockets: UwsListenSocket[] = [];
+
+  constructor(uws: Uws, events: HttpServerEvents) {
+    this.#uws = uws;
+    this.#app = uws
+      .App()
+      .any('/*', (res, req) => events.requested(new UwsStream(res, req)))
+      .filter((res, change) => (change < 0 ? events.closed() : admit(res, events)));
+  }
+
+  async listen(host: string, port: number, shared: boolean): Promise<number | undefined> {
+    const { LIBUS_LISTEN_EXCLUSIVE_PORT, us_socket_local_port } = this.#uws;
+    let opened: UwsListenSocket | undefined;
+    // The callback runs synchronously.
+    this.#app.listen(host, port, shared ? 0 : LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+      if (socket) opened = socket;
+    });
+    if (!opened) return undefined;
+    this.#sockets.push(opened);
+    return us_socket_local_port(opened);
+  }
+
+  stopAccepting(): void {
+    for (const socket of this.#sockets) this.#uws.us_listen_socket_close(socket);
+    this.#sockets = [];
+  }
+
+  close(): void {
+    this.#app.close();
+    // Closed and freed by now.
+    this.#sockets = [];
+  }
+}
+
+class UwsStream implements HttpStream {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: readonly string[];
+  readonly remoteAddress: string;
+  readonly #res: UwsResponse;
+  #writer: StreamWriter | undefined;
+  /** The body of `send`, and the write offset at which it begins. */
+  #body: Uint8Array | undefined;
+  #bodyFrom = 0;
+
+  /** Copies the head: the native request is only valid while its handler runs. */
+  constructor(res: UwsResponse, req: UwsRequest) {
+    const headers: string[] = [];
+    req.forEach((name, value) => {
+      headers.push(name, value);
+    });
+    this.method = req.getCaseSensitiveMethod();
+    this.path = req.getUrl();
+    // Undefined without a question mark, contrary to the type declarations.
+    this.query = req.getQuery() ?? '';
+    this.headers = headers;
+    this.remoteAddress = addressOf(res);
+    this.#res = res;
+  }
+
+  proxiedAddress(): string {
+    return addressText(new Uint8Array(this.#res.getProxiedRemoteAddress()));
+  }
+
+  onAborted(aborted: () => void): void {
+    this.#res.onAborted(aborted);
+  }
+
+  read(taker: BodyTaker): void {
+    // The native buffer is only valid during the call. Small copies share a pool.
+    this.#res.onData((chunk, isLast) => taker.take(Buffer.from(new Uint8Array(chunk)), isLast));
+  }
+
+  /** A connection is closed without an error when its client takes no data for 8 to 12 seconds, or sends less than 16 KiB per second. */
+  keepOpen(): void {
+    this.#res.pause();
+    this.#res.resume();
+  }
+
+  cork(act: () => void): void {
+    this.#res.cork(act);
+  }
+
+  writeHead(status: number, headers: readonly string[]): void {
+    if (status !== 200) this.#res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
+    for (let at = 0; at < headers.length; at += 2) this.#res.writeHeader(headers[at] ?? '', wireValue(headers[at + 1]));
+  }
+
+  write(data: string | Uint8Array, writer: StreamWriter): boolean {
+    const taken = this.#res.write(data);
+    if (!taken) this.#await(writer);
+    return taken;
+  }
+
+  end(): void {
+    // No `closeConnection` argument: uWebSockets.js would write its header in the middle of the data.
+    this.#res.end();
+  }
+
+  endWith(body: string | Uint8Array, close: boolean): void {
+    this.#res.end(body, close);
+  }
+
+  /** No length as an argument: the response would stay open, waiting for that many bytes. */
+  endWithoutBody(): void {
+    this.#res.endWithoutBody();
+  }
+
+  send(body: Uint8Array, writer: StreamWriter): boolean {
+    this.#bodyFrom = this.#res.getWriteOffset();
+    const [, complete] = this.#res.tryEnd(body, body.length);
+    if (complete) return true;
+    this.#body = body;
+    this.#await(writer);
+    return false;
+  }
+
+  close(): void {
+    this.#res.close();
+  }
+
+  #await(writer: StreamWriter): void {
+    if (!this.#writer) this.#res.onWritable((offset) => this.#writable(writer, offset));
+    this.#writer = writer;
+  }
+
+  #writable(writer: StreamWriter, offset: number): boolean {
+    if (!this.#body) {
+      // With an `onWritable` handler, natively queued data is only sent with the next write or cork.
+      this.#res.cork(() => writer.writable(false));
+      return true;
+    }
+    const [taken, complete] = this.#res.tryEnd(this.#body.subarray(offset - this.#bodyFrom), this.#body.length);
+    writer.writable(complete);
+    return taken;
+  }
+}
+
+const admit = (res: UwsResponse, events: HttpServerEvents): void => {
+  if (!events.opened(addressOf(res))) res.close();
+};
+
+const addressOf = (res: UwsResponse): string => addressText(new Uint8Array(res.getRemoteAddress()));
+
+/** uWebSockets.js would encode text as UTF-8. */
+const wireValue = (value = ''): string | Uint8Array =>
+  /^[\x20-\x7e]*$/.test(value) ? value : Buffer.from(value, 'latin1');

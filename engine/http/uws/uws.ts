@@ -1,0 +1,190 @@
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js-glibc227';
+import { createRequire } from 'node:module';
+import { root } from '../../paths.ts';
+import { ForeignNative, nativeBuild, nativePackage, verifyNative } from './verify-native.ts';
+
+/** The used part of a native request; valid only while its handler runs. */
+export type UwsRequest = Pick<HttpRequest, 'getUrl' | 'getQuery' | 'getCaseSensitiveMethod' | 'forEach'>;
+
+/** The used part of a native response. Must not be used after its end or abort. */
+export type UwsResponse = Pick<
+  HttpResponse,
+  | 'writeStatus'
+  | 'writeHeader'
+  | 'write'
+  | 'end'
+  | 'endWithoutBody'
+  | 'tryEnd'
+  | 'getWriteOffset'
+  | 'cork'
+  | 'close'
+  | 'pause'
+  | 'resume'
+  | 'onAborted'
+  | 'onData'
+  | 'onWritable'
+  | 'getRemoteAddress'
+  | 'getProxiedRemoteAddress'
+>;
+
+/** An open listening socket. */
+export type UwsListenSocket = us_listen_socket;
+
+/** The used part of an app. */
+export interface UwsApp extends Pick<TemplatedApp, 'close'> {
+  readonly any: (pattern: string, handler: (res: UwsResponse, req: UwsRequest) => void) => UwsApp;
+  /** Called for each connection: with 1 when it opens, with a negative number when it closes. */
+  readonly filter: (count: (res: UwsResponse, change: number) => void) => UwsApp;
+  /** Options with a host are missing from the packages' declarations; both builds accept them. */
+  readonly listen: (
+    host: string,
+    port: number,
+    options: number,
+    done: (socket: UwsListenSocket | false) => void,
+  ) => UwsApp;
+}
+
+/** The used part of the API that both builds share. */
+export interface Uws {
+  readonly App: () => UwsApp;
+  readonly us_listen_socket_close: (socket: UwsListenSocket) => void;
+  readonly us_socket_local_port: (socket: UwsListenSocket) => number;
+  /** Without this option several processes may share a port. */
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+}
+
+/** The properties of the machine that decide which build can run. */
+interface Runtime {
+  readonly platform: string;
+  readonly arch: string;
+  /** Node.js version without the `v`. */
+  readonly node: string;
+  /** Version of the GNU C library; empty where there is none. */
+  readonly glibc: string;
+}
+
+/** Maximum size of a request head in bytes. */
+const maxHeadBytes = 65_536;
+
+const newer = 'uWebSockets.js';
+const older = 'uWebSockets.js-glibc227';
+
+/** The pinned release of each package; a test compares it with package.json. */
+export const uwsReleases: Readonly<Record<string, string>> = { [newer]: '20.69.0', [older]: '20.51.4' };
+
+/** The loaded build. */
+interface LoadedUws {
+  readonly uws: Uws;
+  /** Release of uWebSockets.js. */
+  readonly version: string;
+  /** A one-line warning for the operator when the build has no recorded hash. */
+  readonly warning: string | undefined;
+}
+
+/**
+ * Packages to try, best first. The newer one has no build for Node 20; there it would load the older package's binary, which
+ * has the same file name.
+ */
+export const uwsCandidates = (node: string): readonly string[] =>
+  Number.parseInt(node, 10) >= 22 ? [newer, older] : [older];
+
+/** No build of uWebSockets.js can be loaded. The message is one line for users: the reason, and what to do. */
+export class UwsUnavailable extends Error {
+  override readonly name = 'UwsUnavailable';
+  readonly reason: string;
+  /** The remedy is a command for this machine. */
+  readonly isMendable: boolean;
+
+  constructor(reason: string, remedy: string, isMendable: boolean, cause?: unknown) {
+    super(`${reason}: ${remedy}.`, { cause });
+    this.reason = reason;
+    this.isMendable = isMendable;
+  }
+}
+
+/** No build runs on this machine; the remedy names the supported ones. */
+export const uwsMissing = ({ platform, arch, node, glibc }: Runtime, cause?: unknown): UwsUnavailable =>
+  new UwsUnavailable(
+    `No build of uWebSockets.js runs here (${platform} ${arch}, ` +
+      `${platform === 'linux' ? `glibc ${glibc || 'absent'}, ` : ''}Node ${node})`,
+    'use Node 20 or 22 with glibc 2.27 or later, or Node 22, 24 or 26 with glibc 2.38 or later, on Linux ' +
+      '(not Alpine), macOS or Windows',
+    false,
+    cause,
+  );
+
+/** A package isn't installed: npm was told to omit optional packages, or installed builds for another Node.js release. */
+const uwsNotInstalled = ({ platform, arch, node }: Runtime, hasPackage: boolean, cause: unknown): UwsUnavailable =>
+  hasPackage
+    ? new UwsUnavailable(
+        `uWebSockets.js is not installed for Node ${node} (${platform} ${arch})`,
+        'run `npm install` again with this Node',
+        true,
+        cause,
+      )
+    : new UwsUnavailable('uWebSockets.js is not installed', 'run `npm install --include=optional`', true, cause);
+
+/**
+ * Loads the best build of uWebSockets.js that runs here. `from`: the folder that resolves the packages. Throws
+ * `UwsUnavailable` when no build runs here, and `ForeignNative` when one doesn't match its recorded hash; such a build is never
+ * executed.
+ */
+export const loadUws = (from: URL = root): LoadedUws => {
+  // The native code reads this when it loads. Its default of 4 KiB is too small for some clients.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeadBytes);
+  const require = createRequire(from);
+  const names = uwsCandidates(process.versions.node);
+  const causes: unknown[] = [];
+  for (const name of names) {
+    try {
+      const version = uwsReleases[name] ?? '';
+      const warning = verifyNative(nativeBuild(require.resolve(name), version));
+      // `require` returns `any`; `Uws` is the API that both packages document.
+      const uws: Uws = require(name);
+      return { uws, version, warning };
+    } catch (cause) {
+      if (cause instanceof ForeignNative) throw cause;
+      causes.push(cause);
+    }
+  }
+  throw unavailable(require, names, new AggregateError(causes));
+};
+
+const unavailable = (require: NodeJS.Require, names: readonly string[], cause: unknown): UwsUnavailable => {
+  const runtime = thisRuntime();
+  const states = names.map((name) => installed(require, name));
+  const isUnfit = (runtime.platform === 'linux' && runtime.glibc === '') || states.every((state) => state === 'all');
+  return isUnfit ? uwsMissing(runtime, cause) : uwsNotInstalled(runtime, !states.includes('nothing'), cause);
+};
+
+/** What is in node_modules of a package and its build for this machine; `all` too where it has no such build. */
+const installed = (require: NodeJS.Require, name: string): 'all' | 'no-build' | 'nothing' => {
+  let ownRequire: NodeJS.Require;
+  try {
+    ownRequire = createRequire(require.resolve(name));
+  } catch {
+    return 'nothing';
+  }
+  try {
+    const manifest: { readonly optionalDependencies?: Readonly<Record<string, string>> } = ownRequire('./package.json');
+    if (manifest.optionalDependencies?.[nativePackage()] !== undefined)
+      ownRequire.resolve(`${nativePackage()}/uws.node`);
+    return 'all';
+  } catch {
+    return 'no-build';
+  }
+};
+
+const thisRuntime = (): Runtime => ({
+  platform: process.platform,
+  arch: process.arch,
+  node: process.versions.node,
+  glibc: glibcVersion(process.report?.getReport()),
+});
+
+const glibcVersion = (report: unknown): string => {
+  const header = typeof report === 'object' && report !== null && 'header' in report ? report.header : undefined;
+  const version =
+    typeof header === 'object' && header !== null && 'glibcVersionRuntime' in header ? header.glibcVersionRuntime : '';
+  return typeof version === 'string' ? version : '';
+};

@@ -1,0 +1,109 @@
+import Type, { type Static } from 'typebox';
+
+/*
+ * What members of a service share, as messages between a member and the store. A member decides by itself, and exchanges with the
+ * store at each tick: one message pushes what has changed and pulls what is newer. A lost message heals at the next tick. Times
+ * travel as durations, since members' clocks differ.
+ */
+
+/** Longest name of anything, and value of a fact, in characters. */
+export const maxId = 4_096;
+export const maxFact = 1_024;
+
+const Id = Type.String({ minLength: 1, maxLength: maxId });
+const Count = Type.Integer({ minimum: 0 });
+const Ms = Type.Number({ minimum: 0 });
+
+/** Something that holds for a while. Of two facts with the same id, the one that expires later wins. */
+const Fact = Type.Object({ id: Id, value: Type.String({ maxLength: maxFact }), forMs: Ms });
+export type Fact = Static<typeof Fact>;
+
+/** Facts, sums and leases per message; what is left over follows at the next tick. */
+export const maxPerMessage = 1_000;
+
+const list = <T extends Type.TSchema>(item: T) => Type.Array(item, { maxItems: maxPerMessage });
+
+/** Asks for a block of a limit of so many in any window. */
+const WindowAsk = Type.Object({
+  id: Id,
+  max: Count,
+  windowMs: Type.Number({ exclusiveMinimum: 0 }),
+  want: Count,
+  /** What earlier leases left unused, by the slot that each was taken from. */
+  back: Type.Array(Type.Tuple([Type.Integer(), Count]), { maxItems: 128 }),
+  /** What was admitted without a lease while the store was silent. */
+  unleased: Count,
+});
+export type WindowAsk = Static<typeof WindowAsk>;
+
+const WindowGrant = Type.Object({
+  id: Id,
+  granted: Count,
+  /** The slot that the block was taken from. */
+  slot: Type.Integer(),
+  /** All members' use by slot, as far as it is in the window: the slot's age in slots, and its count. */
+  used: Type.Array(Type.Tuple([Count, Count]), { maxItems: 128 }),
+});
+export type WindowGrant = Static<typeof WindowGrant>;
+
+/** Says how many of a limit of so many at a time the member wants to hold; the store answers how many it may. */
+const HoldAsk = Type.Object({ id: Id, max: Count, want: Count });
+export type HoldAsk = Static<typeof HoldAsk>;
+
+/** What a member says at a tick. */
+export const Push = Type.Object({
+  member: Type.String({ minLength: 1, maxLength: 128 }),
+  /** What the others may know of the member. */
+  about: Type.String({ maxLength: 1_024 }),
+  /** The store's epoch and the newest version of facts that the member knows; empty and 0 at first. */
+  epoch: Type.String({ maxLength: 128 }),
+  version: Count,
+  facts: list(Fact),
+  /** Added to counters once, however often it is sent: only if the number is above the last one. */
+  batch: Type.Optional(Type.Object({ number: Count, sums: list(Type.Tuple([Id, Type.Integer()])) })),
+  /** Counters whose totals the member wants. */
+  totals: list(Id),
+  windows: list(WindowAsk),
+  holds: list(HoldAsk),
+});
+export type Push = Static<typeof Push>;
+
+/** The store's answer. */
+export const Pull = Type.Object({
+  /** Another one than before: the store has lost everything. */
+  epoch: Type.String({ maxLength: 128 }),
+  version: Count,
+  facts: list(Fact),
+  /** The member's last batch that was applied. */
+  applied: Count,
+  totals: list(Type.Tuple([Id, Type.Integer()])),
+  windows: list(WindowGrant),
+  holds: list(Type.Object({ id: Id, held: Count })),
+  /** All members, this one included. */
+  members: list(Type.Object({ member: Type.String(), about: Type.String() })),
+});
+export type Pull = Static<typeof Pull>;
+
+/** Longest value of a blob, in characters. */
+export const maxBlob = 1 << 20;
+/** Blobs per read. */
+export const maxNames = 1_000;
+
+/** A value that only those can read who have sealed it. */
+export const Blob = Type.Object({ name: Id, value: Type.String({ maxLength: maxBlob }), forMs: Ms });
+export type Blob = Static<typeof Blob>;
+
+/** Names of blobs, and their values in the same order; `null`: unknown or expired. */
+export const BlobNames = Type.Array(Id, { maxItems: maxNames });
+export const BlobValues = Type.Array(Type.Union([Type.String({ maxLength: maxBlob }), Type.Null()]), {
+  maxItems: maxNames,
+});
+export type BlobValues = Static<typeof BlobValues>;
+
+/** Where members exchange. Every promise may reject, or never settle: members go on by themselves. */
+export interface HubStore {
+  readonly exchange: (push: Push) => Promise<Pull>;
+  /** Keeps a blob; sent at once. */
+  readonly putBlob: (blob: Blob) => void;
+  readonly readBlobs: (names: readonly string[]) => Promise<BlobValues>;
+}

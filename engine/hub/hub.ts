@@ -1,0 +1,373 @@
+import { LRUCache } from 'lru-cache';
+import {
+  type BlobValues,
+  type Fact,
+  type HoldAsk,
+  type HubStore,
+  maxBlob,
+  maxFact,
+  maxId,
+  maxNames,
+  maxPerMessage,
+  type Pull,
+  type Push,
+  type WindowAsk,
+} from './contract.ts';
+import { FactBook, type KnownFact } from './facts.ts';
+import { WindowLease, type WindowLimit } from './window-lease.ts';
+
+/** How often members exchange, in milliseconds. */
+const tickMs = 200;
+/** How long a request waits for the store near a limit, in milliseconds. */
+const defaultWaitMs = 25;
+/** A store that takes longer for an exchange, in milliseconds, counts as silent. Longer than the store's `staleMs`. */
+export const exchangeMs = 500;
+
+const maxFacts = 10_000;
+const maxCounters = 10_000;
+const maxLimits = 10_000;
+const maxWaiting = 10_000;
+
+/** Options of a member. */
+interface HubOptions {
+  readonly store: HubStore;
+  /** Unique among all members of all times. */
+  readonly member: string;
+  /** What the others may know of this member. */
+  readonly about?: () => string;
+  /** A monotonic clock, in milliseconds. */
+  readonly nowMs: () => number;
+  /** Whether there is another member to share with; while there isn't, no message is sent. */
+  readonly isShared?: () => boolean;
+  /** How long a request waits for the store, in milliseconds. */
+  readonly waitMs?: number;
+  /** Called when the store stops answering, and when it answers again. */
+  readonly onSilence?: (isSilent: boolean) => void;
+}
+
+/** A count of a limit at a time that this member holds. */
+interface Hold {
+  readonly max: number;
+  want: number;
+  held: number;
+}
+
+interface Waiting {
+  readonly lease: WindowLease;
+  readonly id: string;
+  readonly settle: (admitted: boolean) => void;
+}
+
+/**
+ * A member's view of what all members share. All decisions are local; the store is told, and asked, at each tick. If it doesn't
+ * answer, the member goes on by itself.
+ */
+export class Hub {
+  readonly #options: HubOptions;
+  readonly #facts = new FactBook<KnownFact>(maxFacts);
+  /** Facts that the store doesn't know yet. */
+  readonly #unsaid = new Map<string, KnownFact>();
+  readonly #listeners = new Set<(fact: Fact) => void>();
+  #epoch = '';
+  #version = 0;
+  #unsent = new Map<string, number>();
+  #batch: { readonly number: number; readonly sums: ReadonlyMap<string, number> } | undefined;
+  #batches = 0;
+  readonly #totals = new LRUCache<string, number>({ max: maxCounters });
+  readonly #windows = new LRUCache<string, WindowLease>({ max: maxLimits });
+  #waiting: Waiting[] = [];
+  readonly #holds = new Map<string, Hold>();
+  #members: Pull['members'] = [];
+  #exchange: Promise<void> | undefined;
+  #again: Promise<void> | undefined;
+  #isSilent = false;
+  /** When the last exchange that was answered was begun. */
+  #heardMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+  }
+
+  /** Exchanges at each tick from now on. */
+  start(everyMs = tickMs): void {
+    this.#timer ??= setInterval(() => {
+      if (this.#hasWork) void this.tick();
+    }, everyMs).unref();
+  }
+
+  /** Stops exchanging, after a last exchange. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    if (this.#hasWork) await this.tick();
+  }
+
+  /** Exchanges with the store now. Never rejects. */
+  tick(): Promise<void> {
+    return this.#flush(true);
+  }
+
+  /** Says that something holds for so long. A fact that is too long for a message is left out. */
+  say({ id, value, forMs }: Fact): void {
+    if (id.length > maxId || value.length > maxFact) return;
+    const nowMs = this.#options.nowMs();
+    const fact = { id, value, expiresMs: nowMs + forMs };
+    if (!this.#facts.put(fact, nowMs)) return;
+    if (this.#unsaid.size < maxFacts || this.#unsaid.has(id)) this.#unsaid.set(id, fact);
+  }
+
+  /** What holds by this id. */
+  fact(id: string): Fact | undefined {
+    const nowMs = this.#options.nowMs();
+    const known = this.#facts.get(id, nowMs);
+    return known && { id, value: known.value, forMs: known.expiresMs - nowMs };
+  }
+
+  /** Calls `listener` with each fact that another member says. */
+  onFact(listener: (fact: Fact) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Adds a whole number to a counter of all members. */
+  add(id: string, by: number): void {
+    if (id.length > maxId) return;
+    if (this.#unsent.size >= maxCounters && !this.#unsent.has(id)) return;
+    this.#unsent.set(id, (this.#unsent.get(id) ?? 0) + by);
+  }
+
+  /** A counter of all members: at the last word, with what was added here since. The first call begins to watch it. */
+  total(id: string): number {
+    if (!this.#totals.has(id)) this.#totals.set(id, 0);
+    return (this.#totals.get(id) ?? 0) + (this.#batch?.sums.get(id) ?? 0) + (this.#unsent.get(id) ?? 0);
+  }
+
+  /**
+   * Admits one if all members together stay within the limit. Known at once unless a lease has to be asked for, which takes
+   * 25 ms at most. If the store is silent, this member's share of the limit decides.
+   */
+  admit(id: string, limit: WindowLimit): boolean | Promise<boolean> {
+    const lease = this.#leaseOf(id, limit);
+    const nowMs = this.#options.nowMs();
+    if (lease.take(nowMs)) return true;
+    if (this.#isSilent) return this.#admitAlone(lease, nowMs);
+    if (lease.isUsedUp(nowMs) || this.#waiting.length >= maxWaiting) return false;
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        lease,
+        id,
+        settle: (admitted) => {
+          clearTimeout(timer);
+          resolve(admitted);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        resolve(this.#isSilent && this.#admitAlone(lease, this.#options.nowMs()));
+      }, this.#waitMs);
+      this.#waiting.push(waiting);
+      void this.#flush(false);
+    });
+  }
+
+  /**
+   * Waits until this member may hold one of a limit of so many at a time. Returns its release; `undefined` if it has none within
+   * `forMs`, or the store is silent.
+   */
+  async hold(id: string, max: number, forMs: number): Promise<(() => void) | undefined> {
+    const hold = this.#holds.get(id) ?? { max, want: 0, held: 0 };
+    this.#holds.set(id, hold);
+    hold.want += 1;
+    const mine = hold.want;
+    const untilMs = this.#options.nowMs() + forMs;
+    const release = (): void => {
+      hold.want -= 1;
+      hold.held = Math.min(hold.held, hold.want);
+      void this.#flush(false);
+    };
+    for (;;) {
+      await this.#flush(false);
+      if (hold.held >= Math.min(mine, hold.want)) return release;
+      const leftMs = untilMs - this.#options.nowMs();
+      if (leftMs <= 0) break;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, this.#waitMs)));
+    }
+    release();
+    return undefined;
+  }
+
+  /** Keeps a sealed value for all members; sent at once. Too long a one is left out. */
+  putBlob(name: string, value: string, forMs: number): void {
+    if (value.length <= maxBlob && name.length <= maxId) this.#options.store.putBlob({ name, value, forMs });
+  }
+
+  /** Reads sealed values, in the order of their names; `null` for unknown ones. `undefined` if the store doesn't answer. */
+  async readBlobs(names: readonly string[]): Promise<BlobValues | undefined> {
+    const values = await inTime(this.#options.store.readBlobs(names.slice(0, maxNames)), exchangeMs);
+    return values && names.map((_, index) => values[index] ?? null);
+  }
+
+  /** All members at the last word, this one included. */
+  get members(): Pull['members'] {
+    return this.#members;
+  }
+
+  get #isShared(): boolean {
+    return this.#options.isShared?.() ?? true;
+  }
+
+  get #waitMs(): number {
+    return this.#options.waitMs ?? defaultWaitMs;
+  }
+
+  get #hasWork(): boolean {
+    return this.#isShared || this.#holds.size > 0 || this.#waiting.length > 0;
+  }
+
+  /** Admits one by this member's share, but only when the store has noticed that this member is missing. */
+  #admitAlone(lease: WindowLease, nowMs: number): boolean {
+    if (this.#heardMs !== undefined && nowMs < this.#heardMs + exchangeMs) return false;
+    return lease.takeShare(nowMs, this.#members.length);
+  }
+
+  #leaseOf(id: string, limit: WindowLimit): WindowLease {
+    // Another limit by the same name is another lease.
+    const name = `${limit.max} ${limit.windowMs} ${id}`;
+    const lease = this.#windows.get(name) ?? new WindowLease(id, limit);
+    this.#windows.set(name, lease);
+    return lease;
+  }
+
+  /** One exchange at a time: calls that come meanwhile share the next one. */
+  #flush(isTick: boolean): Promise<void> {
+    if (!this.#exchange) {
+      this.#exchange = this.#exchangeOnce(isTick).finally(() => {
+        this.#exchange = undefined;
+      });
+      return this.#exchange;
+    }
+    this.#again ??= this.#exchange.then(() => {
+      this.#again = undefined;
+      return this.#flush(isTick);
+    });
+    return this.#again;
+  }
+
+  async #exchangeOnce(isTick: boolean): Promise<void> {
+    const { store, nowMs } = this.#options;
+    const asked = new Map<string, WindowLease>();
+    const begunMs = nowMs();
+    const push = this.#compose(isTick, asked);
+    const said = [...this.#unsaid.values()].slice(0, push.facts.length);
+    const pull = await inTime(store.exchange(push), exchangeMs);
+    this.#setSilent(pull === undefined);
+    if (!pull) {
+      for (const lease of asked.values()) lease.failed();
+      for (const hold of this.#holds.values()) hold.held = 0;
+      return;
+    }
+    this.#heardMs = begunMs;
+    for (const fact of said) if (this.#unsaid.get(fact.id) === fact) this.#unsaid.delete(fact.id);
+    if (this.#epoch !== '' && this.#epoch !== pull.epoch) this.#startOver(nowMs());
+    this.#epoch = pull.epoch;
+    this.#version = pull.version;
+    this.#members = pull.members;
+    if (this.#batch && pull.applied >= this.#batch.number) this.#batch = undefined;
+    for (const [id, total] of pull.totals) this.#totals.set(id, total);
+    for (const grant of pull.windows) asked.get(grant.id)?.grant(grant, pull.members.length, nowMs());
+    this.#settleWaiting();
+    for (const { id, held } of pull.holds) this.#held(id, held);
+    this.#hear(pull.facts, nowMs());
+  }
+
+  #compose(isTick: boolean, asked: Map<string, WindowLease>): Push {
+    const { member, about, nowMs } = this.#options;
+    const now = nowMs();
+    for (const [id, { expiresMs }] of this.#unsaid) if (expiresMs <= now) this.#unsaid.delete(id);
+    if (!this.#batch && this.#unsent.size > 0) this.#nextBatch();
+    const sums = [...(this.#batch?.sums ?? [])];
+    return {
+      member,
+      about: about?.() ?? '',
+      epoch: this.#epoch,
+      version: this.#version,
+      facts: [...this.#unsaid.values()]
+        .slice(0, maxPerMessage)
+        .map(({ id, value, expiresMs }) => ({ id, value, forMs: expiresMs - now })),
+      ...(this.#batch && { batch: { number: this.#batch.number, sums: sums.map(([id, by]) => [id, by]) } }),
+      totals: [...this.#totals.keys()].slice(0, maxPerMessage),
+      windows: this.#asks(now, isTick, asked),
+      holds: [...this.#holds].slice(0, maxPerMessage).map(([id, { max, want }]): HoldAsk => ({ id, max, want })),
+    };
+  }
+
+  #nextBatch(): void {
+    const sums = [...this.#unsent].slice(0, maxPerMessage);
+    for (const [id] of sums) this.#unsent.delete(id);
+    this.#batches += 1;
+    this.#batch = { number: this.#batches, sums: new Map(sums) };
+  }
+
+  #asks(nowMs: number, isTick: boolean, asked: Map<string, WindowLease>): WindowAsk[] {
+    const waiting = new Map<WindowLease, number>();
+    for (const { lease } of this.#waiting) waiting.set(lease, (waiting.get(lease) ?? 0) + 1);
+    const asks: WindowAsk[] = [];
+    for (const [name, lease] of this.#windows) {
+      if (asks.length >= maxPerMessage) break;
+      const ask = lease.ask(nowMs, waiting.get(lease) ?? 0, isTick);
+      if (ask && !asked.has(ask.id)) {
+        asks.push(ask);
+        asked.set(ask.id, lease);
+      } else if (ask) lease.failed();
+      else if (!ask) this.#windows.delete(name);
+    }
+    return asks;
+  }
+
+  #settleWaiting(): void {
+    const nowMs = this.#options.nowMs();
+    const still: Waiting[] = [];
+    for (const waiting of this.#waiting) {
+      if (waiting.lease.takeGranted(nowMs)) waiting.settle(true);
+      else if (waiting.lease.isUsedUp(nowMs)) waiting.settle(false);
+      else still.push(waiting);
+    }
+    this.#waiting = still;
+    if (still.length > 0) setImmediate(() => void this.#flush(false));
+  }
+
+  #held(id: string, held: number): void {
+    const hold = this.#holds.get(id);
+    if (!hold) return;
+    hold.held = Math.min(held, hold.want);
+    if (hold.want === 0) this.#holds.delete(id);
+  }
+
+  #hear(facts: readonly Fact[], nowMs: number): void {
+    for (const { id, value, forMs } of facts) {
+      if (!this.#facts.put({ id, value, expiresMs: nowMs + forMs }, nowMs)) continue;
+      this.#unsaid.delete(id);
+      for (const listener of this.#listeners) listener({ id, value, forMs });
+    }
+  }
+
+  /** The store has lost everything: it is told anew what holds. */
+  #startOver(nowMs: number): void {
+    for (const fact of this.#facts.live(nowMs)) this.#unsaid.set(fact.id, fact);
+    for (const lease of this.#windows.values()) lease.lost();
+  }
+
+  #setSilent(isSilent: boolean): void {
+    if (this.#isSilent === isSilent) return;
+    this.#isSilent = isSilent;
+    this.#options.onSilence?.(isSilent);
+  }
+}
+
+/** The promise's value; `undefined` if it fails or takes longer. */
+export const inTime = <T>(promise: Promise<T>, ms: number): Promise<T | undefined> =>
+  new Promise((resolve) => {
+    // After a long task the answer may be there, unread: it is read before the immediate runs.
+    const timer = setTimeout(() => setImmediate(() => resolve(undefined)), ms);
+    promise.then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer));
+  });

@@ -1,0 +1,184 @@
+import { LRUCache } from 'lru-cache';
+import type { BlobJournal } from './blob-journal.ts';
+import type { Blob, BlobValues, Fact, HoldAsk, HubStore, Pull, Push, WindowAsk, WindowGrant } from './contract.ts';
+import { maxPerMessage } from './contract.ts';
+import { FactBook } from './facts.ts';
+import { Window } from './window.ts';
+
+/** Options of a store in memory. */
+interface MemoryStoreOptions {
+  readonly nowMs: () => number;
+  /** Names the store's life; another one after it has lost everything. */
+  readonly epoch: string;
+  /** After so many milliseconds without a push, a member counts as gone. */
+  readonly memberMs?: number;
+  /** Characters of all blobs. */
+  readonly blobCharacters?: number;
+  /** Keeps blobs beyond the life of the process; absent: they are in memory alone. */
+  readonly journal?: BlobJournal | undefined;
+}
+
+/**
+ * After so many milliseconds without a push, a member may have gone on by its share of each limit, which the others don't get then.
+ * Members push more often, and count the store as silent later.
+ */
+const staleMs = 400;
+
+const maxFacts = 10_000;
+const maxCounters = 100_000;
+const maxLimits = 10_000;
+const maxMembers = 1_000;
+const maxBlobs = 50_000;
+const defaultBlobCharacters = 32 << 20;
+const defaultMemberMs = 30_000;
+/** A blob's name, its entry in the list. */
+const blobOverhead = 300;
+
+interface Member {
+  about: string;
+  seenMs: number;
+  /** Its last batch that was applied. */
+  applied: number;
+  /** Members there were when it was answered last: it takes one part of so many while it is cut off. */
+  told: number;
+}
+
+interface SharedFact {
+  readonly id: string;
+  readonly value: string;
+  readonly expiresMs: number;
+  readonly version: number;
+  readonly by: string;
+}
+
+/** What members share, in this process's memory. Everything is bounded. */
+export class MemoryStore implements HubStore {
+  readonly #options: MemoryStoreOptions;
+  readonly #members = new Map<string, Member>();
+  readonly #facts = new FactBook<SharedFact>(maxFacts);
+  #version = 0;
+  readonly #sums = new Map<string, number>();
+  readonly #windows = new LRUCache<string, Window>({ max: maxLimits });
+  readonly #holds = new Map<string, Map<string, number>>();
+  readonly #blobs: LRUCache<string, { readonly value: string; readonly expiresMs: number }>;
+
+  constructor(options: MemoryStoreOptions) {
+    this.#options = options;
+    this.#blobs = new LRUCache({
+      max: maxBlobs,
+      maxSize: options.blobCharacters ?? defaultBlobCharacters,
+      sizeCalculation: ({ value }) => value.length + blobOverhead,
+    });
+    for (const blob of options.journal?.read() ?? []) this.#keepBlob(blob);
+  }
+
+  exchange(push: Push): Promise<Pull> {
+    const nowMs = this.#options.nowMs();
+    const { epoch } = this.#options;
+    this.#forgetMembers(nowMs);
+    const member = this.#member(push, nowMs);
+    for (const fact of push.facts) this.#takeFact(fact, push.member, nowMs);
+    if (push.batch) this.#apply(push.batch, member);
+    const known = push.epoch === epoch ? push.version : 0;
+    const newer = this.#facts.live(nowMs).filter(({ version }) => version > known);
+    const sent = newer.slice(0, maxPerMessage);
+    member.told = this.#members.size;
+    return Promise.resolve({
+      epoch,
+      version: newer.length > sent.length ? (sent.at(-1)?.version ?? 0) : this.#version,
+      facts: sent
+        .filter(({ by }) => by !== push.member)
+        .map(({ id, value, expiresMs }) => ({ id, value, forMs: expiresMs - nowMs })),
+      applied: member.applied,
+      totals: push.totals.map((id): [string, number] => [id, this.#sums.get(id) ?? 0]),
+      windows: push.windows.map((ask) => this.#grant(ask, nowMs)),
+      holds: push.holds.map((ask) => ({ id: ask.id, held: this.#hold(ask, push.member) })),
+      members: [...this.#members].map(([name, { about }]) => ({ member: name, about })).slice(0, maxPerMessage),
+    });
+  }
+
+  putBlob(blob: Blob): void {
+    this.#keepBlob(blob);
+    this.#options.journal?.append(blob);
+  }
+
+  #keepBlob({ name, value, forMs }: Blob): void {
+    this.#blobs.set(name, { value, expiresMs: this.#options.nowMs() + forMs });
+  }
+
+  readBlobs(names: readonly string[]): Promise<BlobValues> {
+    const nowMs = this.#options.nowMs();
+    return Promise.resolve(
+      names.map((name) => {
+        const blob = this.#blobs.get(name);
+        return blob && blob.expiresMs > nowMs ? blob.value : null;
+      }),
+    );
+  }
+
+  /** Forgets a member and what it holds; what it has counted stays. */
+  leave(name: string): void {
+    this.#members.delete(name);
+    for (const [id, held] of this.#holds) {
+      held.delete(name);
+      if (held.size === 0) this.#holds.delete(id);
+    }
+  }
+
+  #member({ member: name, about }: Push, nowMs: number): Member {
+    const member = this.#members.get(name) ?? { about, seenMs: nowMs, applied: 0, told: 1 };
+    member.about = about;
+    member.seenMs = nowMs;
+    if (this.#members.size < maxMembers || this.#members.has(name)) this.#members.set(name, member);
+    return member;
+  }
+
+  #forgetMembers(nowMs: number): void {
+    const { memberMs = defaultMemberMs } = this.#options;
+    for (const [name, { seenMs }] of this.#members) if (seenMs < nowMs - memberMs) this.leave(name);
+  }
+
+  #takeFact({ id, value, forMs }: Fact, by: string, nowMs: number): void {
+    const next = this.#version + 1;
+    if (this.#facts.put({ id, value, expiresMs: nowMs + forMs, version: next, by }, nowMs)) this.#version = next;
+  }
+
+  #apply({ number, sums }: NonNullable<Push['batch']>, member: Member): void {
+    if (number <= member.applied) return;
+    member.applied = number;
+    for (const [id, by] of sums) {
+      const before = this.#sums.get(id);
+      if (before !== undefined || this.#sums.size < maxCounters) this.#sums.set(id, (before ?? 0) + by);
+    }
+  }
+
+  #grant({ id, max, windowMs, want, back, unleased }: WindowAsk, nowMs: number): WindowGrant {
+    // Another window is another limit: its slots can't be compared.
+    const name = `${windowMs} ${id}`;
+    const window = this.#windows.get(name) ?? new Window(windowMs);
+    this.#windows.set(name, window);
+    for (const [slot, count] of back) window.giveBack(nowMs, slot, count);
+    if (unleased > 0) window.add(nowMs, unleased);
+    const granted = Math.min(want, Math.max(0, Math.floor(max * this.#present(nowMs)) - window.used(nowMs)));
+    return { id, granted, slot: window.add(nowMs, granted), used: window.ages(nowMs) };
+  }
+
+  /** What is left of a limit without the shares of members that the store doesn't hear of. */
+  #present(nowMs: number): number {
+    let present = 1;
+    for (const { seenMs, told } of this.#members.values()) if (seenMs < nowMs - staleMs) present -= 1 / told;
+    return Math.max(0, present);
+  }
+
+  #hold({ id, max, want }: HoldAsk, member: string): number {
+    const known = this.#holds.get(id) ?? new Map<string, number>();
+    known.delete(member);
+    const others = [...known.values()].reduce((sum, count) => sum + count, 0);
+    const held = Math.min(want, Math.max(0, max - others));
+    if (held > 0) known.set(member, held);
+    if (known.size === 0) this.#holds.delete(id);
+    else if (this.#holds.has(id) || this.#holds.size < maxLimits) this.#holds.set(id, known);
+    else return 0;
+    return held;
+  }
+}

@@ -1,0 +1,87 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+/** A blob to look for: its name, and how to read what is found by it. */
+interface Lookup {
+  readonly name: string;
+  /** `undefined` if the value isn't what was sealed by this name. */
+  readonly open: (value: string) => string | undefined;
+}
+
+/** Names and seals blobs. Names reveal nothing of what they are made of. */
+export interface Sealer {
+  readonly seal: (name: string, text: string) => { readonly name: string; readonly value: string };
+  /** One look-up per key. */
+  readonly lookups: (name: string) => readonly Lookup[];
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+/** Texts that are longer when they are opened, in bytes, are refused. */
+const maxTextBytes = 8 << 20;
+
+const keyBytes = 32;
+
+/** The variable with the keys that seal what is kept on disk, and its form. */
+const stateKeyVariable = 'SWITCHYARD_STATE_KEY';
+
+/** Reads a list of keys: 32 bytes each, as hexadecimal digits or base64, separated by commas. Throws a message for users. */
+export const readStateKeys = (env: Readonly<Record<string, string | undefined>>): readonly Buffer[] => {
+  const texts = (env[stateKeyVariable] ?? '').split(',').map((text) => text.trim());
+  return texts.flatMap((text) => {
+    if (text === '') return [];
+    const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
+    if (key.length === keyBytes) return [key];
+    throw new Error(
+      `${stateKeyVariable} must be 32 bytes as base64 or hexadecimal digits, as \`openssl rand -hex 32\` prints.`,
+    );
+  });
+};
+
+/** Seals with AES-256-GCM under the first of the keys (32 bytes each), and opens with all of them. */
+export const createSealer = (keys: readonly Buffer[]): Sealer => {
+  const [first, ...others] = keys.map(keyed);
+  return first === undefined
+    ? plainSealer
+    : { seal: first.seal, lookups: (name) => [first, ...others].map((key) => key.lookup(name)) };
+};
+
+/** For blobs that never leave the machine's memory. */
+const plainSealer: Sealer = {
+  seal: (name, text) => ({ name: digest(name), value: text }),
+  lookups: (name) => [{ name: digest(name), open: (value) => value }],
+};
+
+const digest = (name: string): string => createHash('sha256').update(name).digest('base64url');
+
+const keyed = (key: Buffer) => {
+  // The key seals; names have one of their own.
+  const nameKey = createHmac('sha256', key).update('names').digest();
+  const nameOf = (name: string): string => createHmac('sha256', nameKey).update(name).digest('base64url');
+  return {
+    seal(plainName: string, text: string) {
+      const name = nameOf(plainName);
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(name));
+      const sealed = Buffer.concat([cipher.update(deflateRawSync(text)), cipher.final()]);
+      return { name, value: Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64') };
+    },
+    lookup(plainName: string): Lookup {
+      const name = nameOf(plainName);
+      return { name, open: (value) => open(key, name, value) };
+    },
+  };
+};
+
+const open = (key: Buffer, name: string, value: string): string | undefined => {
+  try {
+    const bytes = Buffer.from(value, 'base64');
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+      .setAAD(Buffer.from(name))
+      .setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+    const packed = Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
+    return inflateRawSync(packed, { maxOutputLength: maxTextBytes }).toString();
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,166 @@
+import type { WindowAsk, WindowGrant } from './contract.ts';
+import { slotMs, stillCounted, Window } from './window.ts';
+
+/** A limit of so many in any window of so many milliseconds. */
+export interface WindowLimit {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+/** Part of the limit that this member may use for a while. */
+interface Block {
+  readonly slot: number;
+  readonly untilMs: number;
+  left: number;
+}
+
+/** What the store said last. */
+interface LastWord {
+  readonly atMs: number;
+  readonly used: WindowGrant['used'];
+  readonly members: number;
+}
+
+/** An ask whose answer hasn't come yet. */
+interface OpenAsk {
+  readonly atMs: number;
+  readonly want: number;
+  readonly back: readonly (readonly [slot: number, count: number])[];
+  readonly unleased: number;
+}
+
+/** Weight of the newest tick in the expected demand. */
+const weight = 0.5;
+
+/**
+ * A member's part of a limit of all members. It is taken from the store in blocks ahead of need, used without a call, and what
+ * isn't used within a sixtieth of the window goes back. So the members together never admit more than the limit in any window.
+ */
+export class WindowLease {
+  readonly #id: string;
+  readonly #limit: WindowLimit;
+  #blocks: readonly Block[] = [];
+  #back: [slot: number, count: number][] = [];
+  /** Admitted without a lease since the last word. */
+  #unleased: Window;
+  #unreported = 0;
+  /** Asked for since the last tick, and expected per tick. */
+  #asked = 0;
+  #expected = 0;
+  /** When it was asked for last. */
+  #askedMs = 0;
+  /** What the last ask was made of, until its answer. */
+  #open: OpenAsk | undefined;
+  #last: LastWord | undefined;
+  /** The store has nothing left before. */
+  #refusedUntilMs = 0;
+
+  constructor(id: string, limit: WindowLimit) {
+    this.#id = id;
+    this.#limit = limit;
+    this.#unleased = new Window(limit.windowMs);
+  }
+
+  /** Admits one if the blocks at hand allow it. */
+  take(nowMs: number): boolean {
+    this.#asked += 1;
+    this.#askedMs = nowMs;
+    return this.#use(nowMs);
+  }
+
+  /** The same, for one that has waited for a grant. */
+  takeGranted(nowMs: number): boolean {
+    return this.#use(nowMs);
+  }
+
+  /** Whether it is known that asking is useless now. */
+  isUsedUp(nowMs: number): boolean {
+    return nowMs < this.#refusedUntilMs;
+  }
+
+  /**
+   * Admits one without the store, by this member's share of what was left at the last word: members that are cut off admit
+   * together what the limit allows, and at most one share more, since they don't know what others got after that word. Without a
+   * word on this limit, what the others have used is unknown, and the share is that of the whole limit among `members`.
+   */
+  takeShare(nowMs: number, members: number): boolean {
+    const { max, windowMs } = this.#limit;
+    const last = this.#last ?? { atMs: nowMs, used: [], members: Math.max(1, members) };
+    const others = stillCounted(last.used, nowMs - last.atMs, windowMs) / last.members;
+    if (this.#unleased.used(nowMs) + 1 + others > max / last.members) return false;
+    this.#unleased.add(nowMs, 1);
+    this.#unreported += 1;
+    return true;
+  }
+
+  /** What to ask of the store now, with `waiting` requests that need a grant; `undefined`: nothing. */
+  ask(nowMs: number, waiting: number, isTick: boolean): WindowAsk | undefined {
+    if (this.#open) return undefined;
+    this.#expire(nowMs);
+    if (isTick) {
+      this.#expected = this.#expected * (1 - weight) + this.#asked * weight;
+      if (this.#expected < 0.1) this.#expected = 0;
+      this.#asked = 0;
+    }
+    const left = this.#blocks.reduce((sum, block) => sum + block.left, 0);
+    const want = this.isUsedUp(nowMs) ? 0 : Math.max(0, Math.ceil(this.#expected) + waiting - left);
+    // While it is in use, the store's word is kept fresh: it is what a share is of.
+    if (want === 0 && !this.#isActive(nowMs) && this.#back.length === 0 && this.#unreported === 0) return undefined;
+    const back = this.#back.slice(0, 128);
+    const unleased = this.#unreported;
+    this.#open = { atMs: nowMs, want, back, unleased };
+    const { max, windowMs } = this.#limit;
+    return { id: this.#id, max, windowMs, want: Math.min(want, max), back, unleased };
+  }
+
+  /** Takes the store's answer to the last ask. */
+  grant({ granted, slot, used }: WindowGrant, members: number, nowMs: number): void {
+    const open = this.#open;
+    if (!open) return;
+    this.#open = undefined;
+    this.#back = this.#back.slice(open.back.length);
+    this.#unreported -= open.unleased;
+    this.#last = { atMs: open.atMs, used, members: Math.max(1, members) };
+    // From now on the store has counted them.
+    if (this.#unreported === 0) this.#unleased = new Window(this.#limit.windowMs);
+    const life = slotMs(this.#limit.windowMs);
+    // The store took it after it was asked, so that counting from the ask is on the safe side.
+    if (granted > 0) this.#blocks = [...this.#blocks, { slot, untilMs: open.atMs + life, left: granted }];
+    else if (open.want > 0) this.#refusedUntilMs = nowMs + life / 2;
+  }
+
+  /** The last ask got no answer. What it gave back is given up, since it may have arrived. */
+  failed(): void {
+    const open = this.#open;
+    if (!open) return;
+    this.#open = undefined;
+    this.#back = this.#back.slice(open.back.length);
+  }
+
+  /** The store has lost everything; what is held isn't counted any more. */
+  lost(): void {
+    this.#blocks = [];
+    this.#back = [];
+    this.#refusedUntilMs = 0;
+  }
+
+  #isActive(nowMs: number): boolean {
+    return nowMs - this.#askedMs < this.#limit.windowMs + 2 * slotMs(this.#limit.windowMs);
+  }
+
+  #use(nowMs: number): boolean {
+    this.#expire(nowMs);
+    const block = this.#blocks.find(({ left }) => left > 0);
+    if (!block) return false;
+    block.left -= 1;
+    return true;
+  }
+
+  #expire(nowMs: number): void {
+    if (!this.#blocks.some(({ untilMs, left }) => untilMs <= nowMs || left === 0)) return;
+    for (const { slot, untilMs, left } of this.#blocks) if (untilMs <= nowMs && left > 0) this.#back.push([slot, left]);
+    // Slots that have left the window can't be given back.
+    this.#back = this.#back.slice(-512);
+    this.#blocks = this.#blocks.filter(({ untilMs, left }) => untilMs > nowMs && left > 0);
+  }
+}

@@ -1,0 +1,250 @@
+import { Buffer, isUtf8 } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+
+/**
+ * The outline of a JSON body: the same JSON, with a mark in place of each long text. Decoded by the usual decoders, it gives the
+ * same request without the cost of its texts, which are nearly all of its bytes. The body itself is valid JSON exactly if the
+ * outline is.
+ */
+export interface Outline {
+  readonly body: Uint8Array;
+  readonly json: string;
+  /** Where the body has the value of its only top-level `model`. */
+  readonly model: Range;
+  /** Where the body has the string that this mark stands for; `undefined` for any other text. */
+  readonly rangeOf: (text: string) => Range | undefined;
+  /** The text with its marks replaced; those in JSON text by JSON strings. */
+  readonly restore: (text: string) => string;
+}
+
+/** Offsets in the body: of the first byte, and after the last. */
+export type Range = readonly [from: number, to: number];
+
+/** What to leave out of an outline. */
+interface OutlineOptions {
+  /** Names of the members whose long strings are cut. */
+  readonly cut: ReadonlySet<string>;
+  /** How deep the body may be nested. */
+  readonly depth: number;
+}
+
+/** Cutting a shorter string costs more than parsing it. */
+const minCut = 80;
+
+/**
+ * Outlines a body in one pass. `undefined` where only a full parse can tell: invalid text or escapes, deeper nesting, no top-level
+ * `model` that is a string, or several.
+ */
+export const outlineOf = (body: Uint8Array, { cut, depth }: OutlineOptions): Outline | undefined => {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  if (!isUtf8(bytes)) return undefined;
+  const strings = new StringScan(bytes);
+  const kept = new Kept(bytes);
+  let model: Range | undefined;
+  let level = 0;
+  let at = 0;
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte === openBrace || byte === openBracket) {
+      level += 1;
+      if (level > depth) return undefined;
+    } else if (byte === closeBrace || byte === closeBracket) level -= 1;
+    if (byte !== quote) {
+      at += 1;
+      continue;
+    }
+    const end = strings.end(at);
+    if (end < 0) return undefined;
+    const value = afterColon(bytes, end);
+    if (value === undefined) {
+      at = end;
+      continue;
+    }
+    const name: Range = [at + 1, end - 1];
+    at = value;
+    const isString = bytes[value] === quote;
+    if (isString) {
+      at = strings.end(value);
+      if (at < 0) return undefined;
+      if (at - value > minCut && cut.has(bytes.toString('latin1', name[0], name[1])) && !beginsBlank(bytes, value + 1))
+        kept.cut(value + 1, at - 1);
+    }
+    if (level > 1) continue;
+    if (isEscaped(bytes, name)) return undefined;
+    if (name[1] - name[0] !== modelName.length || bytes.toString('latin1', name[0], name[1]) !== modelName) continue;
+    if (model || !isString) return undefined;
+    model = [value, at];
+  }
+  return model && kept.outline(model);
+};
+
+const modelName = 'model';
+
+/** Where the value begins if the string that ends before `from` is a member's name. */
+const afterColon = (bytes: Uint8Array, from: number): number | undefined => {
+  const colon = skipSpace(bytes, from);
+  return bytes[colon] === 0x3a ? skipSpace(bytes, colon + 1) : undefined;
+};
+
+const skipSpace = (bytes: Uint8Array, from: number): number => {
+  let at = from;
+  while (isSpace(bytes[at])) at += 1;
+  return at;
+};
+
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+const isEscaped = (bytes: Uint8Array, [from, to]: Range): boolean => {
+  for (let at = from; at < to; at += 1) if (bytes[at] === backslash) return true;
+  return false;
+};
+
+/**
+ * Whether a string's text is blank, or begins so. Some readers take blank text for no text, so a mark in its place would change what
+ * they read. A look at the beginning keeps the time bounded.
+ */
+const beginsBlank = (bytes: Buffer, from: number): boolean => {
+  let at = from;
+  for (let count = 0; count < maxBlank; count += 1) {
+    const end = bytes[at] === backslash ? escapeEnd(bytes, at) : undefined;
+    const [character = ''] = end === undefined ? bytes.toString('utf8', at, at + 4) : unescaped(bytes, at, end);
+    if (character.trim() !== '') return false;
+    at = end ?? at + Buffer.byteLength(character);
+  }
+  return true;
+};
+
+/** Characters that are looked at. Any text that may be cut has so many: one takes six bytes at most, as `\u0020`. */
+const maxBlank = Math.floor((minCut - 1) / 6);
+
+const unescaped = (bytes: Buffer, from: number, to: number): string =>
+  String(JSON.parse(`"${bytes.toString('latin1', from, to)}"`));
+
+/** Finds the ends of JSON strings, and checks their characters and escapes. Reads eight bytes at a time. */
+class StringScan {
+  readonly #bytes: Uint8Array;
+  readonly #words: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  /** Index behind the closing quote of the string whose opening quote is at `from`; -1 if it isn't a valid one. */
+  end(from: number): number {
+    const bytes = this.#bytes;
+    const words = this.#words;
+    const lastPair = bytes.length - 8;
+    let at = from + 1;
+    while (at < bytes.length) {
+      if (at <= lastPair) {
+        let special = specialIn(words.getInt32(at, true));
+        if (special === 0) {
+          at += 4;
+          special = specialIn(words.getInt32(at, true));
+          if (special === 0) {
+            at += 4;
+            continue;
+          }
+        }
+        // The lowest bit that is set belongs to the first special byte.
+        at += (31 - Math.clz32(special & -special)) >> 3;
+      }
+      const byte = bytes[at] ?? 0;
+      if (byte === quote) return at + 1;
+      if (byte < 0x20) return -1;
+      at = byte === backslash ? escapeEnd(bytes, at) : at + 1;
+      if (at < 0) return -1;
+    }
+    return -1;
+  }
+}
+
+/**
+ * Has the highest bit of the first of the four bytes that is a quote, a backslash or a control character; no lower bit; zero if
+ * there is none. Source: Bit Twiddling Hacks, "Determine if a word has a byte less than n".
+ */
+const specialIn = (word: number): number => {
+  const quotes = word ^ 0x22222222;
+  const slashes = word ^ 0x5c5c5c5c;
+  const found =
+    (((word - 0x20202020) | 0) & ~word) |
+    (((quotes - 0x01010101) | 0) & ~quotes) |
+    (((slashes - 0x01010101) | 0) & ~slashes);
+  return found & 0x80808080;
+};
+
+/** Index behind the escape at `at`; -1 if it isn't a valid one. */
+const escapeEnd = (bytes: Uint8Array, at: number): number => {
+  const letter = bytes[at + 1] ?? 0;
+  if (letter !== letterU) return plainEscapes[letter] === 1 ? at + 2 : -1;
+  for (let digit = at + 2; digit < at + 6; digit += 1) if (hexDigits[bytes[digit] ?? 0] !== 1) return -1;
+  return at + 6;
+};
+
+/** A table that has 1 for each of these characters. */
+const tableOf = (characters: string): Uint8Array => {
+  const table = new Uint8Array(256);
+  for (const code of Buffer.from(characters)) table[code] = 1;
+  return table;
+};
+
+const plainEscapes = tableOf('"\\/bfnrt');
+const hexDigits = tableOf('0123456789abcdefABCDEF');
+
+/** Unique to this process. No client can know it, so none can send a text that is taken for a mark. */
+const nonce = randomBytes(9).toString('base64url');
+/** Begins every mark. */
+const prefix = `cut.${nonce}.`;
+/** Ends every mark, so that what follows in a joined text isn't taken for a part of it. */
+const terminator = '~';
+/** What may be a mark, in quotes if it is a string of JSON text. */
+const marks = /("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g;
+
+/** What is kept of a body while it is read. */
+class Kept {
+  readonly #bytes: Buffer;
+  readonly #pieces: string[] = [];
+  readonly #cuts: Range[] = [];
+  #from = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  cut(from: number, to: number): void {
+    this.#pieces.push(this.#bytes.toString('utf8', this.#from, from), prefix + this.#cuts.length + terminator);
+    this.#cuts.push([from, to]);
+    this.#from = to;
+  }
+
+  outline(model: Range): Outline {
+    const bytes = this.#bytes;
+    const cuts = this.#cuts;
+    const rangeOf = (text: string): Range | undefined =>
+      text.startsWith(prefix) ? cuts[Number(text.slice(prefix.length, -terminator.length))] : undefined;
+    const textOf = ([from, to]: Range): string => String(JSON.parse(bytes.toString('utf8', from - 1, to + 1)));
+    return {
+      body: bytes,
+      json: [...this.#pieces, bytes.toString('utf8', this.#from, bytes.length)].join(''),
+      model,
+      rangeOf,
+      restore: (text) =>
+        text.includes(prefix)
+          ? text.replace(marks, (found, quoted: string, mark: string) => {
+              const range = rangeOf(mark);
+              if (!range) return found;
+              return quoted ? JSON.stringify(textOf(range)) : textOf(range);
+            })
+          : text,
+    };
+  }
+}
+
+const quote = 0x22;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const letterU = 0x75;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;

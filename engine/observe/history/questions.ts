@@ -1,0 +1,61 @@
+import Type, { type Static } from 'typebox';
+import { InFlight, listOf, RequestSummary, Wire } from './schema.ts';
+
+/** What a process of a service asks the others about their requests. */
+export const HistoryQuestion = Type.Union([
+  /** Summaries numbered above `after`, up to `until`; the newest `limit`. */
+  Type.Object({
+    kind: Type.Literal('requests'),
+    after: Type.Integer(),
+    until: Type.Integer(),
+    limit: Type.Integer(),
+    /** Only those of this client. */
+    client: Type.Optional(Type.String({ maxLength: 1_000 })),
+  }),
+  /** What is known of one request; no answer if nothing is. */
+  Type.Object({ kind: Type.Literal('request'), id: Type.String({ maxLength: 1_000 }) }),
+  Type.Object({ kind: Type.Literal('activity') }),
+  /** The state of capturing, which `on` switches first. */
+  Type.Object({ kind: Type.Literal('capture'), on: Type.Optional(Type.Boolean()) }),
+  /** Remove what has ended. */
+  Type.Object({ kind: Type.Literal('clear') }),
+]);
+export type HistoryQuestion = Static<typeof HistoryQuestion>;
+
+/** Answer to `requests`. */
+export const RequestsAnswer = Type.Object({ newest: Type.Integer(), requests: listOf(RequestSummary) });
+export type RequestsAnswer = Static<typeof RequestsAnswer>;
+
+/** Answer to `request`. */
+export const RequestAnswer = Type.Object({
+  /** The compressed capture, as base64. */
+  capture: Type.Optional(Type.String()),
+  summary: Type.Optional(RequestSummary),
+  running: Type.Boolean(),
+});
+export type RequestAnswer = Static<typeof RequestAnswer>;
+
+/** Figures of one client protocol's requests to one model, as far as they can be put together. */
+export const LineFigures = Type.Object({
+  protocol: Wire,
+  provider: Type.String(),
+  model: Type.String(),
+  requests: Type.Integer(),
+  errors: Type.Integer(),
+  losses: Type.Integer(),
+  active: Type.Integer(),
+  /** Requests that began lately. */
+  recent: Type.Integer(),
+  /** Milliseconds of the last requests. */
+  durations: listOf(Type.Number()),
+  firstBytes: listOf(Type.Number()),
+});
+export type LineFigures = Static<typeof LineFigures>;
+
+/** Answer to `activity`. */
+export const ActivityAnswer = Type.Object({
+  inFlight: listOf(InFlight),
+  inFlightCount: Type.Integer(),
+  lines: listOf(LineFigures),
+});
+export type ActivityAnswer = Static<typeof ActivityAnswer>;

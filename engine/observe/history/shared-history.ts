@@ -1,0 +1,143 @@
+import { parseJson } from '../../model/json/json.ts';
+import { type Reader, reader } from '../../model/schema.ts';
+import { activityOf, ownActivity } from './activity.ts';
+import { captureText } from './captures.ts';
+import { type History, numberAt } from './history.ts';
+import { ActivityAnswer, type HistoryQuestion, RequestAnswer, RequestsAnswer } from './questions.ts';
+import { type Activity, CaptureState, type RequestSummary } from './schema.ts';
+
+/** The other processes of the service. */
+interface HistoryPeers {
+  /** Whether there are or were any. */
+  readonly isShared: () => boolean;
+  /** The answers that came in time. */
+  readonly ask: (question: HistoryQuestion) => Promise<readonly string[]>;
+}
+
+/** What is known of one request. */
+interface FoundRequest {
+  /** JSON text of its capture. */
+  readonly capture: string | undefined;
+  readonly summary: RequestSummary | undefined;
+  readonly running: boolean;
+}
+
+/** The recent model requests of all processes. They are asked when the history is read; nothing is collected. */
+export interface SharedHistory {
+  /** Up to `limit` ended requests with a number above `after`, newest first; only those of a client if one is named. */
+  readonly list: (after: number, limit: number, client?: string) => Promise<RequestsAnswer>;
+  /** The request with this id, whichever process has it. */
+  readonly find: (id: string) => Promise<FoundRequest>;
+  readonly activity: () => Promise<ReturnType<typeof activityOf>>;
+  /** The state of capturing; `on` switches it. */
+  readonly capture: (on?: boolean) => Promise<CaptureState>;
+  /** Removes all ended requests and captures. */
+  readonly clear: () => Promise<void>;
+}
+
+/** Answers another process's question; `undefined`: there is nothing to say. */
+export const answerHistory = async (history: History, question: HistoryQuestion): Promise<string | undefined> => {
+  switch (question.kind) {
+    case 'requests':
+      return JSON.stringify(ownList(history, question));
+    case 'request': {
+      const found = await ownRequest(history, question.id);
+      return found.running || found.summary || found.capture ? JSON.stringify(found) : undefined;
+    }
+    case 'activity':
+      return JSON.stringify(ownActivity(history, Date.now()));
+    case 'capture':
+      return JSON.stringify(ownCapture(history, question.on));
+    case 'clear':
+      history.clear();
+      return undefined;
+    default:
+      return question satisfies never;
+  }
+};
+
+const answers = {
+  requests: reader(RequestsAnswer),
+  request: reader(RequestAnswer),
+  activity: reader(ActivityAnswer),
+  capture: reader(CaptureState),
+};
+
+/** The history of all processes; without others, this one's. `switched` is told of each switch of capturing. */
+export const shareHistory = (
+  own: History,
+  peers: HistoryPeers | undefined,
+  switched: (on: boolean) => void,
+): SharedHistory => {
+  const ask = async <T>(question: HistoryQuestion, form: Reader<T>): Promise<readonly T[]> => {
+    if (!peers?.isShared()) return [];
+    return (await peers.ask(question)).map((text) => parseJson(text)).filter((answer) => form.matches(answer));
+  };
+  return {
+    async list(after, limit, client) {
+      // What ends from now on comes with the next look: the others answer a little earlier or later.
+      const until = peers?.isShared() ? numberAt(Date.now()) : Number.MAX_SAFE_INTEGER;
+      const question = { kind: 'requests', after, until, limit, ...(client !== undefined && { client }) } as const;
+      const parts = [...(await ask(question, answers.requests)), ownList(own, question)];
+      const requests = parts.flatMap((part) => part.requests);
+      return {
+        newest: Math.max(...parts.map(({ newest }) => newest)),
+        requests: requests.toSorted((one, other) => other.n - one.n).slice(0, limit),
+      };
+    },
+    async find(id) {
+      const here = await ownRequest(own, id);
+      const others = here.capture === undefined ? await ask({ kind: 'request', id }, answers.request) : [];
+      const all = [here, ...others];
+      const compressed = all.find(({ capture }) => capture !== undefined)?.capture;
+      return {
+        capture: compressed === undefined ? undefined : await captureText(Buffer.from(compressed, 'base64')),
+        summary: all.find(({ summary }) => summary !== undefined)?.summary,
+        running: all.some(({ running }) => running),
+      };
+    },
+    async activity(): Promise<Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines'>> {
+      const others = await ask({ kind: 'activity' }, answers.activity);
+      const nowMs = Date.now();
+      return activityOf([ownActivity(own, nowMs), ...others], nowMs);
+    },
+    async capture(on) {
+      const here = ownCapture(own, on);
+      if (on !== undefined) switched(on);
+      const others = await ask({ kind: 'capture', ...(on !== undefined && { on }) }, answers.capture);
+      const all = [here, ...others];
+      const sum = (of: (state: CaptureState) => number): number => all.reduce((total, state) => total + of(state), 0);
+      return {
+        ...here,
+        kept: sum(({ kept }) => kept),
+        bytes: sum(({ bytes }) => bytes),
+        most: sum(({ most }) => most),
+      };
+    },
+    async clear() {
+      own.clear();
+      await ask({ kind: 'clear' }, answers.capture);
+    },
+  };
+};
+
+const ownList = (
+  history: History,
+  { after, until, limit, client }: Extract<HistoryQuestion, { kind: 'requests' }>,
+): RequestsAnswer => {
+  const requests = history.list(after, limit, client).filter(({ n }) => n <= until);
+  const newest = history.newest();
+  return { newest: newest <= until ? newest : (requests[0]?.n ?? after), requests };
+};
+
+const ownRequest = async (history: History, id: string): Promise<RequestAnswer> => {
+  const compressed = await history.captures.findCompressed(id);
+  const summary = history.find(id);
+  const running = history.inFlight().some(({ start }) => start.id === id);
+  return { ...(compressed && { capture: compressed.toString('base64') }), ...(summary && { summary }), running };
+};
+
+const ownCapture = ({ captures }: History, on: boolean | undefined): CaptureState => {
+  if (on !== undefined) captures.on = on;
+  return captures.state();
+};

@@ -1,0 +1,163 @@
+import {
+  catchError,
+  defer,
+  identity,
+  type MonoTypeOperatorFunction,
+  map,
+  of,
+  pipe,
+  take,
+  throwError,
+  timeout,
+  toArray,
+} from 'rxjs';
+import { type Answered, fill, type Reconciled } from '../exchange.ts';
+import type { Batch, ModelEvent } from '../model/event.ts';
+import { type Fault, stageFault } from '../model/fault.ts';
+import type { Machine, Running } from '../model/machine.ts';
+import type { ModelRequest } from '../model/request.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import type { EventStage, RequestStage } from '../routing/plan/build-stages.ts';
+import type { Plan } from '../routing/plan/plan.ts';
+import { runCustomStage } from './run-custom-stage.ts';
+import type { SequenceStep } from './rx/sequence.ts';
+import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx/stages.ts';
+import { validateOrder } from './validate-order.ts';
+
+/** Runs each request stage, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
+export const transformRequest =
+  ({ config }: Gateway): SequenceStep<Reconciled, Reconciled> =>
+  (routed) => {
+    const { plan, request } = routed;
+    const stages = plan.graph.requestStages;
+    if (stages.length === 0) return routed;
+    return stages
+      .reduce(
+        (asked, { name, work }) => asked.pipe(runRequestStage(routed, name, work, config.timeouts.stageMs)),
+        of(request),
+      )
+      .pipe(map((changed) => fill(routed, { request: changed })));
+  };
+
+const runRequestStage = ({ context }: Reconciled, name: string, stage: RequestStage, limitMs: number) =>
+  stage.form === 'operator'
+    ? awaitRequest(name, stage.run, limitMs)
+    : map((request: ModelRequest) => {
+        try {
+          return asRequest(stage.run(request, context.losses.at(name)));
+        } catch (error) {
+          throw stageFault(name, 'failed on the request', error);
+        }
+      });
+
+/**
+ * Runs a custom stage's operator on the request. It must emit exactly one request and complete within the limit, in
+ * milliseconds. Throws `stage-failed`, with the stage's name, otherwise or if the operator fails.
+ */
+const awaitRequest =
+  (
+    name: string,
+    operator: MonoTypeOperatorFunction<ModelRequest>,
+    limitMs: number,
+  ): MonoTypeOperatorFunction<ModelRequest> =>
+  (source) =>
+    defer(() => source.pipe(operator, take(2), toArray())).pipe(
+      timeout({
+        first: limitMs,
+        with: () => throwError(() => stageFault(name, `did not finish with the request within ${limitMs} ms`)),
+      }),
+      map((requests) => {
+        const [request, ...others] = requests;
+        if (request === undefined) throw stageFault(name, 'gave no request');
+        if (others.length > 0) throw stageFault(name, 'gave more than one request');
+        return asRequest(request);
+      }),
+      catchError((error: unknown) => throwError(() => stageFault(name, 'failed on the request', error))),
+    );
+
+/** The stage's result, checked to be a request. A custom module may return a promise or nothing. */
+const asRequest = (value: unknown): ModelRequest => {
+  if (isRequest(value)) return value;
+  throw new TypeError(
+    `the stage gave ${value instanceof Promise ? 'a promise' : 'something else'} instead of a request`,
+  );
+};
+
+/** Checks only the members that every step relies on. */
+const isRequest = (value: unknown): value is ModelRequest =>
+  typeof value === 'object' &&
+  value !== null &&
+  'turns' in value &&
+  Array.isArray(value.turns) &&
+  'system' in value &&
+  Array.isArray(value.system) &&
+  'tools' in value &&
+  Array.isArray(value.tools) &&
+  'stream' in value &&
+  typeof value.stream === 'boolean';
+
+/**
+ * A plan's event stages, in reverse list order. A stage's failure becomes an `error` event that names the stage. `limitMs`: how
+ * long an operator may take for a batch.
+ */
+export const transformEvents = ({ graph }: Plan, limitMs: number): StageGroup<Answered, Batch> => ({
+  group: graph.eventStages.map(({ name, work }) => eventStage(name, work, limitMs)),
+});
+
+const eventStage = (
+  name: string,
+  stage: EventStage,
+  limitMs: number,
+): StreamStage<Answered, Batch, Batch> | OperatorStage<Answered, Batch> => {
+  const late = (what: string): Error => stageFault(name, what);
+  /** Reports the failure with its cause; returns the fault for the client, without it. */
+  const failed =
+    ({ observer }: Answered) =>
+    (error: unknown): Fault => {
+      const { fault, cause } = stageFault(name, 'failed on the answer', error);
+      observer.stageFailed(fault, cause);
+      return fault;
+    };
+  if (stage.form === 'machine' && !stage.custom) return runStage(stage.run, failed);
+  return {
+    operator(answered) {
+      const report = failed(answered);
+      return pipe(
+        stage.form === 'machine'
+          ? stages(runStage(stage.run, failed))(answered)
+          : runCustomStage(stage.run, { limitMs, late, failed: report }),
+        stage.custom ? validateOrder(answered.context, (what) => report(late(what))) : identity,
+      );
+    },
+  };
+};
+
+/** Runs a stage's machine. If it throws, the answer ends in an `error` event after the machine's output so far. */
+const runStage =
+  (
+    machine: Machine<ModelEvent, ModelEvent>,
+    failed: (answered: Answered) => (error: unknown) => Fault,
+  ): StreamStage<Answered, Batch, Batch> =>
+  (answered) => {
+    let running: Running<ModelEvent, ModelEvent> | undefined;
+    let broken = false;
+    const guarded = (work: (running: Running<ModelEvent, ModelEvent>, out: ModelEvent[]) => void) => {
+      const out: ModelEvent[] = [];
+      if (broken) return undefined;
+      try {
+        running ??= machine.start(answered.context);
+        work(running, out);
+      } catch (error) {
+        broken = true;
+        out.push({ type: 'error', fault: failed(answered)(error) });
+      }
+      return nonEmpty(out);
+    };
+    return {
+      next: (batch) =>
+        guarded((running, out) => {
+          for (const event of batch) running.step(event, out);
+        }),
+      end: () => guarded((running, out) => running.end(out)),
+    };
+  };

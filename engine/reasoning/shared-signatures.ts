@@ -1,0 +1,141 @@
+import { LRUCache } from 'lru-cache';
+import Type from 'typebox';
+import { parseJson } from '../model/json/json.ts';
+import type { Signature } from '../model/reasoning/signature.ts';
+import type { ModelRequest, Part } from '../model/request.ts';
+import { reader } from '../model/schema.ts';
+import { CallKeys } from './call-keys.ts';
+import { fingerprint, type SignatureCache } from './signature-cache.ts';
+
+/** Texts by name that other processes can read too, or this one after a restart. */
+export interface SharedTexts {
+  /** Whether anything can be there to read. */
+  readonly isOpen: () => boolean;
+  /** Keeps a text; must not wait. */
+  readonly put: (name: string, text: string) => void;
+  /** Reads texts in the order of their names, `undefined` for unknown ones; nothing if there is no answer. */
+  readonly read: (names: readonly string[]) => Promise<readonly (string | undefined)[] | undefined>;
+}
+
+/** A request that comes back, and where it goes. */
+interface Returning {
+  readonly request: ModelRequest;
+  /** The provider's name. */
+  readonly provider: string;
+  /** Only the request's outline is known: it passes through, and no call needs anything. */
+  readonly isOutline: boolean;
+}
+
+/** A cache with a second, shared one behind it. */
+export interface SharedSignatureCache extends SignatureCache {
+  /**
+   * Fetches what the request needs and this process doesn't know; `undefined` if there is nothing to fetch. What comes later than
+   * `recallMs` is kept too.
+   */
+  readonly recall: (returning: Returning) => Promise<void> | undefined;
+}
+
+const SharedSignature = Type.Object({
+  format: Type.String(),
+  issuer: Type.Optional(Type.String()),
+  data: Type.String(),
+  text: Type.Optional(Type.String()),
+});
+const SharedCall = Type.Object({
+  thinking: Type.Array(
+    Type.Union([
+      Type.Object({ type: Type.Literal('thinking'), text: Type.String(), signature: Type.Optional(SharedSignature) }),
+      Type.Object({ type: Type.Literal('redacted-thinking'), signature: SharedSignature }),
+    ]),
+  ),
+  signature: Type.Optional(SharedSignature),
+});
+const sharedCall = reader(SharedCall);
+
+/** How long a request waits for what only other processes know, in milliseconds. */
+export const recallMs = 25;
+
+/** Calls and payloads per request that are looked for; of a longer conversation, the newest. */
+const maxLookups = 500;
+/** What was looked for in vain isn't looked for again for so long, in milliseconds: calls without reasoning are never there. */
+const absentMs = 60_000;
+const maxAbsent = 50_000;
+
+/** Puts a shared cache behind the process's own. */
+export const shareSignatures = (own: SignatureCache, texts: SharedTexts): SharedSignatureCache => {
+  const absent = new LRUCache<string, true>({ max: maxAbsent, ttl: absentMs });
+  const isWanted = (name: string): boolean => !absent.has(name);
+
+  const recall = async (lookups: readonly Lookup[]): Promise<void> => {
+    const found = await texts.read(lookups.map(({ name }) => name));
+    if (!found) return;
+    for (const [index, { name, take }] of lookups.entries()) {
+      const text = found[index];
+      if (text === undefined) absent.set(name, true);
+      else take(text);
+    }
+  };
+  return {
+    ...own,
+    noteCall(key, call) {
+      own.noteCall(key, call);
+      const { provider, thinking, signature } = call;
+      if (texts.isOpen()) texts.put(callName(provider, key), JSON.stringify({ thinking, signature }));
+    },
+    noteIssuer(signature) {
+      own.noteIssuer(signature);
+      const print = fingerprint(signature);
+      if (print !== undefined && signature.issuer !== undefined && texts.isOpen()) {
+        texts.put(issuerName(print), signature.issuer);
+      }
+    },
+    recall({ request, provider, isOutline }) {
+      if (!texts.isOpen()) return undefined;
+      const calls = isOutline ? [] : unknownCalls(request, provider, own);
+      const lookups = [...calls, ...unknownIssuers(request, own)].filter(({ name }) => isWanted(name));
+      return lookups.length === 0 ? undefined : recall(lookups.slice(-maxLookups));
+    },
+  };
+};
+
+/** A text to look for, and what to do with it. */
+interface Lookup {
+  readonly name: string;
+  readonly take: (text: string) => void;
+}
+
+const callName = (provider: string, key: string): string => JSON.stringify(['call', provider, key]);
+
+const issuerName = (print: string): string => JSON.stringify(['issuer', print]);
+
+const unknownCalls = (request: ModelRequest, provider: string, own: SignatureCache): readonly Lookup[] => {
+  const keys = new CallKeys(request);
+  return assistantParts(request).flatMap((part): readonly Lookup[] => {
+    if (part.type !== 'tool-call') return [];
+    const key = keys.next(part.id);
+    if (own.call(key)?.provider === provider) return [];
+    const take = (text: string): void => {
+      const call = parseJson(text);
+      if (sharedCall.matches(call)) {
+        own.noteCall(key, { provider, thinking: call.thinking, signature: call.signature });
+      }
+    };
+    return [{ name: callName(provider, key), take }];
+  });
+};
+
+const unknownIssuers = (request: ModelRequest, own: SignatureCache): readonly Lookup[] =>
+  assistantParts(request).flatMap((part): readonly Lookup[] => {
+    const signature = 'signature' in part ? part.signature : undefined;
+    if (!signature || signature.issuer !== undefined || own.issuerOf(signature) !== undefined) return [];
+    const print = fingerprint(signature);
+    return print === undefined
+      ? []
+      : [{ name: issuerName(print), take: (issuer) => noteIssuer(own, signature, issuer) }];
+  });
+
+const noteIssuer = (own: SignatureCache, signature: Signature, issuer: string): void =>
+  own.noteIssuer({ ...signature, issuer });
+
+const assistantParts = ({ turns }: ModelRequest): readonly Part[] =>
+  turns.flatMap(({ role, parts }) => (role === 'assistant' ? parts : []));

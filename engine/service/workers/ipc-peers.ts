@@ -1,0 +1,135 @@
+import { exchangeMs, inTime } from '../../hub/hub.ts';
+import {
+  type FromWorker,
+  maxAnswer,
+  type PeerCall,
+  type PeerQuestion,
+  type PeerResult,
+  type ToWorker,
+} from './ipc-messages.ts';
+import {
+  type Answerer,
+  answersOf,
+  familiesOf,
+  type JoinedPeer,
+  type PeerExchange,
+  type Peers,
+  storeOver,
+} from './peers.ts';
+
+/** How long the supervisor may take for a result, in milliseconds: longer than the other processes may take. */
+const resultMs = 2_000;
+/** Calls that wait for the supervisor at a time; further ones get no result. */
+const maxCalls = 10_000;
+
+type Received = Extract<ToWorker, { type: 'result' | 'question' }>;
+
+/** A worker's access to the other processes, over its channel to the supervisor. */
+export class IpcPeers implements Peers {
+  readonly store: Peers['store'];
+  readonly #send: (message: FromWorker) => void;
+  readonly #waiting = new Map<number, (result: PeerResult) => void>();
+  #answerer: Answerer | undefined;
+  #calls = 0;
+
+  constructor(send: (message: FromWorker) => void) {
+    this.#send = send;
+    this.store = storeOver({
+      call: (call) => this.#call(call, exchangeMs),
+      putBlob: (blob) => send({ type: 'blob', blob }),
+    });
+  }
+
+  isShared(): boolean {
+    return true;
+  }
+
+  async ask(question: PeerQuestion): Promise<readonly string[]> {
+    return answersOf(await this.#call({ kind: 'ask', question }, resultMs));
+  }
+
+  tell(families: Parameters<Peers['tell']>[0]): void {
+    this.#send({ type: 'metrics', families: [...families] });
+  }
+
+  async metrics(): ReturnType<Peers['metrics']> {
+    return familiesOf(await this.#call({ kind: 'metrics' }, resultMs));
+  }
+
+  answer(answerer: Answerer): void {
+    this.#answerer = answerer;
+  }
+
+  /** Takes a message of the supervisor. */
+  receive(message: Received): void {
+    if (message.type === 'question') void this.#answer(message.id, message.question);
+    else this.#waiting.get(message.id)?.(message.result);
+  }
+
+  #call(call: PeerCall, ms: number): Promise<PeerResult | undefined> {
+    if (this.#waiting.size >= maxCalls) return Promise.resolve(undefined);
+    this.#calls += 1;
+    const id = this.#calls;
+    const result = new Promise<PeerResult>((resolve) => this.#waiting.set(id, resolve));
+    this.#send({ type: 'call', id, atMs: Date.now(), call });
+    return inTime(result, ms).finally(() => this.#waiting.delete(id));
+  }
+
+  async #answer(id: number, question: PeerQuestion): Promise<void> {
+    const answer = await this.#answerer?.(question).catch(() => undefined);
+    const fits = answer !== undefined && answer.length <= maxAnswer;
+    this.#send({ type: 'answer', id, ...(fits && { answer }) });
+  }
+}
+
+/** A forked worker, joined to the others. */
+interface JoinedWorker extends Pick<JoinedPeer, 'leave'> {
+  /** Takes a message of the worker. */
+  readonly receive: (message: FromWorker) => void;
+}
+
+/** Joins a forked worker to the other processes; `send` reaches the worker. */
+export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => void): JoinedWorker => {
+  const waiting = new Map<number, (answer: string | undefined) => void>();
+  let asked = 0;
+  const joined = exchange.join({
+    ask: (question) =>
+      new Promise((resolve) => {
+        // Those that were never answered.
+        if (waiting.size >= maxCalls) waiting.clear();
+        asked += 1;
+        waiting.set(asked, resolve);
+        send({ type: 'question', id: asked, question });
+      }),
+  });
+  return {
+    leave() {
+      for (const settle of waiting.values()) settle(undefined);
+      waiting.clear();
+      joined.leave();
+    },
+    receive(message) {
+      switch (message.type) {
+        case 'call': {
+          const { id, atMs } = message;
+          // Its sender has given it up, and may have gone on without an answer.
+          if (Date.now() - atMs >= exchangeMs && message.call.kind === 'exchange') return;
+          void joined.call(message.call).then((result) => send({ type: 'result', id, result }));
+          return;
+        }
+        case 'answer':
+          waiting.get(message.id)?.(message.answer);
+          waiting.delete(message.id);
+          return;
+        case 'blob':
+          joined.putBlob(message.blob);
+          return;
+        case 'metrics':
+          joined.tell(message.families);
+          return;
+        default:
+          return;
+      }
+    },
+  };
+};

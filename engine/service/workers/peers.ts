@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import type { BlobJournal } from '../../hub/blob-journal.ts';
+import type { HubStore } from '../../hub/contract.ts';
+import { inTime } from '../../hub/hub.ts';
+import { MemoryStore } from '../../hub/memory-store.ts';
+import { type Family, FamilySums } from '../../observe/metrics/families.ts';
+import type { PeerCall, PeerQuestion, PeerResult } from './ipc-messages.ts';
+
+/** Answers another process's question; `undefined`: there is nothing to say. */
+export type Answerer = (question: PeerQuestion) => Promise<string | undefined>;
+
+/** A process's access to the other processes of its service. All of it goes through the supervisor. */
+export interface Peers {
+  /** Whether there are or were other processes. */
+  readonly isShared: () => boolean;
+  /** Asks all other processes. Resolves with the answers that came in time; empty if the supervisor doesn't answer. */
+  readonly ask: (question: PeerQuestion) => Promise<readonly string[]>;
+  /** Tells the counters that changed, and all gauges. */
+  readonly tell: (changed: readonly Family[]) => void;
+  /** The metrics of all processes; `undefined` if the supervisor doesn't answer in time. */
+  readonly metrics: () => Promise<readonly Family[] | undefined>;
+  /** Answers the others' questions from now on. */
+  readonly answer: (answerer: Answerer) => void;
+  /** What all processes share. */
+  readonly store: HubStore;
+}
+
+/** A process as its supervisor sees it. */
+interface Peer {
+  readonly ask: Answerer;
+}
+
+/** A process that has joined. */
+export interface JoinedPeer {
+  readonly call: (call: PeerCall) => Promise<PeerResult>;
+  readonly tell: (changed: readonly Family[]) => void;
+  readonly putBlob: HubStore['putBlob'];
+  /** The process has ended. What it told last stays in the counters. */
+  readonly leave: () => void;
+}
+
+/** How long the other processes may take for an answer, in milliseconds. */
+const answerMs = 1_000;
+
+/** The supervisor's part: passes questions on, and holds what belongs to all processes. */
+export class PeerExchange {
+  readonly #peers = new Map<number, Peer>();
+  readonly #metrics = new FamilySums();
+  readonly #store: MemoryStore;
+  /** The members' names in the store. */
+  readonly #names = new Map<number, string>();
+  readonly #answerMs: number;
+  #joined = 0;
+
+  /** `journal`: where sealed blobs survive a restart. */
+  constructor(options: { readonly answerMs?: number; readonly journal?: BlobJournal | undefined } = {}) {
+    this.#answerMs = options.answerMs ?? answerMs;
+    this.#store = new MemoryStore({
+      nowMs: () => performance.now(),
+      epoch: randomUUID(),
+      journal: options.journal,
+    });
+  }
+
+  /** Processes that have joined so far, those that have ended included. */
+  get joined(): number {
+    return this.#joined;
+  }
+
+  join(peer: Peer): JoinedPeer {
+    this.#joined += 1;
+    const member = this.#joined;
+    this.#peers.set(member, peer);
+    return {
+      call: (call) => this.#call(member, call),
+      tell: (changed) => {
+        if (this.#peers.has(member)) this.#metrics.take(member, changed);
+      },
+      putBlob: (blob) => this.#store.putBlob(blob),
+      leave: () => {
+        if (this.#peers.delete(member)) this.#metrics.leave(member);
+        this.#store.leave(this.#names.get(member) ?? '');
+        this.#names.delete(member);
+      },
+    };
+  }
+
+  async #call(member: number, call: PeerCall): Promise<PeerResult> {
+    switch (call.kind) {
+      case 'ask':
+        return { kind: 'ask', answers: await this.#askOthers(member, call.question) };
+      case 'metrics':
+        await this.#askOthers(member, { kind: 'metrics' });
+        return { kind: 'metrics', families: [...this.#metrics.all()] };
+      case 'exchange':
+        if (this.#peers.has(member)) this.#names.set(member, call.push.member);
+        return { kind: 'exchange', pull: await this.#store.exchange(call.push) };
+      case 'blobs':
+        // What other processes have sent before may still wait in their channels: it is taken in first.
+        await new Promise((resolve) => setImmediate(resolve));
+        return { kind: 'blobs', values: await this.#store.readBlobs(call.names) };
+      default:
+        return call satisfies never;
+    }
+  }
+
+  async #askOthers(member: number, question: PeerQuestion): Promise<string[]> {
+    const others = [...this.#peers].filter(([other]) => other !== member);
+    const answers = await Promise.all(others.map(([, { ask }]) => inTime(ask(question), this.#answerMs)));
+    return answers.filter((answer) => answer !== undefined);
+  }
+}
+
+/** A process that is its own supervisor: the others are forked by it. */
+export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave'> => {
+  let answerer: Answerer = async () => undefined;
+  const joined = exchange.join({ ask: (question) => answerer(question) });
+  return {
+    ...joined,
+    isShared: () => exchange.joined > 1,
+    ask: async (question) => answersOf(await joined.call({ kind: 'ask', question })),
+    store: storeOver(joined),
+    metrics: async () => familiesOf(await joined.call({ kind: 'metrics' })),
+    answer(next) {
+      answerer = next;
+    },
+  };
+};
+
+/** The store, reached by calls to the supervisor. */
+export const storeOver = ({
+  call,
+  putBlob,
+}: Pick<JoinedPeer, 'putBlob'> & {
+  readonly call: (call: PeerCall) => Promise<PeerResult | undefined>;
+}): HubStore => ({
+  async exchange(push) {
+    const result = await call({ kind: 'exchange', push });
+    return result?.kind === 'exchange' ? result.pull : noAnswer();
+  },
+  putBlob,
+  async readBlobs(names) {
+    const result = await call({ kind: 'blobs', names: [...names] });
+    return result?.kind === 'blobs' ? result.values : noAnswer();
+  },
+});
+
+const noAnswer = (): never => {
+  throw new Error('The supervisor does not answer.');
+};
+
+export const answersOf = (result: PeerResult | undefined): readonly string[] =>
+  result?.kind === 'ask' ? result.answers : [];
+
+export const familiesOf = (result: PeerResult | undefined): readonly Family[] | undefined =>
+  result?.kind === 'metrics' ? result.families : undefined;

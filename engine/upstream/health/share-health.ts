@@ -1,0 +1,76 @@
+import Type from 'typebox';
+import { parseJson } from '../../model/json/json.ts';
+import { reader } from '../../model/schema.ts';
+import type { Cooldown } from './choose-key.ts';
+import type { ModelHealth, ModelNews } from './model-health.ts';
+
+/** Facts that the processes of a service tell each other; of two with the same id, the later expiry wins. */
+export interface HealthFacts {
+  readonly say: (fact: SharedFact) => void;
+  readonly onFact: (listener: (fact: SharedFact) => void) => void;
+}
+
+/** Something that holds for so many milliseconds. */
+interface SharedFact {
+  readonly id: string;
+  readonly value: string;
+  readonly forMs: number;
+}
+
+/** Tells other processes what was learnt of a provider. */
+export interface ProviderNews extends Pick<ModelNews, 'cooling'> {
+  readonly ofModel: (model: string) => ModelNews;
+}
+
+/** A provider's health, as far as other processes know something of it. */
+interface SharedHealth {
+  readonly model: (name: string) => Pick<ModelHealth, 'openedElsewhere' | 'closedElsewhere' | 'coolingElsewhere'>;
+  readonly coolingElsewhere: (print: string, cooldown: Cooldown) => void;
+}
+
+/** Whether a breaker is open: `['b', provider, model]`. A key's cooldown: `['k', provider, fingerprint]`, and maybe a model. */
+const FactId = Type.Union([
+  Type.Tuple([Type.Literal('b'), Type.String(), Type.String()]),
+  Type.Tuple([Type.Literal('k'), Type.String(), Type.String()]),
+  Type.Tuple([Type.Literal('k'), Type.String(), Type.String(), Type.String()]),
+]);
+const factId = reader(FactId);
+const reasons = reader(Type.Union([Type.Literal('limited'), Type.Literal('refused'), Type.Literal('forbidden')]));
+
+/** How long the news of a successful probe holds, in milliseconds: shorter than a breaker is usually open. */
+const closedMs = 10_000;
+
+/**
+ * Shares breakers and cooldowns with other processes. What they tell is applied to `healthOf` a provider; the result makes what
+ * this process tells of one.
+ */
+export const shareHealth = (
+  facts: HealthFacts,
+  healthOf: (provider: string) => SharedHealth,
+  nowMs: () => number,
+): ((provider: string) => ProviderNews) => {
+  facts.onFact(({ id, value, forMs }) => {
+    const parsed = parseJson(id);
+    if (!factId.matches(parsed)) return;
+    const [kind, provider, subject, model] = parsed;
+    const untilMs = nowMs() + forMs;
+    const health = healthOf(provider);
+    if (kind === 'b') {
+      if (value === 'open') health.model(subject).openedElsewhere(untilMs);
+      else health.model(subject).closedElsewhere();
+    } else if (reasons.matches(value)) {
+      const owner = model === undefined ? health : health.model(model);
+      owner.coolingElsewhere(subject, { why: value, untilMs });
+    }
+  });
+  const say = (id: readonly string[], value: string, forMs: number): void =>
+    facts.say({ id: JSON.stringify(id), value, forMs });
+  return (provider) => ({
+    cooling: (print, why, forMs) => say(['k', provider, print], why, forMs),
+    ofModel: (model) => ({
+      opened: (forMs) => say(['b', provider, model], 'open', forMs),
+      closed: () => say(['b', provider, model], 'closed', closedMs),
+      cooling: (print, why, forMs) => say(['k', provider, print, model], why, forMs),
+    }),
+  });
+};

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { hashedKey } from '../../engine/config/clients.ts';
+import { adminKey, client, clientRig, keyOf, sdkAsks } from '../engine/clients/rig.ts';
+
+test('GET /api/clients tells limits, what is left and use, but neither keys nor digests', async (t) => {
+  const limits = { requestsPerMinute: 10, tokensPerMinute: 50_000, streams: 3 };
+  const { gateway, admin } = await clientRig(t, [
+    client('a', { models: ['small'], routes: ['default', 'explicit'], limits }),
+    client('b'),
+  ]);
+  await sdkAsks.messages(gateway.baseUrl, keyOf('a'), 'any');
+  await sdkAsks.chat(gateway.baseUrl, keyOf('a'), 'any');
+  await sdkAsks.chat(gateway.baseUrl, keyOf('a'), 'p,large');
+  const answer = await (await admin('/api/clients')).text();
+  const used = { requests: 2, input: 2, output: 2 };
+  const none = { requests: 0, input: 0, output: 0 };
+  t.deepEqual(JSON.parse(answer), {
+    clients: [
+      {
+        name: 'a',
+        models: ['small'],
+        routes: ['default', 'explicit'],
+        limits: [
+          { limit: 'requestsPerMinute', most: 10, remaining: 8 },
+          { limit: 'tokensPerMinute', most: 50_000, remaining: 49_996 },
+          { limit: 'streams', most: 3, remaining: 3 },
+        ],
+        usage: { today: used, month: used },
+      },
+      { name: 'b', limits: [], usage: { today: none, month: none } },
+    ],
+  });
+  for (const secret of [keyOf('a'), hashedKey(keyOf('a')).slice(7)]) t.false(answer.includes(secret));
+});
+
+test('POST adds a client, whose key works at once; DELETE revokes it', async (t) => {
+  const { gateway } = await clientRig(t, [], { more: { CLIENTS: undefined } });
+  const { baseUrl, home } = gateway;
+  const ask = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${baseUrl}/api/clients${path}`, {
+      method,
+      headers: { 'x-api-key': adminKey },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: JSON.parse(await answer.text()) };
+  };
+  const added = await ask('POST', '', { name: 'a', limits: { streams: 2 } });
+  t.is(added.status, 200);
+  t.regex(added.body.key, /^sk-switchyard-[\w-]{43}$/);
+  t.is((await sdkAsks.chat(baseUrl, added.body.key, 'any')).status, 200);
+  const file = await readFile(join(home, 'config.json'), 'utf8');
+  t.true(file.includes(hashedKey(added.body.key)));
+  t.false(file.includes(added.body.key));
+  for (const [body, says] of [
+    [{ name: 'a' }, /CLIENTS\[1\]\.name is the name of CLIENTS\[0\] too/],
+    [{ name: 'b', limits: { streams: 0 } }, /CLIENTS\[1\]\.limits\.streams must be >= 1/],
+    [{ name: 'b', unknown: 1 }, /CLIENTS\[1\]\.unknown is unknown/],
+    [{ name: 'b', key: 'mine' }, /key must be left out/],
+    [{}, /CLIENTS\[1\]\.name is required/],
+  ] as const) {
+    const refused = await ask('POST', '', body);
+    t.is(refused.status, 400);
+    t.regex(refused.body.message, says);
+  }
+  const many = await Promise.all(['b', 'c', 'd', 'e'].map((name) => ask('POST', '', { name })));
+  t.deepEqual(
+    many.map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
+  t.is((await ask('DELETE', '/a')).status, 200);
+  t.is((await ask('DELETE', '/a')).status, 404);
+  t.is((await sdkAsks.chat(baseUrl, added.body.key, 'any')).status, 401);
+  t.is((await ask('GET', '')).body.clients.length, 4, 'of several at a time none is lost');
+});
+
+test('without CLIENTS the list is empty', async (t) => {
+  const { admin } = await clientRig(t, [], { more: { CLIENTS: undefined } });
+  t.deepEqual(await (await admin('/api/clients')).json(), { clients: [] });
+});

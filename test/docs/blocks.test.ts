@@ -1,0 +1,332 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { request } from 'undici';
+import { target } from '../../docs/examples/my-gateway.ts';
+import { parseConfig } from '../../engine/config/parse.ts';
+import { ConfigFile } from '../../engine/config/schema.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
+import { readOptions } from '../bench/options.ts';
+import { chatReply, chatStream } from '../support/chat-stream.ts';
+import { addressIn, bin, commandRig } from '../support/command.ts';
+import { startGateway } from '../support/gateway.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../support/upstream.ts';
+
+// Every block of the README and of the pages for users is run or checked; one of a language without a rule fails.
+
+const root = resolve(import.meta.dirname, '../..');
+const docs = join(root, 'docs');
+
+interface Block {
+  /** The page and the line of its first line. */
+  readonly at: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+const blocksOf = (page: string, text: string): readonly Block[] =>
+  [...text.matchAll(/^( *)```(.*)\n([\s\S]*?)^ *```$/gm)].map(
+    ({ index, 1: indent = '', 2: language = '', 3: body = '' }) => ({
+      at: `${page}:${text.slice(0, index).split('\n').length + 1}`,
+      language,
+      text: body.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  );
+
+const pages = [
+  'README.md',
+  ...(await readdir(docs)).filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`),
+];
+const texts = await Promise.all(pages.map(async (page) => ({ page, text: await readFile(join(root, page), 'utf8') })));
+const blocks = texts.flatMap(({ page, text }) => blocksOf(page, text));
+const blocksIn = (...languages: readonly string[]): readonly Block[] =>
+  blocks.filter(({ language }) => languages.includes(language));
+
+test('every block is of a language that has a rule below', (t) => {
+  const known = ['ini', 'json', 'jsonc', 'sh', 'text', 'ts'];
+  t.deepEqual(
+    blocks.filter(({ language }) => !known.includes(language)).map(({ at, language }) => `${at}: ${language}`),
+    [],
+  );
+  const fences = texts.flatMap(({ text }) => text.match(/^ *```/gm) ?? []);
+  t.is(blocks.length, fences.length / 2);
+});
+
+test('the pages for users are read in an hour', (t) => {
+  const words = texts.filter(({ page }) => page !== 'README.md').flatMap(({ text }) => text.match(/\S+/g) ?? []);
+  t.true(words.length <= 12_000, `${words.length} words`);
+});
+
+test('text: what the service prints at its first start', async (t) => {
+  const rig = await commandRig(t);
+  const service = rig.begin(['start'], { env: { SWITCHYARD_PORT: '0' } });
+  await service.says('Try it');
+  const printed = service
+    .out()
+    .replaceAll(addressIn(service.out()), 'http://127.0.0.1:3456')
+    .replaceAll(rig.home, '~/.switchyard')
+    .split('\n');
+  for (const { at, text } of blocksIn('text')) {
+    t.deepEqual(
+      text
+        .trimEnd()
+        .split('\n')
+        .filter((line) => !printed.includes(line)),
+      [],
+      at,
+    );
+  }
+});
+
+test('ts: each block is a file of docs/examples, which the compiler checks; each transformer loads', async (t) => {
+  const files = new Map<string, string>();
+  for (const name of await readdir(join(docs, 'examples')))
+    files.set(name, await readFile(join(docs, 'examples', name), 'utf8'));
+  for (const { at, text } of blocksIn('ts')) t.true([...files.values()].includes(text), at);
+  t.is(target.name, 'my-gateway');
+
+  const modules = [...files].filter(([, text]) => text.includes("from 'switchyard/transformer'"));
+  const options = { rules: 'Be brief.', words: ['hush'], url: 'http://127.0.0.1:9' };
+  const gateway = await startGateway(
+    {
+      LOG: false,
+      Providers: [{ name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: 'k', models: ['m'] }],
+      transformers: modules.map(([path]) => ({ path, options })),
+    },
+    {},
+    { files: Object.fromEntries(modules) },
+  );
+  t.teardown(gateway.stop);
+  t.true(modules.length >= 4);
+  const faults = gateway.reports.filter((line) => !line.includes('is unknown'));
+  t.deepEqual(faults, []);
+});
+
+/** Providers that fragments of a configuration may refer to. */
+const providers = [
+  ['anthropic', 'claude-opus-5-5', 'claude-haiku-5-5'],
+  ['openai', 'gpt-6.1-sol'],
+  ['google', 'gemini-4-argon'],
+  ['deepseek', 'deepseek-flash'],
+  ['azure', 'gpt-6.1-sol'],
+  ['local', 'qwen3.8-27b'],
+].map(([name, ...models]) => ({ name, baseUrl: 'https://models.example', apiKey: 'k', models }));
+
+/** The whole configuration that a block is, or is a part of; `undefined` for anything else. */
+const configurationOf = (block: JsonObject): JsonObject | undefined => {
+  const names = Object.keys(block);
+  if (names.length > 0 && names.every((name) => name in ConfigFile.properties))
+    return { Providers: providers, ...block };
+  if ('baseUrl' in block) return { Providers: [block] };
+  if ('name' in block || 'path' in block) return { Providers: providers, transformers: [block] };
+  return undefined;
+};
+
+test('json, jsonc: each block is a configuration, or a part of one, without faults and warnings', async (t) => {
+  const house = await readFile(join(docs, 'examples/house-rules.ts'), 'utf8');
+  const env = Object.fromEntries(
+    ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'SWITCHYARD_KEY'].map((name) => [
+      name,
+      'a-key',
+    ]),
+  );
+  const gateway = await startGateway({ LOG: false }, env, { files: { 'house-rules.ts': house } });
+  t.teardown(gateway.stop);
+  for (const { at, language, text } of blocksIn('json', 'jsonc')) {
+    const parsed = parseConfig(text);
+    if ('faults' in parsed) {
+      t.fail(`${at}: ${JSON.stringify(parsed.faults)}`);
+      continue;
+    }
+    if (language === 'json') t.notThrows(() => JSON.parse(text), at);
+    const whole = isJsonObject(parsed.source) ? configurationOf(parsed.source) : undefined;
+    if (!whole) {
+      t.fail(`${at}: neither a configuration nor a part of one`);
+      continue;
+    }
+    const answer = await request(`${gateway.baseUrl}/api/config/check`, {
+      method: 'POST',
+      body: JSON.stringify(whole),
+    });
+    t.like(await answer.body.json(), { faults: [], warnings: [] }, at);
+  }
+});
+
+/** The commands of a block of shell, without their comments. A command ends with its line, unless a quote or `\` goes on. */
+const commandsIn = (text: string): readonly string[] => {
+  const commands: string[] = [];
+  let command = '';
+  let quote = '';
+  for (let at = 0; at <= text.length; at += 1) {
+    const char = text[at] ?? '\n';
+    if (quote !== '') {
+      if (char === quote) quote = '';
+    } else if (char === '"' || char === "'") {
+      quote = char;
+    } else if (char === '\\' && text[at + 1] === '\n') {
+      at += 1;
+      continue;
+    } else if (char === '#' && /\s$/.test(command)) {
+      at = text.indexOf('\n', at) - 1;
+      continue;
+    } else if (char === '\n') {
+      if (command.trim() !== '') commands.push(command.trim());
+      command = '';
+      continue;
+    }
+    command += char;
+  }
+  if (command !== '') throw new Error(`a quote isn't closed: ${command}`);
+  return commands;
+};
+
+/** Commands that can't run here, by how they begin, and why. */
+const unrunnable: readonly (readonly [start: string, reason: string])[] = [
+  ['git clone', 'it names no repository'],
+  ['npm install && npm start', 'installs packages'],
+  ['npm ci && npm test', 'installs packages, and runs this test'],
+  ['docker build', 'needs a container engine'],
+  ['docker run', 'needs a container engine'],
+  ['SWITCHYARD_APIKEY=choose-one docker compose up', 'needs a container engine'],
+  ['switchyard service install', 'changes the services of the user'],
+  ['switchyard service uninstall', 'changes the services of the user'],
+  ['git worktree add', 'installs packages of another version'],
+];
+
+/** Programs in place of those that the machine lacks: they end well. */
+const standIns = ['claude', 'codex', 'python', 'fish'];
+
+/** Runs commands against a service in a folder of its own; the result is what went wrong, empty for nothing. */
+const commandRunner = async (t: ExecutionContext): Promise<(command: string) => Promise<string>> => {
+  const upstream = await startUpstream(({ text }) =>
+    text.includes('"stream":true') ? sseAnswer(chatStream(['Hello', ' there'])) : jsonAnswer(chatReply('Hello there')),
+  );
+  t.teardown(upstream.close);
+  const rig = await commandRig(t, {
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+    Router: { default: 'p,m' },
+  });
+  const tools = join(rig.home, 'tools');
+  const programs = new Map([
+    ...standIns.map((name) => [name, 'exit 0'] as const),
+    ['switchyard', `exec ${process.execPath} ${bin} "$@"`],
+    ['npx', 'exec "$@"'],
+  ]);
+  await mkdir(tools);
+  for (const [name, script] of programs) {
+    await writeFile(join(tools, name), `#!/bin/sh\n${script}\n`);
+    await chmod(join(tools, name), 0o755);
+  }
+  const files = {
+    'request.json': { model: 'any', messages: [{ role: 'user', content: 'Hello!' }] },
+    '.claude-code-router/config.json': {
+      Providers: [{ name: 'p', api_base_url: `${upstream.url}/v1/chat/completions`, api_key: 'k', models: ['m'] }],
+      Router: { default: 'p,m' },
+    },
+  };
+  await mkdir(join(rig.home, '.claude-code-router'));
+  for (const [path, value] of Object.entries(files)) await writeFile(join(rig.home, path), JSON.stringify(value));
+
+  const { PATH = '', SWITCHYARD_HTTP = '' } = process.env;
+  const env = { PATH: `${tools}:${PATH}`, HOME: rig.home, SWITCHYARD_HOME: rig.home, SWITCHYARD_HTTP };
+  const shell = (command: string): Promise<string> =>
+    new Promise((done) => {
+      const child = spawn('bash', ['-eo', 'pipefail', '-c', command], { cwd: rig.home, env });
+      let out = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (out += data));
+      child.stdin.end();
+      child.once('close', (code) => done(code === 0 ? '' : `exit code ${code}: ${out}`));
+    });
+
+  let baseUrl = '';
+  const startService = async (): Promise<void> => {
+    if (baseUrl === '') baseUrl = addressIn((await rig.run(['start', '--daemon'])).out);
+  };
+  const stopService = async (): Promise<void> => {
+    if (baseUrl !== '') await rig.run(['stop', '--force']);
+    baseUrl = '';
+  };
+
+  return async (written) => {
+    if (unrunnable.some(([start]) => written.startsWith(start))) return '';
+    // The same command without the container, the other shell, and the folders of another machine.
+    const command = written
+      .replace(
+        /^(?:docker exec switchyard|\/usr\/bin\/)\s?node (?:\/opt\/switchyard\/)?engine\/cli\/switchyard\.js/,
+        'switchyard',
+      )
+      .replace('| source', '| cat')
+      .replace(/^eval ("\$\(switchyard .*\)")$/, 'lines=$1; eval "$lines"')
+      .replace('/srv/stages', '.');
+    if (command.startsWith('switchyard start')) {
+      await stopService();
+      if (command.includes('--daemon')) {
+        const failed = await shell(command);
+        await rig.run(['stop', '--force']);
+        return failed;
+      }
+      const service = rig.begin(command.split(' ').slice(1), { cwd: rig.home });
+      await service.says('listens on');
+      service.child.kill('SIGTERM');
+      const { code, err } = await service.ended;
+      return code === 0 ? '' : err;
+    }
+    const bench = /^npm run bench(?: --)?(.*)$/.exec(command)?.[1];
+    if (bench !== undefined) {
+      // The module is imported above; another checkout is any, such as this one.
+      const args = bench.replace('docs/examples/my-gateway.ts', 'switchyard').replace('../before', root);
+      return readOptions(args.split(' ').filter(Boolean)).then(() => '', String);
+    }
+    await startService();
+    if (command.startsWith('switchyard stop')) baseUrl = '';
+    if (/^(?:npx )?switchyard |^lines=/.test(command)) return shell(command);
+    if (command.startsWith('curl ')) {
+      return shell(command.replace('curl ', 'curl -sSf ').replaceAll('http://127.0.0.1:3456', baseUrl));
+    }
+    return 'no rule';
+  };
+};
+
+const commands = [
+  ...blocksIn('sh').flatMap(({ at, text }) => commandsIn(text).map((command) => ({ at, command }))),
+  ...blocksIn('ini').flatMap(({ at, text }) =>
+    [...text.matchAll(/^ExecStart=(.*)$/gm)].map(({ 1: command = '' }) => ({ at, command })),
+  ),
+];
+
+for (const page of new Set(commands.map(({ at }) => at.replace(/:.*/, '')))) {
+  test(`sh, ini: each command of ${page} runs against a live gateway`, async (t) => {
+    const run = await commandRunner(t);
+    const own = commands.filter(({ at }) => at.startsWith(`${page}:`));
+    for (const { at, command } of own) t.is(await run(command), '', `${at}: ${command}`);
+  });
+}
+
+test('every command that is listed as one that can not run is on a page', (t) => {
+  t.true(commands.length > 30);
+  const unused = unrunnable.filter(([start]) => !commands.some(({ command }) => command.startsWith(start)));
+  t.deepEqual(unused, []);
+});
+
+test('commands inside sentences exist, with their options', async (t) => {
+  const { run } = await commandRig(t);
+  const spans = texts.flatMap(({ page, text }) =>
+    [...text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/`([^`\n]+)`/g)].map(({ 1: span = '' }) => ({
+      page,
+      span,
+    })),
+  );
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const helps = new Map<string, string>();
+  for (const { page, span } of spans) {
+    const [, script] = /^npm run ([\w:]+)/.exec(span) ?? [];
+    if (script !== undefined) t.true(script in scripts, `${page}: ${span}`);
+    for (const [, name = '', rest = ''] of span.matchAll(/(?:^|&& |npx )switchyard ([a-z]+)(.*?)(?=$| &&)/g)) {
+      const help = helps.get(name) ?? (await run([name, '--help'])).out;
+      helps.set(name, help);
+      t.regex(help, new RegExp(`^Usage: switchyard ${name}`), `${page}: ${span}`);
+      for (const [option] of rest.matchAll(/--[\w-]+/g)) t.true(help.includes(option), `${page}: ${span}`);
+    }
+  }
+});

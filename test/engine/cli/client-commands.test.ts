@@ -1,0 +1,97 @@
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { hashedKey } from '../../../engine/config/clients.ts';
+import { parseConfig } from '../../../engine/config/parse.ts';
+import { commandRig } from '../../support/command.ts';
+import { until } from '../../support/until.ts';
+
+const config = {
+  APIKEY: 'admin',
+  PORT: 0,
+  LOG: false,
+  Providers: [{ name: 'demo', baseUrl: 'http://demo.invalid/v1', apiKey: '', models: ['echo'] }],
+};
+
+test('client add, list, revoke: the key is shown once, and a running service takes both changes up', async (t) => {
+  const { home, run, begin } = await commandRig(t, config);
+  const service = begin(['start']);
+  await service.says('listens on');
+  const [, baseUrl = ''] = /(http:\S+)/.exec(service.out()) ?? [];
+  const file = () => readFile(join(home, 'config.json'), 'utf8');
+  const statusFor = async (key: string): Promise<number> => {
+    const answer = await fetch(`${baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': key },
+      body: JSON.stringify({ model: 'demo,echo', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    await answer.text();
+    return answer.status;
+  };
+  const options = ['--models', 'echo', 'other-*', '--requests-per-minute', '60', '--streams', '4'];
+  const added = await run(['client', 'add', 'team-a', ...options]);
+  t.is(added.code, 0, added.err);
+  t.regex(added.out, /^sk-switchyard-[\w-]{43}\n$/, 'the key alone is on standard output');
+  t.regex(added.err, /Added team-a to config\.json/);
+  const key = added.out.trim();
+  const parsed = parseConfig(await file());
+  t.deepEqual('source' in parsed && parsed.source.CLIENTS, [
+    {
+      name: 'team-a',
+      key: hashedKey(key),
+      models: ['echo', 'other-*'],
+      limits: { requestsPerMinute: 60, streams: 4 },
+    },
+  ]);
+  await until(async () => (await statusFor(key)) === 200);
+
+  const listed = await run(['client', 'list']);
+  t.regex(
+    listed.out,
+    /^team-a {2}models echo other-\*, requestsPerMinute 60, streams 4 {2}today 1 requests, \d+ tokens, this month 1/,
+  );
+  t.like(JSON.parse((await run(['client', 'list', '--json'])).out)[0], {
+    name: 'team-a',
+    usage: { today: { requests: 1 } },
+  });
+  t.false(listed.out.includes(hashedKey(key).slice(7)));
+
+  const revoked = await run(['client', 'revoke', 'team-a']);
+  t.is(revoked.code, 0, revoked.err);
+  await until(async () => (await statusFor(key)) === 401);
+  t.is((await run(['client', 'list'])).out, 'There are no clients with keys of their own.\n');
+});
+
+test('client commands refuse what is wrong and write nothing then', async (t) => {
+  const { home, run } = await commandRig(t, { ...config, CLIENTS: [{ name: 'a', key: hashedKey('k') }] });
+  const before = await readFile(join(home, 'config.json'), 'utf8');
+  for (const [args, says] of [
+    [['add', 'a'], /CLIENTS\[1\]\.name is the name of CLIENTS\[0\] too/],
+    [['add', 'b c'], /CLIENTS\[1\]\.name must be 1 to 64/],
+    [['add', 'b', '--streams', 'many'], /CLIENTS\[1\]\.limits\.streams must be integer/],
+    [['add', 'b', '--requests-per-minute', '0'], /CLIENTS\[1\]\.limits\.requestsPerMinute must be >= 1/],
+    [['add', 'b', '--routes', 'nowhere'], /CLIENTS\[1\]\.routes\[0\] is no route/],
+    [['revoke', 'b'], /There is no client "b"\./],
+  ] as const) {
+    const { code, out, err } = await run(['client', ...args]);
+    t.is(code, 1, err);
+    t.regex(err, says);
+    t.is(out, '');
+  }
+  t.is(await readFile(join(home, 'config.json'), 'utf8'), before);
+  const hashed = await run(['client', 'hash'], { input: 'k\n' });
+  t.is(hashed.out.trim(), hashedKey('k'));
+  t.is((await run(['client', 'hash'], { input: '\n' })).code, 1);
+});
+
+test('where the file can not be written, client add prints the line to add', async (t) => {
+  if (process.getuid?.() === 0) return t.pass('the administrator of the machine may write everything');
+  const { home, run } = await commandRig(t, config);
+  await chmod(home, 0o500);
+  t.teardown(() => chmod(home, 0o700));
+  const { code, out, err } = await run(['client', 'add', 'b']);
+  t.is(code, 0, err);
+  t.true(err.includes(`{"name":"b","key":"${hashedKey(out.trim())}"}`), err);
+  t.is((await run(['client', 'revoke', 'b'])).code, 1);
+  return undefined;
+});

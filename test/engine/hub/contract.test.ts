@@ -1,0 +1,195 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import type { Fact, HubStore } from '../../../engine/hub/contract.ts';
+import { Hub } from '../../../engine/hub/hub.ts';
+import { MemoryStore } from '../../../engine/hub/memory-store.ts';
+import { toWorker } from '../../../engine/service/workers/ipc-messages.ts';
+import { IpcPeers } from '../../../engine/service/workers/ipc-peers.ts';
+import { until } from '../../support/until.ts';
+
+/** Stores of one service, for each of its members. */
+interface Rig {
+  readonly storeOf: (member: number) => HubStore;
+  /** The member's process ends without a word. */
+  readonly kill: (member: number) => void;
+  /** The store doesn't answer for so long. */
+  readonly freeze?: (ms: number) => void;
+}
+
+const nowMs = () => performance.now();
+
+const inProcess = (): Rig => {
+  const store = new MemoryStore({ nowMs, epoch: 'e' });
+  return { storeOf: () => store, kill: (member) => store.leave(String(member)) };
+};
+
+/** The store is in another process, which the members reach over a channel. */
+const overIpc = async (t: ExecutionContext): Promise<Rig> => {
+  const entry = fileURLToPath(new URL('store-process.ts', import.meta.url));
+  const child: ChildProcess = fork(entry, [], { execArgv: ['--import=tsx'] });
+  t.teardown(() => child.kill());
+  await once(child, 'message');
+  const peers = new Map<number, IpcPeers>();
+  child.on('message', ({ member, message, refused }: { member: number; message?: unknown; refused?: unknown }) => {
+    t.is(refused, undefined, 'each message has the form that was agreed on');
+    if (!toWorker.matches(message)) t.fail(JSON.stringify(message));
+    else if (message.type === 'result' || message.type === 'question') peers.get(member)?.receive(message);
+  });
+  return {
+    storeOf(member) {
+      const made = new IpcPeers((message) => child.send({ member, message }));
+      peers.set(member, made);
+      return made.store;
+    },
+    kill: (member) => child.send({ member }),
+    freeze: (ms) => child.send({ member: 0, freezeMs: ms }),
+  };
+};
+
+const kinds: readonly (readonly [name: string, open: (t: ExecutionContext) => Rig | Promise<Rig>])[] = [
+  ['in process', inProcess],
+  ['over IPC', overIpc],
+];
+
+type HubOptions = ConstructorParameters<typeof Hub>[0];
+
+const hubOf = ({ storeOf }: Rig, member: number, more: Partial<HubOptions> = {}) =>
+  new Hub({ store: storeOf(member), member: String(member), nowMs, ...more });
+
+for (const [name, open] of kinds) {
+  test(`${name}: a fact is known to all after a tick of both; the later expiry wins`, async (t) => {
+    const rig = await open(t);
+    const [one, two] = [hubOf(rig, 1), hubOf(rig, 2)];
+    const heard: Fact[] = [];
+    two.onFact((fact) => heard.push(fact));
+    one.say({ id: 'b:p:m', value: 'open', forMs: 60_000 });
+    t.is(one.fact('b:p:m')?.value, 'open', 'at once here');
+    await one.tick();
+    await two.tick();
+    t.is(two.fact('b:p:m')?.value, 'open');
+    t.true((two.fact('b:p:m')?.forMs ?? 0) <= 60_000);
+    // An earlier expiry says nothing new, a later one does.
+    two.say({ id: 'b:p:m', value: 'earlier', forMs: 1_000 });
+    await two.tick();
+    await one.tick();
+    t.is(one.fact('b:p:m')?.value, 'open');
+    two.say({ id: 'b:p:m', value: 'closed', forMs: 90_000 });
+    await two.tick();
+    await one.tick();
+    t.is(one.fact('b:p:m')?.value, 'closed');
+    t.deepEqual(
+      heard.map(({ value }) => value),
+      ['open'],
+      'what a member says itself it does not hear',
+    );
+    // A member that comes later learns all that holds, also of members that are gone.
+    rig.kill(1);
+    const three = hubOf(rig, 3);
+    await three.tick();
+    t.is(three.fact('b:p:m')?.value, 'closed');
+  });
+
+  test(`${name}: counters are sums, and a batch that is sent again counts once`, async (t) => {
+    const rig = await open(t);
+    const inner = rig.storeOf(1);
+    let loses = 2;
+    const store: HubStore = {
+      ...inner,
+      async exchange(push) {
+        const pull = await inner.exchange(push);
+        loses -= 1;
+        // It has arrived, but its sender doesn't learn that.
+        if (loses >= 0) throw new Error('lost');
+        return pull;
+      },
+      readBlobs: (names) => inner.readBlobs(names),
+      putBlob: (blob) => inner.putBlob(blob),
+    };
+    const one = new Hub({ store, member: '1', nowMs });
+    const two = hubOf(rig, 2);
+    t.deepEqual([one.total('usage'), two.total('usage')], [0, 0]);
+    for (let count = 0; count < 5; count += 1) {
+      one.add('usage', 10);
+      two.add('usage', 1);
+      await one.tick();
+      await two.tick();
+    }
+    await one.tick();
+    t.deepEqual([one.total('usage'), two.total('usage')], [55, 55]);
+    rig.kill(2);
+    await one.tick();
+    t.is(one.total('usage'), 55, 'what a member has counted stays');
+  });
+
+  test(`${name}: of a limit at a time only so many are held, and a dead member holds nothing`, async (t) => {
+    const rig = await open(t);
+    const [one, two] = [hubOf(rig, 1), hubOf(rig, 2)];
+    const release = await one.hold('lock', 1, 1_000);
+    t.truthy(release);
+    t.is(await two.hold('lock', 1, 30), undefined);
+    t.is(await one.hold('lock', 1, 30), undefined, 'nor twice by one member');
+    const waiting = two.hold('lock', 1, 60_000);
+    release?.();
+    const second = await waiting;
+    t.truthy(second);
+    const third = one.hold('lock', 1, 60_000);
+    rig.kill(2);
+    t.truthy(await third, 'the dead lets go');
+  });
+
+  test(`${name}: blobs are known to all at once, until they expire`, async (t) => {
+    const rig = await open(t);
+    const [one, two] = [hubOf(rig, 1), hubOf(rig, 2)];
+    one.putBlob('name', 'sealed', 60_000);
+    one.putBlob('brief', 'gone', 0);
+    one.putBlob('long', 'x'.repeat((1 << 20) + 1), 60_000);
+    await until(async () => (await two.readBlobs(['name']))?.[0] === 'sealed');
+    t.deepEqual(await two.readBlobs(['other', 'name', 'brief', 'long']), [null, 'sealed', null, null]);
+  });
+
+  test(`${name}: members know each other, and when one is gone`, async (t) => {
+    const rig = await open(t);
+    const [one, two] = [hubOf(rig, 1, { about: () => 'first' }), hubOf(rig, 2)];
+    await one.tick();
+    await two.tick();
+    t.deepEqual(two.members, [
+      { member: '1', about: 'first' },
+      { member: '2', about: '' },
+    ]);
+    rig.kill(1);
+    await two.tick();
+    t.deepEqual(two.members, [{ member: '2', about: '' }]);
+  });
+}
+
+test('over IPC: a frozen store is left alone, said once, and taken up again', async (t) => {
+  const rig = await overIpc(t);
+  const silences: boolean[] = [];
+  const one = hubOf(rig, 1, { waitMs: 300, onSilence: (isSilent) => silences.push(isSilent) });
+  const limit = { max: 100, windowMs: 60_000 };
+  await one.tick();
+  t.true(await one.admit('l', limit));
+  await one.tick();
+  rig.freeze?.(2_500);
+  one.say({ id: 'f', value: 'v', forMs: 60_000 });
+  await one.tick();
+  await one.tick();
+  t.deepEqual(silences, [true]);
+  t.is(await one.hold('lock', 1, 10), undefined);
+  t.is(await one.readBlobs(['name']), undefined);
+  let admitted = 0;
+  while (await one.admit('l', limit)) admitted += 1;
+  t.true(admitted >= 95 && admitted <= 99, `${admitted}`);
+  await until(async () => {
+    await one.tick();
+    return silences.length === 2;
+  });
+  t.deepEqual(silences, [true, false]);
+  t.false(await one.admit('l', limit), 'what was admitted meanwhile counts');
+  const two = hubOf(rig, 2);
+  await two.tick();
+  t.is(two.fact('f')?.value, 'v');
+});

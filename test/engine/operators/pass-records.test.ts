@@ -1,0 +1,41 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { WholeRecords } from '../../../engine/operators/pass-records.ts';
+
+const text = fc.array(fc.constantFrom('a', 'data: x', '\n', '\n\n', '\r\n\r\n', '\r\r', '\r', 'żółw'), {
+  maxLength: 60,
+});
+
+/** What passes on, and what is held back in the end. */
+const pass = (all: Buffer, cuts: readonly number[], most?: number) => {
+  const places = [0, ...cuts.map((cut) => Math.min(cut, all.length)).sort((a, b) => a - b), all.length];
+  const records = new WholeRecords(most);
+  const passed = places.slice(1).flatMap((to, index) => records.take(all.subarray(places[index], to)) ?? []);
+  return { passed, held: records.held };
+};
+
+test('however a stream is cut, whole records pass on as they came and the rest is held back', (t) => {
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(300), { maxLength: 20 }), (pieces, cuts) => {
+      const all = Buffer.from(pieces.join(''));
+      const { passed, held } = pass(all, cuts);
+      t.true(Buffer.concat([...passed, held]).equals(all));
+      for (const bytes of passed) t.regex(bytes.toString('latin1'), /[\r\n]$/);
+      t.notRegex(
+        held.toString('latin1').replaceAll('\r\n', '\n'),
+        /[^\n][\n\r][\n\r][^\n\r]/,
+        'no record is held back',
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a record beyond the bound passes in pieces', (t) => {
+  const { passed, held } = pass(Buffer.from(`data: ${'x'.repeat(100)}\n\ndata: y`), [10, 20, 40, 60], 30);
+  t.deepEqual(
+    passed.map(({ length }) => length),
+    [40, 20, 48],
+  );
+  t.is(held.toString(), 'data: y');
+});

@@ -1,0 +1,59 @@
+import test from 'ava';
+import { concat, NEVER, type Observable, of, throwError } from 'rxjs';
+import { Backpressure } from '../../../engine/backpressure.ts';
+import { newExchange, newReplyProgress } from '../../../engine/exchange.ts';
+import type { ReplyPart } from '../../../engine/http/endpoint.ts';
+import { Observers, type Watcher } from '../../../engine/observer.ts';
+import { observeReply } from '../../../engine/operators/render-faults.ts';
+import { stages } from '../../../engine/operators/rx/stages.ts';
+import { messagesClient } from '../../../protocols/messages/index.ts';
+
+/** Notes the calls of an observer. */
+const noted = () => {
+  const told: string[] = [];
+  const watcher: Watcher = {
+    opened: () => told.push('opened'),
+    firstByte: () => told.push('first byte'),
+    finished: (status) => told.push(String(status)),
+  };
+  return { told, observer: new Observers([watcher]) };
+};
+
+/** What is reported of an answer's parts. */
+const observe = (observer: Observers, begun = false) => {
+  const start = {
+    id: 'i',
+    startedAtMs: 0,
+    client: messagesClient,
+    body: Buffer.from(''),
+    clientHeader: () => undefined,
+  };
+  const progress = { ...newReplyProgress(), begun };
+  return stages(observeReply())(newExchange({ ...start, backpressure: new Backpressure(), progress, observer }));
+};
+
+const headers = {};
+const head: ReplyPart = { type: 'head', status: 200, headers };
+const data: ReplyPart = { type: 'data', data: 'x' };
+const whole: ReplyPart = { type: 'whole', status: 418, headers, body: '' };
+
+const answers: readonly (readonly [title: string, parts: Observable<ReplyPart>, begun: boolean, told: string])[] = [
+  ['a stream', of(head, data), true, 'opened, first byte, 200'],
+  ['a stream of keep-alives', of(head, data), false, 'opened, 200'],
+  ['a whole answer', of(whole), false, 'first byte, 418'],
+  ['a head that a whole answer takes the place of', of(head, whole), false, 'first byte, 418'],
+  ['a bug', throwError(() => new Error('bug')), false, '500'],
+];
+for (const [title, parts, begun, expected] of answers) {
+  test(`what the client gets: ${title}`, (t) => {
+    const { told, observer } = noted();
+    parts.pipe(observe(observer, begun)).subscribe({ error: () => {} });
+    t.is(told.join(', '), expected);
+  });
+}
+
+test('what the client gets: nothing more, since it went', (t) => {
+  const { told, observer } = noted();
+  concat(of(head, data), NEVER).pipe(observe(observer)).subscribe().unsubscribe();
+  t.deepEqual(told, ['opened', '499']);
+});

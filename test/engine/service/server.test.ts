@@ -1,0 +1,78 @@
+import test from 'ava';
+import { request } from 'undici';
+import { chatStream } from '../../support/chat-stream.ts';
+import { startGateway } from '../../support/gateway.ts';
+import { until } from '../../support/until.ts';
+import { sseAnswer, startUpstream } from '../../support/upstream.ts';
+
+const message = { role: 'user', content: 'Hello' };
+const routes = [
+  ['/v1/messages', { max_tokens: 9, messages: [message] }],
+  ['/v1/chat/completions', { messages: [message] }],
+  ['/v1/responses', { input: 'Hello' }],
+] as const;
+
+/** How a stream ends that the service can't wait for. */
+const ends = [
+  /\n\nevent: error\ndata: \{"type":"error",[^\n]*shutting down[^\n]*\}\n\n$/,
+  /\n\ndata: \{"error":\{[^\n]*shutting down[^\n]*\}\}\n\n$/,
+  /\n\nevent: error\n[^\n]*shutting down[^\n]*\n\nevent: response\.failed\n[^\n]*"sequence_number":\d+[^\n]*\n\n$/,
+];
+
+test('a stopping service says so and serves on, then closes its port, then ends what is left in its own protocol', async (t) => {
+  const upstream = await startUpstream(({ body }) =>
+    Object(body).stream === true ? sseAnswer([...chatStream(['one'])].slice(0, 1), 'stall') : 'never',
+  );
+  t.teardown(upstream.close);
+  /** The waits of the stop, by their length. */
+  const pauses = new Map<number, () => void>();
+  let over = false;
+  const pause = (ms: number) => (over ? Promise.resolve() : new Promise<void>((resolve) => pauses.set(ms, resolve)));
+  const providers = [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }];
+  const TIMEOUTS = { leaveMs: 7_000, drainMs: 8_000 };
+  const gateway = await startGateway({ Providers: providers, TIMEOUTS }, {}, { pause });
+  let stopped: Promise<void> | undefined;
+  t.teardown(async () => {
+    over = true;
+    for (const end of pauses.values()) end();
+    await (stopped ?? gateway.stop());
+  });
+  const health = async (path: string) => {
+    const { statusCode, headers, body } = await request(`${gateway.baseUrl}${path}`);
+    await body.dump();
+    return [statusCode, headers.connection];
+  };
+  const post = (path: string, body: object) =>
+    request(`${gateway.baseUrl}${path}`, { method: 'POST', body: JSON.stringify({ model: 'p,m', ...body }) });
+  const streams = await Promise.all(routes.map(([path, body]) => post(path, { ...body, stream: true })));
+  t.deepEqual(await health('/health/ready'), [200, undefined]);
+
+  stopped = gateway.stop();
+  await until(() => pauses.has(TIMEOUTS.leaveMs));
+  t.deepEqual(await health('/health/ready'), [503, 'close']);
+  t.deepEqual(await health('/health/live'), [200, 'close']);
+  const whole = routes.map(([path, body]) => post(path, body));
+  await until(() => upstream.requests.length === 6);
+  t.false(pauses.has(TIMEOUTS.drainMs));
+  pauses.get(TIMEOUTS.leaveMs)?.();
+  await until(() =>
+    health('/health/live').then(
+      () => false,
+      () => true,
+    ),
+  );
+  await until(() => pauses.has(TIMEOUTS.drainMs));
+  pauses.get(TIMEOUTS.drainMs)?.();
+  await stopped;
+  for (const [index, { statusCode, body }] of streams.entries()) {
+    t.is(statusCode, 200);
+    const text = await body.text();
+    t.true(text.includes('one'));
+    t.regex(text, ends[index] ?? /none/);
+  }
+  for (const answer of await Promise.all(whole)) {
+    t.is(answer.statusCode, 503);
+    t.is(answer.headers['retry-after'], '1');
+    t.regex(await answer.body.text(), /"error":\{.*shutting down/);
+  }
+});

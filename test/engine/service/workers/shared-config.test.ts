@@ -1,0 +1,52 @@
+import test from 'ava';
+import { addressIn, commandRig } from '../../../support/command.ts';
+import { until } from '../../../support/until.ts';
+import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
+
+interface Written {
+  readonly Providers: readonly { readonly name: string; readonly models: readonly string[] }[];
+}
+
+test('of two changes at once exactly one wins, and each process serves it', async (t) => {
+  t.timeout(300_000);
+  const rig = await commandRig(t, {
+    WORKERS: 2,
+    Providers: [{ name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: '', models: ['m'] }],
+  });
+  const started = await rig.run(['start', '--daemon']);
+  t.is(started.code, 0, started.err);
+  const workers = await connectToWorkers(t, addressIn(started.out), 2);
+  const read = async ({ fetch }: WorkerConnection) => {
+    const { text, headers } = await fetch('/api/config');
+    const source: Written = JSON.parse(text);
+    return { source, etag: headers.etag ?? '' };
+  };
+  for (let round = 0; round < 10; round += 1) {
+    const [{ source, etag }, other] = await Promise.all([read(workers[0]), read(workers[1])]);
+    t.is(other.etag, etag);
+    const change = (worker: number) => ({
+      ...source,
+      Providers: source.Providers.map((provider) => ({ ...provider, models: ['m', `of-${round}-${worker}`] })),
+    });
+    const answers = await Promise.all(
+      workers.map(({ fetch }, worker) =>
+        fetch('/api/config', { method: 'POST', headers: { 'if-match': etag }, body: change(worker) }),
+      ),
+    );
+    t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 412], answers.map(({ text }) => text).join(' '));
+    const winner = answers.findIndex(({ status }) => status === 200);
+    await until(async () => {
+      const models = await Promise.all(
+        workers.map(async (worker) => (await read(worker)).source.Providers[0]?.models[1]),
+      );
+      return models.every((model) => model === `of-${round}-${winner}`);
+    });
+  }
+  // Without a condition both are taken, one after the other.
+  const { source } = await read(workers[0]);
+  const both = await Promise.all(workers.map(({ fetch }) => fetch('/api/config', { method: 'POST', body: source })));
+  t.deepEqual(
+    both.map(({ status }) => status),
+    [200, 200],
+  );
+});

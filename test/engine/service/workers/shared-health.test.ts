@@ -1,0 +1,79 @@
+import test from 'ava';
+import { addressIn, commandRig } from '../../../support/command.ts';
+import { until } from '../../../support/until.ts';
+import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
+import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
+
+const body = (model: string) => ({ model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] });
+
+interface State {
+  readonly provider: string;
+  readonly keys: readonly { readonly number: number; readonly rest?: { readonly why: string } }[];
+  readonly models: readonly { readonly breaker: string; readonly resting: readonly { readonly number: number }[] }[];
+}
+
+test('breakers and keys at rest of one process are known to the other within two ticks', async (t) => {
+  t.timeout(300_000);
+  let isDown = true;
+  const upstream = await startUpstream(({ url, headers }) => {
+    if (url.startsWith('/keys')) {
+      if (headers.authorization === 'Bearer one') return jsonAnswer({ error: { message: 'no' } }, 401);
+      if (headers.authorization === 'Bearer two') {
+        return { ...jsonAnswer({ error: { message: 'slow' } }, 429), headers: { 'retry-after': '600' } };
+      }
+    }
+    if (isDown && url.startsWith('/down')) return jsonAnswer({ error: { message: 'down' } }, 500);
+    return jsonAnswer({
+      choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'ok' } }],
+    });
+  });
+  t.teardown(upstream.close);
+  const rig = await commandRig(t, {
+    WORKERS: 2,
+    RETRY: { attempts: 0 },
+    BREAKER: { faults: 3, openMs: 3_000 },
+    Providers: [
+      { name: 'down', baseUrl: `${upstream.url}/down`, apiKey: 'k', models: ['m'] },
+      { name: 'keys', baseUrl: `${upstream.url}/keys`, apiKey: ['one', 'two', 'three'], models: ['m'] },
+    ],
+  });
+  const started = await rig.run(['start', '--daemon']);
+  t.is(started.code, 0, started.err);
+  const [one, two] = await connectToWorkers(t, addressIn(started.out), 2);
+  const ask = ({ fetch }: WorkerConnection, model: string) =>
+    fetch('/v1/messages', { method: 'POST', body: body(model) });
+  const stateOf = async ({ fetch }: WorkerConnection, name: string): Promise<State | undefined> => {
+    const { upstreams } = JSON.parse((await fetch('/api/upstreams')).text);
+    return upstreams.find(({ provider }: State) => provider === name);
+  };
+
+  for (let count = 0; count < 3; count += 1) t.is((await ask(one, 'down,m')).status, 500);
+  const asked = upstream.requests.length;
+  const openedMs = Date.now();
+  await until(async () => (await stateOf(two, 'down'))?.models[0]?.breaker === 'open');
+  t.log(`known after ${Date.now() - openedMs} ms`);
+  t.is((await ask(two, 'down,m')).status, 503);
+  t.is(upstream.requests.length, asked, 'nothing more was sent');
+
+  // When it is over, the probe of one closes it for both.
+  isDown = false;
+  await until(async () => (await stateOf(one, 'down'))?.models[0]?.breaker === 'half-open');
+  t.is((await ask(one, 'down,m')).status, 200);
+  await until(async () => (await stateOf(two, 'down'))?.models[0]?.breaker === 'closed');
+
+  // A refused key rests for all models, a limited one for this.
+  for (let count = 0; count < 3; count += 1) await ask(one, 'keys,m');
+  await until(async () => {
+    const state = await stateOf(two, 'keys');
+    const numbers = state?.models[0]?.resting.map(({ number }) => number);
+    return state?.keys[0]?.rest?.why === 'refused' && numbers?.join() === '1,2';
+  });
+  const before = upstream.requests.length;
+  t.is((await ask(two, 'keys,m')).status, 200);
+  t.deepEqual(
+    upstream.requests.slice(before).map(({ headers }) => headers.authorization),
+    ['Bearer three'],
+  );
+  const { text } = await two.fetch('/metrics');
+  t.true(text.includes('switchyard_keys_resting{provider="keys"} 2'), 'a key that rests in both counts once');
+});

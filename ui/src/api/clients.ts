@@ -1,0 +1,19 @@
+import type { AddedClient, ClientList } from '../../../admin/schema.ts';
+import { call } from './call.ts';
+import type { Outcome } from './config.ts';
+import type { JsonObject } from './json.ts';
+
+/** A client with a key of its own: its limits and what it used. */
+export type Client = ClientList['clients'][number];
+
+/** All clients with keys of their own. */
+export const listClients = async (signal?: AbortSignal): Promise<readonly Client[]> =>
+  (await call<ClientList>('/api/clients', { signal })).clients;
+
+/** Adds a client, whose key only this answer has. The members are those of an element of `CLIENTS`, without the key. */
+export const addClient = (client: JsonObject): Promise<AddedClient> =>
+  call('/api/clients', { method: 'POST', body: client });
+
+/** Removes a client, whose key is refused from then on. */
+export const revokeClient = (name: string): Promise<Outcome> =>
+  call(`/api/clients/${encodeURIComponent(name)}`, { method: 'DELETE' });

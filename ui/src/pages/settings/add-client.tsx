@@ -1,0 +1,155 @@
+import { type FormEvent, useId, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { addClient } from '../../api/clients.ts';
+import { reloadChangedConfig } from '../../api/config-store.ts';
+import type { JsonObject } from '../../api/json.ts';
+import { Button } from '../../parts/button.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { NumberField, SelectField, TextField } from '../../parts/field.tsx';
+import { Notice } from '../../parts/notice.tsx';
+
+interface Draft {
+  readonly name: string;
+  /** Separated by blanks; empty: all. */
+  readonly models: string;
+  readonly routes: string;
+  readonly requestsPerMinute: number | undefined;
+  readonly tokensPerMinute: number | undefined;
+  readonly streams: number | undefined;
+  readonly tokens: number | undefined;
+  readonly per: 'day' | 'month';
+}
+
+const emptyDraft: Draft = {
+  name: '',
+  models: '',
+  routes: '',
+  requestsPerMinute: undefined,
+  tokensPerMinute: undefined,
+  streams: undefined,
+  tokens: undefined,
+  per: 'month',
+};
+
+/** Adds a client, and shows its key, which the gateway doesn't keep. */
+export const AddClient = ({ onAdded, onClose }: { readonly onAdded: () => void; readonly onClose: () => void }) => {
+  const [draft, setDraft] = useState(emptyDraft);
+  const [key, setKey] = useState<string>();
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const form = useId();
+  const set = (change: Partial<Draft>): void => setDraft((before) => ({ ...before, ...change }));
+  const add = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      const added = await addClient(entryOf(draft));
+      setKey(added.key);
+      onAdded();
+      await reloadChangedConfig();
+    } catch (caught) {
+      setError(wordError(caught));
+    }
+    setBusy(false);
+  };
+  if (key !== undefined) {
+    return (
+      <Dialog
+        title={`Key of ${draft.name.trim()}`}
+        closable={false}
+        onClose={onClose}
+        actions={
+          <>
+            <CopyButton text={key} label="Copy the key" />
+            <Button look="primary" onClick={onClose}>
+              Done
+            </Button>
+          </>
+        }
+      >
+        <Notice kind="warn">Copy it now: the gateway keeps only its digest and can’t show it again.</Notice>
+        <TextField label="Key" readOnly className="mono" value={key} onChange={() => undefined} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      title="Add a client"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form={form} busy={busy} disabled={draft.name.trim() === ''}>
+            Add
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="stack" onSubmit={(event) => void add(event)}>
+        {error !== undefined && <Notice kind="failed">{error}</Notice>}
+        <TextField
+          label="Name"
+          hint="Letters, digits, dots, hyphens and underscores."
+          value={draft.name}
+          onChange={(name) => set({ name })}
+        />
+        <TextField
+          label="Models"
+          hint="Separated by blanks, with * for any text: large-* local,*. Empty: all."
+          value={draft.models}
+          onChange={(models) => set({ models })}
+        />
+        <TextField
+          label="Routes"
+          hint="Separated by blanks: default, scenarios, explicit, preset/NAME. Empty: all."
+          value={draft.routes}
+          onChange={(routes) => set({ routes })}
+        />
+        <NumberField
+          label="Requests per minute"
+          min={1}
+          value={draft.requestsPerMinute}
+          onChange={(requestsPerMinute) => set({ requestsPerMinute })}
+        />
+        <NumberField
+          label="Tokens per minute"
+          min={1}
+          value={draft.tokensPerMinute}
+          onChange={(tokensPerMinute) => set({ tokensPerMinute })}
+        />
+        <NumberField label="Answers at a time" min={1} value={draft.streams} onChange={(streams) => set({ streams })} />
+        <NumberField label="Budget in tokens" min={1} value={draft.tokens} onChange={(tokens) => set({ tokens })} />
+        <SelectField
+          label="Budget per"
+          value={draft.per}
+          options={[
+            { value: 'day', label: 'Day' },
+            { value: 'month', label: 'Month' },
+          ]}
+          onChange={(per) => set({ per })}
+        />
+      </form>
+    </Dialog>
+  );
+};
+
+const entryOf = (draft: Draft): JsonObject => {
+  const { requestsPerMinute, tokensPerMinute, streams, tokens, per } = draft;
+  const [models, routes] = [wordsOf(draft.models), wordsOf(draft.routes)];
+  const limits = {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(streams !== undefined && { streams }),
+  };
+  return {
+    name: draft.name.trim(),
+    ...(models.length > 0 && { models }),
+    ...(routes.length > 0 && { routes }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(tokens !== undefined && { budget: { tokens, per } }),
+  };
+};
+
+const wordsOf = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '');

@@ -1,0 +1,117 @@
+import { useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { type Client, listClients, revokeClient } from '../../api/clients.ts';
+import { reloadChangedConfig } from '../../api/config-store.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { count, counted, shortCount } from '../../format/count.ts';
+import { dayAndTime } from '../../format/time.ts';
+import { Button } from '../../parts/button.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Loading } from '../../parts/loading.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { confirm } from '../../shell/confirm.ts';
+import { toast } from '../../shell/toast.ts';
+import { AddClient } from './add-client.tsx';
+
+/** How often use is read anew, in milliseconds. */
+const readMs = 5_000;
+
+/** Clients with keys of their own: limits and use. Adding and revoking apply at once. */
+export const Clients = () => {
+  const { data, error, reload } = useLoad(listClients, readMs);
+  const [adding, setAdding] = useState(false);
+  return (
+    <Panel
+      flush
+      title="Clients"
+      about="Keys of their own for teams and programs, for the model routes only. Changes apply at once."
+      actions={
+        <Button icon="add" onClick={() => setAdding(true)}>
+          Add a client
+        </Button>
+      }
+    >
+      {error !== undefined && <Notice kind="failed">{error}</Notice>}
+      {!data && error === undefined && <Loading what="clients" />}
+      {data && (
+        <DataTable
+          label="Clients"
+          rows={data}
+          rowKey={({ name }) => name}
+          empty={<Empty title="No clients yet">All clients use the key of this gateway, if it has one.</Empty>}
+          columns={[
+            { name: 'name', title: 'Name', cell: ({ name }) => <span className="mono client-name">{name}</span> },
+            { name: 'uses', title: 'May use', cell: allowedText },
+            { name: 'limits', title: 'Limits', cell: (client) => <Lines texts={limitTexts(client)} none="none" /> },
+            { name: 'today', title: 'Today', numeric: true, cell: ({ usage }) => usageText(usage.today) },
+            { name: 'month', title: 'This month', numeric: true, cell: ({ usage }) => usageText(usage.month) },
+            {
+              name: 'actions',
+              title: 'Actions',
+              cell: ({ name }) => (
+                <Button onClick={() => void revoke(name).then((done) => done && reload())}>
+                  Revoke<span className="unseen"> {name}</span>
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {adding && <AddClient onAdded={reload} onClose={() => setAdding(false)} />}
+    </Panel>
+  );
+};
+
+const allowedText = ({ models, routes }: Client): string =>
+  [models ? models.join(' ') : 'all models', ...(routes ? [`routes ${routes.join(' ')}`] : [])].join('; ');
+
+const limitTitles = {
+  requestsPerMinute: 'requests per minute',
+  tokensPerMinute: 'tokens per minute',
+  streams: 'answers at a time',
+} as const satisfies Record<Client['limits'][number]['limit'], string>;
+
+const limitTexts = ({ limits, budget }: Client): readonly string[] => [
+  ...limits.map(({ limit, most, remaining }) => `${count(remaining)} of ${count(most)} ${limitTitles[limit]} left`),
+  ...(budget
+    ? [
+        `${count(budget.remaining)} of ${count(budget.tokens)} tokens per ${budget.per} left, until ${dayAndTime(budget.renewsAt)}`,
+      ]
+    : []),
+];
+
+const Lines = ({ texts, none }: { readonly texts: readonly string[]; readonly none: string }) =>
+  texts.length === 0 ? (
+    none
+  ) : (
+    <ul className="client-limits">
+      {texts.map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
+  );
+
+const usageText = ({ requests, input, output }: Client['usage']['today']): string =>
+  `${counted(requests, 'request')}, ${shortCount(input + output)} tokens`;
+
+/** Whether the user confirmed and it worked. */
+const revoke = async (name: string): Promise<boolean> => {
+  const sure = await confirm({
+    title: `Revoke the key of ${name}?`,
+    text: 'Its requests are refused from then on. Answers in progress end as usual. The key can’t be restored, only a backup of the configuration.',
+    yes: 'Revoke',
+    danger: true,
+  });
+  if (!sure) return false;
+  try {
+    await revokeClient(name);
+    await reloadChangedConfig();
+    toast(`The key of ${name} was revoked.`);
+    return true;
+  } catch (error) {
+    toast(wordError(error), 'failed');
+    return false;
+  }
+};
