@@ -173,8 +173,8 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   await first.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: id }).waitFor();
-  t.regex((await page.getByRole('main').textContent()) ?? '', /fast, small.*top_k.*dropped/s);
   await page.getByText('Wait for the provider').waitFor();
+  t.regex((await page.getByRole('main').textContent()) ?? '', /fast, small.*top_k.*dropped/s);
 
   await page.getByRole('button', { name: /maxtoken/ }).click();
   const changes = page.getByRole('region', { name: 'Changes by maxtoken' });
