@@ -89,7 +89,8 @@ test('kill -9: what was used is known after the next start, but for the last two
   };
   const written = async (): Promise<string> => {
     const folder = join(home, 'usage');
-    const names = await readdir(folder).catch(() => []);
+    // What is about to be renamed isn't written yet.
+    const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'));
     return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')))).join();
   };
   let before = { requests: 0, input: 0, output: 0 };
