@@ -22,6 +22,10 @@ const ExplainRequest = Type.Object({
   ...fields,
   body: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'A request, as a client sends it.' })),
   headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "The client's headers." })),
+  path: text("The request's path; default: the usual one of its protocol."),
+  key: text('The name of the client in `CLIENTS` whose key it carries.'),
+  preset: text('The preset, for rules that look at it. The configuration is the base all the same.'),
+  at: Type.Optional(Type.String({ format: 'date-time', description: 'When it is sent; default: now.' })),
 });
 
 const requestReader = reader(ExplainRequest);
@@ -63,7 +67,12 @@ const questionOf = (
     client,
     body: bodyOf(source) ?? smallRequest(client.wire, asked.model ?? noRequest(), asked.text ?? 'Hello!'),
     headers: Object.fromEntries(headers),
-    atMs: startedAtMs,
+    origin: {
+      ...(asked.path !== undefined && { path: asked.path }),
+      ...(asked.preset !== undefined && { preset: asked.preset }),
+      ...(asked.key !== undefined && { key: asked.key }),
+    },
+    atMs: asked.at === undefined ? startedAtMs : Date.parse(asked.at),
   };
 };
 

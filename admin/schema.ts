@@ -241,6 +241,23 @@ export const Explanation = Type.Object({
     }),
     { description: 'Who is asked when this destination can not serve, in order.' },
   ),
+  rules: listOf(
+    Type.Object({
+      name: Type.String(),
+      matches: orNull(Type.Boolean()),
+      facts: listOf(
+        Type.Object({
+          at: Type.String({ description: 'Its path in the condition: `any[0].model`.' }),
+          says: Type.String({ description: 'What it requires.' }),
+          holds: orNull(Type.Boolean()),
+        }),
+      ),
+    }),
+    {
+      description:
+        'The rules of `Router.rules` that were looked at. Null: not known, since the tokens were not counted.',
+    },
+  ),
   warnings: texts,
 });
 export type Explanation = Static<typeof Explanation>;

@@ -5,6 +5,7 @@ import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
 import type { Outline } from './model/json/outline.ts';
+import { type RequestOrigin, unknownOrigin } from './model/origin.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
 import { type Observer, type PassThrough, silentObserver } from './observer.ts';
@@ -20,6 +21,7 @@ export interface Exchange {
   readonly client: ClientProtocol;
   /** The client whose own key the request carries; `undefined`: the administrator, who has no limits. */
   readonly namedClient: ClientSession | undefined;
+  readonly origin: RequestOrigin;
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
   /** A header of the client's request, by lower-case name. */
@@ -36,6 +38,7 @@ export interface Exchange {
 type ExchangeStart = Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | 'clientHeader' | 'backpressure'> & {
   readonly seed?: string;
   readonly namedClient?: ClientSession | undefined;
+  readonly origin?: RequestOrigin;
   /** Called when only the values parsed from the body are still held. */
   readonly bodyReleased?: (() => void) | undefined;
   /** Calls `handler` when the client must get the end of its answer at once. */
@@ -53,6 +56,7 @@ class RequestExchange implements Exchange {
   readonly startedAtMs: number;
   readonly client: ClientProtocol;
   readonly namedClient: ClientSession | undefined;
+  readonly origin: RequestOrigin;
   readonly body: Uint8Array;
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
@@ -68,6 +72,7 @@ class RequestExchange implements Exchange {
     this.startedAtMs = startedAtMs;
     this.client = client;
     this.namedClient = start.namedClient;
+    this.origin = start.origin ?? unknownOrigin;
     this.body = body;
     this.clientHeader = clientHeader;
     this.bodyReleased = start.bodyReleased;

@@ -65,6 +65,8 @@ const claudeCode: Client = {
     // Reasoning models can take minutes until the first token.
     API_TIMEOUT_MS: '600000',
     CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
+    // Headers that say what each request is, for rules and the background scenario.
+    CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
     // Claude Code ignores the context windows in the model list, and ignores this for names that begin with `claude-`.
     ...(context !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context) }),
   }),

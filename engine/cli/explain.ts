@@ -14,6 +14,8 @@ interface ExplainOptions {
   readonly client?: string;
   readonly model?: string;
   readonly text?: string;
+  readonly header?: readonly string[];
+  readonly key?: string;
   readonly json?: boolean;
   readonly allowTransformerPath?: readonly string[];
 }
@@ -27,9 +29,10 @@ export const explainRequest = async (cli: Cli, file: string | undefined, options
   const client = clientFor(options.client ?? 'messages');
   const body = file === undefined ? fromOptions(client, options) : await fromFile(file);
   const { gateway } = await offlineGateway(config, cli.home, options.allowTransformerPath ?? []);
-  const answer = await firstValueFrom(explain({ client, body, headers: {}, atMs: Date.now() }, gateway)).catch(
-    rejectExplain,
-  );
+  const headers = Object.fromEntries((options.header ?? []).map(headerOf));
+  const origin = { ...(options.key !== undefined && { key: options.key }) };
+  const question = { client, body, headers, origin, atMs: Date.now() };
+  const answer = await firstValueFrom(explain(question, gateway)).catch(rejectExplain);
   if (options.json) cli.print(JSON.stringify(answer, null, 2));
   else for (const line of lines(answer)) cli.print(line);
 };
@@ -38,6 +41,12 @@ const clientFor = (wire: string): ClientProtocol => {
   const found = clientProtocols.find(({ protocol }) => protocol.wire === wire);
   if (found) return found.protocol;
   throw new CommandError(`--client must be one of ${clientProtocols.map(({ protocol }) => protocol.wire).join(', ')}.`);
+};
+
+const headerOf = (text: string): readonly [string, string] => {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new CommandError('--header must be `name: value`.');
+  return [text.slice(0, colon).trim().toLowerCase(), text.slice(colon + 1).trim()];
 };
 
 const fromOptions = ({ wire }: ClientProtocol, { model, text = 'Hello!' }: ExplainOptions): JsonObject => {
@@ -61,9 +70,10 @@ const rejectExplain = (error: unknown): never => {
 };
 
 const lines = (answer: JsonObject): readonly string[] => {
-  const { reason, provider, model, format, relays, url, headers, losses, fallbacks, warnings, body } = answer;
+  const { reason, provider, model, format, relays, url, headers, losses, fallbacks, rules, warnings, body } = answer;
   return [
     `rule          ${reason}`,
+    ...(Array.isArray(rules) ? rules.flatMap(ruleLines) : []),
     `route         ${provider},${model} (${format})`,
     ...(Array.isArray(fallbacks) ? fallbacks.map(fallbackLine) : []),
     `pass-through  ${passThrough(relays)}`,
@@ -79,6 +89,24 @@ const passThrough = (relays: JsonObject[string]): string => {
   const open = isJsonObject(relays) ? Object.keys(relays).filter((half) => relays[half] === true) : [];
   return open.length > 0 ? open.join(' and ') : 'none; request and reply are converted';
 };
+
+const ruleLines = (rule: unknown): readonly string[] => {
+  const { name, matches, facts } = isJsonObject(rule) ? rule : {};
+  return [
+    `              ${name}: ${answers.get(matches) ?? 'needs a count'}`,
+    ...(Array.isArray(facts) ? facts.map(factLine) : []),
+  ];
+};
+
+const factLine = (fact: unknown): string => {
+  const { says, holds } = isJsonObject(fact) ? fact : {};
+  return `                ${says}: ${answers.get(holds) ?? 'needs a count'}`;
+};
+
+const answers = new Map<unknown, string>([
+  [true, 'yes'],
+  [false, 'no'],
+]);
 
 const fallbackLine = (fallback: unknown): string => {
   const { provider, model, format, fault } = isJsonObject(fallback) ? fallback : {};

@@ -128,6 +128,8 @@ program
   .option('-c, --client <protocol>', 'messages, chat or responses', 'messages')
   .option('-m, --model <name>', 'model of a small request, in place of a file')
   .option('-t, --text <text>', 'text of that request')
+  .option('--header <name: value...>', 'headers of the request')
+  .option('--key <name>', 'the client in CLIENTS whose key it carries')
   .addOption(asJson())
   .addOption(folders())
   .action((file, options) =>

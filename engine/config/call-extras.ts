@@ -45,7 +45,7 @@ const headerFault = (name: string, value: string): string | undefined => {
 };
 
 /** A `token`. Source: RFC 9110, section 5.6.2. */
-const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+export const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Visible characters, blanks and tabs. Source: RFC 9110, section 5.5. */
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 

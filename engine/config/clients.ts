@@ -11,6 +11,9 @@ const routeNames: readonly string[] = [...fallbackRules, 'explicit'];
 /** What precedes a preset's name among the routes of a client. */
 export const presetRoute = 'preset/';
 
+/** What precedes the name of a rule of the user's own among the routes. */
+export const ruleRoute = 'rule/';
+
 /** Bytes of randomness in a new key. */
 const keyBytes = 32;
 
@@ -78,7 +81,7 @@ export const readClients = (
 const isHashedKey = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
 
 /** Whether a text can name a client: it is a label of metrics and part of a file. */
-const isClientName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
+export const isClientName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
 
 /** An empty list would allow nothing, or everything: what is meant can't be known. */
 const refuseEmpty = (list: readonly string[] | undefined, at: string, findings: Diagnostics): void => {
@@ -90,10 +93,13 @@ const refuseEmpty = (list: readonly string[] | undefined, at: string, findings: 
 
 const checkRoute = (route: string, at: string, findings: Diagnostics): void => {
   if (routeNames.includes(route) || route.trim() === '') return;
-  if (route.startsWith(presetRoute) && isClientName(route.slice(presetRoute.length))) return;
+  if ([presetRoute, ruleRoute].some((prefix) => route.startsWith(prefix) && isClientName(route.slice(prefix.length))))
+    return;
   const [close] = closeNames(route, routeNames);
   const hint =
-    close === undefined ? `; routes are ${routeNames.join(', ')}, ${presetRoute}NAME` : `; did you mean ${close}?`;
+    close === undefined
+      ? `; routes are ${routeNames.join(', ')}, ${ruleRoute}NAME, ${presetRoute}NAME`
+      : `; did you mean ${close}?`;
   findings.fault(at, `is no route${hint}`);
 };
 

@@ -1,5 +1,6 @@
 import type { LogLevel } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
+import type { When } from './rule-schema.ts';
 import type { BreakerPolicy, ClientBudget, ClientLimits, KeyPolicy, Limits, RetryPolicy, Timeouts } from './schema.ts';
 
 /** The routing rules for bare model names, in the order in which they are tried. */
@@ -103,6 +104,17 @@ export interface RouterConfig {
   readonly routes: Readonly<Partial<Record<Scenario, string>>>;
   /** Fallback destinations by rule, in order. */
   readonly fallback: Readonly<Partial<Record<FallbackRule, readonly string[]>>>;
+  /** Rules of the user's own, in order; absent: none. */
+  readonly rules?: readonly RouteRule[];
+}
+
+/** A routing rule of the user's own. */
+export interface RouteRule {
+  /** Unique. Safe as a label. */
+  readonly name: string;
+  readonly when: When;
+  /** The destination, followed by its fallbacks. */
+  readonly to: readonly [string, ...string[]];
 }
 
 /** The rules that can have fallbacks. */

@@ -5,6 +5,7 @@ import { findDestination, findProvider, parseDestination, providersOf } from './
 import { closeNames, type Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import type { ProviderList } from './providers.ts';
+import { readRules } from './rules.ts';
 import { type FallbackFile, longContextThreshold, type RouterFile } from './schema.ts';
 
 /** Reads `Router`, and `fallback` in the older spelling. A blank destination counts as absent. */
@@ -49,11 +50,13 @@ export const readRouter = (
     const text = route(scenario);
     if (text !== undefined) routes[scenario] = text;
   }
+  const rules = readRules(source.rules ?? [], destination, findings);
   return {
     default: destination('Router.default', source.default),
     longContextThreshold: source.longContextThreshold ?? longContextThreshold,
     routes,
     fallback,
+    ...(rules.length > 0 && { rules }),
   };
 };
 

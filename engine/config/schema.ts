@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { RuleFile } from './rule-schema.ts';
 
 const text = (description: string, ...examples: readonly string[]) =>
   Type.Optional(Type.String({ description, examples }));
@@ -152,6 +153,13 @@ export const RouterFile = Type.Object(
       Type.Object(routes, { description: 'Destinations by scenario.', examples: [{ think: exampleModel }] }),
     ),
     fallback: Type.Optional(FallbackFile),
+    rules: Type.Optional(
+      Type.Array(RuleFile, {
+        maxItems: 100,
+        description: 'Rules of your own, looked at before the scenarios; the first one that matches decides.',
+        examples: [[{ name: 'reviews', when: { model: '*opus*' }, to: exampleModel }]],
+      }),
+    ),
     ...routes,
   },
   { description: 'Which destination a request gets.' },
@@ -337,7 +345,7 @@ export const ClientFile = Type.Object({
   ),
   routes: Type.Optional(
     texts(
-      'The routes that it may use: `default`, scenarios, `explicit` for a provider or tag named by the client, `preset/NAME`; absent: all.',
+      'The routes that it may use: `default`, scenarios, `rule/NAME`, `explicit` for a provider or tag named by the client, `preset/NAME`; absent: all.',
       ['default', 'background', 'preset/review'],
     ),
   ),

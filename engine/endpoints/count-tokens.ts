@@ -17,6 +17,7 @@ import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import { FaultError, fail, faultOf } from '../model/fault.ts';
 import { writeJson } from '../model/json/exact-numbers.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import { originOf } from '../model/origin.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
@@ -183,7 +184,8 @@ export const auxiliaryEndpoint = (
     const gateway = currentGateway();
     const namedClient = clientOf(gateway, incoming, preset, use);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
-    const exchange = newExchange({ id, startedAtMs, client, namedClient, body, clientHeader, backpressure });
+    const origin = originOf(incoming, preset);
+    const exchange = newExchange({ id, startedAtMs, client, namedClient, origin, body, clientHeader, backpressure });
     const parts = serve(exchange, gateway);
     if (!namedClient) return parts;
     return (namedClient.isLimited ? parts.pipe(stages(showLimits())(exchange)) : parts).pipe(

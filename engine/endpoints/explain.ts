@@ -4,12 +4,16 @@ import { bodyText, type Exchange, newExchange, type Ready } from '../exchange.ts
 import { quietLogs } from '../log/logs.ts';
 import { isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import type { RequestOrigin } from '../model/origin.ts';
 import type { ClientProtocol, Headers } from '../model/protocol.ts';
-import type { WireFormat } from '../model/request.ts';
+import type { ClientWire, WireFormat } from '../model/request.ts';
 import { createLossCounter } from '../observe/losses.ts';
 import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { namesDestination } from '../routing/resolve.ts';
+import { factsOf } from '../routing/rules/facts.ts';
+import { explainRules } from '../routing/rules/rules.ts';
 
 /** A request to explain. */
 interface Question {
@@ -18,6 +22,8 @@ interface Question {
   readonly body: JsonObject;
   /** The client's headers, by lower-case name. */
   readonly headers: Headers;
+  /** Absent: the usual path of its protocol, without a client's key. */
+  readonly origin?: Partial<RequestOrigin>;
   /** Time of the request, in milliseconds since 1970. */
   readonly atMs: number;
 }
@@ -31,7 +37,7 @@ export const explain = (question: Question, gateway: Gateway): Observable<Return
   defer(() =>
     of(exchangeFor(question)).pipe(
       prepare({ ...gateway, log: quietLogs.app, losses: createLossCounter() }),
-      map((ready) => show(ready, gateway)),
+      map((ready) => show(question, ready, gateway)),
     ),
   );
 
@@ -41,20 +47,35 @@ export const smallRequest = (client: WireFormat, model: string, text: string): J
     ? { model, input: text }
     : { model, max_tokens: 1024, messages: [{ role: 'user', content: text }] };
 
-const exchangeFor = ({ client, body, headers, atMs }: Question): Exchange =>
+const exchangeFor = ({ client, body, headers, origin, atMs }: Question): Exchange =>
   newExchange({
     id: 'explain',
     startedAtMs: atMs,
     client,
+    origin: { path: usualPaths[client.wire], preset: undefined, key: undefined, ...origin },
     body: Buffer.from(JSON.stringify(body)),
     clientHeader: (name) => headers[name],
     backpressure: new Backpressure(),
   });
 
-const show = (
-  { client, progress, request, resolution, plan, passThrough, context, call }: Ready,
-  { config, planFor }: Gateway,
-) => {
+const usualPaths: Readonly<Record<ClientWire, string>> = {
+  messages: '/v1/messages',
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+};
+
+/** The user's own rules, up to the one that matches; empty if the client names the destination. */
+const rulesFor = ({ client, body }: Question, ready: Ready, { config, tokens, rules = [] }: Gateway) => {
+  const request = client.decodeRequest(body, config);
+  if (namesDestination(request, config)) return [];
+  const { tokens: count } = ready.resolution;
+  const counted = count === undefined ? undefined : ({ tokens: count, by: 'count' } as const);
+  return explainRules(rules, { ...factsOf(ready, tokens, counted), request });
+};
+
+const show = (question: Question, ready: Ready, gateway: Gateway) => {
+  const { client, progress, request, resolution, plan, passThrough, context, call } = ready;
+  const { config, planFor } = gateway;
   const { provider, model, scenario, reason, tokens, warnings } = resolution;
   const maskText = textMask(() => provider.apiKeys);
   const text = bodyText(call.body);
@@ -81,6 +102,7 @@ const show = (
       const { provider: next, model: asks } = destination;
       return { provider: next.name, model: asks, format: format.name, fault: fault?.message ?? null };
     }),
+    rules: rulesFor(question, ready, gateway),
     warnings,
   };
 };

@@ -2,6 +2,7 @@ import { clientOf } from '../clients/client-session.ts';
 import { newExchange, newReplyProgress } from '../exchange.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
+import { originOf } from '../model/origin.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { History } from '../observe/history/history.ts';
 import { recordGateway } from '../observe/history/record-plan.ts';
@@ -47,6 +48,7 @@ export const modelEndpoint = (
       id,
       seed,
       namedClient,
+      origin: originOf(incoming, preset),
       startedAtMs,
       client,
       body,

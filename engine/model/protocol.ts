@@ -38,6 +38,8 @@ export interface ClientProtocol {
   readonly rewritesReply?: (body: JsonObject) => boolean;
   /** Path of a field that only an upstream of the same wire format can support, such as server-side state. */
   readonly ownWireField?: (body: JsonObject) => string | undefined;
+  /** Headers in which agents say what a request is, lower-case; absent: there are none. */
+  readonly agentHeaders?: Readonly<Record<'requestClass' | 'agentType' | 'compaction', string>>;
   /** Its names of fields in losses; absent: the gateway's names. */
   readonly fieldNames?: FieldNames;
   /** Encodes events as SSE text. An `error` event becomes the protocol's error and is the last output. */

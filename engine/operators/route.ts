@@ -1,4 +1,4 @@
-import { from, map } from 'rxjs';
+import { from, map, type Observable } from 'rxjs';
 import { type Decoded, fill, type Routed } from '../exchange.ts';
 import { toClientPath } from '../model/client-paths.ts';
 import type { ReplyContext } from '../model/context.ts';
@@ -6,7 +6,9 @@ import { FaultError, fail } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { type Resolution, resolveRoute, sizeMatters } from '../routing/resolve.ts';
+import { namesDestination, type Resolution, resolveRoute, sizeMatters } from '../routing/resolve.ts';
+import { agentHint, factsOf } from '../routing/rules/facts.ts';
+import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import { estimateTokens } from '../routing/tokens/estimate.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
 import type { SequenceStep } from './rx/sequence.ts';
@@ -18,19 +20,33 @@ import type { SequenceStep } from './rx/sequence.ts';
 export const route =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
+    const { config, tokens, rules } = gateway;
     const { request, body, outline, observer } = decoded;
-    const resolved = (size: PromptSize | undefined): Routed => {
-      const routed = newAttempt(decoded, resolveRoute(request, gateway.config, size), gateway);
+    const resolved = (size: PromptSize | undefined, own?: RuleResult): Routed => {
+      const hints = { own, requestClass: requestClassOf(decoded, config) };
+      const routed = newAttempt(decoded, resolveRoute(request, config, size, hints), gateway);
       observer.routed(routed);
       const { namedClient, resolution, context } = routed;
-      namedClient?.admit(resolution, { input: context.inputEstimate, maxTokens: request.maxTokens }, gateway.config);
+      namedClient?.admit(resolution, { input: context.inputEstimate, maxTokens: request.maxTokens }, config);
       return routed;
     };
-    if (!sizeMatters(request, gateway.config)) return resolved(undefined);
-    const { config, tokens } = gateway;
-    const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
-    return size ? resolved(size) : from(tokens.count(request, outline)).pipe(map(resolved));
+    const counted = (then: (size: PromptSize) => Routed): Observable<Routed> =>
+      from(tokens.count(request, outline)).pipe(map(then));
+    const resolvedBySize = (own?: RuleResult): Routed | Observable<Routed> => {
+      if (own?.route || !sizeMatters(request, config)) return resolved(undefined, own);
+      const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
+      return size ? resolved(size, own) : counted((count) => resolved(count, own));
+    };
+    if (!rules || namesDestination(request, config)) return resolvedBySize();
+    const own = matchRules(rules, factsOf(decoded, tokens), config);
+    return own
+      ? resolvedBySize(own)
+      : counted((count) => resolved(count, matchRules(rules, factsOf(decoded, tokens, count), config)));
   };
+
+/** What an agent says its request is, where that matters. */
+const requestClassOf = ({ client, clientHeader }: Decoded, { router }: Gateway['config']): string | undefined =>
+  router.routes.background === undefined ? undefined : agentHint({ client, header: clientHeader }, 'requestClass');
 
 /** Throws the fault of a plan that can't be used, and `unsupported` for fields that only another upstream format can carry. */
 export const assertServable =

@@ -19,6 +19,7 @@ import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { TransformerRegistry } from './plan/choose-format.ts';
 import { compilePlan, type Plan, type PlanKey } from './plan/plan.ts';
+import { type CompiledRules, compileRules } from './rules/rules.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
 /** A configuration compiled for use: everything that serving a request needs. */
@@ -29,6 +30,8 @@ export interface Gateway extends Services {
   /** What each client with a key of its own may use, by name. */
   readonly access: ReadonlyMap<string, ClientAccess>;
   readonly planFor: (key: PlanKey) => Plan;
+  /** The user's own rules; `undefined`: there are none. */
+  readonly rules: CompiledRules | undefined;
   /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
   readonly mostlyPasses: (client: ClientProtocol) => boolean;
 }
@@ -74,6 +77,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     registry,
     access: compileAccess(config.clients),
     planFor,
+    rules: compileRules(config),
     mostlyPasses(client) {
       const { requestPassThrough, replyPassThrough } = usual ? planFor({ client, ...usual }).graph : closed;
       return requestPassThrough.open && replyPassThrough.open;

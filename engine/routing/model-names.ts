@@ -1,3 +1,4 @@
+import { ruleRoute } from '../config/clients.ts';
 import { type Config, scenarios } from '../config/config.ts';
 import { type Destination, findDestination } from '../config/destination.ts';
 import type { ClientModel } from '../model/model-catalog.ts';
@@ -40,11 +41,12 @@ export interface NamedRoute extends Destination {
   readonly routes: readonly string[];
 }
 
-/** The destinations of the default and the scenarios. Omits routes that match no model. */
+/** The destinations of the default, the scenarios and the user's own rules. Omits routes that match no model. */
 export const namedRoutes = ({ router, providers }: Config): readonly NamedRoute[] => {
   const routes = [
     ['default', router.default],
     ...scenarios.map((name) => [name, router.routes[name]] as const),
+    ...(router.rules ?? []).map(({ name, to }) => [`${ruleRoute}${name}`, to[0]] as const),
   ] as const;
   const found = new Map<string, Destination & { readonly routes: string[] }>();
   for (const [name, text] of routes) {

@@ -10,6 +10,7 @@ import { fail } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
 import { aliasDestination, takeModelTag, type UntaggedRequest } from './model-names.ts';
 import { unknownModel, unknownProvider } from './no-route.ts';
+import type { OwnRoute, RuleResult } from './rules/rules.ts';
 import { rules } from './scenarios.ts';
 import type { PromptSize } from './tokens/prompt-tokens.ts';
 
@@ -18,8 +19,11 @@ export interface Resolution {
   readonly provider: Provider;
   /** The upstream's name of the model. */
   readonly model: string;
-  /** The rule that decided: an explicit `provider,model`, a tag, a scenario, the default, or the only provider's list with the model. */
-  readonly scenario: 'explicit' | 'tag' | 'default' | 'model' | Scenario;
+  /**
+   * The rule that decided: an explicit `provider,model`, a tag, a rule of the user's own, a scenario, the default, or the only
+   * provider's list with the model.
+   */
+  readonly scenario: 'explicit' | 'tag' | 'default' | 'model' | Scenario | OwnRoute['scenario'];
   /** The rule and its reason, for users: `longContext: 81,230 tokens > 60,000`. */
   readonly reason: string;
   /** The request's tokens, if a rule needed an exact count. */
@@ -37,28 +41,48 @@ interface Choice extends Destination {
   readonly reason: string;
 }
 
-const noSize: PromptSize = { tokens: 0, by: 'bound' };
+/** The size of an empty request. */
+export const noSize: PromptSize = { tokens: 0, by: 'bound' };
 
-/** Whether the token count may decide the destination: the client names none, and `longContext` has a route. */
+/** Whether the client names the destination, by the model or a tag, so that no rule or scenario matters. */
+export const namesDestination = (asked: ModelRequest, config: Config): boolean =>
+  asked.model.includes(',') ||
+  takeModelTag(asked).destination !== undefined ||
+  aliasDestination(asked.model, config) !== undefined;
+
+/** Whether the token count may decide the scenario: the client names no destination, and `longContext` has a route. */
 export const sizeMatters = (asked: ModelRequest, config: Config): boolean =>
-  config.router.routes.longContext !== undefined &&
-  !asked.model.includes(',') &&
-  takeModelTag(asked).destination === undefined &&
-  aliasDestination(asked.model, config) === undefined;
+  config.router.routes.longContext !== undefined && !namesDestination(asked, config);
+
+/** What decides a route besides the request. */
+interface RouteHints {
+  /** What the user's own rules make of the request. */
+  readonly own?: RuleResult | undefined;
+  /** What an agent says its request is. */
+  readonly requestClass?: string | undefined;
+}
+
+const noHints: RouteHints = {};
 
 /**
- * Resolves a request's destination: an explicit `provider,model`, else a tag, else the first matching scenario with a route, else
- * the default, else the only provider that lists the model. `size` is needed if `sizeMatters`: exact, or a bound on the same
+ * Resolves a request's destination: an explicit `provider,model`, else a tag, else the user's own rules, else the first matching
+ * scenario with a route, else the default, else the only provider that lists the model. `size` is needed if `sizeMatters`: exact, or a bound on the same
  * side of the threshold. Throws `invalid-request` for a blank model and `no-route` if no destination is found.
  */
-export const resolveRoute = (asked: ModelRequest, config: Config, size: PromptSize = noSize): Resolution => {
+export const resolveRoute = (
+  asked: ModelRequest,
+  config: Config,
+  size: PromptSize = noSize,
+  { own, requestClass } = noHints,
+): Resolution => {
   const untagged = takeModelTag(asked);
   const { request } = untagged;
-  const warnings: string[] = [];
+  const warnings: string[] = own ? [...own.warnings] : [];
   const { provider, model, scenario, reason } =
     explicitly(request.model, config, untagged, warnings) ??
     byTag(untagged, config) ??
-    byScenario(request, config, size, warnings) ??
+    own?.route ??
+    byScenario(request, config, { ...size, requestClass }, warnings) ??
     byDefault(config, warnings) ??
     byModel(request.model, config);
   if (!provider.models.includes(model)) warnings.push(`provider ${provider.name} doesn't list the model ${model}`);
@@ -112,7 +136,7 @@ const namedDestination = (text: string, { providers }: Config, at: string): Dest
 const byScenario = (
   request: ModelRequest,
   { router, providers }: Config,
-  size: PromptSize,
+  size: PromptSize & Pick<RouteHints, 'requestClass'>,
   warnings: string[],
 ): Choice | undefined => {
   const facts = { ...size, longContextThreshold: router.longContextThreshold };

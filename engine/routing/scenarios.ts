@@ -6,6 +6,8 @@ import type { PromptSize } from './tokens/prompt-tokens.ts';
 /** What a rule needs besides the request. */
 interface Facts extends PromptSize {
   readonly longContextThreshold: number;
+  /** What an agent says its request is. */
+  readonly requestClass?: string | undefined;
 }
 
 /** Returns why the request belongs to the scenario, worded for users; `undefined` if it doesn't. */
@@ -33,8 +35,15 @@ const webSearch: Rule = ({ tools, toolChoice }) => {
   return forced || choosesWebSearch(toolChoice) ? 'tool_choice forces a web search' : undefined;
 };
 
-/** Agents send small tasks to a model of this name. Its position in the full name changes between releases. */
-const background: Rule = ({ model }) => (/haiku/i.test(model) ? 'the model asked for is a haiku' : undefined);
+/**
+ * Agents send small tasks to a model of this name. Its position in the full name changes between releases. An agent that says what
+ * its request is decides, except for sub-agents: it chooses their models for the size of their tasks.
+ */
+const background: Rule = ({ model }, { requestClass }) => {
+  if (requestClass === 'auxiliary') return 'the agent says that it is auxiliary';
+  if (requestClass === 'main' || requestClass === 'compaction') return undefined;
+  return /haiku/i.test(model) ? 'the model asked for is a haiku' : undefined;
+};
 
 /** Agents send adaptive thinking or a low effort on every request, so only a budget or a high effort counts. */
 const think: Rule = ({ reasoning }) => {
@@ -49,7 +58,7 @@ export const rules: Readonly<Record<Scenario, Rule>> = { longContext, image, web
 
 const highEfforts: ReadonlySet<string> = new Set(['high', 'xhigh', 'max']);
 
-const formatCount = (count: number): string => count.toLocaleString('en-US');
+export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
 /** Adjacent user turns are one turn to a model, also with instructions between them. */
 const newestUserParts = (turns: ModelRequest['turns']): readonly Part[] => {
@@ -58,7 +67,7 @@ const newestUserParts = (turns: ModelRequest['turns']): readonly Part[] => {
   return turns.slice(before + 1, last + 1).flatMap(({ role, parts }) => (role === 'user' ? parts : []));
 };
 
-const holdsImage = (part: Part): boolean => {
+export const holdsImage = (part: Part): boolean => {
   if (part.type === 'image') return true;
   if (part.type === 'tool-result') return part.content.some(holdsImage);
   return part.type === 'document' && part.source.kind === 'content' && part.source.parts.some(holdsImage);
@@ -67,7 +76,8 @@ const holdsImage = (part: Part): boolean => {
 const isWebSearch = (tool: Tool): boolean =>
   tool.type === 'web-search' || (tool.type === 'hosted' && tool.kind.startsWith('web_search'));
 
-const nameOf = (tool: Tool): unknown =>
+/** The name by which a choice names a tool. */
+export const nameOf = (tool: Tool): unknown =>
   tool.type === 'web-search' ? (tool.raw.value.name ?? 'web_search') : tool.name;
 
 /** Covers a choice kept in its wire format, such as `{"type":"web_search"}`. */

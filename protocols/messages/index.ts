@@ -21,6 +21,12 @@ export const messagesClient: ClientProtocol = {
   decodeRequest,
   texts: new Set(['content', 'text', 'thinking']),
   needsRepair,
+  // Sent by Claude Code if told so. Source: its documentation, "LLM gateway", hint headers.
+  agentHeaders: {
+    requestClass: 'x-claude-code-request-class',
+    agentType: 'x-claude-code-agent-type',
+    compaction: 'x-claude-code-compaction',
+  },
   fieldNames,
   encodeStream,
   encodeReply,

@@ -46,6 +46,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^sha256:[0-9a-f]{64}$/, 'sha256:', many('a')),
     foreign(/^(?!\.)[A-Za-z0-9._-]{1,64}$/, many('a')),
   ],
+  'engine/config/rules.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
   'engine/config/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
   'engine/config/custom/resolve-hook.ts': [
     own(/[?&]switchyard-load=(\d+)/),
@@ -145,6 +146,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/[^a-z0-9]/g),
   ],
   'engine/log/record-writer.ts': [foreign(/^req_[0-9a-f]{24}$/)],
+  'engine/model/origin.ts': [foreign(/^\/preset\/[^/]*/, '/preset/', many('a'))],
   'engine/model/client-paths.ts': [
     foreign(/\[\d+\]/g),
     foreign(/[^\x21-\x7e]|[,;*]/g),

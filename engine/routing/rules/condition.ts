@@ -1,0 +1,305 @@
+import { globMatcher } from '../../clients/client-access.ts';
+import type { When } from '../../config/rule-schema.ts';
+import type { Tool } from '../../model/request.ts';
+import { memberPath } from '../../model/schema.ts';
+import { formatCount, holdsImage, nameOf } from '../scenarios.ts';
+import { agentHint, type RequestFacts } from './facts.ts';
+
+/** Whether something holds; `undefined`: only a count of the tokens can tell. */
+type Verdict = boolean | undefined;
+
+/** A compiled condition. */
+export type Condition = Fact | Joined | Negated;
+
+interface Fact {
+  readonly type: 'fact';
+  /** Its path in the condition: `any[0].model`. */
+  readonly at: string;
+  /** What it requires, for users; holds no text of a request. */
+  readonly says: string;
+  readonly test: (facts: RequestFacts) => Verdict;
+}
+
+interface Joined {
+  readonly type: 'all' | 'any';
+  readonly of: readonly Condition[];
+}
+
+interface Negated {
+  readonly type: 'not';
+  readonly of: Condition;
+}
+
+/** Whether a condition holds. What a count could change stays open. */
+export const holds = (condition: Condition, facts: RequestFacts): Verdict => {
+  switch (condition.type) {
+    case 'fact':
+      return condition.test(facts);
+    case 'not': {
+      const verdict = holds(condition.of, facts);
+      return verdict === undefined ? undefined : !verdict;
+    }
+    case 'all':
+    case 'any': {
+      const decisive = condition.type === 'any';
+      let open = false;
+      for (const one of condition.of) {
+        const verdict = holds(one, facts);
+        if (verdict === decisive) return decisive;
+        open ||= verdict === undefined;
+      }
+      return open ? undefined : !decisive;
+    }
+    default:
+      return condition satisfies never;
+  }
+};
+
+/** Why a condition that holds does so, for users; empty if it requires nothing. */
+export const whyHolds = (condition: Condition, facts: RequestFacts): string => {
+  switch (condition.type) {
+    case 'fact':
+      return condition.says;
+    case 'not':
+      return `not (${statement(condition.of)})`;
+    case 'any':
+      return whyHolds(condition.of.find((one) => holds(one, facts)) ?? condition, facts);
+    case 'all':
+      return condition.of
+        .map((one) => whyHolds(one, facts))
+        .filter((reason) => reason !== '')
+        .join(', ');
+    default:
+      return condition satisfies never;
+  }
+};
+
+const statement = (condition: Condition): string => {
+  switch (condition.type) {
+    case 'fact':
+      return condition.says;
+    case 'not':
+      return `not (${statement(condition.of)})`;
+    case 'all':
+    case 'any':
+      return condition.of.map(statement).join(condition.type === 'all' ? ', ' : ' or ') || 'any request';
+    default:
+      return condition satisfies never;
+  }
+};
+
+/** The facts of a condition, in order. */
+export const factsIn = (condition: Condition): readonly Fact[] => {
+  switch (condition.type) {
+    case 'fact':
+      return [condition];
+    case 'not':
+      return factsIn(condition.of);
+    case 'all':
+    case 'any':
+      return condition.of.flatMap(factsIn);
+    default:
+      return condition satisfies never;
+  }
+};
+
+/** Compiles a condition, which the configuration's checks have passed. */
+export const compileCondition = (when: When, at = ''): Condition => {
+  const path = (name: string): string => memberPath(at, name);
+  const { all, any, not } = when;
+  const joined = (name: 'all' | 'any', list: readonly When[]): Condition => ({
+    type: name,
+    of: list.map((one, index) => compileCondition(one, memberPath(path(name), index))),
+  });
+  const parts: readonly Condition[] = [
+    ...factNames.flatMap((name) => compileFact(name, when, path(name))),
+    ...(all ? [joined('all', all)] : []),
+    ...(any ? [joined('any', any)] : []),
+    ...(not ? [{ type: 'not', of: compileCondition(not, path('not')) } as const] : []),
+  ];
+  const [only] = parts;
+  return only && parts.length === 1 ? only : { type: 'all', of: parts };
+};
+
+type FactName = Exclude<keyof When, 'all' | 'any' | 'not'>;
+type Part = Pick<Fact, 'says' | 'test'> & { readonly member?: string };
+
+const compileFact = (name: FactName, when: When, at: string): readonly Fact[] =>
+  partsOf(name, when).map(({ member, ...part }) => ({
+    type: 'fact',
+    at: member === undefined ? at : memberPath(at, member),
+    ...part,
+  }));
+
+const partsOf = (name: FactName, when: When): readonly Part[] => {
+  const compile: FactCompiler | undefined = compilers[name];
+  return compile(when);
+};
+
+type FactCompiler = (when: When) => readonly Part[];
+
+/** A fact whose value is one or more globs, compared with one or more texts of a request. */
+const byGlobs =
+  (
+    name: Extract<
+      FactName,
+      'path' | 'preset' | 'key' | 'model' | 'tools' | 'requestClass' | 'agentType' | 'compaction'
+    >,
+    title: string,
+    textsOf: (facts: RequestFacts) => string | undefined | readonly string[],
+  ): FactCompiler =>
+  ({ [name]: value }) =>
+    value === undefined ? [] : [globPart(title, value, textsOf)];
+
+const globPart = (
+  title: string,
+  value: string | readonly string[],
+  textsOf: (facts: RequestFacts) => string | undefined | readonly string[],
+): Part => {
+  const globs = typeof value === 'string' ? [value] : value;
+  const matchers = globs.map((glob) => globMatcher(glob.toLowerCase()));
+  const matches = (text: string): boolean => {
+    const lower = text.toLowerCase();
+    return matchers.some((match) => match(lower));
+  };
+  return {
+    says: `${title} is ${globs.join(' or ')}`,
+    test(facts) {
+      const texts = textsOf(facts);
+      if (texts === undefined) return false;
+      return typeof texts === 'string' ? matches(texts) : texts.some(matches);
+    },
+  };
+};
+
+const byFlag =
+  (
+    name: 'images' | 'reasoning',
+    titles: readonly [string, string],
+    test: (facts: RequestFacts) => boolean,
+  ): FactCompiler =>
+  ({ [name]: wanted }) =>
+    wanted === undefined ? [] : [{ says: wanted ? titles[0] : titles[1], test: (facts) => test(facts) === wanted }];
+
+/** Compares a number with bounds. `isOver` tells whether it is over a bound, if that is known. */
+const byRange =
+  (name: 'tokens' | 'turns', isOver: (facts: RequestFacts, bound: number) => Verdict): FactCompiler =>
+  ({ [name]: range }) => {
+    const { over, under } = range ?? {};
+    return [
+      ...(over === undefined
+        ? []
+        : [
+            {
+              member: 'over',
+              says: `${name} > ${formatCount(over)}`,
+              test: (facts: RequestFacts) => isOver(facts, over),
+            },
+          ]),
+      ...(under === undefined
+        ? []
+        : [
+            {
+              member: 'under',
+              says: `${name} < ${formatCount(under)}`,
+              test(facts: RequestFacts): Verdict {
+                const verdict = isOver(facts, under - 1);
+                return verdict === undefined ? undefined : !verdict;
+              },
+            },
+          ]),
+    ];
+  };
+
+const compilers: Readonly<Record<FactName, FactCompiler>> = {
+  client({ client }) {
+    if (client === undefined) return [];
+    const wires = typeof client === 'string' ? [client] : client;
+    return [{ says: `client is ${wires.join(' or ')}`, test: (facts) => wires.includes(facts.client.wire) }];
+  },
+  path: byGlobs('path', 'path', ({ origin }) => origin.path),
+  preset: byGlobs('preset', 'preset', ({ origin }) => origin.preset),
+  headers({ headers = {} }) {
+    return Object.entries(headers).map(([name, value]) => {
+      const lower = name.toLowerCase();
+      const part: Part =
+        typeof value === 'boolean'
+          ? {
+              says: `header ${lower} is ${value ? 'present' : 'absent'}`,
+              test: ({ header }) => (header(lower) !== undefined) === value,
+            }
+          : globPart(`header ${lower}`, value, ({ header }) => header(lower));
+      return { ...part, member: name };
+    });
+  },
+  key: byGlobs('key', 'key', ({ origin }) => origin.key),
+  model: byGlobs('model', 'model', ({ request }) => request.model.trim()),
+  tools: byGlobs('tools', 'a tool', ({ request }) => request.tools.map(toolName)),
+  images: byFlag('images', ['an image', 'no image'], ({ request }) =>
+    request.turns.some(({ parts }) => parts.some(holdsImage)),
+  ),
+  reasoning: byFlag('reasoning', ['reasoning asked for', 'no reasoning asked for'], ({ request: { reasoning } }) => {
+    const { mode, effort } = reasoning ?? {};
+    return mode !== 'off' && effort !== 'none' && (mode ?? effort) !== undefined;
+  }),
+  tokens: byRange('tokens', ({ sizeBeside }, bound) => {
+    const size = sizeBeside(bound);
+    return size && size.tokens > bound;
+  }),
+  turns: byRange('turns', ({ request }, bound) => userTurns(request.turns) > bound),
+  system({ system }) {
+    if (system === undefined) return [];
+    const texts = typeof system === 'string' ? [system] : system;
+    return [
+      {
+        says: `system prompt has ${texts.map(quote).join(' or ')}`,
+        test: ({ request }) => request.system.some(({ text }) => texts.some((part) => text.includes(part))),
+      },
+    ];
+  },
+  time({ time }) {
+    if (time === undefined) return [];
+    const { from, to, zone } = time;
+    const clock = new Intl.DateTimeFormat('en-GB', {
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+      ...(zone !== undefined && { timeZone: zone }),
+    });
+    return [
+      {
+        says: `time is ${from} to ${to}${zone === undefined ? '' : ` in ${zone}`}`,
+        test({ atMs }) {
+          const now = clock.format(atMs);
+          return from < to ? from <= now && now < to : from <= now || now < to;
+        },
+      },
+    ];
+  },
+  requestClass: byGlobs('requestClass', 'request class', (facts) => agentHint(facts, 'requestClass')),
+  agentType: byGlobs('agentType', 'agent type', (facts) => agentHint(facts, 'agentType')),
+  compaction: byGlobs('compaction', 'compaction', (facts) => agentHint(facts, 'compaction')),
+};
+
+const factNames = Object.keys(compilers).filter((name): name is FactName => name in compilers);
+
+const toolName = (tool: Tool): string => {
+  const name = nameOf(tool);
+  if (typeof name === 'string') return name;
+  return tool.type === 'hosted' ? tool.kind : '';
+};
+
+/** Adjacent turns of the user count once, as in the scenarios. */
+const userTurns = (turns: RequestFacts['request']['turns']): number => {
+  let count = 0;
+  let isUsers = false;
+  for (const { role } of turns) {
+    if (role === 'user' && !isUsers) count += 1;
+    if (role !== 'system') isUsers = role === 'user';
+  }
+  return count;
+};
+
+const quote = (text: string): string => JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
+
+const maxQuoted = 60;

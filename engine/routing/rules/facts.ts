@@ -1,0 +1,49 @@
+import type { Outline } from '../../model/json/outline.ts';
+import type { RequestOrigin } from '../../model/origin.ts';
+import type { ClientProtocol } from '../../model/protocol.ts';
+import type { ModelRequest } from '../../model/request.ts';
+import type { PromptSize, PromptTokens } from '../tokens/prompt-tokens.ts';
+
+/** What the conditions of rules look at. */
+export interface RequestFacts {
+  readonly client: Pick<ClientProtocol, 'wire' | 'agentHeaders'>;
+  readonly origin: RequestOrigin;
+  /** A header by lower-case name. */
+  readonly header: (name: string) => string | undefined;
+  readonly request: ModelRequest;
+  /** When the request arrived, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: only a count can tell. */
+  readonly sizeBeside: (threshold: number) => PromptSize | undefined;
+}
+
+/** A decoded request. With an outline, `request` is that of the outline. */
+interface DecodedRequest extends Pick<RequestFacts, 'client' | 'origin' | 'request'> {
+  readonly clientHeader: RequestFacts['header'];
+  readonly startedAtMs: number;
+  readonly body: Uint8Array;
+  readonly outline: Outline | undefined;
+}
+
+/** The facts of a decoded request. With `counted`, its tokens have been counted. */
+export const factsOf = (
+  { client, origin, clientHeader, request, startedAtMs, body, outline }: DecodedRequest,
+  tokens: PromptTokens,
+  counted?: PromptSize,
+): RequestFacts => ({
+  client,
+  origin,
+  header: clientHeader,
+  request,
+  atMs: startedAtMs,
+  sizeBeside: (threshold) => counted ?? tokens.sizeBeside(request, threshold, body.length, outline),
+});
+
+/** What an agent says of its request, by the headers of its protocol. */
+export const agentHint = (
+  { client, header }: Pick<RequestFacts, 'client' | 'header'>,
+  name: 'requestClass' | 'agentType' | 'compaction',
+): string | undefined => {
+  const named = client.agentHeaders?.[name];
+  return named === undefined ? undefined : header(named);
+};

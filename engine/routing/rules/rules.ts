@@ -1,0 +1,78 @@
+import { ruleRoute } from '../../config/clients.ts';
+import type { Config, RouteRule } from '../../config/config.ts';
+import { type Destination, findDestination } from '../../config/destination.ts';
+import { type Condition, compileCondition, factsIn, holds, whyHolds } from './condition.ts';
+import type { RequestFacts } from './facts.ts';
+
+/** The user's rules, compiled once per configuration. */
+export type CompiledRules = readonly CompiledRule[];
+
+interface CompiledRule {
+  readonly rule: RouteRule;
+  readonly condition: Condition;
+}
+
+/** Compiles the rules of a configuration; `undefined` if there are none. */
+export const compileRules = ({ router }: Pick<Config, 'router'>): CompiledRules | undefined =>
+  router.rules?.map((rule) => ({ rule, condition: compileCondition(rule.when) }));
+
+/** The destination that a rule of the user's own gives a request. */
+export interface OwnRoute extends Destination {
+  readonly scenario: `rule/${string}`;
+  readonly reason: string;
+}
+
+/** What the user's own rules make of a request. */
+export interface RuleResult {
+  /** `undefined`: no rule matches. */
+  readonly route: OwnRoute | undefined;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Finds the first rule that matches. One whose destination leads nowhere is skipped with a warning. `undefined` if the tokens must
+ * be counted first.
+ */
+export const matchRules = (
+  rules: CompiledRules,
+  facts: RequestFacts,
+  { providers }: Pick<Config, 'providers'>,
+): RuleResult | undefined => {
+  const warnings: string[] = [];
+  for (const { rule, condition } of rules) {
+    const verdict = holds(condition, facts);
+    if (verdict === undefined) return undefined;
+    if (!verdict) continue;
+    const [to] = rule.to;
+    const found = findDestination(providers, to);
+    const scenario = `${ruleRoute}${rule.name}` as const;
+    if (found) {
+      const reason = `${scenario}: ${whyHolds(condition, facts) || 'any request'}`;
+      return { route: { ...found, scenario, reason }, warnings };
+    }
+    warnings.push(`the rule ${rule.name} leads nowhere: ${to}`);
+  }
+  return { route: undefined, warnings };
+};
+
+/** One rule in a dry run: whether it matches, and which of its facts hold; null: only a count can tell. */
+type ExplainedRule = {
+  readonly name: string;
+  readonly matches: boolean | null;
+  readonly facts: readonly { readonly at: string; readonly says: string; readonly holds: boolean | null }[];
+};
+
+/** Explains the rules up to the first that matches. */
+export const explainRules = (rules: CompiledRules, facts: RequestFacts): readonly ExplainedRule[] => {
+  const rows: ExplainedRule[] = [];
+  for (const { rule, condition } of rules) {
+    const matches = holds(condition, facts);
+    rows.push({
+      name: rule.name,
+      matches: matches ?? null,
+      facts: factsIn(condition).map(({ at, says, test }) => ({ at, says, holds: test(facts) ?? null })),
+    });
+    if (matches) break;
+  }
+  return rows;
+};

@@ -1,0 +1,193 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { When } from '../../../../engine/config/rule-schema.ts';
+import type { ModelRequest, Part, Tool } from '../../../../engine/model/request.ts';
+import { compileCondition, holds } from '../../../../engine/routing/rules/condition.ts';
+import type { RequestFacts } from '../../../../engine/routing/rules/facts.ts';
+import { messagesClient } from '../../../../protocols/messages/index.ts';
+import { plainRequest } from '../../../support/context.ts';
+
+interface Given extends Partial<Pick<RequestFacts, 'client' | 'sizeBeside'>> {
+  readonly path?: string;
+  readonly preset?: string;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly at?: string;
+  readonly request?: Partial<ModelRequest>;
+}
+
+const factsOf = ({ path = '/v1/messages', preset, key, headers = {}, at = '2026-06-01T12:00Z', ...given }: Given) => ({
+  client: messagesClient,
+  sizeBeside: () => ({ tokens: 0, by: 'count' as const }),
+  ...given,
+  origin: { path, preset, key },
+  header: (name: string) => headers[name],
+  atMs: Date.parse(at),
+  request: { ...plainRequest, ...given.request },
+});
+
+const verdict = (when: When, given: Given) => holds(compileCondition(when), factsOf(given));
+
+const picture: Part = { type: 'image', source: { kind: 'url', url: 'u' } };
+const user = (...parts: readonly Part[]) => ({ role: 'user', parts }) as const;
+const assistant = { role: 'assistant', parts: [] } as const;
+const said: Part = { type: 'tool-result', id: 'c', content: [picture] };
+const search: Tool = { type: 'web-search', raw: { wire: 'messages', value: { type: 'web_search_20270101' } } };
+const hosted: Tool = { type: 'hosted', wire: 'messages', kind: 'bash_20270101', raw: {} };
+const counted = (tokens: number): Given => ({ sizeBeside: () => ({ tokens, by: 'count' }) });
+const berlin = { from: '22:00', to: '06:00', zone: 'Europe/Berlin' };
+const day = { from: '09:00', to: '17:00', zone: 'UTC' };
+const hint = (name: string, value: string): Given => ({ headers: { [`x-claude-code-${name}`]: value } });
+
+const rows: readonly (readonly [title: string, when: When, holds: readonly Given[], not: readonly Given[]])[] = [
+  ['client', { client: 'messages' }, [{}], [{ client: { wire: 'chat' } }]],
+  ['clients', { client: ['chat', 'responses'] }, [{ client: { wire: 'responses' } }], [{}]],
+  ['path', { path: '/v1/*' }, [{}, { path: '/V1/x' }], [{ path: '/chat/completions' }]],
+  ['preset', { preset: 'rev*' }, [{ preset: 'review' }], [{}, { preset: 'a-rev' }]],
+  ['any preset', { preset: '*' }, [{ preset: 'a' }], [{}]],
+  ['key', { key: ['team-*', 'ci'] }, [{ key: 'team-a' }, { key: 'CI' }], [{}, { key: 'ci2' }]],
+  [
+    'a header',
+    { headers: { 'X-Team': 'blue*' } },
+    [{ headers: { 'x-team': 'Blue sky' } }],
+    [{}, { headers: { 'x-team': 'a blue' } }],
+  ],
+  ['a header of several', { headers: { a: ['1', '2'] } }, [{ headers: { a: '2' } }], [{ headers: { a: '3' } }]],
+  ['a header that is there', { headers: { a: true } }, [{ headers: { a: '' } }], [{}]],
+  ['a header that is not', { headers: { a: false } }, [{}], [{ headers: { a: '' } }]],
+  ['headers', { headers: { a: true, b: false } }, [{ headers: { a: '1' } }], [{}, { headers: { a: '1', b: '1' } }]],
+  ['model', { model: '*opus*' }, [{ request: { model: ' Big-OPUS-5 ' } }], [{ request: { model: 'opu-s' } }]],
+  ['model, in several parts', { model: 'a*b*c' }, [{ request: { model: 'axxbxc' } }], [{ request: { model: 'acb' } }]],
+  ['a glob whose parts overlap', { model: 'ab*ba' }, [{ request: { model: 'abba' } }], [{ request: { model: 'aba' } }]],
+  [
+    'tools',
+    { tools: 'mcp__*' },
+    [{ request: { tools: [search, { type: 'function', name: 'mcp__read' }] } }],
+    [{}, { request: { tools: [{ type: 'function', name: 'read' }] } }],
+  ],
+  ['a hosted tool', { tools: 'bash*' }, [{ request: { tools: [hosted] } }], [{ request: { tools: [search] } }]],
+  ['a web search', { tools: 'web_search' }, [{ request: { tools: [search] } }], [{ request: { tools: [hosted] } }]],
+  [
+    'images',
+    { images: true },
+    [{ request: { turns: [user(picture), assistant, user()] } }, { request: { turns: [user(said)] } }],
+    [{}],
+  ],
+  ['no images', { images: false }, [{}], [{ request: { turns: [user(picture)] } }]],
+  [
+    'reasoning',
+    { reasoning: true },
+    [{ request: { reasoning: { mode: 'adaptive' } } }, { request: { reasoning: { effort: 'low' } } }],
+    [
+      {},
+      { request: { reasoning: { mode: 'off' } } },
+      { request: { reasoning: { effort: 'none' } } },
+      { request: { reasoning: {} } },
+    ],
+  ],
+  ['no reasoning', { reasoning: false }, [{}], [{ request: { reasoning: { mode: 'on' } } }]],
+  ['tokens over', { tokens: { over: 10 } }, [counted(11)], [counted(10)]],
+  ['tokens under', { tokens: { under: 10 } }, [counted(9)], [counted(10)]],
+  ['tokens between', { tokens: { over: 10, under: 20 } }, [counted(11), counted(19)], [counted(10), counted(20)]],
+  [
+    'turns',
+    { turns: { over: 1, under: 3 } },
+    [{ request: { turns: [user(), user(), assistant, { role: 'system', parts: [] }, user(said)] } }],
+    [{ request: { turns: [user(), { role: 'system', parts: [] }, user()] } }],
+  ],
+  [
+    'system',
+    { system: ['reviewer', 'auditor'] },
+    [
+      {
+        request: {
+          system: [
+            { type: 'text', text: 'a' },
+            { type: 'text', text: 'You are a reviewer.' },
+          ],
+        },
+      },
+    ],
+    [{}, { request: { system: [{ type: 'text', text: 'Reviewer' }] } }],
+  ],
+  [
+    'time',
+    { time: day },
+    [{ at: '2026-06-01T09:00Z' }, { at: '2026-06-01T16:59:59Z' }],
+    [{ at: '2026-06-01T17:00Z' }, { at: '2026-06-01T08:59Z' }],
+  ],
+  [
+    'time past midnight, in a zone with summer time',
+    { time: berlin },
+    [{ at: '2026-06-01T20:00Z' }, { at: '2026-06-01T03:59Z' }, { at: '2026-12-01T04:59Z' }],
+    [{ at: '2026-06-01T04:00Z' }, { at: '2026-12-01T20:59Z' }],
+  ],
+  [
+    'requestClass',
+    { requestClass: ['sub*', 'auxiliary'] },
+    [hint('request-class', 'subagent'), hint('request-class', 'auxiliary')],
+    [{}, hint('request-class', 'main'), { ...hint('request-class', 'subagent'), client: { wire: 'chat' } }],
+  ],
+  ['agentType', { agentType: 'Explore' }, [hint('agent-type', 'explore')], [{}, hint('agent-type', 'Plan')]],
+  ['compaction', { compaction: '*' }, [hint('compaction', 'auto')], [{}]],
+  ['two facts', { client: 'messages', key: 'a' }, [{ key: 'a' }], [{}, { key: 'a', client: { wire: 'chat' } }]],
+  ['all', { all: [{ client: 'messages' }, { key: 'a' }] }, [{ key: 'a' }], [{}]],
+  ['any', { any: [{ client: 'chat' }, { key: 'a' }] }, [{ key: 'a' }, { client: { wire: 'chat' } }], [{}]],
+  [
+    'not',
+    { not: { client: 'chat', key: 'a' } },
+    [{ key: 'a' }, { client: { wire: 'chat' } }],
+    [{ key: 'a', client: { wire: 'chat' } }],
+  ],
+  ['nothing', {}, [{}], []],
+];
+for (const [title, when, matching, others] of rows) {
+  test(`a condition on ${title}`, (t) => {
+    for (const given of matching) t.is(verdict(when, given), true, JSON.stringify(given));
+    for (const given of others) t.is(verdict(when, given), false, JSON.stringify(given));
+  });
+}
+
+test('what a count could change stays open, and nothing else', (t) => {
+  const open: Given = { sizeBeside: () => undefined };
+  const tokens: When = { tokens: { over: 1 } };
+  t.is(verdict(tokens, open), undefined);
+  t.is(verdict({ not: tokens }, open), undefined);
+  t.is(verdict({ all: [tokens, { client: 'chat' }] }, open), false);
+  t.is(verdict({ any: [tokens, { client: 'messages' }] }, open), true);
+  t.is(verdict({ any: [tokens, { client: 'chat' }] }, open), undefined);
+});
+
+/** Conditions over the headers `a`, `b` and `c`, and their truth by the letters that are there. */
+const { tree } = fc.letrec<{ tree: { when: When; truth: (set: ReadonlySet<string>) => boolean } }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 4, depthSize: 'small' },
+    fc.constantFrom('a', 'b', 'c').map((name) => ({
+      when: { headers: { [name]: true } },
+      truth: (set: ReadonlySet<string>) => set.has(name),
+    })),
+    fc.array(tie('tree'), { minLength: 1, maxLength: 3 }).map((list) => ({
+      when: { all: list.map(({ when }) => when) },
+      truth: (set: ReadonlySet<string>) => list.every(({ truth }) => truth(set)),
+    })),
+    fc.array(tie('tree'), { minLength: 1, maxLength: 3 }).map((list) => ({
+      when: { any: list.map(({ when }) => when) },
+      truth: (set: ReadonlySet<string>) => list.some(({ truth }) => truth(set)),
+    })),
+    tie('tree').map(({ when, truth }) => ({ when: { not: when }, truth: (set: ReadonlySet<string>) => !truth(set) })),
+    fc.tuple(tie('tree'), tie('tree')).map(([one, other]) => ({
+      when: { any: [one.when], not: other.when },
+      truth: (set: ReadonlySet<string>) => one.truth(set) && !other.truth(set),
+    })),
+  ),
+}));
+
+test('all, any and not obey the laws of logic', (t) => {
+  fc.assert(
+    fc.property(tree, fc.subarray(['a', 'b', 'c']), ({ when, truth }, present) => {
+      const headers = Object.fromEntries(present.map((name) => [name, '1']));
+      t.is(verdict(when, { headers }), truth(new Set(present)), JSON.stringify(when));
+    }),
+    { numRuns: 500 },
+  );
+});
