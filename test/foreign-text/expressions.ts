@@ -413,6 +413,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\s+\S/, many(' ')),
     foreign(/`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*/g, many('`*'), '😀'),
   ],
+  'ui/src/parts/turn-parts.tsx': [foreign(/^data:image\/(?:png|jpeg|webp|gif);base64,/)],
   'ui/src/router/route.ts': [own(/^#/), own(/\/$/)],
   'ui/src/shell/shortcuts.ts': [own(/^(?:INPUT|SELECT|TEXTAREA)$/)],
 };
