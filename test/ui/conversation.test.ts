@@ -232,3 +232,63 @@ browserTest('what a recording lacks is said: a failed, a cut, an unrecorded and 
     [],
   );
 });
+
+browserTest('a recorded request is edited and sent again, to another model and in other protocols', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
+  await openRequest(page, await send('messages', bodies.messages(true)));
+  await page.getByRole('link', { name: 'Edit and send again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
+  const recorded = page.getByRole('region', { name: 'Recorded: box,small' });
+  await recorded.getByText('Signal A').waitFor();
+  t.is(await page.evaluate('window.location.hash'), '#/playground', 'a reload keeps edits');
+
+  const before = upstream.requests.length;
+  const sentBodies = () => upstream.requests.slice(before).map(({ text }) => JSON.parse(text));
+  await page.getByLabel('Model', { exact: true }).fill('box,large');
+  await page.getByLabel('Compare with').fill('box,small');
+  await page.keyboard.press('Tab');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  for (const title of ['Messages: box,large', 'Messages: box,small']) {
+    await page.getByRole('region', { name: title }).getByText('done', { exact: true }).waitFor();
+    await page.getByRole('region', { name: title }).getByText('Signal A').waitFor();
+  }
+  t.true(await recorded.isVisible(), 'beside the new ones');
+  t.deepEqual(
+    sentBodies()
+      .map(({ model }) => model)
+      .toSorted(),
+    ['large', 'small'],
+  );
+  for (const { messages } of sentBodies()) t.regex(JSON.stringify(messages), /red, since noon/);
+  t.deepEqual(await violations(page), []);
+
+  await page.getByRole('group', { name: 'Protocol' }).getByText('All three').click();
+  await page.getByText('Edited: Messages, Chat Completions, Responses').waitFor();
+  await page.getByRole('button', { name: 'Send all three' }).click();
+  const tabs = page.getByRole('tablist', { name: 'Responses' });
+  for (const title of ['Messages', 'Chat Completions', 'Responses']) {
+    await tabs.getByRole('tab', { name: title, exact: true }).click();
+    await page.getByRole('region', { name: title, exact: true }).getByText('done', { exact: true }).waitFor();
+  }
+  const conversations = sentBodies()
+    .slice(2)
+    .map(({ messages }) => JSON.stringify(messages));
+  t.is(conversations.length, 3);
+  for (const text of conversations) {
+    for (const part of ['You work a signal box.', pixel, 'Which aspect', 'read_signal', 'red, since noon']) {
+      t.true(text.includes(part), part);
+    }
+  }
+  await page.getByRole('button', { name: 'Use the form instead' }).click();
+  await page.getByLabel('User message').waitFor();
+  await tabs.getByRole('tab', { name: /^Recorded/ }).click();
+  await recorded.getByRole('button', { name: 'Remove' }).click();
+  await recorded.waitFor({ state: 'detached' });
+
+  await page.evaluate(`window.location.hash = '#/playground?from=${await send('chat', bodies.chat(false), false)}'`);
+  await page.getByText('The recording does not hold the whole request, so it cannot be sent again.').waitFor();
+  t.deepEqual(
+    complaints.filter((line) => !line.includes('404')),
+    [],
+  );
+});

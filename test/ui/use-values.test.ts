@@ -15,6 +15,7 @@ import { firstDraft, isDraft, isSentList } from '../../ui/src/pages/playground/d
 import { readBlocks, readInlines } from '../../ui/src/parts/markdown.ts';
 import type { Answer } from '../../ui/src/stream/answer.ts';
 import { answerReader } from '../../ui/src/stream/answer-reader.ts';
+import { convertBody } from '../../ui/src/stream/convert-body.ts';
 import { parseCutJson } from '../../ui/src/stream/parse-cut-json.ts';
 import { readConversation } from '../../ui/src/stream/read-conversation.ts';
 import { cpuTimeMs } from '../support/cpu-time.ts';
@@ -151,6 +152,45 @@ test('a result belongs to the last call of its id; one without a call stands by 
   ]);
 });
 
+test('a body keeps its conversation and its tools in another protocol', (t) => {
+  const url = 'data:image/png;base64,AAAA';
+  const body = {
+    model: 'm',
+    stream: true,
+    max_completion_tokens: 7,
+    tools: [{ type: 'function', function: { name: 'add', description: 'Adds.', parameters: { type: 'object' } } }],
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Add.' },
+          { type: 'image_url', image_url: { url } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: 'Now.',
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'add', arguments: '{"n":1}' } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'one' },
+      { role: 'user', content: 'Thanks.' },
+    ],
+  };
+  const { turns, tools } = readConversation('chat', body);
+  t.is(turns.length, 4);
+  for (const to of ['messages', 'chat', 'responses'] as const) {
+    for (const back of ['messages', 'chat', 'responses'] as const) {
+      const converted = convertBody(convertBody(body, 'chat', to), to, back);
+      const read = readConversation(back, converted);
+      t.deepEqual(read.turns, turns, `${to}, ${back}`);
+      t.deepEqual(read.tools, tools, `${to}, ${back}`);
+      t.like(read.parameters, { model: 'm', stream: true });
+      t.true(JSON.stringify(read.parameters).includes(':7'), 'the longest output');
+    }
+  }
+});
+
 test('any JSON is read as a conversation', (t) => {
   for (const protocol of ['messages', 'chat', 'responses'] as const) {
     fc.assert(
@@ -161,7 +201,8 @@ test('any JSON is read as a conversation', (t) => {
             { role: 'assistant', content },
             { type: 'function_call_output', output: content },
           ];
-          readConversation(protocol, { system: content, messages: each, input: [...list, ...each], tools: list });
+          const body = { system: content, messages: each, input: [...list, ...each], tools: list };
+          for (const to of ['messages', 'chat', 'responses'] as const) convertBody(body, protocol, to);
         }
       }),
       { numRuns: 50 },

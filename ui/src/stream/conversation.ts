@@ -29,9 +29,11 @@ export interface Turn {
 }
 
 /** A tool that the model may call. */
-interface ToolDefinition {
+export interface ToolDefinition {
   readonly name: string;
   readonly about: string;
+  /** The JSON Schema of its input; absent for the provider's own tools. */
+  readonly schema?: JsonObject | undefined;
 }
 
 /** A request's conversation, independent of the protocol. */

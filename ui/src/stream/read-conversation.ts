@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/json.ts';
+import { isJsonObject, type JsonObject } from '../api/json.ts';
 import type { Protocol } from '../api/protocols.ts';
 import { chatTurns } from './chat-turns.ts';
 import type { Conversation, Turn } from './conversation.ts';
@@ -20,7 +20,12 @@ export const readConversation = (protocol: Protocol, body: JsonObject): Conversa
     // Chat Completions nests a tool below the name of its type.
     const inner = objectAt(tool, textAt(tool, 'type'));
     const at = (name: string): string => textAt(inner, name) || textAt(tool, name);
-    return { name: at('name') || textAt(tool, 'type'), about: at('description') };
+    const schema = tool.input_schema ?? inner.parameters ?? tool.parameters;
+    return {
+      name: at('name') || textAt(tool, 'type'),
+      about: at('description'),
+      schema: isJsonObject(schema) ? schema : undefined,
+    };
   }),
   parameters: Object.fromEntries(Object.entries(body).filter(([name]) => !shown.has(name))),
 });

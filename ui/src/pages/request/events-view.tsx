@@ -7,8 +7,8 @@ import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
+import { isEventStream, recordsOf, textOf } from '../../stream/chunk-records.ts';
 import { alignEvents, type EventRow } from './align-events.ts';
-import { isEventStream, recordsOf, textOf } from './chunk-records.ts';
 
 /** How many rows are shown at first; long responses have thousands. */
 const firstRows = 100;

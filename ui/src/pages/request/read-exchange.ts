@@ -1,13 +1,11 @@
-import { failureIn } from '../../api/call.ts';
 import { isJsonObject, parseJson } from '../../api/json.ts';
 import type { Protocol } from '../../api/protocols.ts';
 import type { Capture } from '../../api/requests.ts';
 import type { Answer } from '../../stream/answer.ts';
-import { answerReader } from '../../stream/answer-reader.ts';
 import type { Conversation } from '../../stream/conversation.ts';
 import { parseCutJson } from '../../stream/parse-cut-json.ts';
 import { readConversation } from '../../stream/read-conversation.ts';
-import { isEventStream, recordsOf, textOf } from './chunk-records.ts';
+import { readAnswer } from '../../stream/recorded-answer.ts';
 
 /** A recorded request as a conversation, and its response. */
 interface Exchange {
@@ -36,15 +34,4 @@ export const readExchange = (protocol: Protocol, { client, reply }: Capture): Ex
 const endOf = ({ status, chunks }: Capture['reply']): string => {
   if (status === 499) return 'The client disconnected before the response was complete.';
   return chunks.length === 0 ? 'No response was sent.' : 'The response ended before it was complete.';
-};
-
-const readAnswer = (protocol: Protocol, { status, headers, chunks }: Capture['reply']): Answer => {
-  const reader = answerReader(protocol);
-  if (isEventStream(headers)) {
-    for (const record of recordsOf(chunks)) reader.record(record);
-    return reader.answer();
-  }
-  const text = textOf(chunks);
-  if (status < 400) reader.whole(text);
-  return status < 400 ? reader.answer() : { ...reader.answer(), fault: failureIn(status, text).message };
 };

@@ -37,7 +37,16 @@ export const Request = ({ rest: [id = ''] }: PageProps) => {
           </span>
         }
         about={data && dayAndTime(data.summary.startedAt)}
-        actions={<CopyButton text={id} label="Copy id" />}
+        actions={
+          <>
+            {data?.capture && (
+              <a className="button button-plain" href={`${href('/playground')}?${new URLSearchParams({ from: id })}`}>
+                Edit and send again
+              </a>
+            )}
+            <CopyButton text={id} label="Copy id" />
+          </>
+        }
       />
       {error && (
         <Notice kind="failed" actions={<Button onClick={reload}>Try again</Button>}>
