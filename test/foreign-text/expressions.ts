@@ -415,6 +415,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\s+\S/, many(' ')),
     foreign(/`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*/g, many('`*'), '😀'),
   ],
+  'ui/src/parts/turn-parts.tsx': [foreign(/^data:image\/(?:png|jpeg|webp|gif);base64,/)],
+  'ui/src/stream/convert-body.ts': [
+    foreign(/^data:([^;,]{1,100});base64,(.*)$/s, 'data:', many('a'), 'data:a;base64,'),
+  ],
   'ui/src/router/route.ts': [own(/^#/), own(/\/$/)],
   'ui/src/shell/shortcuts.ts': [own(/^(?:INPUT|SELECT|TEXTAREA)$/)],
 };

@@ -134,6 +134,7 @@ const pictures: readonly (readonly [name: string, theme: 'light' | 'dark', show:
         await ask('/v1/messages', { model: 'claude-haiku-5-5', top_k: 40 }, headers);
       }
       const page = await open(busy, '/requests/req_8c41f60');
+      await page.getByRole('tab', { name: 'Steps' }).click();
       await page.getByRole('button', { name: /encode/ }).click();
       await page.getByText('was dropped').first().waitFor();
       return page;

@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { isJsonObject } from '../../ui/src/api/json.ts';
 import type { Protocol } from '../../ui/src/api/protocols.ts';
 import { sseReader } from '../../ui/src/api/sse-records.ts';
 import { textListReader } from '../../ui/src/api/text-list-reader.ts';
@@ -14,6 +15,9 @@ import { firstDraft, isDraft, isSentList } from '../../ui/src/pages/playground/d
 import { readBlocks, readInlines } from '../../ui/src/parts/markdown.ts';
 import type { Answer } from '../../ui/src/stream/answer.ts';
 import { answerReader } from '../../ui/src/stream/answer-reader.ts';
+import { convertBody } from '../../ui/src/stream/convert-body.ts';
+import { parseCutJson } from '../../ui/src/stream/parse-cut-json.ts';
+import { readConversation } from '../../ui/src/stream/read-conversation.ts';
 import { cpuTimeMs } from '../support/cpu-time.ts';
 import { type Recording, recordingsOf } from '../support/recordings.ts';
 
@@ -90,6 +94,116 @@ test('records that are not of the protocol are skipped', (t) => {
         reader.record({ event: '', data: 'not JSON' });
         reader.whole('<html>');
         return reader.answer().parts.length === 0;
+      }),
+      { numRuns: 50 },
+    );
+  }
+  t.pass();
+});
+
+test('of JSON that is cut at any place, the beginning is read', (t) => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (value, cut) => {
+      const text = JSON.stringify(value);
+      const read = parseCutJson(text.slice(0, 1 + (cut % text.length)));
+      t.deepEqual(beginningOf(JSON.parse(text), read), read);
+    }),
+    { numRuns: 500 },
+  );
+  t.deepEqual(parseCutJson('{"a":{"b":["one","tw\\u00'), { a: { b: ['one', 'tw'] } });
+  t.deepEqual(parseCutJson('{"a":[1,2'), { a: [1] });
+  t.is(parseCutJson(''), undefined);
+  const startedMs = cpuTimeMs();
+  parseCutJson(`{"a":"${'\\"'.repeat(200_000)}`);
+  parseCutJson('['.repeat(200_000));
+  t.true(cpuTimeMs() - startedMs < 1_000, 'linear');
+});
+
+/** What is left of a value if only the members and elements of `part` are taken, and texts are as long as there. */
+const beginningOf = (value: unknown, part: unknown): unknown => {
+  if (typeof value === 'string' && typeof part === 'string') return value.slice(0, part.length);
+  if (Array.isArray(value) && Array.isArray(part)) return part.map((one, at) => beginningOf(value[at], one));
+  if (!isJsonObject(value) || !isJsonObject(part)) return value;
+  return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, beginningOf(value[name], one)]));
+};
+
+test('a result belongs to the last call of its id; one without a call stands by itself', (t) => {
+  const use = (id: string, n: number) => ({ type: 'tool_use', id, name: 'add', input: { n } });
+  const result = (id: string, content: string) => ({ type: 'tool_result', tool_use_id: id, content });
+  const { turns } = readConversation('messages', {
+    messages: [
+      { role: 'user', content: [result('gone', 'zero')] },
+      { role: 'assistant', content: [use('a', 1)] },
+      { role: 'user', content: [result('a', 'one')] },
+      { role: 'assistant', content: [use('a', 2)] },
+      { role: 'user', content: [result('a', 'two'), { type: 'text', text: 'Go on.' }] },
+    ],
+  });
+  const told = (text: string) => ({ failed: false, parts: [{ type: 'text', text }] });
+  const called = (n: number, text: string) => ({
+    role: 'assistant',
+    parts: [{ type: 'tool', name: 'add', id: 'a', input: JSON.stringify({ n }), result: told(text) }],
+  });
+  t.deepEqual<unknown, unknown>(turns, [
+    { role: 'user', parts: [{ type: 'result', id: 'gone', result: told('zero') }] },
+    called(1, 'one'),
+    called(2, 'two'),
+    { role: 'user', parts: [{ type: 'text', text: 'Go on.' }] },
+  ]);
+});
+
+test('a body keeps its conversation and its tools in another protocol', (t) => {
+  const url = 'data:image/png;base64,AAAA';
+  const body = {
+    model: 'm',
+    stream: true,
+    max_completion_tokens: 7,
+    tools: [{ type: 'function', function: { name: 'add', description: 'Adds.', parameters: { type: 'object' } } }],
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Add.' },
+          { type: 'image_url', image_url: { url } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: 'Now.',
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'add', arguments: '{"n":1}' } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'one' },
+      { role: 'user', content: 'Thanks.' },
+    ],
+  };
+  const { turns, tools } = readConversation('chat', body);
+  t.is(turns.length, 4);
+  for (const to of ['messages', 'chat', 'responses'] as const) {
+    for (const back of ['messages', 'chat', 'responses'] as const) {
+      const converted = convertBody(convertBody(body, 'chat', to), to, back);
+      const read = readConversation(back, converted);
+      t.deepEqual(read.turns, turns, `${to}, ${back}`);
+      t.deepEqual(read.tools, tools, `${to}, ${back}`);
+      t.like(read.parameters, { model: 'm', stream: true });
+      t.true(JSON.stringify(read.parameters).includes(':7'), 'the longest output');
+    }
+  }
+});
+
+test('any JSON is read as a conversation', (t) => {
+  for (const protocol of ['messages', 'chat', 'responses'] as const) {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), fc.jsonValue(), (list, value) => {
+        for (const content of [list, value]) {
+          const each = [
+            { role: 'user', content },
+            { role: 'assistant', content },
+            { type: 'function_call_output', output: content },
+          ];
+          const body = { system: content, messages: each, input: [...list, ...each], tools: list };
+          for (const to of ['messages', 'chat', 'responses'] as const) convertBody(body, protocol, to);
+        }
       }),
       { numRuns: 50 },
     );

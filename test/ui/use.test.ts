@@ -187,7 +187,7 @@ browserTest('the body is edited, sent as is, and reset', async (t) => {
   await runOf(page, 'Chat Completions').getByText('done', { exact: true }).waitFor();
   t.like(upstream.requests.at(-1)?.body, { top_p: 0.5, messages: [{ role: 'user', content: 'by hand' }] });
   await page.reload();
-  await page.getByText('The JSON body was edited by hand').waitFor();
+  await page.getByText('Edited JSON body').waitFor();
   t.deepEqual(await faultsOf(page), []);
   await page.getByRole('button', { name: 'Use the form instead' }).click();
   t.is(await page.getByRole('tab', { name: 'JSON body (edited)' }).count(), 0);

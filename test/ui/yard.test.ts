@@ -176,6 +176,7 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   await page.getByText('Wait for the provider').waitFor();
   t.regex((await page.getByRole('main').textContent()) ?? '', /fast, small.*top_k.*dropped/s);
 
+  await page.getByRole('tab', { name: 'Steps' }).click();
   await page.getByRole('button', { name: /maxtoken/ }).click();
   const changes = page.getByRole('region', { name: 'Changes by maxtoken' });
   t.is(await changes.locator('del').textContent(), '−"maxTokens": 500');

@@ -35,3 +35,9 @@ export const href = (path: string, ...rest: readonly string[]): string =>
 export const navigate = (to: string): void => {
   window.location.hash = to;
 };
+
+/** Replaces the address, without a new entry in the browser's history. */
+export const replaceAddress = (to: string): void => {
+  window.history.replaceState(null, '', to);
+  route.set(parseHash(to));
+};

@@ -22,7 +22,7 @@ export const readChatReply = (answer: AnswerBuilder, reply: JsonObject): void =>
 };
 
 /** A chunk's delta and a whole message have the same fields. */
-const readSaid = (answer: AnswerBuilder, said: JsonObject): void => {
+export const readSaid = (answer: AnswerBuilder, said: JsonObject): void => {
   answer.add('thinking', 'thinking', textAt(said, 'reasoning_content') || textAt(said, 'reasoning'));
   answer.add('text', 'text', textAt(said, 'content'));
   answer.add('refusal', 'text', textAt(said, 'refusal'));

@@ -47,7 +47,8 @@ const beginBlock = (answer: AnswerBuilder, key: string, block: JsonObject): void
   if (Object.keys(input).length > 0) answer.add(key, 'tool', JSON.stringify(input));
 };
 
-const blockPart = (block: JsonObject): GrowingPart => {
+/** A content block as a part; a tool call's input isn't read. */
+export const blockPart = (block: JsonObject): GrowingPart => {
   const type = textAt(block, 'type');
   if (type === 'text') return { type, text: textAt(block, 'text') };
   if (type === 'thinking') return { type, text: textAt(block, 'thinking') };

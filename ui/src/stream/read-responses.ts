@@ -39,23 +39,21 @@ export const readResponsesEvent = (answer: AnswerBuilder, event: JsonObject): vo
 /** Reads a response that isn't streamed. */
 export const readResponsesReply = (answer: AnswerBuilder, response: JsonObject): void => {
   answer.model = textAt(response, 'model') || undefined;
-  for (const [at, item] of objectsAt(response, 'output').entries()) {
-    const key = String(at);
-    beginItem(answer, key, item);
-    answer.add(
-      key,
-      'tool',
-      textAt(item, 'arguments') || (item.type === 'custom_tool_call' ? textAt(item, 'input') : ''),
-    );
-    for (const [index, part] of objectsAt(item, 'summary').entries()) {
-      answer.add(`${key} summary ${index}`, 'thinking', textAt(part, 'text'));
-    }
-    for (const [index, part] of objectsAt(item, 'content').entries()) {
-      const said = item.type === 'reasoning' ? 'thinking' : 'text';
-      answer.add(`${key} content ${index}`, said, textAt(part, 'text') || textAt(part, 'refusal'));
-    }
-  }
+  for (const [at, item] of objectsAt(response, 'output').entries()) readItem(answer, String(at), item);
   endWith(answer, response);
+};
+
+/** Reads a whole item of the model's output. */
+export const readItem = (answer: AnswerBuilder, key: string, item: JsonObject): void => {
+  beginItem(answer, key, item);
+  answer.add(key, 'tool', textAt(item, 'arguments') || (item.type === 'custom_tool_call' ? textAt(item, 'input') : ''));
+  for (const [index, part] of objectsAt(item, 'summary').entries()) {
+    answer.add(`${key} summary ${index}`, 'thinking', textAt(part, 'text'));
+  }
+  for (const [index, part] of objectsAt(item, 'content').entries()) {
+    const said = item.type === 'reasoning' ? 'thinking' : 'text';
+    answer.add(`${key} content ${index}`, said, textAt(part, 'text') || textAt(part, 'refusal'));
+  }
 };
 
 const contentKey = (event: JsonObject): string =>

@@ -9,14 +9,16 @@ export const BodyEditor = ({
   written,
   composed,
   onChange,
+  onReset,
 }: {
   readonly protocol: Protocol;
   /** The edited text. */
   readonly written: string | undefined;
   /** The body made from the form. */
   readonly composed: Json;
-  /** `undefined`: reset to the form's body. */
-  readonly onChange: (text: string | undefined) => void;
+  readonly onChange: (text: string) => void;
+  /** Returns to the form's body. */
+  readonly onReset: () => void;
 }) => {
   const made = JSON.stringify(composed, null, 2);
   return (
@@ -35,7 +37,7 @@ export const BodyEditor = ({
       />
       {written !== undefined && (
         <div className="row">
-          <Button onClick={() => onChange(undefined)}>Reset to the form</Button>
+          <Button onClick={onReset}>Reset to the form</Button>
         </div>
       )}
     </div>

@@ -9,7 +9,7 @@ export type Target = Protocol | 'all';
 export const targets: readonly Target[] = [...protocols, 'all'];
 
 /** The page's input. */
-interface PlaygroundDraft {
+export interface PlaygroundDraft {
   readonly target: Target;
   /** The model that was picked; by default the first one listed. */
   readonly model: string | undefined;
@@ -17,6 +17,8 @@ interface PlaygroundDraft {
   /** Edited bodies; they replace the form's. */
   readonly bodies: Partial<Readonly<Record<Protocol, string>>>;
   readonly capture: boolean;
+  /** A second model that gets the same request. */
+  readonly secondModel?: string | undefined;
 }
 
 /** The input on the first visit. */
@@ -54,7 +56,8 @@ export const isDraft = (value: unknown): value is PlaygroundDraft =>
   isPrompt(value.prompt) &&
   isJsonObject(value.bodies) &&
   Object.entries(value.bodies).every(([target, text]) => isTarget(target) && typeof text === 'string') &&
-  typeof value.capture === 'boolean';
+  typeof value.capture === 'boolean' &&
+  isOptional('string', value.secondModel);
 
 /** Whether a kept value is a list of sent prompts. */
 export const isSentList = (value: unknown): value is readonly SentPrompt[] =>

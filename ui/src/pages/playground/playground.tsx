@@ -1,21 +1,25 @@
 import { useEffect, useRef, useState } from 'react';
-import { type Protocol, protocolTitles } from '../../api/protocols.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useWidth } from '../../parts/use-width.ts';
+import type { PageProps } from '../page.ts';
 import './playground.css';
 import { PromptPanel } from './prompt-panel.tsx';
 import type { Run } from './run.ts';
 import { RunView } from './run-view.tsx';
 import { usePrompt } from './use-prompt.ts';
+import { useRecorded } from './use-recorded.ts';
 import { useRuns } from './use-runs.ts';
 
 /** Sends a prompt in one or all client protocols and shows the responses. */
-export const Playground = () => {
+export const Playground = ({ query }: PageProps) => {
   const { list, running, start, stop } = useRuns();
   const state = usePrompt({ running, start });
+  const { recorded, error, forget } = useRecorded(query.get('from'), state.take);
+  const shown = recorded ? [recorded, ...list] : list;
   const answers = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const box = answers.current;
@@ -28,17 +32,18 @@ export const Playground = () => {
         title="Playground"
         about="Send a prompt in any of the three client protocols and inspect the response."
       />
-      <div className={state.target === 'all' ? 'playground-stacked' : 'playground'}>
+      {error && <Notice kind="failed">{error}</Notice>}
+      <div className={state.target === 'all' || shown.length > 1 ? 'playground-stacked' : 'playground'}>
         <PromptPanel state={state} running={running} onStop={stop} />
         <div ref={answers} className="playground-answers">
-          {list.length === 0 ? (
+          {shown.length === 0 ? (
             <Panel title="Response">
               <Empty title="Nothing sent yet">
                 The response appears here as it arrives: rendered, as raw events with timing, and with its headers.
               </Empty>
             </Panel>
           ) : (
-            <RunList list={list} />
+            <RunList list={shown} recorded={recorded} onForget={forget} />
           )}
         </div>
       </div>
@@ -46,31 +51,37 @@ export const Playground = () => {
   );
 };
 
-/** The least width for three columns, in pixels; below it there are tabs. */
-const sideBySidePx = 760;
+/** The least width of a column, in pixels; below it there are tabs. */
+const columnPx = 280;
 
-const RunList = ({ list }: { readonly list: readonly Run[] }) => {
+const RunList = ({
+  list,
+  recorded,
+  onForget,
+}: {
+  readonly list: readonly Run[];
+  /** The one that was recorded. */
+  readonly recorded: Run | undefined;
+  readonly onForget: () => void;
+}) => {
   const [ref, width] = useWidth();
-  const [shown, setShown] = useState<Protocol>('messages');
-  const [only] = list;
-  if (list.length === 1 && only) return <RunView key={only.protocol} run={only} />;
-  const current = list.find(({ protocol }) => protocol === shown);
+  const [shown, setShown] = useState('');
+  const view = (run: Run) => <RunView key={run.title} run={run} onClose={run === recorded ? onForget : undefined} />;
+  const [first] = list;
+  if (list.length === 1 && first) return view(first);
+  const current = list.find(({ title }) => title === shown) ?? list.at(-1);
   return (
     <div ref={ref}>
-      {width >= sideBySidePx ? (
-        <div className="run-columns">
-          {list.map((run) => (
-            <RunView key={run.protocol} run={run} />
-          ))}
-        </div>
+      {width >= columnPx * list.length ? (
+        <div className="run-columns">{list.map(view)}</div>
       ) : (
         <Tabs
-          label="Protocols"
-          shown={shown}
+          label="Responses"
+          shown={current?.title ?? ''}
           onShow={setShown}
-          tabs={list.map(({ protocol }) => ({ name: protocol, title: protocolTitles[protocol] }))}
+          tabs={list.map(({ title }) => ({ name: title, title }))}
         >
-          {current && <RunView key={current.protocol} run={current} />}
+          {current && view(current)}
         </Tabs>
       )}
     </div>

@@ -1,66 +1,97 @@
-import type { ListedModel } from '../../api/service.ts';
-import type { Loaded } from '../../api/use-load.ts';
+import { protocolTitles } from '../../api/protocols.ts';
 import { Button } from '../../parts/button.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { CheckField, NumberField, TextArea } from '../../parts/field.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PictureField } from './picture-field.tsx';
-import type { Picture, Prompt } from './prompt.ts';
+import type { PromptState } from './use-prompt.ts';
 
-/** The prompt form, independent of the protocol. */
-export const PromptForm = ({
-  prompt,
-  onChange,
-  picture,
-  onPicture,
-  models,
-  onForm,
-}: {
-  readonly prompt: Prompt;
-  readonly onChange: (part: Partial<Prompt>) => void;
-  readonly picture: Picture | undefined;
-  readonly onPicture: (picture: Picture | undefined) => void;
-  readonly models: Loaded<readonly ListedModel[]>;
-  /** Resets an edited body, which is sent instead of the form's. */
-  readonly onForm?: (() => void) | undefined;
-}) => (
-  <div className="prompt-form">
-    {onForm && (
-      <Notice title="The JSON body was edited by hand" actions={<Button onClick={onForm}>Use the form instead</Button>}>
-        It is sent as is; the form has no effect.
-      </Notice>
-    )}
-    <ComboField
-      label="Model"
-      value={prompt.model}
-      onChange={(model) => onChange({ model })}
-      options={(models.data ?? []).map(({ id, owned_by: owner }) => ({
-        value: id,
-        ...(owner !== undefined && { note: owner }),
-      }))}
-      error={models.error}
-      hint="provider,model goes to exactly that model; any other name is routed by the rules."
-    />
-    <TextArea label="System prompt" rows={2} value={prompt.system} onChange={(system) => onChange({ system })} />
-    <TextArea
-      className="prompt-text"
-      label="User message"
-      rows={5}
-      value={prompt.text}
-      onChange={(text) => onChange({ text })}
-    />
-    <div className="prompt-choices">
-      <CheckField label="Stream" checked={prompt.stream} onChange={(stream) => onChange({ stream })} />
-      <CheckField label="Add a sample tool" checked={prompt.withTool} onChange={(withTool) => onChange({ withTool })} />
-      <CheckField label="Request thinking" checked={prompt.thinking} onChange={(thinking) => onChange({ thinking })} />
+/** The prompt form, independent of the protocol. With edited bodies alone, only the models can be chosen. */
+export const PromptForm = ({ state }: { readonly state: PromptState }) => {
+  const { target, prompt, picture, edited, isAllEdited, changePrompt, setPicture, returnToForm } = state;
+  return (
+    <div className="prompt-form">
+      {edited.length > 0 && (
+        <Notice
+          title={
+            target === 'all' ? `Edited: ${edited.map((one) => protocolTitles[one]).join(', ')}` : 'Edited JSON body'
+          }
+          actions={<Button onClick={returnToForm}>Use the form instead</Button>}
+        >
+          It is sent as is, instead of what the form makes.
+        </Notice>
+      )}
+      <ModelFields state={state} />
+      {!isAllEdited && (
+        <>
+          <TextArea
+            label="System prompt"
+            rows={2}
+            value={prompt.system}
+            onChange={(system) => changePrompt({ system })}
+          />
+          <TextArea
+            className="prompt-text"
+            label="User message"
+            rows={5}
+            value={prompt.text}
+            onChange={(text) => changePrompt({ text })}
+          />
+          <div className="prompt-choices">
+            <CheckField label="Stream" checked={prompt.stream} onChange={(stream) => changePrompt({ stream })} />
+            <CheckField
+              label="Add a sample tool"
+              checked={prompt.withTool}
+              onChange={(withTool) => changePrompt({ withTool })}
+            />
+            <CheckField
+              label="Request thinking"
+              checked={prompt.thinking}
+              onChange={(thinking) => changePrompt({ thinking })}
+            />
+          </div>
+          <NumberField
+            label="Max output tokens"
+            min={1}
+            step={1}
+            value={prompt.maxTokens}
+            onChange={(maxTokens) => changePrompt({ maxTokens })}
+          />
+          <PictureField picture={picture} onChange={setPicture} />
+        </>
+      )}
     </div>
-    <NumberField
-      label="Max output tokens"
-      min={1}
-      step={1}
-      value={prompt.maxTokens}
-      onChange={(maxTokens) => onChange({ maxTokens })}
-    />
-    <PictureField picture={picture} onChange={onPicture} />
-  </div>
-);
+  );
+};
+
+const ModelFields = ({
+  state: { target, model, secondModel, models, setModel, setSecondModel },
+}: {
+  readonly state: PromptState;
+}) => {
+  const options = (models.data ?? []).map(({ id, owned_by: owner }) => ({
+    value: id,
+    ...(owner !== undefined && { note: owner }),
+  }));
+  return (
+    <>
+      <ComboField
+        label="Model"
+        value={model}
+        onChange={setModel}
+        options={options}
+        error={models.error}
+        hint="provider,model goes to exactly that model; any other name is routed by the rules."
+      />
+      {target !== 'all' && (
+        <ComboField
+          label="Compare with"
+          value={secondModel}
+          onChange={setSecondModel}
+          options={options}
+          placeholder="a second model"
+        />
+      )}
+    </>
+  );
+};

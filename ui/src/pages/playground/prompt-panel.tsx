@@ -55,19 +55,10 @@ const targetTitle = (target: Target): string => (target === 'all' ? 'All three' 
 
 /** The form; for one protocol, also the body that it makes. */
 const RequestFields = ({ state }: { readonly state: PromptState }) => {
-  const { target, prompt, picture, models, written, changePrompt, setPicture, write } = state;
+  const { target, prompt, picture, bodies, write, returnToForm } = state;
   const [view, setView] = useState<'form' | 'body'>('form');
-  const form = (
-    <PromptForm
-      prompt={prompt}
-      onChange={changePrompt}
-      picture={picture}
-      onPicture={setPicture}
-      models={models}
-      onForm={written === undefined ? undefined : () => write(undefined)}
-    />
-  );
-  if (target === 'all') return form;
+  if (target === 'all') return <PromptForm state={state} />;
+  const written = bodies[target];
   return (
     <Tabs
       label="Request"
@@ -79,13 +70,14 @@ const RequestFields = ({ state }: { readonly state: PromptState }) => {
       ]}
     >
       {view === 'form' ? (
-        form
+        <PromptForm state={state} />
       ) : (
         <BodyEditor
           protocol={target}
           written={written}
           composed={composeBody(target, prompt, picture)}
-          onChange={write}
+          onChange={(text) => write(target, text)}
+          onReset={returnToForm}
         />
       )}
     </Tabs>

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { protocolTitles } from '../../api/protocols.ts';
 import { Lamp } from '../../parts/badge.tsx';
+import { IconButton } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
@@ -13,19 +13,29 @@ import { RunTiming } from './run-timing.tsx';
 type View = 'answer' | 'raw' | 'headers';
 
 /** One response: rendered, raw, and its headers. */
-export const RunView = ({ run }: { readonly run: Run }) => {
+export const RunView = ({
+  run,
+  onClose,
+}: {
+  readonly run: Run;
+  /** Only a recorded response can be taken away. */
+  readonly onClose?: (() => void) | undefined;
+}) => {
   const [view, setView] = useState<View>('answer');
-  const { protocol, phase, error, status, headers, events, eventCount, body } = run;
+  const { title, phase, error, status, headers, events, eventCount, body } = run;
   return (
     <Panel
-      title={protocolTitles[protocol]}
+      title={title}
       className="run"
       actions={
-        <span role="status">
-          <Lamp tone={lamps[phase]} pulse={phase === 'waiting' || phase === 'receiving'}>
-            {phases[phase]}
-          </Lamp>
-        </span>
+        <>
+          <span role="status">
+            <Lamp tone={lamps[phase]} pulse={phase === 'waiting' || phase === 'receiving'}>
+              {phases[phase]}
+            </Lamp>
+          </span>
+          {onClose && <IconButton icon="close" label="Remove" onClick={onClose} />}
+        </>
       }
     >
       <RunTiming run={run} />
@@ -38,7 +48,7 @@ export const RunView = ({ run }: { readonly run: Run }) => {
         </Notice>
       )}
       <Tabs
-        label={`Response in ${protocolTitles[protocol]}`}
+        label={`Response in ${title}`}
         shown={view}
         onShow={setView}
         tabs={[

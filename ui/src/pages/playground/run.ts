@@ -15,6 +15,8 @@ export interface TimedRecord extends SseRecord {
 
 /** One request and its response so far. */
 export interface Run {
+  /** Unique among those shown together. */
+  readonly title: string;
   readonly protocol: Protocol;
   readonly phase: 'waiting' | 'receiving' | 'ended' | 'stopped' | 'failed';
   /** `undefined` until the response begins. */
@@ -35,10 +37,15 @@ export interface Run {
   readonly error: string | undefined;
 }
 
-/** Options of a run. */
-interface RunOptions {
+/** A request to send. */
+export interface Job {
+  readonly title: string;
   readonly protocol: Protocol;
   readonly body: Json;
+}
+
+/** Options of a run. */
+interface RunOptions extends Job {
   /** Has the gateway record the request. */
   readonly capture: boolean;
   readonly signal: AbortSignal;
@@ -49,13 +56,13 @@ const drawEveryMs = 50;
 
 /** Sends a request and reports its progress, failures and aborts. Resolves at the end. */
 export const runRequest = async (
-  { protocol, body, capture, signal }: RunOptions,
+  { title, protocol, body, capture, signal }: RunOptions,
   show: (run: Run) => void,
 ): Promise<void> => {
   const sentAtMs = performance.now();
   const reader = answerReader(protocol);
   const events: TimedRecord[] = [];
-  let run: Run = { ...nothingYet, protocol, answer: reader.answer(), events };
+  let run: Run = { ...nothingYet, title, protocol, answer: reader.answer(), events };
   const update = (part: Partial<Run>): void => {
     run = { ...run, ...part, answer: reader.answer(), eventCount: events.length };
     show(run);

@@ -1,11 +1,22 @@
 import { useCallback, useState } from 'react';
-import { type Json, parseJson } from '../../api/json.ts';
-import { protocols } from '../../api/protocols.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, parseObject } from '../../api/json.ts';
+import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
 import { listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { toast } from '../../shell/toast.ts';
+import { convertBody } from '../../stream/convert-body.ts';
 import { composeBody } from './compose-body.ts';
-import { firstDraft, isDraft, isSentList, mostSent, type SentPrompt, type Target } from './draft.ts';
+import {
+  firstDraft,
+  isDraft,
+  isSentList,
+  mostSent,
+  type PlaygroundDraft,
+  type SentPrompt,
+  type Target,
+} from './draft.ts';
 import type { Picture, Prompt } from './prompt.ts';
+import type { Job } from './run.ts';
 import { useKept } from './use-kept.ts';
 import type { Runs } from './use-runs.ts';
 
@@ -19,47 +30,86 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
   const [picture, setPicture] = useState<Picture>();
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
 
-  const { target, bodies, capture } = draft;
+  const { target, bodies, capture, secondModel = '' } = draft;
   const prompt: Prompt = { ...draft.prompt, model: draft.model ?? models.data?.[0]?.id ?? '' };
-  const written = target === 'all' ? undefined : bodies[target];
-  const value = written === undefined ? undefined : parseJson(written);
-  const problem = problemOf(prompt, written, value);
+  const asked = protocolsOf(target);
+  const edited = asked.filter((protocol) => bodies[protocol] !== undefined);
+  const bodyFor = (protocol: Protocol): Json | undefined => {
+    const text = bodies[protocol];
+    return text === undefined ? composeBody(protocol, prompt, picture) : parseJson(text);
+  };
+  const [firstEdited] = edited;
+  const problem = problemOf(prompt, edited.length < asked.length, asked.map(bodyFor));
 
   return {
     target,
     prompt,
+    /** The model that is asked for: the form's, or that of the edited body. */
+    model: firstEdited === undefined ? prompt.model : modelIn(bodyFor(firstEdited)),
+    secondModel,
     picture,
     models,
     capture,
     sent,
-    /** The edited body, which is sent instead of the form's. */
-    written,
+    /** The protocols whose body was edited; it is sent instead of the form's. */
+    edited,
+    /** Nothing is sent of the form. */
+    isAllEdited: edited.length === asked.length,
+    bodies,
     /** Why the prompt can't be sent. */
     problem,
     setPicture,
-    setTarget: (next: Target): void => changeDraft((before) => ({ ...before, target: next })),
-    setCapture: (next: boolean): void => changeDraft((before) => ({ ...before, capture: next })),
-    changePrompt: ({ model, ...part }: Partial<Prompt>): void =>
+    setSecondModel: (next: string): void => changeDraft((before) => ({ ...before, secondModel: next })),
+    /** An edited body goes along, converted where there is none in the other protocol. */
+    setTarget: (next: Target): void => {
+      const converted = convertedFor(draft, next);
+      if (converted.size > 0) {
+        const titles = [...converted.keys()].map((protocol) => protocolTitles[protocol]).join(' and ');
+        toast(`The body was converted to ${titles}, without thinking, files and settings of its protocol alone.`);
+      }
       changeDraft((before) => ({
         ...before,
-        ...(model !== undefined && { model }),
-        prompt: { ...before.prompt, ...part },
+        target: next,
+        bodies: { ...before.bodies, ...Object.fromEntries(converted) },
+      }));
+    },
+    setCapture: (next: boolean): void => changeDraft((before) => ({ ...before, capture: next })),
+    changePrompt: (part: Partial<Omit<Prompt, 'model'>>): void =>
+      changeDraft((before) => ({ ...before, prompt: { ...before.prompt, ...part } })),
+    /** Sets the form's model, and that of the edited bodies. */
+    setModel: (model: string): void =>
+      changeDraft((before) => ({
+        ...before,
+        model,
+        bodies: {
+          ...before.bodies,
+          ...Object.fromEntries(edited.map((protocol) => [protocol, withModel(before.bodies[protocol] ?? '', model)])),
+        },
       })),
-    /** Replaces the form's body; `undefined` returns to the form's. */
-    write: (text: string | undefined): void =>
-      changeDraft((before) => {
-        if (before.target === 'all') return before;
-        const { [before.target]: _, ...others } = before.bodies;
-        return { ...before, bodies: text === undefined ? others : { ...others, [before.target]: text } };
-      }),
+    /** Replaces the form's body for a protocol. */
+    write: (protocol: Protocol, text: string): void =>
+      changeDraft((before) => ({ ...before, bodies: { ...before.bodies, [protocol]: text } })),
+    /** Returns to the form's bodies. */
+    returnToForm: (): void =>
+      changeDraft((before) => ({
+        ...before,
+        bodies: Object.fromEntries(
+          Object.entries(before.bodies).filter(([protocol]) => !edited.some((one) => one === protocol)),
+        ),
+      })),
+    /** Takes a recorded request in place of all bodies. */
+    take: useCallback(
+      (protocol: Protocol, body: JsonObject): void =>
+        changeDraft((before) => ({ ...before, target: protocol, bodies: { [protocol]: textOf(body) } })),
+      [changeDraft],
+    ),
     send: (): void => {
       if (running || problem !== undefined) return;
-      const asked = target === 'all' ? protocols : [target];
       start(
-        asked.map((protocol) => [protocol, value ?? composeBody(protocol, prompt, picture)]),
+        asked.flatMap((protocol) => jobsFor(protocol, bodyFor(protocol) ?? null, target === 'all' ? '' : secondModel)),
         capture,
       );
-      if (written === undefined)
+      if (edited.length === 0)
         changeSent((before) => [{ at: Date.now(), target, prompt }, ...before].slice(0, mostSent));
     },
     /** Restores a sent prompt. */
@@ -68,10 +118,44 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
   };
 };
 
-const problemOf = (prompt: Prompt, written: string | undefined, value: Json | undefined): string | undefined => {
-  if (written !== undefined) return value === undefined ? 'The body is not valid JSON yet.' : undefined;
+const protocolsOf = (target: Target): readonly Protocol[] => (target === 'all' ? protocols : [target]);
+
+const problemOf = (prompt: Prompt, usesForm: boolean, bodies: readonly (Json | undefined)[]): string | undefined => {
+  if (bodies.includes(undefined)) return 'The body is not valid JSON yet.';
+  if (!usesForm) return undefined;
   if (prompt.model === '') return 'Select a model first.';
   return prompt.maxTokens !== undefined && !(Number.isInteger(prompt.maxTokens) && prompt.maxTokens > 0)
     ? 'Max output tokens must be a whole number of at least 1.'
     : undefined;
+};
+
+const textOf = (body: Json): string => JSON.stringify(body, null, 2);
+
+const modelIn = (body: Json | undefined): string =>
+  isJsonObject(body) && typeof body.model === 'string' ? body.model : '';
+
+/** A text that isn't an object stays as it is. */
+const withModel = (text: string, model: string): string => {
+  const body = parseObject(text);
+  return body ? textOf({ ...body, model }) : text;
+};
+
+/** What is converted of an edited body for another target. */
+const convertedFor = ({ target, bodies }: PlaygroundDraft, next: Target): ReadonlyMap<Protocol, string> => {
+  const from = protocolsOf(target).find((protocol) => bodies[protocol] !== undefined);
+  const body = from && parseObject(bodies[from] ?? '');
+  if (!from || !body) return new Map();
+  const missing = protocolsOf(next).filter((protocol) => bodies[protocol] === undefined);
+  return new Map(missing.map((protocol) => [protocol, textOf(convertBody(body, from, protocol))]));
+};
+
+/** A request, and the same to a second model if there is one. */
+const jobsFor = (protocol: Protocol, body: Json, second: string): readonly Job[] => {
+  const title = protocolTitles[protocol];
+  const first = modelIn(body);
+  if (second === '' || second === first || !isJsonObject(body)) return [{ title, protocol, body }];
+  return [
+    { title: `${title}: ${first}`, protocol, body },
+    { title: `${title}: ${second}`, protocol, body: { ...body, model: second } },
+  ];
 };

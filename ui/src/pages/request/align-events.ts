@@ -1,5 +1,5 @@
 import type { Capture } from '../../api/requests.ts';
-import type { TimedRecord } from './chunk-records.ts';
+import type { TimedRecord } from '../../stream/chunk-records.ts';
 
 /** One moment of a stream: records received, events decoded from them, records sent. */
 export interface EventRow {

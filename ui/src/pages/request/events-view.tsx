@@ -7,8 +7,8 @@ import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
+import { isEventStream, recordsOf, textOf } from '../../stream/chunk-records.ts';
 import { alignEvents, type EventRow } from './align-events.ts';
-import { recordsOf, textOf } from './chunk-records.ts';
 
 /** How many rows are shown at first; long responses have thousands. */
 const firstRows = 100;
@@ -19,9 +19,6 @@ export const EventsView = ({ capture }: { readonly capture: Capture }) => {
   const isStream = isEventStream(reply.headers) || isEventStream(upstream?.responseHeaders ?? {});
   return isStream ? <StreamEvents capture={capture} /> : <WholeBodies capture={capture} />;
 };
-
-const isEventStream = (headers: Readonly<Record<string, string>>): boolean =>
-  (headers['content-type'] ?? '').startsWith('text/event-stream');
 
 const StreamEvents = ({ capture }: { readonly capture: Capture }) => {
   const [withModel, setWithModel] = useState(false);

@@ -14,6 +14,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { href } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { CallsView } from './calls-view.tsx';
+import { ConversationView } from './conversation-view.tsx';
 import { EventsView } from './events-view.tsx';
 import { Overview } from './overview.tsx';
 import { ReplayView } from './replay-view.tsx';
@@ -21,7 +22,7 @@ import './request.css';
 import { StepsView } from './steps-view.tsx';
 import { TimingPanel } from './timing-panel.tsx';
 
-/** One request: its steps, both streams, and a replay. */
+/** One request: its conversation, its steps, both streams, and a replay. */
 export const Request = ({ rest: [id = ''] }: PageProps) => {
   const { data, error, reload } = useLoad(useCallback((signal) => readRequest(id, signal), [id]));
   return (
@@ -36,7 +37,16 @@ export const Request = ({ rest: [id = ''] }: PageProps) => {
           </span>
         }
         about={data && dayAndTime(data.summary.startedAt)}
-        actions={<CopyButton text={id} label="Copy id" />}
+        actions={
+          <>
+            {data?.capture && (
+              <a className="button button-plain" href={`${href('/playground')}?${new URLSearchParams({ from: id })}`}>
+                Edit and send again
+              </a>
+            )}
+            <CopyButton text={id} label="Copy id" />
+          </>
+        }
       />
       {error && (
         <Notice kind="failed" actions={<Button onClick={reload}>Try again</Button>}>
@@ -65,14 +75,15 @@ const NotCaptured = () => {
   const { data, reload } = useLoad(useCallback((signal) => readCapture(signal), []));
   return (
     <Notice title="This request was not recorded" actions={<CaptureSwitch state={data} onChange={reload} />}>
-      Its bodies, streams and stages were not kept. To inspect a request in full, turn recording on or send the header{' '}
+      Its conversation, streams and stages were not kept. To read requests in full, turn recording on, or send one with
+      the header
       <code>x-switchyard-capture: 1</code>.
     </Notice>
   );
 };
 
 const Captured = ({ summary, capture }: { readonly summary: RequestSummary; readonly capture: Capture }) => {
-  const [shown, setShown] = useState<ViewName>('steps');
+  const [shown, setShown] = useState<ViewName>('conversation');
   return (
     <>
       {capture.truncated && (
@@ -82,6 +93,7 @@ const Captured = ({ summary, capture }: { readonly summary: RequestSummary; read
       )}
       <TimingPanel timing={capture.timing} />
       <Tabs label="Request details" tabs={tabs} shown={shown} onShow={setShown}>
+        {shown === 'conversation' && <ConversationView summary={summary} capture={capture} />}
         {shown === 'steps' && <StepsView capture={capture} />}
         {shown === 'events' && <EventsView capture={capture} />}
         {shown === 'calls' && <CallsView capture={capture} />}
@@ -91,9 +103,10 @@ const Captured = ({ summary, capture }: { readonly summary: RequestSummary; read
   );
 };
 
-type ViewName = 'steps' | 'events' | 'calls' | 'replay';
+type ViewName = 'conversation' | 'steps' | 'events' | 'calls' | 'replay';
 
 const tabs: readonly { readonly name: ViewName; readonly title: string }[] = [
+  { name: 'conversation', title: 'Conversation' },
   { name: 'steps', title: 'Steps' },
   { name: 'events', title: 'Events' },
   { name: 'calls', title: 'Headers and curl' },

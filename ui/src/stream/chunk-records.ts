@@ -1,5 +1,5 @@
-import type { Chunk } from '../../api/requests.ts';
-import { type SseRecord, sseReader } from '../../api/sse-records.ts';
+import type { Chunk } from '../api/requests.ts';
+import { type SseRecord, sseReader } from '../api/sse-records.ts';
 
 /** A stream record. `atMs`: when its last chunk arrived, in milliseconds since the request began. */
 export interface TimedRecord extends SseRecord {
@@ -24,3 +24,7 @@ const textIn = ({ text, base64 }: Chunk, decoder: TextDecoder): string =>
   decoder.decode(base64 === undefined ? new TextEncoder().encode(text ?? '') : bytesOf(base64), { stream: true });
 
 const bytesOf = (base64: string): Uint8Array => Uint8Array.from(window.atob(base64), (char) => char.charCodeAt(0));
+
+/** Whether a response with these headers is a stream of records. */
+export const isEventStream = (headers: Readonly<Record<string, string>>): boolean =>
+  (headers['content-type'] ?? '').startsWith('text/event-stream');

@@ -1,0 +1,115 @@
+import { memo, useMemo, useState } from 'react';
+import type { Capture, RequestSummary } from '../../api/requests.ts';
+import { count, counted } from '../../format/count.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Fold } from '../../parts/fold.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { ScrollRegion } from '../../parts/scroll-region.tsx';
+import { TurnParts } from '../../parts/turn-parts.tsx';
+import type { Answer } from '../../stream/answer.ts';
+import type { Conversation, Turn } from '../../stream/conversation.ts';
+import './conversation-view.css';
+import { readExchange } from './read-exchange.ts';
+
+/** How many turns are shown at first, from the last, and how many more at each click: long ones have thousands. */
+const turnsAtOnce = 30;
+
+/** The conversation that the client sent, and the response that it received. */
+export const ConversationView = ({
+  summary: { protocol },
+  capture,
+}: {
+  readonly summary: RequestSummary;
+  readonly capture: Capture;
+}) => {
+  const { conversation, answer, missing } = useMemo(() => readExchange(protocol, capture), [protocol, capture]);
+  return (
+    <Panel title="Conversation" about="As the client sent and received it">
+      {missing.map((text) => (
+        <Notice key={text} kind="warn">
+          {text}
+        </Notice>
+      ))}
+      {conversation && <Sent {...conversation} />}
+      <Received answer={answer} />
+    </Panel>
+  );
+};
+
+const Sent = ({ turns, tools, parameters }: Conversation) => {
+  const [shown, setShown] = useState(turnsAtOnce);
+  const before = Math.max(0, turns.length - shown);
+  return (
+    <>
+      <div className="row conversation-folds">
+        <Fold title="Parameters">
+          <ScrollRegion className="tool-input" label="Parameters">
+            <pre>{JSON.stringify(parameters, null, 2)}</pre>
+          </ScrollRegion>
+        </Fold>
+        {tools.length > 0 && (
+          <Fold title={counted(tools.length, 'tool')}>
+            <ScrollRegion className="conversation-tools" label="Tools">
+              <dl>
+                {tools.map(({ name, about }, index) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: a recorded list never changes
+                  <div key={index}>
+                    <dt className="mono">{name}</dt>
+                    <dd className="soft">{about}</dd>
+                  </div>
+                ))}
+              </dl>
+            </ScrollRegion>
+          </Fold>
+        )}
+      </div>
+      {before > 0 && (
+        <p className="row">
+          <Button onClick={() => setShown(shown + turnsAtOnce)}>Show earlier turns</Button>
+          <span className="soft small">
+            {count(before)} of {counted(turns.length, 'turn')} above
+          </span>
+        </p>
+      )}
+      <ol className="turns" aria-label="Turns">
+        {turns.slice(before).map((turn, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a recorded list never changes; counted from its start
+          <TurnView key={before + index} turn={turn} />
+        ))}
+      </ol>
+    </>
+  );
+};
+
+const titles = { system: 'System', user: 'User', assistant: 'Assistant' } as const;
+
+const TurnView = memo(({ turn: { role, parts } }: { readonly turn: Turn }) => (
+  <li className={`turn turn-${role}`}>
+    <h3>{titles[role]}</h3>
+    {role === 'system' ? (
+      <Fold title={`${counted(lengthOf(parts), 'character')} of instructions`}>
+        <TurnParts parts={parts} />
+      </Fold>
+    ) : (
+      <TurnParts parts={parts} />
+    )}
+  </li>
+));
+
+const lengthOf = (parts: Turn['parts']): number =>
+  parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0);
+
+const Received = ({ answer: { model, finish, fault, parts } }: { readonly answer: Answer }) => (
+  <section className="turn turn-response" aria-label="Response">
+    <div className="row">
+      <h3>Response</h3>
+      {model && <span className="soft small mono">{model}</span>}
+      {finish && <Badge>{finish}</Badge>}
+    </div>
+    <TurnParts parts={parts} />
+    {fault !== undefined && <Notice kind="failed">{fault}</Notice>}
+    {fault === undefined && parts.length === 0 && <p className="soft">Empty response</p>}
+  </section>
+);
