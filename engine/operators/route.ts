@@ -1,4 +1,4 @@
-import { from, map } from 'rxjs';
+import { from, map, type Observable } from 'rxjs';
 import { type Decoded, fill, type Routed } from '../exchange.ts';
 import { toClientPath } from '../model/client-paths.ts';
 import type { ReplyContext } from '../model/context.ts';
@@ -9,7 +9,7 @@ import type { Gateway } from '../routing/gateway.ts';
 import { type Resolution, resolveRoute, sizeMatters } from '../routing/resolve.ts';
 import { estimateTokens } from '../routing/tokens/estimate.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
-import type { SequenceStep } from './rx/sequence.ts';
+import { type SequenceStep, sequence } from './rx/sequence.ts';
 
 /**
  * Chooses the destination and the plan for it. Waits only if the choice depends on an exact token count. Throws `no-route` if no
@@ -19,17 +19,18 @@ export const route =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
     const { request, body, outline, observer } = decoded;
-    const resolved = (size: PromptSize | undefined): Routed => {
+    const resolved = (size: PromptSize | undefined): Routed | Observable<Routed> => {
       const routed = newAttempt(decoded, resolveRoute(request, gateway.config, size), gateway);
       observer.routed(routed);
       const { namedClient, resolution, context } = routed;
-      namedClient?.admit(resolution, { input: context.inputEstimate, maxTokens: request.maxTokens }, gateway.config);
-      return routed;
+      const need = { input: context.inputEstimate, maxTokens: request.maxTokens };
+      const admitted = namedClient?.admit(resolution, need, gateway.config);
+      return admitted ? from(admitted).pipe(map(() => routed)) : routed;
     };
     if (!sizeMatters(request, gateway.config)) return resolved(undefined);
     const { config, tokens } = gateway;
     const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
-    return size ? resolved(size) : from(tokens.count(request, outline)).pipe(map(resolved));
+    return size ? resolved(size) : from(tokens.count(request, outline)).pipe(sequence(resolved));
   };
 
 /** Throws the fault of a plan that can't be used, and `unsupported` for fields that only another upstream format can carry. */
