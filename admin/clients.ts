@@ -82,9 +82,7 @@ const show = (
   }));
   const { streams: most } = limits;
   const streams =
-    most === undefined
-      ? []
-      : [{ limit: 'streams' as const, most, remaining: Math.max(0, most - limiter.streams(name)) }];
+    most === undefined ? [] : [{ limit: 'streams' as const, most, remaining: limiter.streamsLeft(name, most) }];
   return {
     name,
     ...(models && { models }),

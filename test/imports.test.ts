@@ -35,7 +35,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'fzstd',
     ],
   ],
-  ['engine/clients/', ['engine/clients/', ...below('config/', 'log/', 'model/', 'observer.ts'), 'typebox', 'node:']],
+  [
+    'engine/clients/',
+    ['engine/clients/', ...below('config/', 'hub/', 'log/', 'model/', 'observer.ts'), 'typebox', 'node:'],
+  ],
   ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
   ['engine/hub/', ['engine/hub/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
   ['engine/reasoning/', ['engine/reasoning/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],

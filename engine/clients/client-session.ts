@@ -54,6 +54,7 @@ export class ClientSession implements Watcher {
   #need: LimitNeed | undefined;
   #grant: LimitGrant | undefined;
   #isAnswered = false;
+  #isFinished = false;
   #isBroken = false;
   /** Tokens of the answer, by its size. */
   #estimate = 0;
@@ -91,14 +92,15 @@ export class ClientSession implements Watcher {
   }
 
   /**
-   * Takes what the request needs from the client's limits. `maxTokens`: what the answer may have at most. Throws `forbidden` for
-   * a destination or rule that isn't allowed, `rate-limited` beyond a limit, and `budget-exceeded`.
+   * Takes what the request needs from the client's limits; returns a promise if other processes have to be asked. `maxTokens`: what
+   * the answer may have at most. Throws, or rejects with, `forbidden` for a destination or rule that isn't allowed, `rate-limited`
+   * beyond a limit, and `budget-exceeded`.
    */
   admit(
     route: Destination & { readonly scenario: string },
     { input, maxTokens = usualOutput }: { readonly input: number; readonly maxTokens?: number | undefined },
     config: Pick<Config, 'providers'>,
-  ): void {
+  ): void | Promise<void> {
     this.#access.assertAllowed({ ...route, preset: this.#preset }, config);
     const answers = this.#use === 'answer';
     if (answers) this.#assertInBudget();
@@ -108,13 +110,22 @@ export class ClientSession implements Watcher {
     const output = Math.min(maxTokens, room, Math.ceil(tokensPerMinute * mostReserved));
     const need = answers ? { input, output, answers } : { input: 0, output: 0, answers };
     const taken = this.#limiter.take(this.name, this.#limits, need);
+    return taken instanceof Promise ? taken.then((later) => this.#begin(later, need)) : this.#begin(taken, need);
+  }
+
+  #begin(taken: LimitGrant | LimitRefusal, need: LimitNeed): void {
     if (taken.type === 'refusal') throwRefusal(this.name, taken, need);
-    else {
-      this.#need = need;
-      this.#ledger.add(this.name, { requests: 1 });
-      this.#ledger.addPending(this.name, need.input);
-      this.#grant = taken;
-    }
+    else if (this.#isFinished) {
+      // The client has left while other processes were asked.
+      taken.settle(0);
+    } else this.#keep(taken, need);
+  }
+
+  #keep(taken: LimitGrant, need: LimitNeed): void {
+    this.#need = need;
+    this.#ledger.add(this.name, { requests: 1 });
+    this.#ledger.addPending(this.name, need.input);
+    this.#grant = taken;
   }
 
   /** Answers in progress may exceed a budget by what they write; their prompts are counted ahead. */
@@ -163,6 +174,7 @@ export class ClientSession implements Watcher {
 
   /** Ends the request. Only the first call counts. */
   finished(status: number): void {
+    this.#isFinished = true;
     const grant = this.#grant;
     this.#grant = undefined;
     if (!grant) return;

@@ -1,18 +1,36 @@
 import type { ClientLimits } from '../config/schema.ts';
+import type { WindowLimit, WindowUse } from '../hub/window-lease.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
-/**
- * Decides whether a client's request fits its limits. It decides at once, from what this process has counted, so
- * an implementation that takes blocks of a shared limit ahead of need can replace it.
- */
+/** Decides whether a client's request fits its limits. */
 export interface Limiter {
-  /** Takes what a request needs from all limits of its client, or nothing if one of them doesn't allow it. */
-  readonly take: (client: string, limits: ClientLimits, need: LimitNeed) => LimitGrant | LimitRefusal;
+  /**
+   * Takes what a request needs from all limits of its client, or nothing if one of them doesn't allow it. It waits only for other
+   * processes that use the same limits, and only where this one has nothing of them at hand.
+   */
+  readonly take: (
+    client: string,
+    limits: ClientLimits,
+    need: LimitNeed,
+  ) => LimitGrant | LimitRefusal | Promise<LimitGrant | LimitRefusal>;
   /** The limits of a client per minute, and what is left of them. */
   readonly rates: (client: string, limits: ClientLimits) => readonly RateLimit[];
-  /** Answers of a client in progress. */
-  readonly streams: (client: string) => number;
+  /** How many answers at a time a client has left of so many. */
+  readonly streamsLeft: (client: string, most: number) => number;
+}
+
+/** Limits that several processes use together. */
+interface SharedLimits {
+  readonly isShared: boolean;
+  /** Takes one of so many per window. */
+  readonly admit: (id: string, limit: WindowLimit) => boolean | Promise<boolean>;
+  /** What all processes have used, as far as is known here. */
+  readonly usage: (id: string, limit: WindowLimit) => WindowUse | undefined;
+  /** Takes one of so many at a time, until its release. */
+  readonly acquire: (id: string, max: number) => boolean | Promise<boolean>;
+  readonly release: (id: string) => void;
+  readonly unused: (id: string) => number | undefined;
 }
 
 /** What a request needs. */
@@ -38,11 +56,11 @@ export interface LimitRefusal {
   readonly limit: keyof ClientLimits;
   /** Milliseconds after which it may fit; `undefined`: it never fits. */
   readonly waitMs: number | undefined;
-  /** What the limit allows in this process. */
+  /** What the limit allows. */
   readonly most: number;
 }
 
-/** The part of each limit that this process grants: `index` of `of` processes. */
+/** The part of the limit of tokens that this process grants: `index` of `of` processes. */
 export interface LimitShare {
   readonly index: number;
   readonly of: number;
@@ -53,16 +71,26 @@ interface LimiterOptions {
   /** A clock that never goes back, in milliseconds since 1970. */
   readonly nowMs: () => number;
   readonly share: () => LimitShare;
+  /** Absent without other processes. */
+  readonly shared?: SharedLimits | undefined;
 }
 
-/** How long to wait for the end of another answer, in milliseconds; when it ends is unknown. */
-const streamWaitMs = 1_000;
+/** How long to wait for the end of another answer or a word of other processes, in milliseconds; when that comes is unknown. */
+const unknownWaitMs = 1_000;
 
 /** Clients remembered. A configuration has at most half as many, but it may change without end. */
 const maxClients = 2_000;
 
-/** Creates a limiter that grants this process's share of each limit. */
-export const createLimiter = ({ nowMs, share }: LimiterOptions): Limiter => {
+const windowMs = 60_000;
+
+const requestsId = (client: string): string => `limit:requests:${client}`;
+const streamsId = (client: string): string => `limit:streams:${client}`;
+
+/**
+ * Creates a limiter. Requests per minute and answers at a time are exact over all processes; of the tokens per minute, each process
+ * grants its share.
+ */
+export const createLimiter = ({ nowMs, share, shared }: LimiterOptions): Limiter => {
   const known = new Map<string, ClientCounts>();
   const countsOf = (client: string): ClientCounts => {
     const found = known.get(client);
@@ -73,53 +101,105 @@ export const createLimiter = ({ nowMs, share }: LimiterOptions): Limiter => {
     known.set(client, counts);
     return counts;
   };
+  /** Takes what the processes use together; the rest is taken from `counts` already. */
+  const takeShared = (
+    together: SharedLimits,
+    client: string,
+    { requestsPerMinute, streams }: ClientLimits,
+    need: LimitNeed,
+    grant: LimitGrant,
+  ): ReturnType<Limiter['take']> => {
+    const limit = requestsPerMinute === undefined ? undefined : { max: requestsPerMinute, windowMs };
+    const holds = need.answers && streams !== undefined;
+    const afterRequest = (isAdmitted: boolean): LimitGrant | LimitRefusal => {
+      if (isAdmitted || limit === undefined)
+        return holds ? releasing(grant, () => together.release(streamsId(client))) : grant;
+      if (holds) together.release(streamsId(client));
+      grant.settle(0);
+      const waitMs = together.usage(requestsId(client), limit)?.waitMs(limit.max - 1) || unknownWaitMs;
+      return { type: 'refusal', limit: 'requestsPerMinute', waitMs, most: limit.max };
+    };
+    const afterStream = (isHeld: boolean): ReturnType<Limiter['take']> => {
+      if (!isHeld) {
+        grant.settle(0);
+        return { type: 'refusal', limit: 'streams', waitMs: unknownWaitMs, most: streams ?? 0 };
+      }
+      const admitted = limit === undefined || together.admit(requestsId(client), limit);
+      return typeof admitted === 'boolean' ? afterRequest(admitted) : admitted.then(afterRequest);
+    };
+    const held = !holds || together.acquire(streamsId(client), streams);
+    return typeof held === 'boolean' ? afterStream(held) : held.then(afterStream);
+  };
   return {
     take(client, limits, need) {
       const counts = countsOf(client);
       const now = nowMs();
-      const refusal = counts.refusal(sharedLimits(limits, share()), need, now);
+      const together = shared?.isShared ? shared : undefined;
+      const refusal = counts.refusal(together ? tokensAlone(limits, share()) : limits, need, now);
       if (refusal) return refusal;
-      const { requests, tokens } = counts;
-      requests.add(1, now);
-      const reserved = need.input + need.output;
-      const second = tokens.add(reserved, now);
-      if (need.answers) counts.streams += 1;
-      return {
-        type: 'grant',
-        settle(used) {
-          if (need.answers) counts.streams -= 1;
-          tokens.correct(second, used - reserved, nowMs());
-        },
-      };
+      const grant = counts.take(need, now, nowMs);
+      return together ? takeShared(together, client, limits, need, grant) : grant;
     },
     rates(client, limits) {
       const { requestsPerMinute, tokensPerMinute } = limits;
-      const shared = sharedLimits(limits, share());
+      const together = shared?.isShared ? shared : undefined;
       const { requests, tokens } = countsOf(client);
       const now = nowMs();
-      const rate = (of: RateLimit['of'], limit: number, most: number, window: SlidingWindow): RateLimit => {
-        const resetMs = window.waitMs(0, now);
-        const remaining = Math.max(0, most - window.sumAt(now));
-        return { of, limit, remaining, resetMs, resetAtMs: now + resetMs };
+      const rate = (of: RateLimit['of'], limit: number, most: number, { used, waitMs }: WindowUse): RateLimit => {
+        const resetMs = waitMs(0);
+        return { of, limit, remaining: Math.max(0, most - used), resetMs, resetAtMs: now + resetMs };
       };
+      const own = (window: SlidingWindow): WindowUse => ({
+        used: window.sumAt(now),
+        waitMs: (most) => window.waitMs(most, now),
+      });
+      const ofRequests = (max: number): WindowUse =>
+        together ? (together.usage(requestsId(client), { max, windowMs }) ?? nothingUsed) : own(requests);
+      const { tokensPerMinute: tokensHere = 0 } = together ? tokensAlone(limits, share()) : limits;
       return [
         ...(requestsPerMinute === undefined
           ? []
-          : [rate('requests', requestsPerMinute, shared.requestsPerMinute ?? 0, requests)]),
-        ...(tokensPerMinute === undefined
-          ? []
-          : [rate('tokens', tokensPerMinute, shared.tokensPerMinute ?? 0, tokens)]),
+          : [rate('requests', requestsPerMinute, requestsPerMinute, ofRequests(requestsPerMinute))]),
+        ...(tokensPerMinute === undefined ? [] : [rate('tokens', tokensPerMinute, tokensHere, own(tokens))]),
       ];
     },
-    streams: (client) => known.get(client)?.streams ?? 0,
+    streamsLeft(client, most) {
+      const left = shared?.isShared ? shared.unused(streamsId(client)) : undefined;
+      return left ?? Math.max(0, most - (known.get(client)?.streams ?? 0));
+    },
   };
 };
+
+const nothingUsed: WindowUse = { used: 0, waitMs: () => 0 };
+
+/** A grant that also gives a place back. */
+const releasing = (grant: LimitGrant, release: () => void): LimitGrant => ({
+  type: 'grant',
+  settle(used) {
+    release();
+    grant.settle(used);
+  },
+});
 
 /** What is counted of one client. */
 class ClientCounts {
   readonly requests = new SlidingWindow();
   readonly tokens = new SlidingWindow();
   streams = 0;
+
+  take({ input, output, answers }: LimitNeed, now: number, nowMs: () => number): LimitGrant {
+    this.requests.add(1, now);
+    const reserved = input + output;
+    const second = this.tokens.add(reserved, now);
+    if (answers) this.streams += 1;
+    return {
+      type: 'grant',
+      settle: (used) => {
+        if (answers) this.streams -= 1;
+        this.tokens.correct(second, used - reserved, nowMs());
+      },
+    };
+  }
 
   /** The limit that a request has to wait for longest; `undefined`: it fits all of them. */
   refusal(
@@ -134,13 +214,13 @@ class ClientCounts {
         worst = { type: 'refusal', limit, waitMs, most };
       }
     };
-    if (streams !== undefined && answers) wait('streams', streams, this.streams < streams ? 0 : streamWaitMs);
+    if (streams !== undefined && answers) wait('streams', streams, this.streams < streams ? 0 : unknownWaitMs);
     if (requestsPerMinute !== undefined) {
       const fits = requestsPerMinute > 0;
       wait(
         'requestsPerMinute',
         requestsPerMinute,
-        fits ? this.requests.waitMs(requestsPerMinute - 1, nowMs) : streamWaitMs,
+        fits ? this.requests.waitMs(requestsPerMinute - 1, nowMs) : unknownWaitMs,
       );
     }
     if (tokensPerMinute !== undefined) {
@@ -152,14 +232,8 @@ class ClientCounts {
   }
 }
 
-/** The limits of this process: equal parts, of which the first ones get what is left over. */
-const sharedLimits = (limits: ClientLimits, { index, of }: LimitShare): ClientLimits => {
-  if (of === 1) return limits;
-  const part = (limit: number): number => Math.floor(limit / of) + (index < limit % of ? 1 : 0);
-  const { requestsPerMinute, tokensPerMinute, streams } = limits;
-  return {
-    ...(requestsPerMinute !== undefined && { requestsPerMinute: part(requestsPerMinute) }),
-    ...(tokensPerMinute !== undefined && { tokensPerMinute: part(tokensPerMinute) }),
-    ...(streams !== undefined && { streams: part(streams) }),
-  };
-};
+/** The part of the limits that this process counts by itself: of the tokens, equal parts, of which the first get what is left over. */
+const tokensAlone = ({ tokensPerMinute }: ClientLimits, { index, of }: LimitShare): ClientLimits =>
+  tokensPerMinute === undefined
+    ? {}
+    : { tokensPerMinute: Math.floor(tokensPerMinute / of) + (index < tokensPerMinute % of ? 1 : 0) };

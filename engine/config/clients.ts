@@ -60,12 +60,12 @@ export const readClients = (
     refuseEmpty(routes, `${at}.routes`, findings);
     for (const [number, route] of (routes ?? []).entries())
       checkRoute(route, memberPath(`${at}.routes`, number), findings);
-    for (const [limit, most] of Object.entries(limits)) {
-      if (most < workers)
-        findings.warn(
-          `${at}.limits.${limit}`,
-          `is less than WORKERS: ${workers - most} of ${workers} processes grant none of it`,
-        );
+    const { tokensPerMinute: tokens = workers } = limits;
+    if (tokens < workers) {
+      findings.warn(
+        `${at}.limits.tokensPerMinute`,
+        `is less than WORKERS: ${workers - tokens} of ${workers} processes grant none of it`,
+      );
     }
     return {
       name,

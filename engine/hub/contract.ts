@@ -78,7 +78,8 @@ export const Pull = Type.Object({
   applied: Count,
   totals: list(Type.Tuple([Id, Type.Integer()])),
   windows: list(WindowGrant),
-  holds: list(Type.Object({ id: Id, held: Count })),
+  /** How many the member holds, and how many no member does. */
+  holds: list(Type.Object({ id: Id, held: Count, unused: Count })),
   /** All members, this one included. */
   members: list(Type.Object({ member: Type.String(), about: Type.String() })),
 });

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import {
   type BlobValues,
   type Fact,
-  type HoldAsk,
   type HubStore,
   maxBlob,
   maxFact,
@@ -14,14 +13,17 @@ import {
   type WindowAsk,
 } from './contract.ts';
 import { FactBook, type KnownFact } from './facts.ts';
-import { WindowLease, type WindowLimit } from './window-lease.ts';
+import { HoldLease } from './hold-lease.ts';
+import { WindowLease, type WindowLimit, type WindowUse } from './window-lease.ts';
 
 /** How often members exchange, in milliseconds. */
 const tickMs = 200;
-/** How long a request waits for the store near a limit, in milliseconds. */
-const defaultWaitMs = 25;
+/** How often one that waits to hold something asks, in milliseconds. */
+const askAgainMs = 25;
 /** A store that takes longer for an exchange, in milliseconds, counts as silent. Longer than the store's `staleMs`. */
 export const exchangeMs = 500;
+/** How long a request waits for a decision near a limit, in milliseconds: usually for one answer, else until the store is silent. */
+const defaultWaitMs = exchangeMs + 50;
 
 const maxFacts = 10_000;
 const maxCounters = 10_000;
@@ -45,17 +47,16 @@ interface HubOptions {
   readonly onSilence?: (isSilent: boolean) => void;
 }
 
-/** A count of a limit at a time that this member holds. */
-interface Hold {
-  readonly max: number;
-  want: number;
-  held: number;
-}
-
 interface Waiting {
   readonly lease: WindowLease;
   readonly id: string;
   readonly settle: (admitted: boolean) => void;
+}
+
+/** One that waits to hold something, until the answer to the next ask. */
+interface WaitingHold {
+  readonly lease: HoldLease;
+  readonly settle: (held: boolean) => void;
 }
 
 /**
@@ -76,7 +77,8 @@ export class Hub {
   readonly #totals = new LRUCache<string, number>({ max: maxCounters });
   readonly #windows = new LRUCache<string, WindowLease>({ max: maxLimits });
   #waiting: Waiting[] = [];
-  readonly #holds = new Map<string, Hold>();
+  readonly #holds = new Map<string, HoldLease>();
+  #waitingHolds: WaitingHold[] = [];
   #members: Pull['members'] = [];
   #exchange: Promise<void> | undefined;
   #again: Promise<void> | undefined;
@@ -143,15 +145,16 @@ export class Hub {
   }
 
   /**
-   * Admits one if all members together stay within the limit. Known at once unless a lease has to be asked for, which takes
-   * 25 ms at most. If the store is silent, this member's share of the limit decides.
+   * Admits one if all members together stay within the limit. Known at once unless a lease has to be asked for. If the store is
+   * silent, this member's share of the limit decides, as soon as the store must have noticed that.
    */
   admit(id: string, limit: WindowLimit): boolean | Promise<boolean> {
     const lease = this.#leaseOf(id, limit);
     const nowMs = this.#options.nowMs();
     if (lease.take(nowMs)) return true;
-    if (this.#isSilent) return this.#admitAlone(lease, nowMs);
     if (lease.isUsedUp(nowMs) || this.#waiting.length >= maxWaiting) return false;
+    const aloneInMs = this.#isSilent ? this.#aloneInMs(nowMs) : this.#waitMs;
+    if (aloneInMs <= 0) return this.#takeShare(lease, nowMs);
     return new Promise((resolve) => {
       const waiting: Waiting = {
         lease,
@@ -161,13 +164,55 @@ export class Hub {
           resolve(admitted);
         },
       };
-      const timer = setTimeout(() => {
+      const end = (): void => {
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
-        resolve(this.#isSilent && this.#admitAlone(lease, this.#options.nowMs()));
-      }, this.#waitMs);
+        const endMs = this.#options.nowMs();
+        resolve(this.#isSilent && this.#aloneInMs(endMs) <= 0 && this.#takeShare(lease, endMs));
+      };
+      const timer = setTimeout(end, Math.min(this.#waitMs, Math.ceil(aloneInMs)));
       this.#waiting.push(waiting);
       void this.#flush(false);
     });
+  }
+
+  /** What all members have used of a limit, as far as this one knows; `undefined` if the store hasn't said. */
+  usage(id: string, limit: WindowLimit): WindowUse | undefined {
+    return this.#windows.get(nameOf(id, limit))?.use(this.#options.nowMs());
+  }
+
+  /**
+   * Takes one of a limit of so many at a time, to be given back by `release`. Known at once while this member holds more than it
+   * uses. If the store is silent, this member's share of the limit decides.
+   */
+  acquire(id: string, max: number): boolean | Promise<boolean> {
+    const lease = this.#holds.get(id) ?? new HoldLease();
+    this.#holds.set(id, lease);
+    lease.max = max;
+    if (lease.take()) return true;
+    if (this.#waitingHolds.length >= maxWaiting) return false;
+    lease.waiting += 1;
+    return new Promise((resolve) => {
+      const settle = (held: boolean): void => {
+        lease.waiting -= 1;
+        resolve(held);
+      };
+      this.#waitingHolds.push({ lease, settle });
+      void this.#flush(false);
+    });
+  }
+
+  /** Gives one back that was acquired. */
+  release(id: string): void {
+    const lease = this.#holds.get(id);
+    if (!lease) return;
+    lease.release();
+    // Another member may be waiting for it.
+    if (lease.isScarce) void this.#flush(false);
+  }
+
+  /** How many of a limit at a time no member uses, as far as this one knows. */
+  unused(id: string): number | undefined {
+    return this.#holds.get(id)?.unused;
   }
 
   /**
@@ -175,25 +220,15 @@ export class Hub {
    * `forMs`, or the store is silent.
    */
   async hold(id: string, max: number, forMs: number): Promise<(() => void) | undefined> {
-    const hold = this.#holds.get(id) ?? { max, want: 0, held: 0 };
-    this.#holds.set(id, hold);
-    hold.want += 1;
-    const mine = hold.want;
     const untilMs = this.#options.nowMs() + forMs;
-    const release = (): void => {
-      hold.want -= 1;
-      hold.held = Math.min(hold.held, hold.want);
-      void this.#flush(false);
-    };
     for (;;) {
-      await this.#flush(false);
-      if (hold.held >= Math.min(mine, hold.want)) return release;
+      const isHeld = await this.acquire(id, max);
+      if (isHeld && !this.#isSilent) return () => this.release(id);
+      if (isHeld) this.release(id);
       const leftMs = untilMs - this.#options.nowMs();
-      if (leftMs <= 0) break;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, this.#waitMs)));
+      if (leftMs <= 0) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, askAgainMs)));
     }
-    release();
-    return undefined;
   }
 
   /** Keeps a sealed value for all members; sent at once. Too long a one is left out. */
@@ -212,7 +247,8 @@ export class Hub {
     return this.#members;
   }
 
-  get #isShared(): boolean {
+  /** Whether there is another member to share with. */
+  get isShared(): boolean {
     return this.#options.isShared?.() ?? true;
   }
 
@@ -221,18 +257,20 @@ export class Hub {
   }
 
   get #hasWork(): boolean {
-    return this.#isShared || this.#holds.size > 0 || this.#waiting.length > 0;
+    return this.isShared || this.#holds.size > 0 || this.#waiting.length > 0;
   }
 
-  /** Admits one by this member's share, but only when the store has noticed that this member is missing. */
-  #admitAlone(lease: WindowLease, nowMs: number): boolean {
-    if (this.#heardMs !== undefined && nowMs < this.#heardMs + exchangeMs) return false;
+  /** When this member may go on by its share: the store has noticed then that it is missing, and keeps that from the others. */
+  #aloneInMs(nowMs: number): number {
+    return this.#heardMs === undefined ? 0 : this.#heardMs + exchangeMs - nowMs;
+  }
+
+  #takeShare(lease: WindowLease, nowMs: number): boolean {
     return lease.takeShare(nowMs, this.#members.length);
   }
 
   #leaseOf(id: string, limit: WindowLimit): WindowLease {
-    // Another limit by the same name is another lease.
-    const name = `${limit.max} ${limit.windowMs} ${id}`;
+    const name = nameOf(id, limit);
     const lease = this.#windows.get(name) ?? new WindowLease(id, limit);
     this.#windows.set(name, lease);
     return lease;
@@ -256,6 +294,7 @@ export class Hub {
   async #exchangeOnce(isTick: boolean): Promise<void> {
     const { store, nowMs } = this.#options;
     const asked = new Map<string, WindowLease>();
+    const asking = this.#waitingHolds.splice(0);
     const begunMs = nowMs();
     const push = this.#compose(isTick, asked);
     const said = [...this.#unsaid.values()].slice(0, push.facts.length);
@@ -263,7 +302,9 @@ export class Hub {
     this.#setSilent(pull === undefined);
     if (!pull) {
       for (const lease of asked.values()) lease.failed();
-      for (const hold of this.#holds.values()) hold.held = 0;
+      for (const hold of this.#holds.values()) hold.lost();
+      for (const { lease, settle } of asking) settle(lease.takeShare(this.#members.length));
+      this.#settleAlone();
       return;
     }
     this.#heardMs = begunMs;
@@ -276,7 +317,8 @@ export class Hub {
     for (const [id, total] of pull.totals) this.#totals.set(id, total);
     for (const grant of pull.windows) asked.get(grant.id)?.grant(grant, pull.members.length, nowMs());
     this.#settleWaiting();
-    for (const { id, held } of pull.holds) this.#held(id, held);
+    for (const { id, held, unused } of pull.holds) this.#held(id, held, unused);
+    for (const { lease, settle } of asking) settle(lease.take());
     this.#hear(pull.facts, nowMs());
   }
 
@@ -297,7 +339,9 @@ export class Hub {
       ...(this.#batch && { batch: { number: this.#batch.number, sums: sums.map(([id, by]) => [id, by]) } }),
       totals: [...this.#totals.keys()].slice(0, maxPerMessage),
       windows: this.#asks(now, isTick, asked),
-      holds: [...this.#holds].slice(0, maxPerMessage).map(([id, { max, want }]): HoldAsk => ({ id, max, want })),
+      holds: [...this.#holds]
+        .slice(0, maxPerMessage)
+        .map(([id, lease]) => ({ id, max: lease.max, want: lease.ask(this.#members.length) })),
     };
   }
 
@@ -336,11 +380,20 @@ export class Hub {
     if (still.length > 0) setImmediate(() => void this.#flush(false));
   }
 
-  #held(id: string, held: number): void {
-    const hold = this.#holds.get(id);
-    if (!hold) return;
-    hold.held = Math.min(held, hold.want);
-    if (hold.want === 0) this.#holds.delete(id);
+  /** Those that wait go on by this member's share, as soon as they may. */
+  #settleAlone(): void {
+    if (!this.#isSilent || this.#waiting.length === 0) return;
+    const nowMs = this.#options.nowMs();
+    const inMs = this.#aloneInMs(nowMs);
+    if (inMs > 0) setTimeout(() => this.#settleAlone(), Math.ceil(inMs));
+    else for (const { lease, settle } of this.#waiting.splice(0)) settle(this.#takeShare(lease, nowMs));
+  }
+
+  #held(id: string, held: number, unused: number): void {
+    const lease = this.#holds.get(id);
+    if (!lease) return;
+    lease.grant(held, unused);
+    if (lease.isIdle) this.#holds.delete(id);
   }
 
   #hear(facts: readonly Fact[], nowMs: number): void {
@@ -363,6 +416,9 @@ export class Hub {
     this.#options.onSilence?.(isSilent);
   }
 }
+
+/** Another limit by the same name is another lease. */
+const nameOf = (id: string, { max, windowMs }: WindowLimit): string => `${max} ${windowMs} ${id}`;
 
 /** The promise's value; `undefined` if it fails or takes longer. */
 export const inTime = <T>(promise: Promise<T>, ms: number): Promise<T | undefined> =>

@@ -92,7 +92,7 @@ export class MemoryStore implements HubStore {
       applied: member.applied,
       totals: push.totals.map((id): [string, number] => [id, this.#sums.get(id) ?? 0]),
       windows: push.windows.map((ask) => this.#grant(ask, nowMs)),
-      holds: push.holds.map((ask) => ({ id: ask.id, held: this.#hold(ask, push.member) })),
+      holds: push.holds.map((ask) => this.#hold(ask, push.member)),
       members: [...this.#members].map(([name, { about }]) => ({ member: name, about })).slice(0, maxPerMessage),
     });
   }
@@ -170,15 +170,16 @@ export class MemoryStore implements HubStore {
     return Math.max(0, present);
   }
 
-  #hold({ id, max, want }: HoldAsk, member: string): number {
+  #hold({ id, max, want }: HoldAsk, member: string): Pull['holds'][number] {
     const known = this.#holds.get(id) ?? new Map<string, number>();
     known.delete(member);
     const others = [...known.values()].reduce((sum, count) => sum + count, 0);
     const held = Math.min(want, Math.max(0, max - others));
+    const answer = { id, held, unused: Math.max(0, max - others - held) };
     if (held > 0) known.set(member, held);
     if (known.size === 0) this.#holds.delete(id);
     else if (this.#holds.has(id) || this.#holds.size < maxLimits) this.#holds.set(id, known);
-    else return 0;
-    return held;
+    else return { ...answer, held: 0 };
+    return answer;
   }
 }

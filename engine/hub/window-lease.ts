@@ -1,5 +1,5 @@
 import type { WindowAsk, WindowGrant } from './contract.ts';
-import { slotMs, stillCounted, Window } from './window.ts';
+import { countedUntilMs, slotMs, stillCounted, Window } from './window.ts';
 
 /** A limit of so many in any window of so many milliseconds. */
 export interface WindowLimit {
@@ -19,6 +19,13 @@ interface LastWord {
   readonly atMs: number;
   readonly used: WindowGrant['used'];
   readonly members: number;
+}
+
+/** What all members have used of a limit, as far as is known. */
+export interface WindowUse {
+  readonly used: number;
+  /** Milliseconds until so many are used at most, if no more come. */
+  readonly waitMs: (most: number) => number;
 }
 
 /** An ask whose answer hasn't come yet. */
@@ -91,6 +98,20 @@ export class WindowLease {
     this.#unleased.add(nowMs, 1);
     this.#unreported += 1;
     return true;
+  }
+
+  /** What all members have used: what the store has counted, without what this one has at hand. */
+  use(nowMs: number): WindowUse | undefined {
+    const last = this.#last;
+    if (!last) return undefined;
+    this.#expire(nowMs);
+    const { windowMs } = this.#limit;
+    const atHand = this.#blocks.reduce((sum, block) => sum + block.left, 0);
+    const laterMs = nowMs - last.atMs;
+    return {
+      used: Math.max(0, stillCounted(last.used, laterMs, windowMs) + this.#unleased.used(nowMs) - atHand),
+      waitMs: (most) => Math.max(0, countedUntilMs(last.used, most + atHand, windowMs) - laterMs),
+    };
   }
 
   /** What to ask of the store now, with `waiting` requests that need a grant; `undefined`: nothing. */

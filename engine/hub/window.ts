@@ -72,3 +72,18 @@ export const stillCounted = (
   const passed = Math.floor(laterMs / slotMs(windowMs));
   return ages.reduce((sum, [age, count]) => (age + passed < counted ? sum + count : sum), 0);
 };
+
+/** How long slots of these ages come to more than `most`, in milliseconds. */
+export const countedUntilMs = (
+  ages: readonly (readonly [age: number, count: number])[],
+  most: number,
+  windowMs: number,
+): number => {
+  let left = ages.reduce((sum, [, count]) => sum + count, 0);
+  for (const [age, count] of ages.toSorted(([one], [other]) => other - one)) {
+    if (left <= most) break;
+    left -= count;
+    if (left <= most) return (counted - age) * slotMs(windowMs);
+  }
+  return 0;
+};

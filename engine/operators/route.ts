@@ -11,7 +11,7 @@ import { agentHint, factsOf } from '../routing/rules/facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import { estimateTokens } from '../routing/tokens/estimate.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
-import type { SequenceStep } from './rx/sequence.ts';
+import { type SequenceStep, sequence } from './rx/sequence.ts';
 
 /**
  * Chooses the destination and the plan for it. Waits only if the choice depends on an exact token count. Throws `no-route` if no
@@ -22,16 +22,17 @@ export const route =
   (decoded) => {
     const { config, tokens, rules } = gateway;
     const { request, body, outline, observer } = decoded;
-    const resolved = (size: PromptSize | undefined, own?: RuleResult): Routed => {
+    const resolved = (size: PromptSize | undefined, own?: RuleResult): Routed | Observable<Routed> => {
       const hints = { own, requestClass: requestClassOf(decoded, config) };
       const routed = newAttempt(decoded, resolveRoute(request, config, size, hints), gateway);
       observer.routed(routed);
       const { namedClient, resolution, context } = routed;
-      namedClient?.admit(resolution, { input: context.inputEstimate, maxTokens: request.maxTokens }, config);
-      return routed;
+      const need = { input: context.inputEstimate, maxTokens: request.maxTokens };
+      const admitted = namedClient?.admit(resolution, need, config);
+      return admitted ? from(admitted).pipe(map(() => routed)) : routed;
     };
-    const counted = (then: (size: PromptSize) => Routed): Observable<Routed> =>
-      from(tokens.count(request, outline)).pipe(map(then));
+    const counted = (then: (size: PromptSize) => Routed | Observable<Routed>): Observable<Routed> =>
+      from(tokens.count(request, outline)).pipe(sequence(then));
     const resolvedBySize = (own?: RuleResult): Routed | Observable<Routed> => {
       if (own?.route || !sizeMatters(request, config)) return resolved(undefined, own);
       const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);

@@ -100,7 +100,11 @@ export const openServices = (
         losses,
         health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub),
         usage,
-        limiter: createLimiter({ nowMs: healthNowMs, share: () => shareOf(config.workers, supervision) }),
+        limiter: createLimiter({
+          nowMs: healthNowMs,
+          share: () => shareOf(config.workers, supervision),
+          shared: hub,
+        }),
         keepAliveMs,
       },
       async demoBaseUrl() {

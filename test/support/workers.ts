@@ -25,13 +25,14 @@ export const connectToWorkers = async (
   t: ExecutionContext,
   baseUrl: string,
   count: number,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<readonly [WorkerConnection, WorkerConnection]> => {
   const found = new Map<number, WorkerConnection>();
   while (found.size < count) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.teardown(() => agent.destroy());
     const fetch = fetchOver(agent, baseUrl);
-    const { answeredBy } = JSON.parse((await fetch('/api/service')).text);
+    const { answeredBy } = JSON.parse((await fetch('/api/service', { headers })).text);
     if (found.has(answeredBy)) agent.destroy();
     else found.set(answeredBy, { pid: answeredBy, fetch });
   }

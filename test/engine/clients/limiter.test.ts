@@ -1,25 +1,47 @@
 import test from 'ava';
-import { createLimiter, type Limiter, type LimitGrant, type LimitNeed } from '../../../engine/clients/limiter.ts';
+import {
+  createLimiter,
+  type Limiter,
+  type LimitGrant,
+  type LimitNeed,
+  type LimitRefusal,
+} from '../../../engine/clients/limiter.ts';
 import type { ClientLimits } from '../../../engine/config/schema.ts';
+import { Hub } from '../../../engine/hub/hub.ts';
+import { MemoryStore } from '../../../engine/hub/memory-store.ts';
 
 const startMs = Date.UTC(2026, 0, 1);
 
-const rig = (share = { index: 0, of: 1 }) => {
+const rig = () => {
   const clock = { nowMs: startMs };
-  return { clock, limiter: createLimiter({ nowMs: () => clock.nowMs, share: () => share }) };
+  return { clock, limiter: createLimiter({ nowMs: () => clock.nowMs, share: () => ({ index: 0, of: 1 }) }) };
 };
 
 const small: LimitNeed = { input: 0, output: 0, answers: true };
 
+/** Without other processes, the answer is there at once. */
+const take = (limiter: Limiter, ...asked: Parameters<Limiter['take']>): LimitGrant | LimitRefusal => {
+  const taken = limiter.take(...asked);
+  if (taken instanceof Promise) throw new Error('asked elsewhere');
+  return taken;
+};
+
+/** A process's limiter, with a store of its own: tokens are counted without it. */
+const togetherRig = (share: { readonly index: number; readonly of: number }): Limiter => {
+  const nowMs = () => startMs;
+  const hub = new Hub({ store: new MemoryStore({ nowMs, epoch: 'e' }), member: '1', nowMs });
+  return createLimiter({ nowMs, share: () => share, shared: hub });
+};
+
 const granted = (limiter: Limiter, limits: ClientLimits, need = small, client = 'a'): LimitGrant => {
-  const taken = limiter.take(client, limits, need);
+  const taken = take(limiter, client, limits, need);
   if (taken.type === 'grant') return taken;
   throw new Error(`refused: ${taken.limit}`);
 };
 
 const countGranted = (limiter: Limiter, limits: ClientLimits, asked: number, need = small): number => {
   let count = 0;
-  for (let n = 0; n < asked; n += 1) if (limiter.take('a', limits, need).type === 'grant') count += 1;
+  for (let n = 0; n < asked; n += 1) if (take(limiter, 'a', limits, need).type === 'grant') count += 1;
   return count;
 };
 
@@ -27,15 +49,15 @@ test('requests per minute: the limit is reached, the wait is told, and each clie
   const { clock, limiter } = rig();
   const limits = { requestsPerMinute: 3 };
   t.is(countGranted(limiter, limits, 5), 3);
-  t.deepEqual(limiter.take('a', limits, small), {
+  t.deepEqual(take(limiter, 'a', limits, small), {
     type: 'refusal',
     limit: 'requestsPerMinute',
     waitMs: 62_000,
     most: 3,
   });
-  t.is(limiter.take('b', limits, small).type, 'grant');
+  t.is(take(limiter, 'b', limits, small).type, 'grant');
   clock.nowMs += 61_999;
-  t.is(limiter.take('a', limits, small).type, 'refusal');
+  t.is(take(limiter, 'a', limits, small).type, 'refusal');
   clock.nowMs += 1;
   t.is(countGranted(limiter, limits, 5), 3);
 });
@@ -46,7 +68,7 @@ test('tokens are reserved, and what was used takes their place', (t) => {
   const need = { input: 300, output: 200, answers: true };
   const first = granted(limiter, limits, need);
   granted(limiter, limits, need);
-  t.like(limiter.take('a', limits, need), { limit: 'tokensPerMinute', waitMs: 62_000 });
+  t.like(take(limiter, 'a', limits, need), { limit: 'tokensPerMinute', waitMs: 62_000 });
   first.settle(310);
   t.like(limiter.rates('a', limits)[0], { of: 'tokens', limit: 1000, remaining: 190 });
   granted(limiter, limits, { input: 190, output: 0, answers: true });
@@ -58,12 +80,12 @@ test('an answer that used more than was reserved is counted as it was', (t) => {
   const limits = { tokensPerMinute: 1000 };
   granted(limiter, limits, { input: 100, output: 100, answers: true }).settle(5_000);
   t.is(limiter.rates('a', limits)[0]?.remaining, 0);
-  t.is(limiter.take('a', limits, { input: 1, output: 0, answers: true }).type, 'refusal');
+  t.is(take(limiter, 'a', limits, { input: 1, output: 0, answers: true }).type, 'refusal');
 });
 
 test('a prompt above the whole limit never fits, and is refused without a time', (t) => {
   const { limiter } = rig();
-  t.deepEqual(limiter.take('a', { tokensPerMinute: 10 }, { input: 11, output: 0, answers: true }), {
+  t.deepEqual(take(limiter, 'a', { tokensPerMinute: 10 }, { input: 11, output: 0, answers: true }), {
     type: 'refusal',
     limit: 'tokensPerMinute',
     waitMs: undefined,
@@ -76,9 +98,9 @@ test('answers at a time: the end of one makes room; counting needs none', (t) =>
   const limits = { streams: 2 };
   const first = granted(limiter, limits);
   granted(limiter, limits);
-  t.deepEqual(limiter.take('a', limits, small), { type: 'refusal', limit: 'streams', waitMs: 1000, most: 2 });
-  t.is(limiter.take('a', limits, { ...small, answers: false }).type, 'grant');
-  t.is(limiter.streams('a'), 2);
+  t.deepEqual(take(limiter, 'a', limits, small), { type: 'refusal', limit: 'streams', waitMs: 1000, most: 2 });
+  t.is(take(limiter, 'a', limits, { ...small, answers: false }).type, 'grant');
+  t.is(limiter.streamsLeft('a', 2), 0);
   first.settle(0);
   granted(limiter, limits);
 });
@@ -88,14 +110,14 @@ test('a refusal takes nothing from the other limits, and names the one with the 
   const limits = { requestsPerMinute: 2, tokensPerMinute: 100, streams: 10 };
   granted(limiter, limits, { input: 100, output: 0, answers: true });
   clock.nowMs += 10_000;
-  t.like(limiter.take('a', limits, { input: 1, output: 0, answers: true }), {
+  t.like(take(limiter, 'a', limits, { input: 1, output: 0, answers: true }), {
     limit: 'tokensPerMinute',
     waitMs: 52_000,
   });
-  t.is(limiter.streams('a'), 1);
+  t.is(limiter.streamsLeft('a', 10), 9);
   t.is(limiter.rates('a', limits)[0]?.remaining, 1);
   granted(limiter, limits);
-  t.like(limiter.take('a', { ...limits, streams: 2 }, { input: 1, output: 0, answers: true }), {
+  t.like(take(limiter, 'a', { ...limits, streams: 2 }, { input: 1, output: 0, answers: true }), {
     limit: 'requestsPerMinute',
   });
 });
@@ -103,8 +125,8 @@ test('a refusal takes nothing from the other limits, and names the one with the 
 test('a changed limit applies at once to what was counted before', (t) => {
   const { limiter } = rig();
   t.is(countGranted(limiter, { requestsPerMinute: 10 }, 5), 5);
-  t.is(limiter.take('a', { requestsPerMinute: 5 }, small).type, 'refusal');
-  t.is(limiter.take('a', { requestsPerMinute: 6 }, small).type, 'grant');
+  t.is(take(limiter, 'a', { requestsPerMinute: 5 }, small).type, 'refusal');
+  t.is(take(limiter, 'a', { requestsPerMinute: 6 }, small).type, 'grant');
 });
 
 for (const [limit, of] of [
@@ -113,9 +135,9 @@ for (const [limit, of] of [
   [7, 4],
   [2, 4],
 ] as const) {
-  test(`${of} processes grant ${limit} together`, (t) => {
+  test(`${of} processes grant ${limit} tokens together, by equal shares`, (t) => {
     const counts = Array.from({ length: of }, (_, index) =>
-      countGranted(rig({ index, of }).limiter, { requestsPerMinute: limit, streams: limit * 10 }, 50),
+      countGranted(togetherRig({ index, of }), { tokensPerMinute: limit }, 50, { ...small, input: 1 }),
     );
     t.is(
       counts.reduce((sum, count) => sum + count),
@@ -127,7 +149,43 @@ for (const [limit, of] of [
 
 test('what is remembered has a bound', (t) => {
   const { limiter } = rig();
-  for (let n = 0; n < 5_000; n += 1) limiter.take(`client-${n}`, { streams: 1 }, small);
-  t.is(limiter.streams('client-0'), 0);
-  t.is(limiter.streams('client-4999'), 1);
+  for (let n = 0; n < 5_000; n += 1) take(limiter, `client-${n}`, { streams: 1 }, small);
+  t.is(limiter.streamsLeft('client-0', 1), 1);
+  t.is(limiter.streamsLeft('client-4999', 1), 0);
+});
+
+test('several processes use requests and streams exactly, however unevenly they are asked, and give places back', async (t) => {
+  const clock = { nowMs: startMs };
+  const nowMs = () => clock.nowMs;
+  const store = new MemoryStore({ nowMs, epoch: 'e' });
+  const hubs = [0, 1, 2].map((index) => new Hub({ store, member: String(index), nowMs, waitMs: 1 }));
+  const limiters = hubs.map((shared, index) => createLimiter({ nowMs, share: () => ({ index, of: 3 }), shared }));
+  const limits = { requestsPerMinute: 40, streams: 10 };
+  const grants: (LimitGrant & { readonly by: number })[] = [];
+  const refused = new Set<string>();
+  for (let n = 0; n < 60; n += 1) {
+    clock.nowMs += 50;
+    // Most come to the first one.
+    const by = n % 10 === 0 ? 2 : n % 5 === 0 ? 1 : 0;
+    if (n % 4 === 0) for (const hub of hubs) await hub.tick();
+    const taken = await limiters[by]?.take('a', limits, small);
+    if (taken?.type === 'grant') grants.push({ ...taken, by });
+    else if (taken) refused.add(taken.limit);
+  }
+  t.is(grants.length, 10);
+  t.deepEqual([...refused], ['streams']);
+  t.is(limiters[1]?.streamsLeft('a', 10), 0);
+  for (const { settle } of grants.splice(0)) settle(0);
+  for (let n = 0; n < 60; n += 1) {
+    clock.nowMs += 50;
+    const taken = await limiters[n % 2]?.take('a', limits, small);
+    if (taken?.type === 'grant') taken.settle(0);
+    if (taken?.type === 'grant') grants.push({ ...taken, by: n % 2 });
+    if (n % 4 === 0) for (const hub of hubs) await hub.tick();
+  }
+  t.true(grants.length <= 30 && grants.length >= 28, `${grants.length}`);
+  const last = await limiters[0]?.take('a', limits, small);
+  t.like(last, { type: 'refusal', limit: 'requestsPerMinute', most: 40 });
+  t.true(last?.type === 'refusal' && (last.waitMs ?? 0) > 50_000 && (last.waitMs ?? 0) <= 62_000);
+  t.like(limiters[1]?.rates('a', limits)[0], { of: 'requests', limit: 40 });
 });

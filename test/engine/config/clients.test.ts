@@ -92,14 +92,14 @@ for (const [title, clients, expected] of cases) {
   });
 }
 
-test('a limit that is less than WORKERS is warned of', (t) => {
+test('a limit of tokens that is less than WORKERS is warned of: each process grants its share', (t) => {
   const written = {
     APIKEY: 'admin',
     WORKERS: 4,
-    CLIENTS: [{ name: 'a', key, limits: { streams: 3, requestsPerMinute: 4 } }],
+    CLIENTS: [{ name: 'a', key, limits: { tokensPerMinute: 3, requestsPerMinute: 2, streams: 1 } }],
   };
   t.deepEqual(validateConfig(written, {}).warnings, [
-    { path: 'CLIENTS[0].limits.streams', message: 'is less than WORKERS: 1 of 4 processes grant none of it' },
+    { path: 'CLIENTS[0].limits.tokensPerMinute', message: 'is less than WORKERS: 1 of 4 processes grant none of it' },
   ]);
 });
 

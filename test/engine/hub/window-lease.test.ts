@@ -17,7 +17,7 @@ const rig = (members: number) => {
   });
   const hubs = Array.from(
     { length: members },
-    (_, member) => new Hub({ store: storeOf(member), member: String(member), nowMs }),
+    (_, member) => new Hub({ store: storeOf(member), member: String(member), nowMs, waitMs: 1 }),
   );
   return { clock, hubs, cut };
 };
