@@ -52,6 +52,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ],
   ],
   [
+    'engine/catalogue/',
+    ['engine/catalogue/', ...below('config/', 'model/'), '@pydantic/genai-prices', 'typebox', 'node:'],
+  ],
+  [
     'engine/upstream/',
     [
       'engine/upstream/',
@@ -68,7 +72,17 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/routing/',
     [
       'engine/routing/',
-      ...below('observer.ts', 'paths.ts', 'clients/', 'config/', 'log/', 'model/', 'reasoning/', 'upstream/'),
+      ...below(
+        'observer.ts',
+        'paths.ts',
+        'catalogue/',
+        'clients/',
+        'config/',
+        'log/',
+        'model/',
+        'reasoning/',
+        'upstream/',
+      ),
       'rxjs',
       'node:',
       'lru-cache',
@@ -105,7 +119,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/observe/',
       ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/', 'model/', 'reasoning/'),
-      ...below('routing/', 'upstream/'),
+      ...below('catalogue/', 'routing/', 'upstream/'),
       'rxjs',
       'typebox',
       'node:',
@@ -116,7 +130,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/endpoints/',
       ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'config/', 'http/', 'log/', 'model/'),
-      ...below('clients/', 'observe/', 'operators/', 'reasoning/', 'routing/', 'upstream/'),
+      ...below('catalogue/', 'clients/', 'observe/', 'operators/', 'reasoning/', 'routing/', 'upstream/'),
       'rxjs',
       'node:',
       'typebox',
@@ -129,6 +143,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'admin/',
       ...below(
         'backpressure.ts',
+        'catalogue/',
         'clients/',
         'config/',
         'endpoints/',
@@ -170,6 +185,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below(
         'observer.ts',
         'paths.ts',
+        'catalogue/',
         'clients/',
         'config/',
         'endpoints/',
@@ -194,6 +210,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below(
         'main.ts',
         'paths.ts',
+        'catalogue/',
         'clients/',
         'config/',
         'endpoints/',

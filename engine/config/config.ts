@@ -1,5 +1,6 @@
 import type { LogLevel } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
 import type { BreakerPolicy, ClientBudget, ClientLimits, KeyPolicy, Limits, RetryPolicy, Timeouts } from './schema.ts';
 
 /** The routing rules for bare model names, in the order in which they are tried. */
@@ -66,6 +67,8 @@ export interface Provider {
   readonly extras?: CallExtras;
   /** What calls to one of its models have in addition, beyond `extras`. */
   readonly modelExtras?: ReadonlyMap<string, CallExtras>;
+  /** What the configuration says of its models. */
+  readonly modelFacts?: ReadonlyMap<string, ModelFacts>;
   /** Unset environment variables that the provider refers to; if any, it can't be used. */
   readonly unset: readonly string[];
 }
