@@ -12,7 +12,7 @@ import { modelDoc, modelsDoc } from './openapi/model-docs.ts';
 /** Sources of the model list. */
 interface ModelSource {
   /** The current configuration, and what clients with keys of their own may use. */
-  readonly gateway: () => Pick<Gateway, 'config' | 'access'>;
+  readonly gateway: () => Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
   /** Listings of the protocols: the first whose `isAsked(headers)` is true answers, else `plain`. */
   readonly listings: readonly ClientModels[];
   /** Listing for other clients, and for faults before the request is read. */
@@ -62,9 +62,10 @@ const endpoint = (source: ModelSource, answer: Answer): Endpoint => ({
  * its own gets what it may use.
  */
 const namesFor = ({ namedClient }: HttpRequest, { gateway, listings }: ModelSource): readonly ClientModel[] => {
-  const { config, access } = gateway();
-  const prefix = listings.find(({ aliasPrefix }) => aliasPrefix !== undefined)?.aliasPrefix ?? '';
-  return modelNames(config, prefix, namedClient === undefined ? undefined : accessOf(access, namedClient).allowsModel);
+  const { config, access, modelFacts } = gateway();
+  const aliasPrefix = listings.find((listing) => listing.aliasPrefix !== undefined)?.aliasPrefix ?? '';
+  const allows = namedClient === undefined ? {} : { allows: accessOf(access, namedClient).allowsModel };
+  return modelNames(config, { aliasPrefix, factsOf: modelFacts, ...allows });
 };
 
 /** Formats faults in the client's protocol; the endpoint's `formatFault` doesn't know the request's headers. */

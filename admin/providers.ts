@@ -103,7 +103,11 @@ const list = ({ body }: HttpRequest, parts: ProviderParts): Observable<ModelsOut
     map((outcome) =>
       'problem' in outcome
         ? { ok: false, models: [], message: outcome.problem }
-        : { ok: true, models: outcome.answer, message: `The provider lists ${outcome.answer.length} models.` },
+        : {
+            ok: true,
+            models: outcome.answer.map(({ id }) => id),
+            message: `The provider lists ${outcome.answer.length} models.`,
+          },
     ),
   );
 };

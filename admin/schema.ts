@@ -155,6 +155,20 @@ export const PlainModel = Type.Object({
   object: Type.Literal('model'),
   created: Type.Integer({ description: 'When the service started, in seconds since 1970.' }),
   owned_by: Type.String(),
+  context_length: Type.Optional(Type.Integer({ description: 'Tokens of its window; absent: unknown.' })),
+  max_completion_tokens: Type.Optional(Type.Integer({ description: 'Tokens of an answer; absent: unknown.' })),
+  architecture: Type.Optional(Type.Object({ input_modalities: texts })),
+  pricing: Type.Optional(
+    Type.Object(
+      {
+        prompt: Type.String(),
+        completion: Type.String(),
+        input_cache_read: Type.Optional(Type.String()),
+        input_cache_write: Type.Optional(Type.String()),
+      },
+      { description: 'USD per token; absent: unknown.' },
+    ),
+  ),
 });
 export type PlainModel = Static<typeof PlainModel>;
 
@@ -184,6 +198,75 @@ export const TransformerRow = Type.Object({
   ),
 });
 export type TransformerRow = Static<typeof TransformerRow>;
+
+const rates = {
+  input: Type.Number(),
+  output: Type.Number(),
+  cacheRead: Type.Optional(Type.Number()),
+  cacheWrite: Type.Optional(Type.Number()),
+  cacheWrite1h: Type.Optional(Type.Number()),
+};
+const source = Type.Optional(Type.Enum(['configuration', 'list', 'package', 'prices']));
+const day = Type.Optional(Type.String({ description: '`2026-12-11`.' }));
+
+/** What is known of one model of a provider; what is absent is unknown. */
+const KnownModelRow = Type.Object({
+  model: Type.String(),
+  context: Type.Optional(Type.Integer({ description: 'Tokens of its window.' })),
+  maxInput: Type.Optional(Type.Integer({ description: 'Tokens of a prompt, where that is less.' })),
+  maxOutput: Type.Optional(Type.Integer({ description: 'Tokens of an answer.' })),
+  input: Type.Optional(listOf(Type.Enum(['text', 'image', 'pdf', 'audio', 'video']))),
+  reasoning: Type.Optional(Type.Boolean()),
+  tools: Type.Optional(Type.Boolean()),
+  price: Type.Optional(
+    Type.Object(
+      {
+        ...rates,
+        tiers: Type.Optional(listOf(Type.Object({ aboveInputTokens: Type.Integer(), ...rates }))),
+        changes: Type.Optional(listOf(Type.Object({ from: Type.String(), ...rates }))),
+        peak: Type.Optional(
+          Type.Object({ hours: listOf(Type.Immutable(Type.Tuple([Type.Integer(), Type.Integer()]))), ...rates }),
+        ),
+        fast: Type.Optional(Type.Number({ description: 'Times as much for a faster answer.' })),
+        webSearchPer1000: Type.Optional(Type.Number()),
+      },
+      { description: 'USD per million tokens.' },
+    ),
+  ),
+  retires: day,
+  retiresNotBefore: day,
+  status: Type.Optional(Type.String({ description: '`legacy`, `deprecated`, `preview`, `limited access`.' })),
+  from: Type.Partial(
+    Type.Object({ context: source, maxOutput: source, input: source, price: source, retires: source }),
+    { description: 'Where it comes from: the configuration, the provider, the package, its table of prices.' },
+  ),
+});
+export type KnownModelRow = Static<typeof KnownModelRow>;
+
+/** `GET /api/models`. */
+export const ModelCatalogueReply = Type.Object({
+  providers: listOf(
+    Type.Object({
+      provider: Type.String(),
+      listedAt: orNull(date, { description: 'When its list was asked for last; null: never.' }),
+      factsOf: Type.Optional(Type.String({ description: 'The day of what the package knows of its models.' })),
+      models: listOf(KnownModelRow),
+    }),
+  ),
+});
+export type ModelCatalogueReply = Static<typeof ModelCatalogueReply>;
+
+/** `POST /api/models/refresh`. */
+export const RefreshedModels = Type.Object({
+  providers: listOf(
+    Type.Object({
+      provider: Type.String(),
+      models: count('Of the new list.'),
+      problem: Type.Optional(Type.String({ description: 'Why there is none; an older one stays in use.' })),
+    }),
+  ),
+});
+export type RefreshedModels = Static<typeof RefreshedModels>;
 
 const reason = Type.Union([Type.Literal('limited'), Type.Literal('refused'), Type.Literal('forbidden')]);
 const forMs = Type.Integer({ description: 'For so many milliseconds more.' });

@@ -56,6 +56,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ],
   ],
   [
+    'engine/catalogue/',
+    ['engine/catalogue/', ...below('config/', 'model/'), '@pydantic/genai-prices', 'typebox', 'node:'],
+  ],
+  [
     'engine/upstream/',
     [
       'engine/upstream/',
@@ -72,7 +76,17 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/routing/',
     [
       'engine/routing/',
-      ...below('observer.ts', 'paths.ts', 'clients/', 'config/', 'log/', 'model/', 'reasoning/', 'upstream/'),
+      ...below(
+        'observer.ts',
+        'paths.ts',
+        'catalogue/',
+        'clients/',
+        'config/',
+        'log/',
+        'model/',
+        'reasoning/',
+        'upstream/',
+      ),
       'rxjs',
       'node:',
       'lru-cache',
@@ -109,7 +123,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/observe/',
       ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/', 'model/', 'reasoning/'),
-      ...below('routing/', 'upstream/'),
+      ...below('catalogue/', 'routing/', 'upstream/'),
       'rxjs',
       'typebox',
       'node:',
@@ -120,7 +134,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/endpoints/',
       ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'config/', 'http/', 'log/', 'model/'),
-      ...below('clients/', 'observe/', 'operators/', 'reasoning/', 'routing/', 'upstream/'),
+      ...below('catalogue/', 'clients/', 'observe/', 'operators/', 'reasoning/', 'routing/', 'upstream/'),
       'rxjs',
       'node:',
       'typebox',
@@ -133,6 +147,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'admin/',
       ...below(
         'backpressure.ts',
+        'catalogue/',
         'clients/',
         'config/',
         'endpoints/',
@@ -174,6 +189,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below(
         'observer.ts',
         'paths.ts',
+        'catalogue/',
         'clients/',
         'config/',
         'endpoints/',
@@ -198,6 +214,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...below(
         'main.ts',
         'paths.ts',
+        'catalogue/',
         'clients/',
         'config/',
         'endpoints/',

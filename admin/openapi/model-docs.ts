@@ -30,6 +30,8 @@ const PagedModel = Type.Object({
   id: Type.String(),
   display_name: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
+  max_input_tokens: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: unknown.' }),
+  max_tokens: Type.Union([Type.Integer(), Type.Null()], { description: 'Of an answer. Null: unknown.' }),
 });
 
 const orNull = Type.Union([Type.String(), Type.Null()]);

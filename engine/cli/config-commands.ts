@@ -1,8 +1,7 @@
 import { type Finding, formatFinding } from '../config/diagnostics.ts';
 import { schemaText } from '../config/json-schema.ts';
 import { configFile, readConfig } from '../config/read.ts';
-import { modelNames, namedRoutes } from '../routing/model-names.ts';
-import { type Cli, usableConfig } from './cli.ts';
+import type { Cli } from './cli.ts';
 import { offlineGateway } from './offline-gateway.ts';
 
 /**
@@ -35,20 +34,3 @@ const count = (number: number, word: string): string => `${number} ${word}${numb
 
 /** `switchyard config schema`: prints the JSON Schema of `config.json`. */
 export const printSchema = (cli: Cli): void => cli.print(schemaText());
-
-/** `switchyard models`: lists every model name that a request may use, and the routes that lead to it. */
-export const listModels = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<void> => {
-  const config = await usableConfig(cli);
-  const routes = new Map(
-    namedRoutes(config).map(({ provider, model, routes: names }) => [`${provider.name},${model}`, names]),
-  );
-  const models = modelNames(config, '').map(({ id, title }) => ({ id, title, routes: routes.get(id) ?? [] }));
-  if (json) {
-    cli.print(JSON.stringify(models, null, 2));
-    return;
-  }
-  const width = Math.max(0, ...models.map(({ id }) => id.length));
-  for (const { id, title, routes: names } of models) {
-    cli.print(`${id.padEnd(width)}  ${title}${names.length > 0 ? `  ← ${names.join(', ')}` : ''}`);
-  }
-};

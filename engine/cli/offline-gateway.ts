@@ -1,5 +1,6 @@
 import { throwError } from 'rxjs';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import { createCatalogue } from '../catalogue/catalogue.ts';
 import { createLimiter } from '../clients/limiter.ts';
 import { UsageLedger } from '../clients/usage.ts';
 import type { Config } from '../config/config.ts';
@@ -28,6 +29,8 @@ export const offlineGateway = async (
   allowed: readonly string[],
 ): Promise<OfflineGateway> => {
   const custom = await loadStages(config.transformers, { home, allowed });
+  const catalogue = createCatalogue(home);
+  await catalogue.reload();
   const registry: TransformerRegistry = { formats, stages, defaultFormat, custom };
   const gateway = compileGateway(config, registry, {
     upstreams: {
@@ -40,6 +43,7 @@ export const offlineGateway = async (
     signatures: createSignatureCache(),
     losses: createLossCounter(),
     usage: new UsageLedger(steadyNowMs),
+    catalogue,
     limiter: createLimiter({ nowMs: steadyNowMs, share: () => ({ index: 0, of: 1 }) }),
     health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
     keepAliveMs: Number.POSITIVE_INFINITY,

@@ -117,9 +117,10 @@ program
 
 program
   .command('models')
-  .description('list all model names that requests may use')
+  .description('list all model names that requests may use, and what is known of the models')
+  .option('--refresh', 'ask the providers for their lists first')
   .addOption(asJson())
-  .action((options) => runCommand(import('./config-commands.ts').then(({ listModels }) => listModels(cli, options))));
+  .action((options) => runCommand(import('./model-commands.ts').then(({ listModels }) => listModels(cli, options))));
 
 program
   .command('explain')

@@ -1,5 +1,6 @@
 import type { LogLevel } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
 import type { When } from './rule-schema.ts';
 import type { BreakerPolicy, ClientBudget, ClientLimits, KeyPolicy, Limits, RetryPolicy, Timeouts } from './schema.ts';
 
@@ -67,6 +68,8 @@ export interface Provider {
   readonly extras?: CallExtras;
   /** What calls to one of its models have in addition, beyond `extras`. */
   readonly modelExtras?: ReadonlyMap<string, CallExtras>;
+  /** What the configuration says of its models. */
+  readonly modelFacts?: ReadonlyMap<string, ModelFacts>;
   /** Unset environment variables that the provider refers to; if any, it can't be used. */
   readonly unset: readonly string[];
 }

@@ -4,6 +4,7 @@ import {
   ConfigFile,
   FallbackFile,
   ModelFile,
+  ModelPriceFile,
   ProviderFile,
   RouterFile,
   settingSections,
@@ -77,7 +78,11 @@ export const warnOfUnknownFields = (source: JsonObject, findings: Diagnostics): 
   }
   checkEach(source.Providers, ProviderFile, 'Providers');
   for (const [index, provider] of (Array.isArray(source.Providers) ? source.Providers : []).entries()) {
-    if (isJsonObject(provider)) checkEach(provider.models, ModelFile, `${memberPath('Providers', index)}.models`);
+    if (!isJsonObject(provider)) continue;
+    const at = `${memberPath('Providers', index)}.models`;
+    checkEach(provider.models, ModelFile, at);
+    for (const [number, model] of (Array.isArray(provider.models) ? provider.models : []).entries())
+      if (isJsonObject(model)) check(model.price, ModelPriceFile, `${memberPath(at, number)}.price`);
   }
   checkEach(source.transformers, TransformerFile, 'transformers');
 };

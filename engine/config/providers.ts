@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
 import { memberPath, reader } from '../model/schema.ts';
 import { readCallExtras } from './call-extras.ts';
 import { type CallExtras, type Provider, unknownBaseUrl } from './config.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
-import { ProviderFile } from './schema.ts';
+import { type ModelFile, ProviderFile } from './schema.ts';
 
 const file = reader(ProviderFile);
 
@@ -71,12 +72,15 @@ const readProvider = (
   if (!baseUrl || !apiKeys) return undefined;
   const extras = readCallExtras(row, at, findings);
   const modelExtras = new Map<string, CallExtras>();
+  const modelFacts = new Map<string, ModelFacts>();
   const models = row.models.flatMap((listed, index) => {
-    const name = (typeof listed === 'string' ? listed : listed.name).trim();
-    const own =
-      typeof listed === 'string' ? undefined : readCallExtras(listed, memberPath(`${at}.models`, index), findings);
+    if (typeof listed === 'string') return listed.trim() || [];
+    const name = listed.name.trim();
+    const own = readCallExtras(listed, memberPath(`${at}.models`, index), findings);
+    const facts = readModelFacts(listed);
     if (own) modelExtras.set(name, own);
-    return name === '' ? [] : [name];
+    if (facts) modelFacts.set(name, facts);
+    return name || [];
   });
   return {
     name: row.name.trim(),
@@ -85,8 +89,20 @@ const readProvider = (
     models: [...new Set(models)],
     ...(extras && { extras }),
     ...(modelExtras.size > 0 && { modelExtras }),
+    ...(modelFacts.size > 0 && { modelFacts }),
     unset,
   };
+};
+
+/** What a model's object says of the model; `undefined` if it says nothing. */
+const readModelFacts = ({ context, maxOutput, input, price }: ModelFile): ModelFacts | undefined => {
+  const facts = {
+    ...(context !== undefined && { context }),
+    ...(maxOutput !== undefined && { maxOutput }),
+    ...(input && { input }),
+    ...(price && { price }),
+  };
+  return Object.keys(facts).length > 0 ? facts : undefined;
 };
 
 /** Reads the credentials. Blank, repeated and unset items of a list are omitted with a warning. */

@@ -73,11 +73,38 @@ const CallExtrasFile = Type.Object(callExtras);
 /** Source of `CallExtras`. */
 export type CallExtrasFile = Static<typeof CallExtrasFile>;
 
+const usd = (description: string, example: number) => Type.Number({ description, minimum: 0, examples: [example] });
+
+/** `price` of a model. */
+export const ModelPriceFile = Type.Object(
+  {
+    input: usd('Tokens of prompts.', 3),
+    output: usd('Tokens of answers.', 15),
+    cacheRead: Type.Optional(usd('Prompt tokens that come from a cache; default: `input`.', 0.3)),
+    cacheWrite: Type.Optional(usd('Prompt tokens that are written to a cache; default: `input`.', 3.75)),
+    cacheWrite1h: Type.Optional(usd('Those that stay there for an hour; default: `cacheWrite`.', 6)),
+  },
+  { description: 'What it costs, in USD per million tokens.', examples: [{ input: 3, output: 15 }] },
+);
+
+const modelTokens = (description: string, example: number) =>
+  Type.Optional(Type.Integer({ description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [example] }));
+
 /** An object element of a provider's `models`. */
 export const ModelFile = Type.Object({
   name: Type.String({ description: "The model's name.", minLength: 1, examples: ['large-model'] }),
+  context: modelTokens('Tokens of its context window.', 131_072),
+  maxOutput: modelTokens('Tokens that an answer may have.', 32_768),
+  input: Type.Optional(
+    Type.Array(Type.Enum(['text', 'image', 'pdf', 'audio', 'video']), {
+      description: 'What it takes.',
+      examples: [['text', 'image']],
+    }),
+  ),
+  price: Type.Optional(ModelPriceFile),
   ...callExtras,
 });
+export type ModelFile = Static<typeof ModelFile>;
 
 /** An element of `Providers` in the source. The older spellings are claude-code-router's. */
 export const ProviderFile = Type.Object({
@@ -92,7 +119,7 @@ export const ProviderFile = Type.Object({
   ),
   models: Type.Array(
     Type.Union([Type.String({ description: "The model's name." }), ModelFile], {
-      description: 'A model: its name, or an object with what its calls have in addition.',
+      description: 'A model: its name, or an object with what is known of it and what its calls have in addition.',
       examples: ['large-model'],
     }),
     { description: 'The models that the provider supports.', examples: [['large-model', 'small-model']] },

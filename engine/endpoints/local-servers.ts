@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type Json, parseJson } from '../model/json/json.ts';
+import type { ListedModel } from '../model/model-facts.ts';
 import { reader } from '../model/schema.ts';
 
 /** A model of a local server. */
@@ -150,6 +151,15 @@ export const findLocalServers = async (
     }),
   );
   return found.flat();
+};
+
+/** The models that one of these servers has, with their windows; none if it isn't there. Never rejects. */
+export const localModels = async ({ origin, models }: LocalPlace): Promise<readonly ListedModel[]> => {
+  const listed = await models((path, body) => askJson(origin + path, body));
+  return (listed ?? []).map(({ name, contextWindow }) => ({
+    id: name,
+    ...(contextWindow !== undefined && { context: contextWindow }),
+  }));
 };
 
 /** `Ollama at http://127.0.0.1:11434/v1: qwen3 (32,768 tokens), gemma3`. */

@@ -37,7 +37,7 @@ export const modelEndpoint = (
     ];
     if (namedClient) watchers.push(namedClient);
     const entry = requests?.started(
-      { id, startedAtMs, path, preset, client, namedClient: namedClient?.name, progress },
+      { id, startedAtMs, path, preset, client, namedClient: namedClient?.name, progress, gateway },
       incoming,
     );
     if (entry) watchers.push(entry);

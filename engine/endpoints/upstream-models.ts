@@ -6,6 +6,7 @@ import { validateConfig } from '../config/validate.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { VendorModelPage, VendorModels } from '../model/model-catalog.ts';
+import type { ListedModel } from '../model/model-facts.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { probeRequest } from '../model/request.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
@@ -18,6 +19,8 @@ import type { Upstreams } from '../upstream/upstreams.ts';
 import { callUrl, upstreamUrl } from '../upstream/url.ts';
 
 const maxPages = 10;
+/** Models of one list that are read. */
+const maxListedModels = 5_000;
 const maxBytes = 16 << 20;
 const tooLarge = "A page of the provider's list of models has 16 MiB or more, so it isn't read.";
 
@@ -25,7 +28,7 @@ const tooLarge = "A page of the provider's list of models has 16 MiB or more, so
  * Lists the models of a provider's vendor, without duplicates. Fails with the upstream's fault, or with `unsupported` if the
  * vendor's format has no model list.
  */
-export const listUpstreamModels = (plan: Plan, upstreams: Upstreams): Observable<readonly string[]> =>
+export const listUpstreamModels = (plan: Plan, upstreams: Upstreams): Observable<readonly ListedModel[]> =>
   defer(() => {
     if (plan.fault) throw new FaultError(plan.fault);
     const { models } = plan.format;
@@ -35,8 +38,11 @@ export const listUpstreamModels = (plan: Plan, upstreams: Upstreams): Observable
     return page(models.query).pipe(
       expand(({ next }) => (next === undefined ? EMPTY : page(next))),
       take(maxPages),
-      reduce<VendorModelPage, readonly string[]>((all, { models: some }) => [...all, ...some], []),
-      map((all) => [...new Set(all)]),
+      reduce((all, { models: some }) => {
+        for (const model of some) if (!all.has(model.id) && all.size < maxListedModels) all.set(model.id, model);
+        return all;
+      }, new Map<string, ListedModel>()),
+      map((all) => [...all.values()]),
     );
   });
 
@@ -73,7 +79,8 @@ const fetchPage = (
               }
               if (bytes.length >= maxBytes) fail('upstream-garbled', tooLarge);
               const value = parseJson(text);
-              return list.decode(isJsonObject(value) ? value : {});
+              // Some vendors send the rows alone.
+              return list.decode(isJsonObject(value) ? value : { data: value ?? null });
             },
             { maxBytes },
           ),
@@ -97,10 +104,15 @@ const listUrl = ({ format, target }: Plan, query: string | undefined): URL => {
 
 const search = (query: string | undefined): string => (query === undefined ? '' : `?${query}`);
 
-/** Lists a vendor's current models; empty on any error, or after `timeoutMs` milliseconds. `client` may be any protocol. */
+/** Lists a vendor's current models; none on any error, or after `timeoutMs` milliseconds. `client` may be any protocol. */
 export const listVendorModels =
   (registry: Omit<TransformerRegistry, 'custom'>, env: Environment, client: ClientProtocol, timeoutMs = 2_000) =>
-  async ({ provider: name, variable, baseUrl, models: [model = 'any'] }: KnownVendor): Promise<readonly string[]> => {
+  async ({
+    provider: name,
+    variable,
+    baseUrl,
+    models: [model = 'any'],
+  }: KnownVendor): Promise<readonly ListedModel[]> => {
     const result = validateConfig({ Providers: [{ name, baseUrl, apiKey: `$${variable}`, models: [] }] }, env);
     const [provider] = 'config' in result ? result.config.providers : [];
     if (!('config' in result) || !provider) return [];

@@ -22,6 +22,12 @@ export interface Usage {
   readonly webSearches?: number | undefined;
   /** The service tier that the upstream reports. */
   readonly serviceTier?: string | undefined;
+  /** How fast the upstream says that it answered: `fast` costs more. */
+  readonly speed?: string | undefined;
+  /** Where the upstream says that it computed the answer, if only there. */
+  readonly geography?: string | undefined;
+  /** What the upstream says that the request cost, in USD. */
+  readonly costUsd?: number | undefined;
 }
 
 /** Merges two reports: each count of `later` overrides that of `earlier`. */

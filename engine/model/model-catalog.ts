@@ -1,5 +1,6 @@
 import { type Fault, fail } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
+import type { ListedModel, ModelFacts } from './model-facts.ts';
 import type { WireFault } from './protocol.ts';
 
 /** How a vendor lists its models, at `/models` beside the path of its calls. */
@@ -12,8 +13,7 @@ export interface VendorModels {
 
 /** One page of a vendor's list. */
 export interface VendorModelPage {
-  /** Model names as used in requests. */
-  readonly models: readonly string[];
+  readonly models: readonly ListedModel[];
   /** The next page's query; absent: this is the last page. */
   readonly next?: string;
 }
@@ -29,6 +29,8 @@ export interface ClientModel {
   readonly title: string;
   /** The provider's name, or the gateway's if its routing rules decide. */
   readonly owner: string;
+  /** What is known of it; of a name that several models share, what holds for all of them. */
+  readonly facts: ModelFacts;
 }
 
 /** The model list in the format of one client protocol. */

@@ -3,6 +3,7 @@ import type { ModelEvent } from './event.ts';
 import type { Losses } from './loss.ts';
 import type { Machine } from './machine.ts';
 import type { VendorModels } from './model-catalog.ts';
+import type { VendorFacts } from './model-facts.ts';
 import type { UpstreamProtocol } from './protocol.ts';
 import type { ModelRequest, WireFormat } from './request.ts';
 import { type Reader, reader } from './schema.ts';
@@ -87,6 +88,8 @@ export interface Format {
   readonly path: string;
   /** How the vendor lists its models; absent: unknown. */
   readonly models?: VendorModels;
+  /** What the package knows of the vendor's models. */
+  readonly facts?: VendorFacts;
   /** Path of a particular call, if not `path`; `{model}` as there. */
   readonly pathFor?: (target: Target, request: ModelRequest) => string;
   /** The protocol with this provider's options. Throws an `invalid-request` fault for options that don't fit the schema. */

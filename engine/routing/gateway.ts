@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ModelCatalogue } from '../catalogue/catalogue.ts';
+import type { KnownModel } from '../catalogue/known-model.ts';
 import { type ClientAccess, compileAccess } from '../clients/client-access.ts';
 import type { Limiter } from '../clients/limiter.ts';
 import type { UsageLedger } from '../clients/usage.ts';
@@ -17,8 +19,8 @@ import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
-import type { TransformerRegistry } from './plan/choose-format.ts';
-import { compilePlan, type Plan, type PlanKey } from './plan/plan.ts';
+import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts';
+import { compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
 import { type CompiledRules, compileRules } from './rules/rules.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
@@ -32,6 +34,9 @@ export interface Gateway extends Services {
   readonly planFor: (key: PlanKey) => Plan;
   /** The user's own rules; `undefined`: there are none. */
   readonly rules: CompiledRules | undefined;
+  readonly formatOf: (destination: Destination) => FormatChoice;
+  /** What is known of a provider's model. */
+  readonly modelFacts: (destination: Destination) => KnownModel;
   /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
   readonly mostlyPasses: (client: ClientProtocol) => boolean;
 }
@@ -51,6 +56,7 @@ export interface Services {
   readonly limiter: Limiter;
   /** Counts what clients use. */
   readonly usage: UsageLedger;
+  readonly catalogue: ModelCatalogue;
   /** Milliseconds of silence after which a streaming client gets a keep-alive. */
   readonly keepAliveMs: number;
 }
@@ -61,6 +67,17 @@ const maxPlans = 1_000;
 /** Compiles a configuration. Plans are compiled on first use. */
 export const compileGateway = (config: Config, registry: TransformerRegistry, services: Services): Gateway => {
   const plans = new Map<string, Plan>();
+  const facts = new Map<string, KnownModel>();
+  let version = services.catalogue.version();
+  const choose = (destination: Destination): FormatChoice => formatOf(config, registry, destination);
+  const modelFacts = ({ provider, model }: Destination): KnownModel => {
+    if (services.catalogue.version() !== version || facts.size >= maxPlans) facts.clear();
+    version = services.catalogue.version();
+    const name = `${provider.name},${model}`;
+    const known = facts.get(name) ?? services.catalogue.know(provider, model, choose({ provider, model }));
+    facts.set(name, known);
+    return known;
+  };
   const planFor = (key: PlanKey): Plan => {
     const name = `${key.client.wire} ${key.provider.name},${key.model}`;
     const known = plans.get(name);
@@ -78,6 +95,8 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     access: compileAccess(config.clients),
     planFor,
     rules: compileRules(config),
+    formatOf: choose,
+    modelFacts,
     mostlyPasses(client) {
       const { requestPassThrough, replyPassThrough } = usual ? planFor({ client, ...usual }).graph : closed;
       return requestPassThrough.open && replyPassThrough.open;

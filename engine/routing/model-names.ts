@@ -1,35 +1,55 @@
+import { commonFacts } from '../catalogue/known-model.ts';
 import { ruleRoute } from '../config/clients.ts';
-import { type Config, scenarios } from '../config/config.ts';
+import { type Config, fallbackRules, scenarios } from '../config/config.ts';
 import { type Destination, findDestination } from '../config/destination.ts';
 import type { ClientModel } from '../model/model-catalog.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
 import type { ModelRequest, TextPart } from '../model/request.ts';
 
 /** The owner of names that the gateway's own rules resolve. */
 const gateway = 'switchyard';
 
-/**
- * All model names that a client may request: each `provider,model`, each bare name, then the aliases with `aliasPrefix`. Ids are
- * unique. `allows`: whether the client may use a destination; absent: all.
- */
+/** What decides over the names of a client. */
+interface NamesOptions {
+  /** The prefix of aliases; default: none. */
+  readonly aliasPrefix?: string;
+  /** Whether the client may use a destination; absent: all. */
+  readonly allows?: (destination: Destination) => boolean;
+  /** What is known of a destination's model; absent: nothing. */
+  readonly factsOf?: (destination: Destination) => ModelFacts;
+}
+
+/** All model names that a client may request: each `provider,model`, each bare name, then the aliases. Ids are unique. */
 export const modelNames = (
   config: Config,
-  aliasPrefix: string,
-  allows: (destination: Destination) => boolean = () => true,
+  { aliasPrefix = '', allows = () => true, factsOf = () => ({}) }: NamesOptions = {},
 ): readonly ClientModel[] => {
-  const providers = config.providers.map((provider) => ({
-    ...provider,
-    models: provider.models.filter((model) => allows({ provider, model })),
-  }));
-  const explicit = providers.flatMap(({ name, models }) =>
-    models.map((model) => ({ id: `${name},${model}`, title: `${model} (${name})`, owner: name })),
+  const destinations = config.providers.flatMap((provider) =>
+    provider.models.map((model) => ({ provider, model })).filter(allows),
   );
-  const bare = providers.flatMap(({ models }) => models).map((model) => ({ id: model, title: model, owner: gateway }));
+  const explicit = destinations.map((destination) => {
+    const { provider, model } = destination;
+    const id = `${provider.name},${model}`;
+    return { id, title: `${model} (${provider.name})`, owner: provider.name, facts: factsOf(destination) };
+  });
+  const byModel = new Map<string, Destination[]>();
+  for (const destination of destinations) {
+    const { model } = destination;
+    byModel.set(model, [...(byModel.get(model) ?? []), destination]);
+  }
+  const bare = [...byModel].map(([model, all]) => ({
+    id: model,
+    title: model,
+    owner: gateway,
+    facts: commonFacts(all.map(factsOf)),
+  }));
   const aliases = aliasesOf(config)
     .filter(allows)
-    .map(({ name, provider, model }) => ({
+    .map(({ name, provider, model, fallbacks }) => ({
       id: aliasPrefix + name,
       title: `${model} (${provider.name})`,
       owner: provider.name,
+      facts: commonFacts([{ provider, model }, ...fallbacks].map(factsOf)),
     }));
   const byId = new Map<string, ClientModel>();
   for (const row of [...explicit, ...bare, ...aliases]) if (!byId.has(row.id)) byId.set(row.id, row);
@@ -67,6 +87,8 @@ const mark = 'switchyard-';
 interface Alias extends Destination {
   /** `switchyard-<route>` or `switchyard-<provider>-<model>`. */
   readonly name: string;
+  /** What may answer instead. */
+  readonly fallbacks: readonly Destination[];
 }
 
 /**
@@ -75,15 +97,26 @@ interface Alias extends Destination {
  */
 export const aliasesOf = (config: Config): readonly Alias[] => {
   const taken = new Map<string, Alias>();
-  const add = (text: string, { provider, model }: Destination): void => {
+  const add = (text: string, { provider, model }: Destination, fallbacks: readonly Destination[]): void => {
     const plain = mark + text.toLowerCase().replace(/[^a-z0-9._-]+/g, '-');
     let name = plain;
     for (let count = 2; taken.has(name); count += 1) name = `${plain}-${count}`;
-    taken.set(name, { name, provider, model });
+    taken.set(name, { name, provider, model, fallbacks });
   };
-  for (const { routes, ...destination } of namedRoutes(config)) for (const route of routes) add(route, destination);
-  for (const provider of config.providers) {
-    for (const model of provider.models) add(`${provider.name}-${model}`, { provider, model });
+  const { router, providers } = config;
+  for (const { routes, ...destination } of namedRoutes(config)) {
+    for (const route of routes) {
+      const rule = fallbackRules.find((name) => name === route);
+      const texts = (rule && router.fallback[rule]) ?? [];
+      add(
+        route,
+        destination,
+        texts.flatMap((text) => findDestination(providers, text) ?? []),
+      );
+    }
+  }
+  for (const provider of providers) {
+    for (const model of provider.models) add(`${provider.name}-${model}`, { provider, model }, []);
   }
   return [...taken.values()];
 };

@@ -1,3 +1,4 @@
+import { catalogueRoutes } from '../../admin/catalogue.ts';
 import { clientRoutes } from '../../admin/clients.ts';
 import { configRoutes } from '../../admin/config.ts';
 import type { DocumentedRoute, OperationDoc } from '../../admin/endpoint.ts';
@@ -62,6 +63,8 @@ interface HttpRouteParts {
   readonly facts: () => ServiceFacts;
   /** Where model servers of this machine are looked for. */
   readonly localPlaces: readonly LocalPlace[];
+  /** Says to the service's other processes that there are new lists of models. */
+  readonly modelsRefreshed: () => void;
 }
 
 /** Timeout for an upstream's token count, in milliseconds. */
@@ -102,6 +105,13 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
         gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
       }),
       ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs, localPlaces }),
+      ...catalogueRoutes({
+        gateway,
+        client: messagesClient,
+        localPlaces,
+        limitMs: trialLimitMs,
+        refreshed: parts.modelsRefreshed,
+      }),
       ...presetAdminRoutes(home, presets),
       ...uiRoutes(ui),
       ...serviceRoutes(facts, supervision),

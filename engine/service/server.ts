@@ -4,6 +4,7 @@ import { formatFault } from '../../admin/endpoint.ts';
 import { uiFilesIn } from '../../admin/ui-files.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import type { KeptList } from '../catalogue/vendor-lists.ts';
 import { openUsageFiles } from '../clients/usage-files.ts';
 import type { Config } from '../config/config.ts';
 import { keyVariable } from '../config/providers.ts';
@@ -40,11 +41,20 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const places = options.localPlaces ?? localPlaces;
   const registry = { formats: withVendors(vendors), stages, defaultFormat };
   const known = knownVendors(registry.formats);
-  const loaded = await loadConfig(home, env, known, listVendorModels(registry, env, messagesClient));
+  const listModels = listVendorModels(registry, env, messagesClient);
+  const listed: KeptList[] = [];
+  const loaded = await loadConfig(home, env, known, async (vendor) => {
+    const models = await listModels(vendor);
+    const baseUrl = new URL(vendor.baseUrl).href;
+    if (models.length > 0) listed.push({ provider: vendor.provider, baseUrl, atMs: Date.now(), models });
+    return models.map(({ id }) => id);
+  });
   const { config, file, demo } = loaded;
   const peers = supervision?.peers;
   const services = openServices(options, registry, config, peers);
   const { logs, losses } = services;
+  const { catalogue } = services.gatewayOptions.services;
+  await (listed.length > 0 ? catalogue.keep(listed).catch(() => undefined) : catalogue.reload());
   const gateway = await orClose(services.close, openGateway(services, loaded, report));
   const usageFiles = await openUsageFiles({
     folder: join(home, 'usage'),
@@ -71,6 +81,9 @@ export const start = async (options: StartOptions): Promise<Service> => {
     hub?.say({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
   );
   if (hub) followCapture(hub, requests);
+  hub?.onFact(({ id }) => {
+    if (id === modelsFact) void catalogue.reload();
+  });
   const vendorVariables = known.map(({ variable }) => variable);
   const routes = httpRoutes({
     home,
@@ -83,6 +96,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
     localPlaces: places,
+    modelsRefreshed: () => hub?.say({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     health: () => state,
     supervision,
     facts: () => ({
@@ -189,6 +203,10 @@ const answersFrom =
     await metrics.tellAll();
     return undefined;
   };
+
+/** Says to the other processes that there are new lists of models. One that starts later reads them anyway. */
+const modelsFact = 'models';
+const modelsMs = 60_000;
 
 /** Says to processes that start later whether requests are captured. */
 const captureFact = 'capture';

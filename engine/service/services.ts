@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { createCatalogue } from '../catalogue/catalogue.ts';
 import { createLimiter, type LimitShare } from '../clients/limiter.ts';
 import { UsageLedger } from '../clients/usage.ts';
 import type { Config } from '../config/config.ts';
@@ -81,6 +82,7 @@ export const openServices = (
   const losses = createLossCounter();
   const usage = new UsageLedger(healthNowMs);
   const counting = new CountingThread();
+  const catalogue = createCatalogue(home);
   let demo: Promise<Demo> | undefined;
   return {
     logs,
@@ -105,6 +107,7 @@ export const openServices = (
           share: () => shareOf(config.workers, supervision),
           shared: hub,
         }),
+        catalogue,
         keepAliveMs,
       },
       async demoBaseUrl() {

@@ -1,27 +1,49 @@
 import Type from 'typebox';
-import type { JsonObject } from '../../engine/model/json/json.ts';
+import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 import {
   type ClientModel,
   type ClientModels,
   noVendorModels,
   type VendorModels,
 } from '../../engine/model/model-catalog.ts';
+import type { ModelFacts } from '../../engine/model/model-facts.ts';
 import { reader } from '../../engine/model/schema.ts';
+import { readListedModel } from '../../engine/model/wire/listed-model.ts';
 import { encodeFault } from './encode-fault.ts';
 
-const models = reader(Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) }));
+const models = reader(Type.Object({ data: Type.Array(Type.Unsafe<Json>(Type.Object({ id: Type.String() }))) }));
 
-/** Decodes OpenAI's model list, which has one page. Source: OpenAI API reference, "List models". */
+/** Decodes OpenAI's model list, which has one page, and that of others. Source: OpenAI API reference, "List models". */
 export const chatModelList: VendorModels = {
-  decode: (body) => (models.matches(body) ? { models: body.data.map(({ id }) => id) } : noVendorModels()),
+  decode: (body) =>
+    models.matches(body) ? { models: body.data.flatMap((row) => readListedModel(row) ?? []) } : noVendorModels(),
 };
 
-const encodeModel = ({ id, owner }: ClientModel, createdAtMs: number): JsonObject => ({
+const encodeModel = ({ id, owner, facts }: ClientModel, createdAtMs: number): JsonObject => ({
   id,
   object: 'model',
   created: Math.floor(createdAtMs / 1000),
   owned_by: owner,
+  ...encodeFacts(facts),
 });
+
+/** Members that other vendors' clients read. Source: OpenRouter API reference, "List available models". */
+const encodeFacts = ({ context, maxOutput, input, price }: ModelFacts): JsonObject => ({
+  ...(context !== undefined && { context_length: context }),
+  ...(maxOutput !== undefined && { max_completion_tokens: maxOutput }),
+  ...(input && { architecture: { input_modalities: input.map((kind) => (kind === 'pdf' ? 'file' : kind)) } }),
+  ...(price && {
+    pricing: {
+      prompt: perToken(price.input),
+      completion: perToken(price.output),
+      ...(price.cacheRead !== undefined && { input_cache_read: perToken(price.cacheRead) }),
+      ...(price.cacheWrite !== undefined && { input_cache_write: perToken(price.cacheWrite) }),
+    },
+  }),
+});
+
+/** USD per token, as a decimal number without an exponent. */
+const perToken = (perMillion: number): string => (perMillion / 1e6).toFixed(12).replace(/\.?0+$/, '');
 
 /** Encodes the model list in OpenAI's format, as one page. Source: OpenAI API reference, "List models". */
 export const chatModels: ClientModels = {

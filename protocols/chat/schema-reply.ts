@@ -15,6 +15,10 @@ export const WireUsage = Type.Object({
   prompt_cache_hit_tokens: Count,
   prompt_cache_miss_tokens: Count,
   server_tool_use_details: maybe(Type.Object({ web_search_requests: Count })),
+  /** USD; some servers have an object here. */
+  cost: Type.Optional(Type.Unknown()),
+  is_byok: Type.Optional(Type.Unknown()),
+  cost_details: Type.Optional(Type.Unknown()),
 });
 export type WireUsage = Static<typeof WireUsage>;
 

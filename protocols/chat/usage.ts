@@ -21,7 +21,14 @@ export const decodeUsage = (wire: WireUsage): Usage => {
     output: wire.completion_tokens ?? undefined,
     reasoning: wire.completion_tokens_details?.reasoning_tokens ?? undefined,
     webSearches: wire.server_tool_use_details?.web_search_requests ?? undefined,
+    ...(typeof wire.cost === 'number' && { costUsd: wire.cost + ownKeyCost(wire) }),
   };
+};
+
+/** With a vendor's key of the user's own, `cost` is the server's fee alone. Source: OpenRouter documentation, "Usage accounting". */
+const ownKeyCost = ({ is_byok: own, cost_details: details }: WireUsage): number => {
+  const cost = own === true && isJsonObject(details) ? details.upstream_inference_cost : 0;
+  return typeof cost === 'number' ? cost : 0;
 };
 
 /** The counts of servers that nest them in a member of their own (`x_…`), in the chunk with the finish reason. */

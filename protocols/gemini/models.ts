@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { noVendorModels, type VendorModels } from '../../engine/model/model-catalog.ts';
 import { reader } from '../../engine/model/schema.ts';
+import { readListedModel } from '../../engine/model/wire/listed-model.ts';
 
 const models = reader(
   Type.Object({
@@ -8,6 +9,9 @@ const models = reader(
       Type.Object({
         name: Type.String(),
         supportedGenerationMethods: Type.Optional(Type.Array(Type.String())),
+        inputTokenLimit: Type.Optional(Type.Integer()),
+        outputTokenLimit: Type.Optional(Type.Integer()),
+        thinking: Type.Optional(Type.Boolean()),
       }),
     ),
     nextPageToken: Type.Optional(Type.String()),
@@ -27,7 +31,7 @@ export const geminiModelList: VendorModels = {
     return {
       models: body.models
         .filter(({ supportedGenerationMethods: methods }) => methods?.includes('generateContent') ?? true)
-        .map(({ name }) => name.replace(/^models\//, '')),
+        .flatMap((row) => readListedModel(row, row.name.replace(/^models\//, '')) ?? []),
       ...(next && { next: `${query}&pageToken=${encodeURIComponent(next)}` }),
     };
   },

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
+import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 import {
   type ClientModel,
   type ClientModels,
@@ -8,11 +8,12 @@ import {
   type VendorModels,
 } from '../../engine/model/model-catalog.ts';
 import { reader } from '../../engine/model/schema.ts';
+import { readListedModel } from '../../engine/model/wire/listed-model.ts';
 import { encodeFault } from './encode-fault.ts';
 
 const models = reader(
   Type.Object({
-    data: Type.Array(Type.Object({ id: Type.String() })),
+    data: Type.Array(Type.Unsafe<Json>(Type.Object({ id: Type.String() }))),
     has_more: Type.Optional(Type.Boolean()),
     last_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   }),
@@ -27,7 +28,7 @@ export const messagesModelList: VendorModels = {
     if (!models.matches(body)) return noVendorModels();
     const { data, has_more: more, last_id: last } = body;
     return {
-      models: data.map(({ id }) => id),
+      models: data.flatMap((row) => readListedModel(row) ?? []),
       ...(more && last && { next: `${query}&after_id=${encodeURIComponent(last)}` }),
     };
   },
@@ -37,11 +38,13 @@ export const messagesModelList: VendorModels = {
 const usualPage = 20;
 const largestPage = 1_000;
 
-const encodeModel = ({ id, title }: ClientModel, createdAtMs: number): JsonObject => ({
+const encodeModel = ({ id, title, facts }: ClientModel, createdAtMs: number): JsonObject => ({
   type: 'model',
   id,
   display_name: title,
   created_at: new Date(createdAtMs).toISOString(),
+  max_input_tokens: facts.maxInput ?? facts.context ?? null,
+  max_tokens: facts.maxOutput ?? null,
 });
 
 /**

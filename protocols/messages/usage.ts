@@ -14,6 +14,8 @@ export const decodeUsage = (usage: Json | undefined): Usage => {
     reasoning: count(member(usage.output_tokens_details, 'thinking_tokens')),
     webSearches: count(member(usage.server_tool_use, 'web_search_requests')),
     serviceTier: typeof usage.service_tier === 'string' ? usage.service_tier : undefined,
+    ...(typeof usage.speed === 'string' && { speed: usage.speed }),
+    ...(typeof usage.inference_geo === 'string' && { geography: usage.inference_geo }),
   };
 };
 

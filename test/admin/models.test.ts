@@ -1,8 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { modelListRoutes } from '../../admin/models.ts';
+import { createCatalogue } from '../../engine/catalogue/catalogue.ts';
 import { compileAccess } from '../../engine/clients/client-access.ts';
 import type { Config } from '../../engine/config/config.ts';
+import type { Gateway } from '../../engine/routing/gateway.ts';
 import { chatModels } from '../../protocols/chat/models.ts';
 import { messagesModels } from '../../protocols/messages/models.ts';
 import { serve } from '../engine/http/rig.ts';
@@ -22,8 +24,12 @@ const ids = [
   'anthropic-switchyard-q-m',
 ];
 
+const catalogue = createCatalogue(undefined);
+const modelFacts: Gateway['modelFacts'] = ({ provider: { modelFacts: facts }, model }) =>
+  catalogue.know({ ...provider('p'), ...(facts && { modelFacts: facts }) }, model, { format: {}, because: 'plain' });
+
 const open = async (t: ExecutionContext, current: () => Config = () => config) => {
-  const gateway = () => ({ config: current(), access: compileAccess(current().clients) });
+  const gateway = () => ({ config: current(), access: compileAccess(current().clients), modelFacts });
   const rows = modelListRoutes({ gateway, listings: [messagesModels], plain: chatModels, startedAtMs });
   const { port } = await serve(t, rows);
   return async (path: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -72,6 +78,8 @@ for (const [query, from, to, more] of pages) {
         id,
         display_name: titles[id],
         created_at: '2026-01-02T03:04:05.678Z',
+        max_input_tokens: null,
+        max_tokens: null,
       })),
       has_more: more,
       first_id: ids.slice(from, to)[0] ?? null,
@@ -149,7 +157,7 @@ test('the list is the configuration as it is now', async (t) => {
 });
 
 test('the list needs the key', async (t) => {
-  const gateway = () => ({ config, access: compileAccess() });
+  const gateway = () => ({ config, access: compileAccess(), modelFacts });
   const rows = modelListRoutes({ gateway, listings: [messagesModels], plain: chatModels, startedAtMs });
   const { port } = await serve(t, rows, { apiKey: 'secret' });
   for (const path of ['/v1/models', '/v1/models/p,m']) {

@@ -38,6 +38,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     own(/[:.]/g),
   ],
   'engine/config/call-extras.ts': [own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e\x80-\xff]*$/)],
+  'engine/catalogue/price-table.ts': [own(/^[\d.]+$|\.(?:local|internal|invalid)$/)],
   'engine/clients/usage-files.ts': [
     foreign(/^((\d{1,10})-(\d{1,16}))(?:\.(\d{1,10})-\d{1,16})?\.json$/, '1-1.', many('1')),
     foreign(/^(\d{1,10})-\d{1,16}\.json\..{1,64}\.tmp$/, '1-1.json.', many('a')),
@@ -167,12 +168,14 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'engine/model/json/find-template.ts': [foreign(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '"', many('a0'), '\n')],
   'engine/model/json/outline.ts': [foreign(/("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g, many('cut.'))],
+  'engine/model/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
   'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a')],
   'engine/model/sse.ts': [
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),
   ],
   'engine/model/wire/known-models.ts': [foreign(/^ft:/), foreign(/^(?:[a-z-]+\.)+/, many('a'))],
+  'engine/model/wire/listed-model.ts': [foreign(/^\d{4}-\d{2}-\d{2}/, many('1'))],
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'engine/observe/history/curl.ts': [
     foreign(/[^A-Z0-9]+/g, many('Z')),
@@ -245,6 +248,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/chat/encode-reply.ts': [foreign(/^chatcmpl-./)],
   'protocols/chat/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
   'protocols/chat/index.ts': [foreign(/\[DONE\]|"error"|"finish_reason": ?"/, many('"finish_reason": '))],
+  'protocols/chat/models.ts': [own(/\.?0+$/)],
   'protocols/chat/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
   'protocols/gemini/decode-fault.ts': [
     foreign(/^API key\b/i),

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { createCatalogue } from '../../engine/catalogue/catalogue.ts';
 import { createLimiter } from '../../engine/clients/limiter.ts';
 import { UsageLedger } from '../../engine/clients/usage.ts';
 import type { Config } from '../../engine/config/config.ts';
@@ -43,6 +44,7 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       signatures: createSignatureCache(),
       losses: createLossCounter(),
       usage: new UsageLedger(steadyNowMs),
+      catalogue: createCatalogue(undefined),
       limiter: createLimiter({ nowMs: steadyNowMs, share: () => ({ index: 0, of: 1 }) }),
       health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
       keepAliveMs: 15_000,

@@ -1,5 +1,6 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
 import { messagesModelList, messagesUpstream } from '../../protocols/messages/index.ts';
+import { anthropicFacts } from './facts/anthropic.ts';
 
 /** The API version that accepts sampling fields. Source: Anthropic API reference, "Versions". */
 const versionWithSampling = '2023-06-01';
@@ -18,6 +19,7 @@ export const anthropic = format({
   options: noOptions,
   path: '/v1/messages',
   models: messagesModelList,
+  facts: anthropicFacts,
   protocol: () => messagesUpstream,
   headers({ apiKey, clientHeader, request }) {
     const { temperature, topP, topK } = request;

@@ -8,6 +8,7 @@ import {
   plainDialect,
 } from '../../protocols/chat/index.ts';
 import { bearer } from './bearer.ts';
+import { deepseekFacts } from './facts/deepseek.ts';
 
 /**
  * DeepSeek: thinks by default, and requires its reasoning back on messages with tool calls. Source: DeepSeek API
@@ -57,6 +58,7 @@ export const deepseek = format({
   options: noOptions,
   path: '/v1/chat/completions',
   models: chatModelList,
+  facts: deepseekFacts,
   pathFor: ({ baseUrl }) => (isBeta(baseUrl) ? '/chat/completions' : '/v1/chat/completions'),
   protocol: ({ baseUrl }) => chatUpstream(isBeta(baseUrl) ? beta : dialect, known),
   headers: bearer,

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { format } from '../../engine/model/transformer.ts';
 import { geminiModelList, geminiUpstream } from '../../protocols/gemini/index.ts';
+import { geminiFacts } from './facts/gemini.ts';
 
 /** Gemini: model and streaming are in the path, the key in its own header. Source: Gemini API reference. */
 export const gemini = format({
@@ -25,6 +26,7 @@ export const gemini = format({
   ),
   path: '/v1beta/models/{model}:generateContent',
   models: geminiModelList,
+  facts: geminiFacts,
   pathFor: (_, { model, stream }) =>
     `/v1beta/${collectionOf(model)}/{model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   protocol: ({ options }) => geminiUpstream(options),

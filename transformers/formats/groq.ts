@@ -8,6 +8,7 @@ import {
   plainDialect,
 } from '../../protocols/chat/index.ts';
 import { bearer } from './bearer.ts';
+import { groqFacts } from './facts/groq.ts';
 
 /** Members that keep reasoning out of the text. */
 const apart = { shown: { reasoning_format: 'parsed' }, hidden: { reasoning_format: 'hidden' } };
@@ -117,6 +118,7 @@ export const groq = format({
   options: noOptions,
   path: '/v1/chat/completions',
   models: chatModelList,
+  facts: groqFacts,
   protocol: () => chatUpstream(dialect, known),
   headers: bearer,
 });

@@ -12,6 +12,7 @@ import {
 } from '../../protocols/chat/index.ts';
 import { openAiModels, responsesUpstream } from '../../protocols/responses/index.ts';
 import { bearer } from './bearer.ts';
+import { openaiFacts } from './facts/openai.ts';
 
 /** The maximum length of a call id, in characters: a conversation from another vendor may have longer ones. */
 const maxCallId = 40;
@@ -152,6 +153,7 @@ export const openai = format({
   options: Options,
   path: '/v1/chat/completions',
   models: chatModelList,
+  facts: openaiFacts,
   pathFor: (target) => (apiOf(target) === 'responses' ? '/v1/responses' : '/v1/chat/completions'),
   protocol(target) {
     if (apiOf(target) === 'responses') return responsesUpstream;

@@ -9,6 +9,7 @@ import {
   plainEfforts,
 } from '../../protocols/chat/index.ts';
 import { bearer } from './bearer.ts';
+import { openrouterFacts } from './facts/openrouter.ts';
 
 /**
  * OpenRouter: accepts what its vendors accept, and returns reasoning as `reasoning_details`. Source: OpenRouter API
@@ -69,6 +70,7 @@ export const openrouter = format({
   options: noOptions,
   path: '/v1/chat/completions',
   models: chatModelList,
+  facts: openrouterFacts,
   protocol: () => chatUpstream(dialect, known),
   headers: (call) => ({ ...bearer(call), ...appOf(call) }),
 });

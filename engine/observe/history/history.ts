@@ -1,10 +1,13 @@
 import { performance } from 'node:perf_hooks';
+import { costOf } from '../../catalogue/cost.ts';
+import type { KnownModel } from '../../catalogue/known-model.ts';
 import type { ReplyProgress } from '../../exchange.ts';
 import { textMask } from '../../log/mask-text.ts';
 import type { Usage } from '../../model/event.ts';
 import { type Fault, shorten } from '../../model/fault.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import type { ObservedAttempt, ObservedFailure, ObservedRoute, PassThrough, Watcher } from '../../observer.ts';
+import type { Gateway } from '../../routing/gateway.ts';
 import { Captures, maxCaptureBytes } from './captures.ts';
 import { type RecordedClient, Recorder } from './recorder.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
@@ -133,6 +136,8 @@ interface RequestStart {
   /** The client whose own key it carries. */
   readonly namedClient?: string | undefined;
   readonly progress: ReplyProgress;
+  /** Knows what models cost. */
+  readonly gateway: Pick<Gateway, 'config' | 'modelFacts'>;
   /** Present if the request is captured. */
   readonly recorder: Recorder | undefined;
 }
@@ -151,6 +156,7 @@ export class RequestHistoryEntry implements Watcher {
   readonly #startedMs = performance.now();
   readonly #ended: (record: RequestHistoryEntry, status: number) => void;
   #route: ObservedRoute | undefined;
+  #known: KnownModel | undefined;
   #calledMs: number | undefined;
   #upstreamMs: number | undefined;
   #firstByteMs: number | undefined;
@@ -185,6 +191,20 @@ export class RequestHistoryEntry implements Watcher {
 
   called(): void {
     this.#calledMs = performance.now();
+    this.#known = this.#knownNow();
+  }
+
+  #knownNow(): KnownModel | undefined {
+    const { config, modelFacts } = this.start.gateway;
+    const name = this.#route?.provider.name;
+    const provider = config.providers.find((one) => one.name === name);
+    return provider && modelFacts({ provider, model: this.#route?.model ?? '' });
+  }
+
+  /** The table of prices may have been loaded since the call. */
+  #cost(): number | undefined {
+    const known = this.#known?.price ? this.#known : this.#knownNow();
+    return this.#usage && known && costOf(this.#usage, known, this.start.startedAtMs);
   }
 
   /** The upstream accepted; what passes through is decided. */
@@ -251,6 +271,7 @@ export class RequestHistoryEntry implements Watcher {
       status,
       fault: fault && { kind: fault.kind, message: shorten(maskText(fault.message), 500) },
       usage: this.#usage,
+      cost: this.#cost(),
       firstByteMs: this.#firstByteMs,
       durationMs: performance.now() - this.#startedMs,
       overheadMs: this.#overheadMs,

@@ -42,6 +42,9 @@ export const RequestSummary = Type.Object({
   usage: Type.Optional(
     Type.Object({ input: tokens, cacheRead: tokens, cacheWrite: tokens, output: tokens, reasoning: tokens }),
   ),
+  cost: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Billionths of a USD, at the prices that are known; absent: unknown.' }),
+  ),
   firstByteMs: times('From the arrival of the body to the first byte of the answer.'),
   durationMs: Type.Number({ description: 'From the arrival of the body to the end.' }),
   overheadMs: times('Time to the first byte that the upstream had no part in.'),

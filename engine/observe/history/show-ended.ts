@@ -22,6 +22,8 @@ export interface EndedRequest {
   readonly status: number;
   readonly fault: RequestSummary['fault'] | undefined;
   readonly usage: Usage | undefined;
+  /** Nano-dollars; `undefined`: unknown. */
+  readonly cost: number | undefined;
   readonly firstByteMs: number | undefined;
   readonly durationMs: number;
   readonly overheadMs: number | undefined;
@@ -45,6 +47,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     model,
     fault,
     usage,
+    cost,
     firstByteMs,
     overheadMs,
     losses,
@@ -67,6 +70,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     status: ended.status,
     ...(fault && { fault }),
     ...(counts && Object.keys(counts).length > 0 && { usage: counts }),
+    ...(cost !== undefined && { cost }),
     ...(firstByteMs !== undefined && { firstByteMs: round(firstByteMs) }),
     durationMs: round(ended.durationMs),
     ...(overheadMs !== undefined && { overheadMs: round(overheadMs) }),

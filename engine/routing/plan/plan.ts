@@ -1,5 +1,6 @@
 import { callExtrasOf } from '../../config/call-extras.ts';
 import type { Config, Provider, TransformerEntry } from '../../config/config.ts';
+import type { Destination } from '../../config/destination.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
@@ -57,13 +58,25 @@ export const compilePlan = (config: Config, registry: TransformerRegistry, key: 
   };
 };
 
+/** The format of a provider's model. */
+export const formatOf = (
+  { transformers }: Pick<Config, 'transformers'>,
+  registry: TransformerRegistry,
+  key: Destination,
+): FormatChoice =>
+  chooseFormat(
+    transformers.filter((entry) => applies(entry, key)),
+    registry,
+    key.provider,
+  );
+
 const withQuery = (baseUrl: URL, query: Readonly<Record<string, string>>): URL => {
   const url = new URL(baseUrl);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   return url;
 };
 
-const applies = (entry: TransformerEntry, { provider, model }: PlanKey): boolean =>
+const applies = (entry: TransformerEntry, { provider, model }: Destination): boolean =>
   (entry.provider === undefined || entry.provider === provider.name) &&
   (entry.models === undefined || entry.models.includes(model));
 

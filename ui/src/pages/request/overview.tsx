@@ -3,6 +3,7 @@ import { protocolTitles } from '../../api/protocols.ts';
 import type { RequestSummary, Usage } from '../../api/requests.ts';
 import { count, counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
+import { usd } from '../../format/usd.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Panel } from '../../parts/panel.tsx';
 
@@ -11,6 +12,7 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
   const { protocol, path, preset, client, asked, stream, scenario, reason, provider, model } = summary;
   const {
     usage,
+    cost,
     firstByteMs,
     durationMs,
     overheadMs,
@@ -42,6 +44,7 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
         </Fact>
         <Fact title="Gateway overhead">{overheadMs === undefined ? '–' : duration(overheadMs)}</Fact>
         <Fact title="Tokens">{usage ? <Tokens usage={usage} /> : 'not reported'}</Fact>
+        <Fact title="Cost">{cost === undefined ? '– (no price is known)' : usd(cost)}</Fact>
         <Fact title="Losses">
           {losses.length === 0 ? (
             'none'

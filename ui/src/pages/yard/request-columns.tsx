@@ -3,6 +3,7 @@ import type { RequestSummary } from '../../api/requests.ts';
 import { shortCount } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { timeOfDay } from '../../format/time.ts';
+import { usd } from '../../format/usd.ts';
 import { Badge } from '../../parts/badge.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
@@ -69,6 +70,13 @@ const requestColumns: readonly Column<RequestSummary>[] = [
     cell: ({ status, fault }) => <StatusBadge status={status} title={fault?.message} />,
   },
   { name: 'tokens', title: 'Tokens', about: 'Input (of which cached) → output', numeric: true, cell: tokensOf },
+  {
+    name: 'cost',
+    title: 'Cost',
+    about: 'At the prices that are known; –: unknown',
+    numeric: true,
+    cell: ({ cost }) => (cost === undefined ? '–' : usd(cost)),
+  },
   { name: 'first', title: 'First byte', numeric: true, cell: ({ firstByteMs }) => maybe(firstByteMs) },
   { name: 'duration', title: 'Duration', numeric: true, cell: ({ durationMs }) => duration(durationMs) },
   {

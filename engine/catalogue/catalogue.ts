@@ -1,0 +1,62 @@
+import type { Provider } from '../config/config.ts';
+import { type KnownModel, knownModel, type VendorOf } from './known-model.ts';
+import { openPriceTable } from './price-table.ts';
+import { type KeptList, mergeLists, readVendorLists, writeVendorLists } from './vendor-lists.ts';
+
+/** What is known of models: by the configuration, by the vendors' lists, by the package. */
+export interface ModelCatalogue {
+  /** Grows whenever more may be known. */
+  readonly version: () => number;
+  /** Joins all sources. */
+  readonly know: (provider: Provider, model: string, vendor: VendorOf) => KnownModel;
+  /** The kept list of a provider; `undefined` if there is none of its address. */
+  readonly listOf: (provider: Pick<Provider, 'name' | 'baseUrl'>) => KeptList | undefined;
+  /** Keeps these lists in place of older ones of the same providers. Rejects with the system's error if they can't be written. */
+  readonly keep: (lists: readonly KeptList[]) => Promise<void>;
+  /** Takes what is in the folder now. */
+  readonly reload: () => Promise<void>;
+  /** Loads the package's prices, which are otherwise loaded when a request first needs one. */
+  readonly loadPrices: () => Promise<void>;
+}
+
+/** An empty catalogue, whose lists are kept in the folder `home`; absent: in memory. `nowMs`: milliseconds since 1970. */
+export const createCatalogue = (home: string | undefined, nowMs: () => number = Date.now): ModelCatalogue => {
+  let version = 0;
+  let lists: readonly KeptList[] = [];
+  /** Models by name, per list. */
+  const byName = new WeakMap<KeptList, ReadonlyMap<string, KeptList['models'][number]>>();
+  const prices = openPriceTable(() => {
+    version += 1;
+  });
+  const use = (next: readonly KeptList[]): void => {
+    lists = next;
+    version += 1;
+  };
+  const listOf: ModelCatalogue['listOf'] = ({ name, baseUrl }) =>
+    lists.find(({ provider, baseUrl: asked }) => provider === name && asked === baseUrl.href);
+  const listed = (provider: Provider, model: string): KeptList['models'][number] | undefined => {
+    const list = listOf(provider);
+    if (!list) return undefined;
+    const known = byName.get(list) ?? new Map(list.models.map((row) => [row.id, row]));
+    byName.set(list, known);
+    return known.get(model);
+  };
+  return {
+    version: () => version,
+    know(provider, model, vendor) {
+      const known = knownModel(provider, model, vendor, listed(provider, model));
+      const price = known.price ? undefined : prices.find(provider.baseUrl, model, nowMs());
+      const pricing = vendor.because === 'plain' ? undefined : vendor.format.facts?.pricing;
+      return price ? { ...known, price, from: { ...known.from, price: 'prices' }, ...(pricing && { pricing }) } : known;
+    },
+    listOf,
+    async keep(newer) {
+      use(mergeLists(home === undefined ? lists : await readVendorLists(home), newer));
+      if (home !== undefined) await writeVendorLists(home, lists);
+    },
+    async reload() {
+      if (home !== undefined) use(await readVendorLists(home));
+    },
+    loadPrices: prices.load,
+  };
+};

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Provider } from '../config/config.ts';
+import {
+  isVersionOf,
+  type ListedModel,
+  type ModelFacts,
+  type VendorFacts,
+  type VendorPricing,
+} from '../model/model-facts.ts';
+import type { Format } from '../model/transformer.ts';
+
+/** Where a fact comes from: the configuration, the vendor's list, the package, or its price table. */
+type FactSource = 'configuration' | 'list' | 'package' | 'prices';
+
+/** All that is known of a provider's model. */
+export interface KnownModel extends ModelFacts {
+  readonly from: Readonly<Partial<Record<keyof ModelFacts, FactSource>>>;
+  /** What its vendor charges besides tokens; absent where the price is the configuration's own, or unknown. */
+  readonly pricing?: VendorPricing;
+}
+
+/** The format of a provider's model, and whether the provider is known to be the format's vendor. */
+export interface VendorOf {
+  readonly format: Pick<Format, 'facts'>;
+  readonly because: 'entry' | 'host' | 'plain';
+}
+
+/** What the package knows of a model by its name. Exact names come first: an older version may differ from the newest. */
+const shippedFacts = (facts: VendorFacts | undefined, name: string): ModelFacts | undefined => {
+  if (!facts) return undefined;
+  const { models, retired = [] } = facts;
+  const gone = (matches: (other: string) => boolean): ModelFacts | undefined => {
+    const found = retired.find(({ names }) => names.some(matches));
+    return found && { retires: found.on };
+  };
+  const isName = (other: string): boolean => name === other;
+  const isVersion = (other: string): boolean => isVersionOf(name, other);
+  return (
+    models.find(({ id, aliases }) => isName(id) || aliases?.some(isName)) ??
+    gone(isName) ??
+    models.find(({ id }) => isVersion(id)) ??
+    gone(isVersion)
+  );
+};
+
+const factNames = [
+  'context',
+  'maxInput',
+  'maxOutput',
+  'input',
+  'reasoning',
+  'tools',
+  'price',
+  'retires',
+  'retiresNotBefore',
+  'status',
+] as const satisfies readonly (keyof ModelFacts)[];
+
+/**
+ * Joins what the sources say of a model: the configuration wins over the vendor's list, and this over the package. A look-alike of
+ * a vendor may charge anything, so the package's prices hold for the vendor alone.
+ */
+export const knownModel = (
+  { modelFacts }: Pick<Provider, 'modelFacts'>,
+  model: string,
+  { format, because }: VendorOf,
+  listed: ListedModel | undefined,
+): KnownModel => {
+  const shipped = shippedFacts(format.facts, model);
+  const configured = modelFacts?.get(model);
+  const known: Record<string, unknown> = {};
+  const from: Partial<Record<keyof ModelFacts, FactSource>> = {};
+  const take = (facts: ModelFacts | undefined, source: FactSource): void => {
+    for (const name of factNames) {
+      if (facts?.[name] === undefined || (name === 'price' && source === 'package' && because === 'plain')) continue;
+      known[name] = facts[name];
+      from[name] = source;
+    }
+  };
+  take(shipped, 'package');
+  take(listed, 'list');
+  take(configured, 'configuration');
+  // Of a window that is said otherwise, the package's part for prompts is unknown.
+  if (from.context !== from.maxInput) {
+    delete known.maxInput;
+    delete from.maxInput;
+  }
+  const pricing = from.price === undefined || because === 'plain' ? undefined : format.facts?.pricing;
+  return { ...known, from, ...(pricing && { pricing }) };
+};
+
+/** What holds for all models that may answer to one name: the smallest limits, the kinds that all take, a price that is the same. */
+export const commonFacts = (all: readonly ModelFacts[]): ModelFacts => {
+  const [first = {}, ...others] = all;
+  return others.reduce<ModelFacts>((common, one) => {
+    const context = smallest(common.context, one.context);
+    const maxInput = smallest(common.maxInput, one.maxInput ?? one.context);
+    const maxOutput = smallest(common.maxOutput, one.maxOutput);
+    const input = common.input && one.input ? common.input.filter((kind) => one.input?.includes(kind)) : undefined;
+    const price = isDeepStrictEqual(common.price, one.price) ? common.price : undefined;
+    return {
+      ...(context !== undefined && { context }),
+      ...(maxInput !== undefined && { maxInput }),
+      ...(maxOutput !== undefined && { maxOutput }),
+      ...(input && { input }),
+      ...(price && { price }),
+    };
+  }, first);
+};
+
+const smallest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);

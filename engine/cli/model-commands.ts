@@ -1,0 +1,107 @@
+import { clientProtocols } from '../../protocols/index.ts';
+import { localPlaces } from '../endpoints/local-servers.ts';
+import { type RefreshedList, refreshModels } from '../endpoints/refresh-models.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
+import { boundsOf, type Gateway } from '../routing/gateway.ts';
+import { modelNames, namedRoutes } from '../routing/model-names.ts';
+import { createUpstreams } from '../upstream/create-upstreams.ts';
+import { type Cli, CommandError, usableConfig } from './cli.ts';
+import { offlineGateway } from './offline-gateway.ts';
+import { callService, locateService } from './reach-service.ts';
+
+/**
+ * `switchyard models`: lists every model name that a request may use, what is known of it, and the routes that lead to it. With
+ * `refresh`, asks the providers for their lists first: through the service if it runs.
+ */
+export const listModels = async (
+  cli: Cli,
+  { json = false, refresh = false }: { readonly json?: boolean; readonly refresh?: boolean },
+): Promise<void> => {
+  if (refresh) for (const row of await refreshed(cli)) cli.warn(wordOutcome(row));
+  const config = await usableConfig(cli);
+  const { gateway } = await offlineGateway(config, cli.home, []);
+  const routes = new Map(
+    namedRoutes(config).map(({ provider, model, routes: names }) => [`${provider.name},${model}`, names]),
+  );
+  const models = modelNames(config, { factsOf: gateway.modelFacts }).map(({ id, title, facts }) => ({
+    id,
+    title,
+    routes: routes.get(id) ?? [],
+    facts,
+  }));
+  if (json) {
+    cli.print(JSON.stringify(models.map(shown), null, 2));
+    return;
+  }
+  const width = Math.max(0, ...models.map(({ id }) => id.length));
+  for (const { id, title, routes: names, facts } of models) {
+    const known = describeFacts(facts);
+    cli.print(
+      [id.padEnd(width), title, known && `(${known})`, names.length > 0 ? `← ${names.join(', ')}` : '']
+        .filter(Boolean)
+        .join('  '),
+    );
+  }
+};
+
+interface ModelRow {
+  readonly id: string;
+  readonly title: string;
+  readonly routes: readonly string[];
+  readonly facts: ModelFacts;
+}
+
+const shown = ({ id, title, routes, facts: { context, maxOutput, input, price, retires } }: ModelRow) => ({
+  id,
+  title,
+  routes,
+  context,
+  maxOutput,
+  input,
+  price,
+  retires,
+});
+
+const describeFacts = ({ context, maxOutput, price, retires }: ModelFacts): string =>
+  [
+    context !== undefined && `${context.toLocaleString('en-US')} tokens`,
+    maxOutput !== undefined && `${maxOutput.toLocaleString('en-US')} out`,
+    price && `$${price.input} in, $${price.output} out per million`,
+    retires !== undefined && `retires ${retires}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+const wordOutcome = ({ provider, models, problem }: RefreshedList): string =>
+  problem === undefined ? `${provider}: ${models} models` : `${provider}: no list. ${problem}`;
+
+const refreshed = async (cli: Cli): Promise<readonly RefreshedList[]> => {
+  const located = await locateService(cli);
+  if (located.found.type !== 'running') return refreshedHere(cli);
+  const { status, body } = await callService(located, 'POST', '/api/models/refresh');
+  if (status !== 200) throw new CommandError(`The service refused: ${String(body.message ?? status)}`);
+  const rows: readonly Json[] = Array.isArray(body.providers) ? body.providers : [];
+  return rows.filter(isJsonObject).map(({ provider, models, problem }) => ({
+    provider: String(provider),
+    models: Number(models),
+    ...(problem !== undefined && { problem: String(problem) }),
+  }));
+};
+
+/** How long a provider has for its answer, in milliseconds. */
+const limitMs = 15_000;
+
+const refreshedHere = async (cli: Cli): Promise<readonly RefreshedList[]> => {
+  const config = await usableConfig(cli);
+  const [client] = clientProtocols.map(({ protocol }) => protocol);
+  if (!client) return [];
+  const offline = await offlineGateway(config, cli.home, []);
+  const upstreams = createUpstreams({ ...boundsOf(config), environment: cli.env });
+  const gateway: Gateway = { ...offline.gateway, upstreams };
+  try {
+    return await refreshModels({ gateway, client, localPlaces, limitMs });
+  } finally {
+    await upstreams.close();
+  }
+};

@@ -1,0 +1,79 @@
+import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
+import type { KeptList } from '../catalogue/vendor-lists.ts';
+import type { Provider } from '../config/config.ts';
+import { isDemo } from '../config/providers.ts';
+import { textMask } from '../log/mask-text.ts';
+import { FaultError, faultOf } from '../model/fault.ts';
+import type { ListedModel } from '../model/model-facts.ts';
+import type { ClientProtocol } from '../model/protocol.ts';
+import type { Gateway } from '../routing/gateway.ts';
+import { type LocalPlace, localModels } from './local-servers.ts';
+import { listUpstreamModels } from './upstream-models.ts';
+
+/** What a provider answered to the question for its list. */
+export interface RefreshedList {
+  readonly provider: string;
+  /** Models of the new list; an old one stays in use if there is none. */
+  readonly models: number;
+  /** Why there is no new list. */
+  readonly problem?: string;
+}
+
+/** What asking for lists needs. */
+interface RefreshParts {
+  readonly gateway: Pick<Gateway, 'config' | 'planFor' | 'upstreams' | 'catalogue'>;
+  /** Any protocol. */
+  readonly client: ClientProtocol;
+  readonly localPlaces: readonly LocalPlace[];
+  /** How long a provider has for its answer, in milliseconds. */
+  readonly limitMs: number;
+}
+
+/**
+ * Asks all providers, or one, for their lists of models, and keeps those that came. A model server at one of the usual places is
+ * asked for the windows that it serves too. Rejects only if the lists can't be written.
+ */
+export const refreshModels = async (parts: RefreshParts, only?: string): Promise<readonly RefreshedList[]> => {
+  const { config, catalogue } = parts.gateway;
+  const providers = config.providers.filter(
+    ({ name, baseUrl }) => (only === undefined || name === only) && !isDemo(baseUrl),
+  );
+  const answers = await Promise.all(providers.map((provider) => ask(provider, parts)));
+  const lists = answers.flatMap((answer) => ('list' in answer ? answer.list : []));
+  if (lists.length > 0) await catalogue.keep(lists);
+  await catalogue.loadPrices();
+  return answers.map((answer) =>
+    'list' in answer ? { provider: answer.list.provider, models: answer.list.models.length } : answer,
+  );
+};
+
+type Answer = { readonly list: KeptList } | (RefreshedList & { readonly problem: string });
+
+const ask = async (provider: Provider, { gateway, client, localPlaces, limitMs }: RefreshParts): Promise<Answer> => {
+  const { name, baseUrl, models } = provider;
+  const place = localPlaces.find(({ origin }) => origin === baseUrl.origin);
+  const served = place ? await localModels(place) : [];
+  const plan = gateway.planFor({ client, provider, model: models[0] ?? 'any' });
+  const maskText = textMask(() => provider.apiKeys);
+  return firstValueFrom(
+    listUpstreamModels(plan, gateway.upstreams).pipe(
+      map((listed): Answer => {
+        return {
+          list: { provider: name, baseUrl: baseUrl.href, atMs: Date.now(), models: withServed(listed, served) },
+        };
+      }),
+      timeout({
+        first: limitMs,
+        with: () => of({ provider: name, models: 0, problem: `There was no answer within ${limitMs / 1000} s.` }),
+      }),
+      catchError((error: unknown) => {
+        if (!(error instanceof FaultError)) throw error;
+        return of({ provider: name, models: 0, problem: maskText(faultOf(error).message) });
+      }),
+    ),
+  );
+};
+
+/** A server's own window wins over what its list says: it may serve less than the model has. */
+const withServed = (listed: readonly ListedModel[], served: readonly ListedModel[]): readonly ListedModel[] =>
+  listed.map((model) => ({ ...model, ...served.find(({ id }) => id === model.id) }));

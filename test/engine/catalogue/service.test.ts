@@ -1,0 +1,144 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Json, JsonObject } from '../../../engine/model/json/json.ts';
+import { chatReply } from '../../support/chat-stream.ts';
+import { type GatewayExtras, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
+
+/*
+ * The catalogue of models in a running service: what lists and the configuration say, in all places that show it.
+ */
+
+const list = {
+  data: [
+    {
+      id: 'm',
+      context_length: 5_000,
+      top_provider: { max_completion_tokens: 700 },
+      pricing: { prompt: '0.000001', completion: '0.000002' },
+    },
+    { id: 'other', context_length: 9_000 },
+  ],
+};
+
+const vendor = async (t: ExecutionContext, models: () => object = () => list): Promise<ScriptedUpstream> => {
+  const upstream = await startUpstream(({ method, url }) => {
+    if (method !== 'GET') return jsonAnswer(chatReply('fine'));
+    const body = url === '/v1/models' ? models() : {};
+    return jsonAnswer(body, 'error' in body ? 500 : 200);
+  });
+  t.teardown(upstream.close);
+  return upstream;
+};
+
+const open = async (t: ExecutionContext, providers: readonly object[], extras: GatewayExtras = {}) => {
+  const gateway = await startGateway({ Providers: providers, Router: { default: 'p,m' } }, {}, extras);
+  t.teardown(gateway.stop);
+  return gateway;
+};
+
+const provider = ({ url }: ScriptedUpstream, ...models: readonly Json[]) => ({
+  name: 'p',
+  baseUrl: `${url}/v1`,
+  apiKey: 'canary-key-of-p',
+  models,
+});
+
+const call = async (gateway: TestGateway, path: string, init: RequestInit = {}): Promise<JsonObject> =>
+  (await fetch(gateway.baseUrl + path, init)).json() as Promise<JsonObject>;
+
+const refresh = (gateway: TestGateway): Promise<JsonObject> => call(gateway, '/api/models/refresh', { method: 'POST' });
+
+test('what the configuration says of a model is in both shapes of the list', async (t) => {
+  const upstream = await vendor(t);
+  const price = { input: 0.1, output: 3, cacheRead: 0.01 };
+  const known = { name: 'm', context: 4_000, maxOutput: 500, input: ['text', 'pdf'], price };
+  const gateway = await open(t, [provider(upstream, known, 'n')]);
+  t.like(await call(gateway, '/v1/models/p,m'), {
+    context_length: 4_000,
+    max_completion_tokens: 500,
+    architecture: { input_modalities: ['text', 'file'] },
+    pricing: { prompt: '0.0000001', completion: '0.000003', input_cache_read: '0.00000001' },
+  });
+  const paged = { headers: { 'anthropic-version': '2023-06-01' } };
+  t.like(await call(gateway, '/v1/models/p,m', paged), { max_input_tokens: 4_000, max_tokens: 500 });
+  t.like(await call(gateway, '/v1/models/p,n', paged), { max_input_tokens: null, max_tokens: null });
+  t.false('context_length' in (await call(gateway, '/v1/models/p,n')));
+  t.is(upstream.requests.length, 0, 'nothing is asked for by itself');
+});
+
+test("a provider's list is asked for on demand, kept, and used by the next start", async (t) => {
+  const upstream = await vendor(t);
+  const gateway = await open(t, [provider(upstream, { name: 'm', maxOutput: 500 })]);
+  const before = await call(gateway, '/api/models');
+  t.like(before, { providers: [{ provider: 'p', listedAt: null, models: [{ model: 'm', maxOutput: 500 }] }] });
+  t.deepEqual(await refresh(gateway), { providers: [{ provider: 'p', models: 2 }] });
+  const { providers }: { providers?: { listedAt: string; models: object[] }[] } = await call(gateway, '/api/models');
+  t.is(typeof providers?.[0]?.listedAt, 'string');
+  t.deepEqual(providers?.[0]?.models, [
+    {
+      model: 'm',
+      context: 5_000,
+      maxOutput: 500,
+      price: { input: 1, output: 2 },
+      from: { context: 'list', maxOutput: 'configuration', price: 'list' },
+    },
+  ]);
+  const file = join(gateway.home, 'models.json');
+  t.is((await stat(file)).mode & 0o777, 0o600);
+  const kept = await readFile(file, 'utf8');
+  t.false(kept.includes('canary-key-of-p'));
+  const next = await open(t, [provider(upstream, 'm')], { files: { 'models.json': kept } });
+  t.like(await call(next, '/v1/models/p,m'), { context_length: 5_000, max_completion_tokens: 700 });
+  const elsewhere = { ...provider(upstream, 'm'), baseUrl: `${upstream.url}/other` };
+  const moved = await open(t, [elsewhere], { files: { 'models.json': kept } });
+  t.false('context_length' in (await call(moved, '/v1/models/p,m')), 'the list of another address is not used');
+});
+
+test('a list that fails changes nothing, and a file that is no list is ignored', async (t) => {
+  let answer: object = list;
+  const upstream = await vendor(t, () => answer);
+  const gateway = await open(t, [provider(upstream, 'm')], { files: { 'models.json': '{"lists":[{"provider":1}]}' } });
+  await refresh(gateway);
+  answer = { error: { message: 'no list for canary-key-of-p' } };
+  const refused = await refresh(gateway);
+  t.like(refused, { providers: [{ provider: 'p', models: 0 }] });
+  t.regex(JSON.stringify(refused), /no list/);
+  t.false(JSON.stringify(refused).includes('canary-key-of-p'));
+  t.like(await call(gateway, '/v1/models/p,m'), { context_length: 5_000 });
+  const unknown = { method: 'POST', body: JSON.stringify({ provider: 'nobody' }) };
+  t.is((await fetch(`${gateway.baseUrl}/api/models/refresh`, unknown)).status, 404);
+});
+
+test('a bare name and an alias have the smallest window of all that may answer', async (t) => {
+  const upstream = await vendor(t);
+  const one = provider(upstream, { name: 'm', context: 4_000 });
+  const gateway = await startGateway({
+    Providers: [one, { ...one, name: 'q', models: [{ name: 'm', context: 3_000 }] }],
+    Router: { default: 'p,m', fallback: { default: ['q,m'] } },
+  });
+  t.teardown(gateway.stop);
+  t.like(await call(gateway, '/v1/models/p,m'), { context_length: 4_000 });
+  t.like(await call(gateway, '/v1/models/m'), { context_length: 3_000 });
+  t.like(await call(gateway, '/v1/models/anthropic-switchyard-default'), { context_length: 3_000 });
+  t.like(await call(gateway, '/v1/models/anthropic-switchyard-p-m'), { context_length: 4_000 });
+});
+
+test('the summary of a request has its cost, or none where no price is known', async (t) => {
+  const upstream = await vendor(t);
+  const gateway = await open(t, [provider(upstream, { name: 'm', price: { input: 1, output: 2 } }, 'n')]);
+  for (const model of ['p,m', 'p,n']) {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
+    const reply = await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body });
+    t.is(reply.status, 200, await reply.text());
+  }
+  const { requests }: { requests?: { model: string; cost?: number }[] } = await call(gateway, '/api/requests');
+  t.deepEqual(
+    requests?.map(({ model, cost }) => [model, cost]),
+    [
+      ['n', undefined],
+      ['m', 3_000],
+    ],
+  );
+});
