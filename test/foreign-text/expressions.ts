@@ -412,13 +412,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/pages/yard/line-layout.ts': [own(/\d+/)],
   'ui/src/parts/field.tsx': [own(/^\$\{?\w*\}?$/)],
   'ui/src/parts/json-editor/findings.ts': [foreign(/[^.[\]]+/g, many('a'), '\n'), foreign(/^[[\],⚠]$/)],
-  'ui/src/parts/markdown.ts': [
-    foreign(/^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/s, ' ```', many('a'), '\n'),
-    foreign(/^#{1,6}\s+(.*)$/s, '#', many('  '), '😀'),
-    foreign(/^\s*(?:([-*+])|(\d{1,9})[.)])\s+(.*)$/s, many(' '), '😀'),
-    foreign(/^\s+\S/, many(' ')),
-    foreign(/`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*/g, many('`*'), '😀'),
-  ],
+  'ui/src/parts/markdown/read-markdown.ts': [foreign(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,6}));/g, many('&#1'))],
   'ui/src/parts/turn-parts.tsx': [foreign(/^data:image\/(?:png|jpeg|webp|gif);base64,/)],
   'ui/src/stream/convert-body.ts': [
     foreign(/^data:([^;,]{1,100});base64,(.*)$/s, 'data:', many('a'), 'data:a;base64,'),

@@ -22,7 +22,8 @@ const call = {
 const message = {
   role: 'assistant',
   reasoning_content: 'The other signal matters too.',
-  content: '**Signal A** is red.<script>window.hacked = 1</script>',
+  content:
+    '**Signal A** is red.<script>window.hacked = 1</script>\n\n|Signal|Aspect|\n|-|-|\n|A|red|\n\n[Rules](https://example.org/rules) [Trap](javascript:alert(1))',
   tool_calls: [call],
 };
 
@@ -185,6 +186,13 @@ for (const protocol of ['messages', 'chat', 'responses'] as const) {
       t.is(await response.locator('strong').textContent(), 'Signal A');
       t.true(await response.getByText('<script>window.hacked = 1</script>').isVisible(), 'text alone');
       t.is(await page.evaluate('window.hacked'), undefined);
+      await response.getByRole('columnheader', { name: 'Aspect' }).waitFor();
+      await response.getByRole('cell', { name: 'red' }).waitFor();
+      const rules = response.getByRole('link', { name: 'Rules' });
+      t.is(await rules.getAttribute('href'), 'https://example.org/rules');
+      t.is(await rules.getAttribute('rel'), 'noreferrer noopener');
+      t.is(await response.getByRole('link').count(), 1);
+      t.true(await response.getByText('[Trap](javascript:alert(1))').isVisible());
       await response.getByText('Thinking').click();
       await response.getByText('The other signal matters too.').waitFor();
       const next = response.getByRole('region', { name: 'Call to read_signal' });

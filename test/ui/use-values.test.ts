@@ -12,7 +12,6 @@ import { filterRecords } from '../../ui/src/pages/logs/log-filter.ts';
 import { briefOf, levelName, readRecord } from '../../ui/src/pages/logs/log-record.ts';
 import { composeBody } from '../../ui/src/pages/playground/compose-body.ts';
 import { firstDraft, isDraft, isSentList } from '../../ui/src/pages/playground/draft.ts';
-import { readBlocks, readInlines } from '../../ui/src/parts/markdown.ts';
 import type { Answer } from '../../ui/src/stream/answer.ts';
 import { answerReader } from '../../ui/src/stream/answer-reader.ts';
 import { convertBody } from '../../ui/src/stream/convert-body.ts';
@@ -283,51 +282,6 @@ test('a log book keeps the newest records, and counts the discarded ones that we
   );
   t.true(shownDropped <= 5_500);
 });
-
-test('Markdown becomes blocks; unknown syntax stays text', (t) => {
-  t.deepEqual(readBlocks('# Title\nOne\ntwo\n\n- a\n- b\n  more\n3. c\n```js\nlet x;\n\n<b>\n```\nend'), [
-    { kind: 'heading', lines: ['Title'] },
-    { kind: 'paragraph', lines: ['One', 'two'] },
-    { kind: 'list', ordered: false, start: 1, items: ['a', 'b\nmore'] },
-    { kind: 'list', ordered: true, start: 3, items: ['c'] },
-    { kind: 'code', language: 'js', text: 'let x;\n\n<b>' },
-    { kind: 'paragraph', lines: ['end'] },
-  ]);
-  t.deepEqual(readBlocks('```py\nstill open'), [{ kind: 'code', language: 'py', text: 'still open' }]);
-  t.deepEqual(readInlines('a `b*c*` **d** *e* 2 * 3 <i>'), [
-    { kind: 'plain', text: 'a ' },
-    { kind: 'code', text: 'b*c*' },
-    { kind: 'plain', text: ' ' },
-    { kind: 'strong', text: 'd' },
-    { kind: 'plain', text: ' ' },
-    { kind: 'emphasis', text: 'e' },
-    { kind: 'plain', text: ' 2 * 3 <i>' },
-  ]);
-});
-
-test('no text slows Markdown down or loses a word', (t) => {
-  const word = fc.constantFrom('a', '`', '```', '*', '**', '-', '1.', '#', '\n', ' ', '  ', '~~~', 'word');
-  fc.assert(
-    fc.property(fc.array(word, { maxLength: 60 }), (words) => {
-      const text = words.join('');
-      const blocks = readBlocks(text);
-      const said = blocks.flatMap((block) =>
-        block.kind === 'code' ? [block.text] : block.kind === 'list' ? block.items : block.lines,
-      );
-      const runs = said.flatMap((line) => readInlines(line).map((run) => run.text)).join('');
-      return (text.match(/word/g) ?? []).length === (runs.match(/word/g) ?? []).length + languages(blocks);
-    }),
-    { numRuns: 500 },
-  );
-  const before = cpuTimeMs();
-  readBlocks('`'.repeat(50_000));
-  readInlines('*a '.repeat(20_000));
-  t.true(cpuTimeMs() - before < 1_000);
-});
-
-/** A fence's own line may hold words, too: the language. */
-const languages = (blocks: ReturnType<typeof readBlocks>): number =>
-  blocks.reduce((sum, block) => sum + (block.kind === 'code' ? (block.language.match(/word/g) ?? []).length : 0), 0);
 
 test('one prompt becomes the body of each protocol', (t) => {
   const prompt = { model: 'm', system: 's', text: 'x', stream: true, maxTokens: 9, withTool: true, thinking: true };

@@ -71,7 +71,7 @@ browserTest(
       `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).reduce((sum, one) => sum + one.encodedBodySize, 0)`,
     );
     t.log(`${Math.round(size / 1024)} KiB of JavaScript`);
-    t.true(size > 0 && size < 250_000, `${size} bytes`);
+    t.true(size > 0 && size < 220 * 1024, `${size} bytes`);
 
     await tab.page.keyboard.press('Tab');
     t.is(await tab.page.evaluate('document.activeElement.textContent'), 'Skip to main content');

@@ -3,7 +3,7 @@ import { count } from '../format/count.ts';
 import { Button } from './button.tsx';
 
 /** How many characters are shown at first, and how many more at each click. */
-const firstLength = 6_000;
+const firstLength = 16_000;
 const nextLength = 60_000;
 
 /** A text that may be long: its beginning, and the rest on demand. */

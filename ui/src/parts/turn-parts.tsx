@@ -3,7 +3,7 @@ import type { ToolResult, TurnPart } from '../stream/conversation.ts';
 import { Badge } from './badge.tsx';
 import { Fold } from './fold.tsx';
 import { LongText } from './long-text.tsx';
-import { MarkdownView } from './markdown-view.tsx';
+import { MarkdownView } from './markdown/markdown-view.tsx';
 import { ScrollRegion } from './scroll-region.tsx';
 import './turn-parts.css';
 

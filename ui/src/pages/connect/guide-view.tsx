@@ -1,7 +1,7 @@
 import { protocolTitles } from '../../api/protocols.ts';
+import { Described } from '../../config/described.tsx';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { MarkdownLine } from '../../parts/markdown-view.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { CheckPanel } from './check-panel.tsx';
 import { baseOf, type ClientGuide, type Connection } from './clients/client-guide.ts';
@@ -45,7 +45,7 @@ export const GuideView = ({
         <ul className="guide-notes">
           {guide.notes.map((note) => (
             <li key={note}>
-              <MarkdownLine text={note} />
+              <Described text={note} />
             </li>
           ))}
         </ul>

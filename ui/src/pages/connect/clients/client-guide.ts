@@ -30,7 +30,7 @@ export interface ClientGuide {
   /** Whether the base URL ends in `/v1`, or the client appends that itself. */
   readonly base: 'with /v1' | 'without /v1';
   readonly snippets: (connection: Connection, shell: Shell) => readonly Snippet[];
-  /** Further notes, in Markdown. */
+  /** Further notes; text in backticks is code. */
   readonly notes: readonly string[];
   /** The path of its requests, where it isn't the protocol's own. */
   readonly path?: string;
