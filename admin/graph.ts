@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { findProvider } from '../engine/config/destination.ts';
+import type { Config, Pool, Provider } from '../engine/config/config.ts';
+import { findProvider, poolDestination } from '../engine/config/destination.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { probeRequest } from '../engine/model/request.ts';
@@ -34,20 +35,64 @@ const draw = (query: URLSearchParams, gateway: Gateway, clients: readonly Client
   if (chosen.length === 0) {
     fail('invalid-request', `client must be one of ${clients.map(({ wire }) => wire).join(', ')}.`);
   }
-  return routesFor(query.get('provider'), query.get('model'), gateway).flatMap(({ provider, model, routes }) =>
-    chosen.map((client) => showPlan(gateway.planFor({ client, provider, model }), routes)),
+  return linesOf(routesFor(query.get('provider'), query.get('model'), gateway), gateway.config).flatMap(
+    ({ provider, model, routes, pools }) =>
+      chosen.map((client) => ({ ...showPlan(gateway.planFor({ client, provider, model }), routes), pools })),
   );
 };
 
+/** A destination with all that leads to it. */
+interface Line {
+  readonly provider: Provider;
+  readonly model: string;
+  readonly routes: string[];
+  readonly pools: PoolUse[];
+}
+
+type PoolUse = Pick<Pool, 'name' | 'strategy'> & { readonly weight: number; readonly routes: readonly string[] };
+
+/** The destinations of routes, each once; a pool stands for its members. */
+const linesOf = (routes: readonly NamedRoute[], { providers }: Config): readonly Line[] => {
+  const lines = new Map<string, Line>();
+  const lineTo = (provider: Provider, model: string): Line => {
+    const name = `${provider.name},${model}`;
+    const line = lines.get(name) ?? { provider, model, routes: [], pools: [] };
+    lines.set(name, line);
+    return line;
+  };
+  for (const { provider, model, pool, routes: names } of routes) {
+    if (!pool) lineTo(provider, model).routes.push(...names);
+    for (const member of pool?.members ?? []) {
+      const known = findProvider(providers, member.provider);
+      if (!known || !pool) continue;
+      const line = lineTo(known, member.model);
+      line.routes.push(...names);
+      line.pools.push({ name: pool.name, strategy: pool.strategy, weight: member.weight, routes: names });
+    }
+  }
+  return [...lines.values()];
+};
+
 const routesFor = (name: string | null, model: string | null, { config }: Gateway): readonly NamedRoute[] => {
-  if (name === null && model === null) return namedRoutes(config);
+  if (name === null && model === null) return allRoutes(config);
   if (model === null) return fail('invalid-request', 'model is required where provider is given.');
   if (name === null) {
-    const { provider, model: upstreamModel, scenario } = resolveRoute(probeRequest(model), config);
-    return [{ provider, model: upstreamModel, routes: [scenario] }];
+    const { provider, model: upstreamModel, pool, scenario } = resolveRoute(probeRequest(model), config);
+    return [{ provider, model: upstreamModel, pool, routes: [scenario] }];
   }
   const provider = findProvider(config.providers, name);
   return provider
     ? [{ provider, model, routes: ['explicit'] }]
     : fail('invalid-request', `provider is ${JSON.stringify(name)}, but there is no such provider.`);
+};
+
+/** The routes, then the pools that no route leads to. */
+const allRoutes = (config: Config): readonly NamedRoute[] => {
+  const routes = namedRoutes(config);
+  const routed = new Set(routes.map(({ pool }) => pool));
+  const others = config.pools.flatMap((pool) => {
+    const destination = routed.has(pool) ? undefined : poolDestination(pool, config.providers, undefined);
+    return destination ? [{ ...destination, routes: [] }] : [];
+  });
+  return [...routes, ...others];
 };

@@ -1,7 +1,7 @@
 import { type Finding, formatFinding } from '../config/diagnostics.ts';
 import { schemaText } from '../config/json-schema.ts';
 import { configFile, readConfig } from '../config/read.ts';
-import { modelNames, namedRoutes } from '../routing/model-names.ts';
+import { destinationName, modelNames, namedRoutes } from '../routing/model-names.ts';
 import { type Cli, usableConfig } from './cli.ts';
 import { offlineGateway } from './offline-gateway.ts';
 
@@ -39,9 +39,7 @@ export const printSchema = (cli: Cli): void => cli.print(schemaText());
 /** `switchyard models`: lists every model name that a request may use, and the routes that lead to it. */
 export const listModels = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<void> => {
   const config = await usableConfig(cli);
-  const routes = new Map(
-    namedRoutes(config).map(({ provider, model, routes: names }) => [`${provider.name},${model}`, names]),
-  );
+  const routes = new Map(namedRoutes(config).map((route) => [destinationName(route), route.routes]));
   const models = modelNames(config, '').map(({ id, title }) => ({ id, title, routes: routes.get(id) ?? [] }));
   if (json) {
     cli.print(JSON.stringify(models, null, 2));

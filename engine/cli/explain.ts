@@ -61,10 +61,11 @@ const rejectExplain = (error: unknown): never => {
 };
 
 const lines = (answer: JsonObject): readonly string[] => {
-  const { reason, provider, model, format, relays, url, headers, losses, fallbacks, warnings, body } = answer;
+  const { reason, provider, model, pool, format, relays, url, headers, losses, fallbacks, warnings, body } = answer;
   return [
     `rule          ${reason}`,
     `route         ${provider},${model} (${format})`,
+    ...(isJsonObject(pool) && Array.isArray(pool.members) ? pool.members.map(memberLine) : []),
     ...(Array.isArray(fallbacks) ? fallbacks.map(fallbackLine) : []),
     `pass-through  ${passThrough(relays)}`,
     `call          POST ${url}`,
@@ -78,6 +79,11 @@ const lines = (answer: JsonObject): readonly string[] => {
 const passThrough = (relays: JsonObject[string]): string => {
   const open = isJsonObject(relays) ? Object.keys(relays).filter((half) => relays[half] === true) : [];
   return open.length > 0 ? open.join(' and ') : 'none; request and reply are converted';
+};
+
+const memberLine = (member: unknown): string => {
+  const { provider, model, weight, passed } = isJsonObject(member) ? member : {};
+  return `member        ${provider},${model} (weight ${weight})${passed === null ? '' : `: passed over, ${passed}`}`;
 };
 
 const fallbackLine = (fallback: unknown): string => {

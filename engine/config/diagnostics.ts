@@ -4,6 +4,8 @@ import {
   ConfigFile,
   FallbackFile,
   ModelFile,
+  PoolFile,
+  PoolMemberFile,
   ProviderFile,
   RouterFile,
   settingSections,
@@ -78,6 +80,10 @@ export const warnOfUnknownFields = (source: JsonObject, findings: Diagnostics): 
   checkEach(source.Providers, ProviderFile, 'Providers');
   for (const [index, provider] of (Array.isArray(source.Providers) ? source.Providers : []).entries()) {
     if (isJsonObject(provider)) checkEach(provider.models, ModelFile, `${memberPath('Providers', index)}.models`);
+  }
+  checkEach(source.Pools, PoolFile, 'Pools');
+  for (const [index, pool] of (Array.isArray(source.Pools) ? source.Pools : []).entries()) {
+    if (isJsonObject(pool)) checkEach(pool.members, PoolMemberFile, `${memberPath('Pools', index)}.members`);
   }
   checkEach(source.transformers, TransformerFile, 'transformers');
 };

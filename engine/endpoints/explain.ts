@@ -51,11 +51,9 @@ const exchangeFor = ({ client, body, headers, atMs }: Question): Exchange =>
     backpressure: new Backpressure(),
   });
 
-const show = (
-  { client, progress, request, resolution, plan, passThrough, context, call }: Ready,
-  { config, planFor }: Gateway,
-) => {
-  const { provider, model, scenario, reason, tokens, warnings } = resolution;
+const show = (ready: Ready, { config, planFor, pools }: Gateway) => {
+  const { client, progress, request, resolution, plan, passThrough, context, call } = ready;
+  const { provider, model, pool, scenario, reason, tokens, warnings } = resolution;
   const maskText = textMask(() => provider.apiKeys);
   const text = bodyText(call.body);
   const body = parseJson(text);
@@ -67,6 +65,18 @@ const show = (
     tokens: tokens ?? null,
     provider: provider.name,
     model,
+    pool: pool
+      ? {
+          name: pool.name,
+          strategy: pool.strategy,
+          members: pools.states(pool, scenario, ready).map(({ destination, weight, passed = null }) => ({
+            provider: destination.provider.name,
+            model: destination.model,
+            weight,
+            passed,
+          })),
+        }
+      : null,
     format: plan.format.name,
     stream: request.stream,
     url: maskUrl(call.url.href, maskText),
@@ -76,9 +86,9 @@ const show = (
     body: isJsonObject(body) ? body : text,
     losses: context.losses.list.map(({ note, ...loss }) => ({ ...loss, ...(note !== undefined && { note }) })),
     relays: { ...passThrough },
-    fallbacks: fallbacksOf(resolution, config).map((destination) => {
-      const { format, fault } = planFor({ client, ...destination });
+    fallbacks: fallbacksOf(resolution, config, (one) => pools.ranked(one, scenario, ready)).map((destination) => {
       const { provider: next, model: asks } = destination;
+      const { format, fault } = planFor({ client, provider: next, model: asks });
       return { provider: next.name, model: asks, format: format.name, fault: fault?.message ?? null };
     }),
     warnings,

@@ -19,17 +19,18 @@ export const route =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
     const { request, body, outline, observer } = decoded;
-    const resolved = (size: PromptSize | undefined): Routed => {
-      const routed = newAttempt(decoded, resolveRoute(request, gateway.config, size), gateway);
+    const routedBy = (size: PromptSize | undefined): Routed => {
+      const resolution = gateway.pools.choose(resolveRoute(request, gateway.config, size), decoded);
+      const routed = newAttempt(decoded, resolution, gateway);
       observer.routed(routed);
-      const { namedClient, resolution, context } = routed;
+      const { namedClient, context } = routed;
       namedClient?.admit(resolution, { input: context.inputEstimate, maxTokens: request.maxTokens }, gateway.config);
       return routed;
     };
-    if (!sizeMatters(request, gateway.config)) return resolved(undefined);
+    if (!sizeMatters(request, gateway.config)) return routedBy(undefined);
     const { config, tokens } = gateway;
     const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
-    return size ? resolved(size) : from(tokens.count(request, outline)).pipe(map(resolved));
+    return size ? routedBy(size) : from(tokens.count(request, outline)).pipe(map(routedBy));
   };
 
 /** Throws the fault of a plan that can't be used, and `unsupported` for fields that only another upstream format can carry. */

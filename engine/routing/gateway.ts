@@ -19,6 +19,7 @@ import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { TransformerRegistry } from './plan/choose-format.ts';
 import { compilePlan, type Plan, type PlanKey } from './plan/plan.ts';
+import { compilePools, type Pools } from './pools.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
 /** A configuration compiled for use: everything that serving a request needs. */
@@ -29,6 +30,7 @@ export interface Gateway extends Services {
   /** What each client with a key of its own may use, by name. */
   readonly access: ReadonlyMap<string, ClientAccess>;
   readonly planFor: (key: PlanKey) => Plan;
+  readonly pools: Pools;
   /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
   readonly mostlyPasses: (client: ClientProtocol) => boolean;
 }
@@ -74,8 +76,11 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     registry,
     access: compileAccess(config.clients),
     planFor,
+    pools: compilePools(config, { health: services.health, planFor }),
     mostlyPasses(client) {
-      const { requestPassThrough, replyPassThrough } = usual ? planFor({ client, ...usual }).graph : closed;
+      const { requestPassThrough, replyPassThrough } = usual
+        ? planFor({ client, provider: usual.provider, model: usual.model }).graph
+        : closed;
       return requestPassThrough.open && replyPassThrough.open;
     },
   };
@@ -84,10 +89,11 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
 const closed = { requestPassThrough: { open: false }, replyPassThrough: { open: false } };
 
 /** The default route, or else the first model that a provider lists. */
-const usualDestination = ({ router, providers }: Config): Destination | undefined => {
+const usualDestination = (config: Config): Destination | undefined => {
+  const { router, providers } = config;
   const [provider] = providers;
   const model = provider?.models[0];
-  if (router.default !== undefined) return findDestination(providers, router.default);
+  if (router.default !== undefined) return findDestination(config, router.default);
   return provider && model !== undefined ? { provider, model } : undefined;
 };
 

@@ -1,5 +1,5 @@
-import { type Config, scenarios } from '../config/config.ts';
-import { type Destination, findDestination } from '../config/destination.ts';
+import { type Config, type Pool, scenarios } from '../config/config.ts';
+import { type Destination, findDestination, poolDestination } from '../config/destination.ts';
 import type { ClientModel } from '../model/model-catalog.ts';
 import type { ModelRequest, TextPart } from '../model/request.ts';
 
@@ -7,13 +7,13 @@ import type { ModelRequest, TextPart } from '../model/request.ts';
 const gateway = 'switchyard';
 
 /**
- * All model names that a client may request: each `provider,model`, each bare name, then the aliases with `aliasPrefix`. Ids are
- * unique. `allows`: whether the client may use a destination; absent: all.
+ * All model names that a client may request: each `provider,model`, each bare name, each pool, then the aliases with
+ * `aliasPrefix`. Ids are unique. `allows`: whether the client may use a destination; absent: all. Of a pool, one member is enough.
  */
 export const modelNames = (
   config: Config,
   aliasPrefix: string,
-  allows: (destination: Destination) => boolean = () => true,
+  allows: (destination: MemberName) => boolean = () => true,
 ): readonly ClientModel[] => {
   const providers = config.providers.map((provider) => ({
     ...provider,
@@ -23,17 +23,28 @@ export const modelNames = (
     models.map((model) => ({ id: `${name},${model}`, title: `${model} (${name})`, owner: name })),
   );
   const bare = providers.flatMap(({ models }) => models).map((model) => ({ id: model, title: model, owner: gateway }));
+  const allowsPool = ({ members }: Pool): boolean =>
+    members.some(({ provider, model }) => allows({ provider: { name: provider }, model }));
+  const pools = config.pools
+    .filter(allowsPool)
+    .map(({ name }) => ({ id: name, title: `${name} (pool)`, owner: gateway }));
   const aliases = aliasesOf(config)
-    .filter(allows)
-    .map(({ name, provider, model }) => ({
+    .filter(({ provider, model, pool }) => (pool ? allowsPool(pool) : allows({ provider, model })))
+    .map(({ name, provider, model, pool }) => ({
       id: aliasPrefix + name,
-      title: `${model} (${provider.name})`,
-      owner: provider.name,
+      title: pool ? `${pool.name} (pool)` : `${model} (${provider.name})`,
+      owner: pool ? gateway : provider.name,
     }));
   const byId = new Map<string, ClientModel>();
-  for (const row of [...explicit, ...bare, ...aliases]) if (!byId.has(row.id)) byId.set(row.id, row);
+  for (const row of [...explicit, ...bare, ...pools, ...aliases]) if (!byId.has(row.id)) byId.set(row.id, row);
   return [...byId.values()];
 };
+
+/** A destination by its names. */
+interface MemberName {
+  readonly provider: { readonly name: string };
+  readonly model: string;
+}
 
 /** A destination and the names of the routes to it. */
 export interface NamedRoute extends Destination {
@@ -41,16 +52,17 @@ export interface NamedRoute extends Destination {
 }
 
 /** The destinations of the default and the scenarios. Omits routes that match no model. */
-export const namedRoutes = ({ router, providers }: Config): readonly NamedRoute[] => {
+export const namedRoutes = (config: Config): readonly NamedRoute[] => {
+  const { router } = config;
   const routes = [
     ['default', router.default],
     ...scenarios.map((name) => [name, router.routes[name]] as const),
   ] as const;
   const found = new Map<string, Destination & { readonly routes: string[] }>();
   for (const [name, text] of routes) {
-    const destination = text === undefined ? undefined : findDestination(providers, text);
+    const destination = text === undefined ? undefined : findDestination(config, text);
     if (!destination) continue;
-    const key = `${destination.provider.name},${destination.model}`;
+    const key = destinationName(destination);
     const known = found.get(key);
     if (known) known.routes.push(name);
     else found.set(key, { ...destination, routes: [name] });
@@ -58,30 +70,38 @@ export const namedRoutes = ({ router, providers }: Config): readonly NamedRoute[
   return [...found.values()];
 };
 
+/** What a request may ask for to get there. */
+export const destinationName = ({ provider, model, pool }: Destination): string =>
+  pool?.name ?? `${provider.name},${model}`;
+
 /** The prefix of every alias. A protocol may put another word before it. */
 const mark = 'switchyard-';
 
 /** A model name of characters that every client accepts, and its destination. */
 interface Alias extends Destination {
-  /** `switchyard-<route>` or `switchyard-<provider>-<model>`. */
+  /** `switchyard-<route>`, `switchyard-<provider>-<model>` or `switchyard-<pool>`. */
   readonly name: string;
 }
 
 /**
- * The aliases of a configuration: one per usable route, then one per model of each provider. Equal names are numbered in the
- * configuration's order.
+ * The aliases of a configuration: one per usable route, one per model of each provider, one per pool. Equal names are numbered in
+ * this order.
  */
 export const aliasesOf = (config: Config): readonly Alias[] => {
   const taken = new Map<string, Alias>();
-  const add = (text: string, { provider, model }: Destination): void => {
+  const add = (text: string, destination: Destination): void => {
     const plain = mark + text.toLowerCase().replace(/[^a-z0-9._-]+/g, '-');
     let name = plain;
     for (let count = 2; taken.has(name); count += 1) name = `${plain}-${count}`;
-    taken.set(name, { name, provider, model });
+    taken.set(name, { ...destination, name });
   };
   for (const { routes, ...destination } of namedRoutes(config)) for (const route of routes) add(route, destination);
   for (const provider of config.providers) {
     for (const model of provider.models) add(`${provider.name}-${model}`, { provider, model });
+  }
+  for (const pool of config.pools) {
+    const destination = poolDestination(pool, config.providers, undefined);
+    if (destination) add(pool.name, destination);
   }
   return [...taken.values()];
 };
@@ -97,7 +117,7 @@ export const aliasDestination = (model: string, config: Config): Destination | u
   const name = aliasName(model);
   if (name === undefined) return undefined;
   const found = aliasesOf(config).find((row) => row.name === name);
-  return found && { provider: found.provider, model: found.model };
+  return found && { provider: found.provider, model: found.model, pool: found.pool };
 };
 
 const alias = /^(?:[a-z]+[-/])?(switchyard-.+)$/i;

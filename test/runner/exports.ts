@@ -64,7 +64,6 @@ const forTests: readonly string[] = [
   'admin/logs.ts sendLog',
   'admin/openapi/openapi.ts openApiDocument',
   'engine/cli/import/import.ts mergeImported',
-  'engine/clients/client-access.ts globMatcher',
   'engine/clients/usage.ts nextPeriodMs',
   'engine/cli/ui.ts opener',
   'engine/config/env.ts interpolate',
