@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { findProvider } from '../engine/config/destination.ts';
+import type { Config, Pool, Provider } from '../engine/config/config.ts';
+import { findProvider, poolDestination } from '../engine/config/destination.ts';
 import { fail } from '../engine/model/fault.ts';
 import { unknownOrigin } from '../engine/model/origin.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
@@ -37,32 +38,80 @@ const draw = (query: URLSearchParams, gateway: Gateway, clients: readonly Client
     fail('invalid-request', `client must be one of ${clients.map(({ wire }) => wire).join(', ')}.`);
   }
   const [name, model] = [query.get('provider'), query.get('model')];
-  if (name === null && model !== null) return chosen.map((client) => routeByModel(model, client, gateway, atMs));
-  return routesFor(name, model, gateway).flatMap(({ provider, model: upstreamModel, routes }) =>
-    chosen.map((client) => showPlan(gateway.planFor({ client, provider, model: upstreamModel }), routes)),
-  );
+  if (name === null && model !== null) {
+    return chosen.flatMap((client) => graphsOf([routeByModel(model, client, gateway, atMs)], [client], gateway));
+  }
+  return graphsOf(routesFor(name, model, gateway), chosen, gateway);
 };
 
-/** The plan of an empty request for a model. Rules see what an empty request has. */
+const graphsOf = (routes: readonly NamedRoute[], clients: readonly ClientProtocol[], { config, planFor }: Gateway) =>
+  linesOf(routes, config).flatMap(({ provider, model, routes: names, pools }) =>
+    clients.map((client) => ({ ...showPlan(planFor({ client, provider, model }), names), pools })),
+  );
+
+/** A destination with all that leads to it. */
+interface Line {
+  readonly provider: Provider;
+  readonly model: string;
+  readonly routes: string[];
+  readonly pools: PoolUse[];
+}
+
+type PoolUse = Pick<Pool, 'name' | 'strategy'> & { readonly weight: number; readonly routes: readonly string[] };
+
+/** The destinations of routes, each once; a pool stands for its members. */
+const linesOf = (routes: readonly NamedRoute[], { providers }: Config): readonly Line[] => {
+  const lines = new Map<string, Line>();
+  const lineTo = (provider: Provider, model: string): Line => {
+    const name = `${provider.name},${model}`;
+    const line = lines.get(name) ?? { provider, model, routes: [], pools: [] };
+    lines.set(name, line);
+    return line;
+  };
+  for (const { provider, model, pool, routes: names } of routes) {
+    if (!pool) lineTo(provider, model).routes.push(...names);
+    for (const member of pool?.members ?? []) {
+      const known = findProvider(providers, member.provider);
+      if (!known || !pool) continue;
+      const line = lineTo(known, member.model);
+      line.routes.push(...names);
+      line.pools.push({ name: pool.name, strategy: pool.strategy, weight: member.weight, routes: names });
+    }
+  }
+  return [...lines.values()];
+};
+
+/** The route of an empty request for a model. Rules see what an empty request has. */
 const routeByModel = (
   asked: string,
   client: ClientProtocol,
-  { config, rules = [], planFor }: Gateway,
+  { config, rules = [] }: Gateway,
   atMs: number,
-) => {
+): NamedRoute => {
   const request = probeRequest(asked);
   const empty = { client, origin: unknownOrigin, header: () => undefined, request, atMs, sizeBeside: () => noSize };
   const own = namesDestination(request, config) ? undefined : matchRules(rules, empty, config);
-  const { provider, model, scenario } = resolveRoute(request, config, noSize, { own });
-  return showPlan(planFor({ client, provider, model }), [scenario]);
+  const { provider, model, pool, scenario } = resolveRoute(request, config, noSize, { own });
+  return { provider, model, pool, routes: [scenario] };
 };
 
 const routesFor = (name: string | null, model: string | null, { config }: Gateway): readonly NamedRoute[] => {
   if (name === null || model === null) {
-    return name === null ? namedRoutes(config) : fail('invalid-request', 'model is required where provider is given.');
+    return name === null ? allRoutes(config) : fail('invalid-request', 'model is required where provider is given.');
   }
   const provider = findProvider(config.providers, name);
   return provider
     ? [{ provider, model, routes: ['explicit'] }]
     : fail('invalid-request', `provider is ${JSON.stringify(name)}, but there is no such provider.`);
+};
+
+/** The routes, then the pools that no route leads to. */
+const allRoutes = (config: Config): readonly NamedRoute[] => {
+  const routes = namedRoutes(config);
+  const routed = new Set(routes.map(({ pool }) => pool));
+  const others = config.pools.flatMap((pool) => {
+    const destination = routed.has(pool) ? undefined : poolDestination(pool, config.providers, undefined);
+    return destination ? [{ ...destination, routes: [] }] : [];
+  });
+  return [...routes, ...others];
 };

@@ -301,6 +301,21 @@ export const Explanation = Type.Object({
   tokens: orNull(Type.Number(), { description: 'Counted only where a rule looks at it.' }),
   provider: Type.String(),
   model: Type.String(),
+  pool: orNull(
+    Type.Object({
+      name: Type.String(),
+      strategy: Type.String(),
+      members: listOf(
+        Type.Object({
+          provider: Type.String(),
+          model: Type.String(),
+          weight: Type.Number(),
+          passed: orNull(Type.String(), { description: 'Why it would not be chosen now.' }),
+        }),
+      ),
+    }),
+    { description: 'The pool that the destination is a member of.' },
+  ),
   format: Type.String(),
   stream: Type.Boolean(),
   url: Type.String(),
@@ -322,7 +337,10 @@ export const Explanation = Type.Object({
       format: Type.String(),
       fault: orNull(Type.String(), { description: 'Why it can not be used.' }),
     }),
-    { description: 'Who is asked when this destination can not serve, in order.' },
+    {
+      description:
+        "Who is asked when this destination can not serve, in order: its pool's other members, the fallbacks.",
+    },
   ),
   rules: listOf(
     Type.Object({
@@ -354,6 +372,15 @@ export const PlanGraph = Type.Object({
   provider: Type.String(),
   model: Type.String(),
   routes: listOf(Type.String(), { description: 'The routes that lead here: `default`, scenarios, `explicit`.' }),
+  pools: listOf(
+    Type.Object({
+      name: Type.String(),
+      strategy: Type.String(),
+      weight: Type.Number(),
+      routes: listOf(Type.String(), { description: 'The routes that lead to the pool.' }),
+    }),
+    { description: 'The pools of which the destination is a member.' },
+  ),
   format: Type.Object({
     name: Type.String(),
     because: Type.Enum(['entry', 'host', 'plain']),

@@ -50,6 +50,8 @@ export interface Observer {
 export interface ObservedRoute {
   readonly provider: { readonly name: string; readonly models: readonly string[] };
   readonly model: string;
+  /** The pool of which it was chosen. */
+  readonly pool?: { readonly name: string } | undefined;
   readonly scenario: string;
   /** Why it was chosen, for users. */
   readonly reason?: string;

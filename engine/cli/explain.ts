@@ -70,11 +70,13 @@ const rejectExplain = (error: unknown): never => {
 };
 
 const lines = (answer: JsonObject): readonly string[] => {
-  const { reason, provider, model, format, relays, url, headers, losses, fallbacks, rules, warnings, body } = answer;
+  const { reason, provider, model, pool, format, relays, url, headers, losses, fallbacks, rules, warnings, body } =
+    answer;
   return [
     `rule          ${reason}`,
     ...(Array.isArray(rules) ? rules.flatMap(ruleLines) : []),
     `route         ${provider},${model} (${format})`,
+    ...(isJsonObject(pool) && Array.isArray(pool.members) ? pool.members.map(memberLine) : []),
     ...(Array.isArray(fallbacks) ? fallbacks.map(fallbackLine) : []),
     `pass-through  ${passThrough(relays)}`,
     `call          POST ${url}`,
@@ -107,6 +109,11 @@ const answers = new Map<unknown, string>([
   [true, 'yes'],
   [false, 'no'],
 ]);
+
+const memberLine = (member: unknown): string => {
+  const { provider, model, weight, passed } = isJsonObject(member) ? member : {};
+  return `member        ${provider},${model} (weight ${weight})${passed === null ? '' : `: passed over, ${passed}`}`;
+};
 
 const fallbackLine = (fallback: unknown): string => {
   const { provider, model, format, fault } = isJsonObject(fallback) ? fallback : {};

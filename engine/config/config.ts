@@ -2,7 +2,16 @@ import type { LogLevel } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import type { When } from './rule-schema.ts';
-import type { BreakerPolicy, ClientBudget, ClientLimits, KeyPolicy, Limits, RetryPolicy, Timeouts } from './schema.ts';
+import type {
+  BreakerPolicy,
+  ClientBudget,
+  ClientLimits,
+  KeyPolicy,
+  Limits,
+  PoolStrategy,
+  RetryPolicy,
+  Timeouts,
+} from './schema.ts';
 
 /** The routing rules for bare model names, in the order in which they are tried. */
 export const scenarios = ['longContext', 'image', 'webSearch', 'background', 'think'] as const;
@@ -35,6 +44,7 @@ export interface Config {
   readonly breaker: BreakerPolicy;
   readonly keys: KeyPolicy;
   readonly providers: readonly Provider[];
+  readonly pools: readonly Pool[];
   readonly router: RouterConfig;
   /** In the user's order, followed by entries from claude-code-router's provider fields. */
   readonly transformers: readonly TransformerEntry[];
@@ -84,6 +94,25 @@ export interface CallExtras {
   readonly body: JsonObject;
 }
 
+/** Several destinations under one name. */
+export interface Pool {
+  /** Unique; contains no comma. */
+  readonly name: string;
+  readonly strategy: PoolStrategy;
+  /** At least one; each destination occurs once. */
+  readonly members: readonly PoolMember[];
+}
+
+export interface PoolMember {
+  /** The name of a provider in `Config.providers`. */
+  readonly provider: string;
+  readonly model: string;
+  /** Above 0. */
+  readonly weight: number;
+  /** Whether it serves requests for this model. */
+  readonly serves: (asked: string) => boolean;
+}
+
 /** One entry of the transformer list. */
 export interface TransformerEntry {
   /** Path of the entry in the configuration, for faults. */
@@ -99,7 +128,7 @@ export interface TransformerEntry {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Routing of bare model names. A destination is `provider,model`, or a model that a provider lists. */
+/** Routing of bare model names. A destination is `provider,model`, a model that a provider lists, or a pool. */
 export interface RouterConfig {
   readonly default: string | undefined;
   /** Prompt tokens above which a request counts as long. */

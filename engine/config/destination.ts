@@ -1,9 +1,11 @@
-import type { Provider } from './config.ts';
+import type { Config, Pool, Provider } from './config.ts';
 
 /** The destination of a request: a provider and its model. */
 export interface Destination {
   readonly provider: Provider;
   readonly model: string;
+  /** The pool that was named. Until a member is chosen for a request, provider and model are those of the first that serves it. */
+  readonly pool?: Pool | undefined;
 }
 
 /** A parsed `provider,model`, not looked up yet. */
@@ -31,8 +33,35 @@ export const findProvider = (providers: readonly Provider[], name: string): Prov
 export const providersOf = (providers: readonly Provider[], model: string): readonly Provider[] =>
   providers.filter((provider) => provider.models.includes(model));
 
-/** Resolves `provider,model`, or a bare model to the first provider that lists it. */
-export const findDestination = (providers: readonly Provider[], text: string): Destination | undefined => {
+/** What destinations are looked up in. */
+export type KnownDestinations = Pick<Config, 'providers' | 'pools'>;
+
+/** Finds a pool by its exact name. */
+export const findPool = (pools: readonly Pool[], name: string): Pool | undefined =>
+  pools.length === 0 ? undefined : pools.find((pool) => pool.name === name.trim());
+
+/** A pool as a destination. `undefined` if none of its members serves the model asked for. */
+export const poolDestination = (
+  pool: Pool,
+  providers: readonly Provider[],
+  asked: string | undefined,
+): Destination | undefined => {
+  const member = pool.members.find(({ serves }) => asked === undefined || serves(asked));
+  const provider = member && findProvider(providers, member.provider);
+  return provider && { provider, model: member.model, pool };
+};
+
+/**
+ * Resolves `provider,model`, a pool's name, or a bare model to the first provider that lists it. `asked`: the model asked for, if
+ * the client didn't name the destination itself.
+ */
+export const findDestination = (
+  { providers, pools }: KnownDestinations,
+  text: string,
+  asked?: string,
+): Destination | undefined => {
+  const pool = findPool(pools, text);
+  if (pool) return poolDestination(pool, providers, asked);
   const named = parseDestination(text);
   const model = named?.model ?? text.trim();
   const provider = named ? findProvider(providers, named.provider) : providersOf(providers, model)[0];

@@ -5,6 +5,8 @@ import {
   FallbackFile,
   ModelFile,
   ModelPriceFile,
+  PoolFile,
+  PoolMemberFile,
   ProviderFile,
   RouterFile,
   settingSections,
@@ -83,6 +85,10 @@ export const warnOfUnknownFields = (source: JsonObject, findings: Diagnostics): 
     checkEach(provider.models, ModelFile, at);
     for (const [number, model] of (Array.isArray(provider.models) ? provider.models : []).entries())
       if (isJsonObject(model)) check(model.price, ModelPriceFile, `${memberPath(at, number)}.price`);
+  }
+  checkEach(source.Pools, PoolFile, 'Pools');
+  for (const [index, pool] of (Array.isArray(source.Pools) ? source.Pools : []).entries()) {
+    if (isJsonObject(pool)) checkEach(pool.members, PoolMemberFile, `${memberPath('Pools', index)}.members`);
   }
   checkEach(source.transformers, TransformerFile, 'transformers');
 };

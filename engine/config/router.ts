@@ -1,18 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { memberPath } from '../model/schema.ts';
-import { type FallbackRule, fallbackRules, type RouterConfig, type Scenario, scenarios } from './config.ts';
-import { findDestination, findProvider, parseDestination, providersOf } from './destination.ts';
+import { type FallbackRule, fallbackRules, type Pool, type RouterConfig, type Scenario, scenarios } from './config.ts';
+import { findDestination, findPool, findProvider, parseDestination, providersOf } from './destination.ts';
 import { closeNames, type Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import type { ProviderList } from './providers.ts';
 import { readRules } from './rules.ts';
 import { type FallbackFile, longContextThreshold, type RouterFile } from './schema.ts';
 
+/** What destinations may name. */
+export interface DestinationList extends ProviderList {
+  readonly pools: readonly Pool[];
+}
+
 /** Reads `Router`, and `fallback` in the older spelling. A blank destination counts as absent. */
 export const readRouter = (
   source: RouterFile,
   olderFallback: FallbackFile,
-  list: ProviderList,
+  list: DestinationList,
   unset: readonly UnsetReference[],
   findings: Diagnostics,
 ): RouterConfig => {
@@ -60,8 +65,10 @@ export const readRouter = (
   };
 };
 
-const checkDestination = (path: string, text: string, list: ProviderList, findings: Diagnostics): void => {
-  const { providers, names, complete } = list;
+/** Reports what is wrong with a destination. */
+export const checkDestination = (path: string, text: string, list: DestinationList, findings: Diagnostics): void => {
+  const { providers, pools, names, complete } = list;
+  if (findPool(pools, text)) return;
   const named = parseDestination(text);
   const shown = JSON.stringify(text.trim());
   if (named) {
@@ -74,11 +81,16 @@ const checkDestination = (path: string, text: string, list: ProviderList, findin
     }
     return;
   }
-  const found = findDestination(providers, text);
+  const found = findDestination(list, text);
   if (!found && complete) {
-    const close = closeNames(text.trim(), [...names.map((name) => `${name},`), ...providers.flatMap((p) => p.models)]);
+    const close = closeNames(text.trim(), [
+      ...names.map((name) => `${name},`),
+      ...providers.flatMap(({ models }) => models),
+      ...pools.map(({ name }) => name),
+    ]);
     const hint = close.length > 0 ? `; did you mean ${close.map((name) => JSON.stringify(name)).join(' or ')}?` : '';
-    findings.fault(path, `must be \`provider,model\` or a model that a provider lists, not ${shown}${hint}`);
+    const pool = pools.length > 0 ? ', a pool' : '';
+    findings.fault(path, `must be \`provider,model\`${pool} or a model that a provider lists, not ${shown}${hint}`);
   }
   const listing = found ? providersOf(providers, found.model) : [];
   if (found && listing.length > 1) {

@@ -136,7 +136,7 @@ export const ProviderFile = Type.Object({
 });
 export type ProviderFile = Static<typeof ProviderFile>;
 
-const destination = 'as `provider,model`, or as a model that some provider lists';
+const destination = 'as `provider,model`, as a model that some provider lists, or as a pool';
 const exampleModel = 'work,large-model';
 const routed = (requests: string) => text(`Where ${requests} go, ${destination}.`, exampleModel);
 
@@ -192,6 +192,50 @@ export const RouterFile = Type.Object(
   { description: 'Which destination a request gets.' },
 );
 export type RouterFile = Static<typeof RouterFile>;
+
+/** How a pool chooses one of its members. */
+const PoolStrategy = Type.Enum(['weighted', 'fastest', 'least-busy', 'sticky'], {
+  description:
+    '`weighted`: by the weights; `fastest`: of two, the one whose answers begin sooner; `least-busy`: the one with the fewest requests in flight; `sticky`: the same for all requests of a conversation.',
+  default: 'weighted',
+});
+export type PoolStrategy = Static<typeof PoolStrategy>;
+
+/** A member of a pool in the source. */
+export const PoolMemberFile = Type.Object({
+  to: Type.String({
+    description: 'The destination, as `provider,model`, or as a model that some provider lists.',
+    examples: [exampleModel],
+  }),
+  weight: Type.Optional(
+    Type.Number({
+      description: 'Its share compared with the others, where the strategy is `weighted` or `sticky`.',
+      default: 1,
+      exclusiveMinimum: 0,
+      maximum: 1_000,
+    }),
+  ),
+  models: Type.Optional(
+    texts('The models that clients ask for which it serves: globs with `*`; absent: all.', ['large-*', '*-mini']),
+  ),
+});
+export type PoolMemberFile = Static<typeof PoolMemberFile>;
+
+/** An element of `Pools` in the source. */
+export const PoolFile = Type.Object({
+  name: Type.String({
+    description: 'What destinations and clients call it. Unique, without a comma.',
+    maxLength: 100,
+    examples: ['large'],
+  }),
+  strategy: Type.Optional(PoolStrategy),
+  members: Type.Array(PoolMemberFile, {
+    description: 'The destinations among which it chooses.',
+    maxItems: 100,
+    examples: [[{ to: exampleModel, weight: 2 }, { to: 'spare,large-model' }]],
+  }),
+});
+export type PoolFile = Static<typeof PoolFile>;
 
 /** An object element of `transformers`. */
 export const TransformerFile = Type.Object({
@@ -452,6 +496,7 @@ export const ConfigFile = Type.Object({
   $schema: text('The JSON Schema of this file, for editors.', './config.schema.json'),
   ...ServiceSettingsFile.properties,
   Providers: Type.Optional(Type.Array(ProviderFile, { description: 'Upstream providers.' })),
+  Pools: Type.Optional(Type.Array(PoolFile, { maxItems: 1_000, description: 'Several destinations under one name.' })),
   Router: Type.Optional(RouterFile),
   fallback: Type.Optional(FallbackFile),
   transformers: Type.Optional(

@@ -10,7 +10,7 @@ import { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import { maxWorkers, mostTextBytes, ServiceSettings, settingSections } from './schema.ts';
 
-type Settings = Omit<Config, 'providers' | 'router' | 'transformers'>;
+type Settings = Omit<Config, 'providers' | 'pools' | 'router' | 'transformers'>;
 const complete = reader(ServiceSettings);
 
 /** Decompressed bytes allowed per byte of `bodyBytes`, so that one setting scales both. */

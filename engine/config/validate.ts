@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { Diagnostics, type Finding, warnOfUnknownFields } from './diagnostics.ts';
 import { applyEnvOverrides, type Environment, interpolateAll, type Reference, references } from './env.ts';
 import { maxDepth } from './parse.ts';
+import { readPools } from './pools.ts';
 import { isDemo, readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
 import { ConfigFile, FallbackFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
@@ -33,7 +34,7 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
   for (const { path, message } of file.faults(filled)) findings.fault(path, message);
   warnOfUnknownFields(filled, findings);
 
-  const list = readProviders(filled.Providers, unset, findings);
+  const list = readPools(filled.Pools, readProviders(filled.Providers, unset, findings), unset, findings);
   const { Router, fallback } = filled;
   const router = readRouter(
     routerFile.matches(Router) ? Router : {},
@@ -60,7 +61,7 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
 
   const { faults, warnings } = findings;
   if (faults.length > 0 || !settings) return { faults, warnings };
-  return { config: { ...settings, providers: list.providers, router, transformers }, warnings };
+  return { config: { ...settings, providers: list.providers, pools: list.pools, router, transformers }, warnings };
 };
 
 /** A deeper configuration couldn't be parsed again after writing. */

@@ -75,8 +75,8 @@ const rulesFor = ({ client, body }: Question, ready: Ready, { config, tokens, ru
 
 const show = (question: Question, ready: Ready, gateway: Gateway) => {
   const { client, progress, request, resolution, plan, passThrough, context, call } = ready;
-  const { config, planFor } = gateway;
-  const { provider, model, scenario, reason, tokens, warnings } = resolution;
+  const { config, planFor, pools } = gateway;
+  const { provider, model, pool, scenario, reason, tokens, warnings } = resolution;
   const maskText = textMask(() => provider.apiKeys);
   const text = bodyText(call.body);
   const body = parseJson(text);
@@ -88,6 +88,18 @@ const show = (question: Question, ready: Ready, gateway: Gateway) => {
     tokens: tokens ?? null,
     provider: provider.name,
     model,
+    pool: pool
+      ? {
+          name: pool.name,
+          strategy: pool.strategy,
+          members: pools.states(pool, scenario, ready).map(({ destination, weight, passed = null }) => ({
+            provider: destination.provider.name,
+            model: destination.model,
+            weight,
+            passed,
+          })),
+        }
+      : null,
     format: plan.format.name,
     stream: request.stream,
     url: maskUrl(call.url.href, maskText),
@@ -97,9 +109,9 @@ const show = (question: Question, ready: Ready, gateway: Gateway) => {
     body: isJsonObject(body) ? body : text,
     losses: context.losses.list.map(({ note, ...loss }) => ({ ...loss, ...(note !== undefined && { note }) })),
     relays: { ...passThrough },
-    fallbacks: fallbacksOf(resolution, config).map((destination) => {
-      const { format, fault } = planFor({ client, ...destination });
+    fallbacks: fallbacksOf(resolution, config, (one) => pools.ranked(one, scenario, ready)).map((destination) => {
       const { provider: next, model: asks } = destination;
+      const { format, fault } = planFor({ client, provider: next, model: asks });
       return { provider: next.name, model: asks, format: format.name, fault: fault?.message ?? null };
     }),
     rules: rulesFor(question, ready, gateway),

@@ -74,6 +74,9 @@ const escapePointer = (name: string): string => name.replaceAll('~', '~0').repla
 
 const errorMessage = (error: { keyword: string; message: string; params: object }): string => {
   if (error.keyword === 'boolean') return 'is unknown';
+  if (error.keyword === 'enum' && 'allowedValues' in error.params && Array.isArray(error.params.allowedValues)) {
+    return `must be one of ${error.params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}`;
+  }
   return error.keyword === 'const' && 'allowedValue' in error.params
     ? `must be ${JSON.stringify(error.params.allowedValue)}`
     : error.message;

@@ -24,9 +24,10 @@ export const route =
     const { request, body, outline, observer } = decoded;
     const resolved = (size: PromptSize | undefined, own?: RuleResult): Routed | Observable<Routed> => {
       const hints = { own, requestClass: requestClassOf(decoded, config) };
-      const routed = newAttempt(decoded, resolveRoute(request, config, size, hints), gateway);
+      const resolution = gateway.pools.choose(resolveRoute(request, config, size, hints), decoded);
+      const routed = newAttempt(decoded, resolution, gateway);
       observer.routed(routed);
-      const { namedClient, resolution, context } = routed;
+      const { namedClient, context } = routed;
       const need = { input: context.inputEstimate, maxTokens: request.maxTokens };
       const admitted = namedClient?.admit(resolution, need, config);
       return admitted ? from(admitted).pipe(map(() => routed)) : routed;

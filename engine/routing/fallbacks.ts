@@ -1,26 +1,33 @@
 import { ruleRoute } from '../config/clients.ts';
-import { type Config, fallbackRules } from '../config/config.ts';
+import { type Config, fallbackRules, type Pool } from '../config/config.ts';
 import { type Destination, findDestination } from '../config/destination.ts';
 import type { Resolution } from './resolve.ts';
 
 /**
- * The fallbacks of a request, in order: the list of the rule that chose its destination; of a rule of the user's own, the rest of its
- * destinations. An explicit or tagged destination has
- * none; one chosen because only one provider lists the model has the default's. Omits entries that match no model and repeated
- * ones.
+ * What follows if the chosen destination fails, in order: the other members of its pool, then the fallbacks of the rule that
+ * chose it; of a rule of the user's own, the rest of its destinations. An explicit or tagged destination has no fallbacks; one
+ * chosen because only one provider lists the model has the default's. A pool stands for its `members`. Omits entries that match no
+ * model and repeated ones.
  */
 export const fallbacksOf = (
-  { provider, model, scenario }: Pick<Resolution, 'provider' | 'model' | 'scenario'>,
-  { router, providers }: Pick<Config, 'router' | 'providers'>,
+  { provider, model, scenario, pool }: Pick<Resolution, 'provider' | 'model' | 'scenario' | 'pool'>,
+  config: Pick<Config, 'router' | 'providers' | 'pools'>,
+  members: (pool: Pool) => readonly Destination[],
 ): readonly Destination[] => {
   const known = new Set([`${provider.name},${model}`]);
-  return textsOf(scenario, router).flatMap((text) => {
-    const found = findDestination(providers, text);
-    const name = found && `${found.provider.name},${found.model}`;
-    if (!found || name === undefined || known.has(name)) return [];
+  const unknown = (destination: Destination): readonly Destination[] => {
+    const name = `${destination.provider.name},${destination.model}`;
+    if (known.has(name)) return [];
     known.add(name);
-    return [found];
+    return [destination];
+  };
+  const others = pool ? members(pool).flatMap(unknown) : [];
+  const fallbacks = textsOf(scenario, config.router).flatMap((text) => {
+    const found = findDestination(config, text);
+    if (!found) return [];
+    return (found.pool ? members(found.pool) : [found]).flatMap(unknown);
   });
+  return others.length === 0 ? fallbacks : [...others, ...fallbacks];
 };
 
 const textsOf = (scenario: Resolution['scenario'], { fallback, rules = [] }: Config['router']): readonly string[] => {

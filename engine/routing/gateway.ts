@@ -21,6 +21,7 @@ import type { UpstreamHealth } from '../upstream/health/health.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts';
 import { compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
+import { compilePools, type Pools } from './pools.ts';
 import { type CompiledRules, compileRules } from './rules/rules.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
@@ -37,6 +38,7 @@ export interface Gateway extends Services {
   readonly formatOf: (destination: Destination) => FormatChoice;
   /** What is known of a provider's model. */
   readonly modelFacts: (destination: Destination) => KnownModel;
+  readonly pools: Pools;
   /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
   readonly mostlyPasses: (client: ClientProtocol) => boolean;
 }
@@ -97,8 +99,11 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     rules: compileRules(config),
     formatOf: choose,
     modelFacts,
+    pools: compilePools(config, { health: services.health, planFor }),
     mostlyPasses(client) {
-      const { requestPassThrough, replyPassThrough } = usual ? planFor({ client, ...usual }).graph : closed;
+      const { requestPassThrough, replyPassThrough } = usual
+        ? planFor({ client, provider: usual.provider, model: usual.model }).graph
+        : closed;
       return requestPassThrough.open && replyPassThrough.open;
     },
   };
@@ -107,10 +112,11 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
 const closed = { requestPassThrough: { open: false }, replyPassThrough: { open: false } };
 
 /** The default route, or else the first model that a provider lists. */
-const usualDestination = ({ router, providers }: Config): Destination | undefined => {
+const usualDestination = (config: Config): Destination | undefined => {
+  const { router, providers } = config;
   const [provider] = providers;
   const model = provider?.models[0];
-  if (router.default !== undefined) return findDestination(providers, router.default);
+  if (router.default !== undefined) return findDestination(config, router.default);
   return provider && model !== undefined ? { provider, model } : undefined;
 };
 

@@ -1,7 +1,7 @@
 import { commonFacts } from '../catalogue/known-model.ts';
 import { ruleRoute } from '../config/clients.ts';
-import { type Config, fallbackRules, scenarios } from '../config/config.ts';
-import { type Destination, findDestination } from '../config/destination.ts';
+import { type Config, fallbackRules, type Pool, scenarios } from '../config/config.ts';
+import { type Destination, findDestination, findProvider, poolDestination } from '../config/destination.ts';
 import type { ClientModel } from '../model/model-catalog.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import type { ModelRequest, TextPart } from '../model/request.ts';
@@ -19,7 +19,10 @@ interface NamesOptions {
   readonly factsOf?: (destination: Destination) => ModelFacts;
 }
 
-/** All model names that a client may request: each `provider,model`, each bare name, then the aliases. Ids are unique. */
+/**
+ * All model names that a client may request: each `provider,model`, each bare name, each pool, then the aliases. Of a pool, one
+ * member that is allowed is enough. Ids are unique.
+ */
 export const modelNames = (
   config: Config,
   { aliasPrefix = '', allows = () => true, factsOf = () => ({}) }: NamesOptions = {},
@@ -43,18 +46,36 @@ export const modelNames = (
     owner: gateway,
     facts: commonFacts(all.map(factsOf)),
   }));
-  const aliases = aliasesOf(config)
-    .filter(allows)
-    .map(({ name, provider, model, fallbacks }) => ({
-      id: aliasPrefix + name,
-      title: `${model} (${provider.name})`,
-      owner: provider.name,
-      facts: commonFacts([{ provider, model }, ...fallbacks].map(factsOf)),
-    }));
+  const members = ({ provider, model, pool }: Destination): readonly Destination[] =>
+    pool ? membersOf(pool, config).filter(allows) : [{ provider, model }].filter(allows);
+  const pools = config.pools.flatMap((pool) => {
+    const allowed = membersOf(pool, config).filter(allows);
+    const facts = commonFacts(allowed.map(factsOf));
+    return allowed.length === 0 ? [] : [{ id: pool.name, title: `${pool.name} (pool)`, owner: gateway, facts }];
+  });
+  const aliases = aliasesOf(config).flatMap(({ name, fallbacks, ...destination }) => {
+    const allowed = members(destination);
+    if (allowed.length === 0) return [];
+    const { provider, model, pool } = destination;
+    return [
+      {
+        id: aliasPrefix + name,
+        title: pool ? `${pool.name} (pool)` : `${model} (${provider.name})`,
+        owner: pool ? gateway : provider.name,
+        facts: commonFacts([...allowed, ...fallbacks].map(factsOf)),
+      },
+    ];
+  });
   const byId = new Map<string, ClientModel>();
-  for (const row of [...explicit, ...bare, ...aliases]) if (!byId.has(row.id)) byId.set(row.id, row);
+  for (const row of [...explicit, ...bare, ...pools, ...aliases]) if (!byId.has(row.id)) byId.set(row.id, row);
   return [...byId.values()];
 };
+
+const membersOf = ({ members }: Pool, { providers }: Config): readonly Destination[] =>
+  members.flatMap(({ provider, model }) => {
+    const known = findProvider(providers, provider);
+    return known ? [{ provider: known, model }] : [];
+  });
 
 /** A destination and the names of the routes to it. */
 export interface NamedRoute extends Destination {
@@ -62,7 +83,8 @@ export interface NamedRoute extends Destination {
 }
 
 /** The destinations of the default, the scenarios and the user's own rules. Omits routes that match no model. */
-export const namedRoutes = ({ router, providers }: Config): readonly NamedRoute[] => {
+export const namedRoutes = (config: Config): readonly NamedRoute[] => {
+  const { router } = config;
   const routes = [
     ['default', router.default],
     ...scenarios.map((name) => [name, router.routes[name]] as const),
@@ -70,9 +92,9 @@ export const namedRoutes = ({ router, providers }: Config): readonly NamedRoute[
   ] as const;
   const found = new Map<string, Destination & { readonly routes: string[] }>();
   for (const [name, text] of routes) {
-    const destination = text === undefined ? undefined : findDestination(providers, text);
+    const destination = text === undefined ? undefined : findDestination(config, text);
     if (!destination) continue;
-    const key = `${destination.provider.name},${destination.model}`;
+    const key = destinationName(destination);
     const known = found.get(key);
     if (known) known.routes.push(name);
     else found.set(key, { ...destination, routes: [name] });
@@ -80,28 +102,32 @@ export const namedRoutes = ({ router, providers }: Config): readonly NamedRoute[
   return [...found.values()];
 };
 
+/** What a request may ask for to get there. */
+export const destinationName = ({ provider, model, pool }: Destination): string =>
+  pool?.name ?? `${provider.name},${model}`;
+
 /** The prefix of every alias. A protocol may put another word before it. */
 const mark = 'switchyard-';
 
 /** A model name of characters that every client accepts, and its destination. */
 interface Alias extends Destination {
-  /** `switchyard-<route>` or `switchyard-<provider>-<model>`. */
+  /** `switchyard-<route>`, `switchyard-<provider>-<model>` or `switchyard-<pool>`. */
   readonly name: string;
   /** What may answer instead. */
   readonly fallbacks: readonly Destination[];
 }
 
 /**
- * The aliases of a configuration: one per usable route, then one per model of each provider. Equal names are numbered in the
- * configuration's order.
+ * The aliases of a configuration: one per usable route, one per model of each provider, one per pool. Equal names are numbered in
+ * this order.
  */
 export const aliasesOf = (config: Config): readonly Alias[] => {
   const taken = new Map<string, Alias>();
-  const add = (text: string, { provider, model }: Destination, fallbacks: readonly Destination[]): void => {
+  const add = (text: string, destination: Destination, fallbacks: readonly Destination[]): void => {
     const plain = mark + text.toLowerCase().replace(/[^a-z0-9._-]+/g, '-');
     let name = plain;
     for (let count = 2; taken.has(name); count += 1) name = `${plain}-${count}`;
-    taken.set(name, { name, provider, model, fallbacks });
+    taken.set(name, { ...destination, name, fallbacks });
   };
   const { router, providers } = config;
   for (const { routes, ...destination } of namedRoutes(config)) {
@@ -111,12 +137,16 @@ export const aliasesOf = (config: Config): readonly Alias[] => {
       add(
         route,
         destination,
-        texts.flatMap((text) => findDestination(providers, text) ?? []),
+        texts.flatMap((text) => findDestination(config, text) ?? []),
       );
     }
   }
   for (const provider of providers) {
     for (const model of provider.models) add(`${provider.name}-${model}`, { provider, model }, []);
+  }
+  for (const pool of config.pools) {
+    const destination = poolDestination(pool, config.providers, undefined);
+    if (destination) add(pool.name, destination, []);
   }
   return [...taken.values()];
 };
@@ -132,7 +162,7 @@ export const aliasDestination = (model: string, config: Config): Destination | u
   const name = aliasName(model);
   if (name === undefined) return undefined;
   const found = aliasesOf(config).find((row) => row.name === name);
-  return found && { provider: found.provider, model: found.model };
+  return found && { provider: found.provider, model: found.model, pool: found.pool };
 };
 
 const alias = /^(?:[a-z]+[-/])?(switchyard-.+)$/i;

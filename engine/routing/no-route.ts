@@ -1,5 +1,5 @@
-import type { Provider } from '../config/config.ts';
-import { type NamedDestination, providersOf } from '../config/destination.ts';
+import type { Pool, Provider } from '../config/config.ts';
+import { type KnownDestinations, type NamedDestination, providersOf } from '../config/destination.ts';
 import { closeNames } from '../config/diagnostics.ts';
 import { fail } from '../model/fault.ts';
 
@@ -13,17 +13,29 @@ export const unknownProvider = (named: NamedDestination, providers: readonly Pro
 };
 
 /** Throws `no-route` for a bare model name that no rule resolves. */
-export const unknownModel = (model: string, providers: readonly Provider[], at: string): never => {
+export const unknownModel = (model: string, { providers, pools }: KnownDestinations, at: string): never => {
   const listing = providersOf(providers, model);
   const count = listing.length > 1 ? `${listing.length} providers list` : 'No provider lists';
   const advice = at === 'model' ? 'Ask for `provider,model`, or set Router.default.' : 'Name it as `provider,model`.';
   const names = providers.map(({ name }) => name);
   const close =
-    listing.length > 0 ? listing.map(({ name }) => `${name},${model}`) : closeDestinations(model, providers);
+    listing.length > 0
+      ? listing.map(({ name }) => `${name},${model}`)
+      : [
+          ...closeNames(
+            model,
+            pools.map(({ name }) => name),
+          ),
+          ...closeDestinations(model, providers),
+        ];
   return fail('no-route', sentences(`${count} the model ${quote(model)}.`, advice, known(names), hint(close)), {
     param: at,
   });
 };
+
+/** Throws `no-route` for a model that no member of the default's pool serves. */
+export const noMember = (pool: Pool, model: string): never =>
+  fail('no-route', `The pool ${quote(pool.name)} has no member for the model ${quote(model)}.`, { param: 'model' });
 
 const closeDestinations = (model: string, providers: readonly Provider[]): readonly string[] =>
   closeNames(

@@ -1,24 +1,23 @@
-import { type Config, type Provider, type Scenario, scenarios } from '../config/config.ts';
+import { type Config, type Scenario, scenarios } from '../config/config.ts';
 import {
   type Destination,
   findDestination,
+  findPool,
   findProvider,
   parseDestination,
+  poolDestination,
   providersOf,
 } from '../config/destination.ts';
 import { fail } from '../model/fault.ts';
 import type { ModelRequest } from '../model/request.ts';
-import { aliasDestination, takeModelTag, type UntaggedRequest } from './model-names.ts';
-import { unknownModel, unknownProvider } from './no-route.ts';
+import { aliasDestination, destinationName, takeModelTag, type UntaggedRequest } from './model-names.ts';
+import { noMember, unknownModel, unknownProvider } from './no-route.ts';
 import type { OwnRoute, RuleResult } from './rules/rules.ts';
 import { rules } from './scenarios.ts';
 import type { PromptSize } from './tokens/prompt-tokens.ts';
 
-/** The destination of a request, and why it was chosen. */
-export interface Resolution {
-  readonly provider: Provider;
-  /** The upstream's name of the model. */
-  readonly model: string;
+/** The destination of a request, with the upstream's name of the model, and why it was chosen. */
+export interface Resolution extends Destination {
   /**
    * The rule that decided: an explicit `provider,model`, a tag, a rule of the user's own, a scenario, the default, or the only
    * provider's list with the model.
@@ -47,6 +46,7 @@ export const noSize: PromptSize = { tokens: 0, by: 'bound' };
 /** Whether the client names the destination, by the model or a tag, so that no rule or scenario matters. */
 export const namesDestination = (asked: ModelRequest, config: Config): boolean =>
   asked.model.includes(',') ||
+  findPool(config.pools, asked.model) !== undefined ||
   takeModelTag(asked).destination !== undefined ||
   aliasDestination(asked.model, config) !== undefined;
 
@@ -65,7 +65,7 @@ interface RouteHints {
 const noHints: RouteHints = {};
 
 /**
- * Resolves a request's destination: an explicit `provider,model`, else a tag, else the user's own rules, else the first matching
+ * Resolves a request's destination: an explicit `provider,model` or pool, else a tag, else the user's own rules, else the first matching
  * scenario with a route, else the default, else the only provider that lists the model. `size` is needed if `sizeMatters`: exact, or a bound on the same
  * side of the threshold. Throws `invalid-request` for a blank model and `no-route` if no destination is found.
  */
@@ -78,17 +78,19 @@ export const resolveRoute = (
   const untagged = takeModelTag(asked);
   const { request } = untagged;
   const warnings: string[] = own ? [...own.warnings] : [];
-  const { provider, model, scenario, reason } =
+  const { provider, model, pool, scenario, reason } =
     explicitly(request.model, config, untagged, warnings) ??
     byTag(untagged, config) ??
     own?.route ??
     byScenario(request, config, { ...size, requestClass }, warnings) ??
-    byDefault(config, warnings) ??
+    byDefault(request, config, warnings) ??
     byModel(request.model, config);
-  if (!provider.models.includes(model)) warnings.push(`provider ${provider.name} doesn't list the model ${model}`);
+  if (!pool && !provider.models.includes(model))
+    warnings.push(`provider ${provider.name} doesn't list the model ${model}`);
   return {
     provider,
     model,
+    pool,
     scenario,
     reason,
     tokens: size.by === 'count' ? size.tokens : undefined,
@@ -105,21 +107,28 @@ const explicitly = (
   warnings: string[],
 ): Choice | undefined => {
   if (text.trim() === '') return fail('invalid-request', 'model must not be blank.', { param: 'model' });
-  const named = namedDestination(text, config, 'model') ?? aliasDestination(text, config);
+  const named = namedDestination(text, config, 'model') ?? poolNamed(text, config) ?? aliasDestination(text, config);
   if (!named) return undefined;
-  if (destination !== undefined) warnings.push(`the tag for ${destination} has no effect: the model names a provider`);
-  return {
-    ...named,
-    scenario: 'explicit',
-    reason: `explicit: the model asked for is ${named.provider.name},${named.model}`,
-  };
+  if (destination !== undefined) {
+    const kind = named.pool ? 'pool' : 'provider';
+    warnings.push(`the tag for ${destination} has no effect: the model names a ${kind}`);
+  }
+  return { ...named, scenario: 'explicit', reason: `explicit: the model asked for is ${nameOf(named)}` };
+};
+
+const nameOf = (destination: Destination): string =>
+  `${destination.pool ? 'the pool ' : ''}${destinationName(destination)}`;
+
+const poolNamed = (text: string, { pools, providers }: Config): Destination | undefined => {
+  const pool = findPool(pools, text);
+  return pool && poolDestination(pool, providers, undefined);
 };
 
 const byTag = ({ destination, at }: UntaggedRequest, config: Config): Choice | undefined => {
   if (destination === undefined) return undefined;
-  const found = namedDestination(destination, config, at) ?? findDestination(config.providers, destination);
-  if (!found) return unknownModel(destination, config.providers, at);
-  return { ...found, scenario: 'tag', reason: `tag: the system prompt names ${found.provider.name},${found.model}` };
+  const found = namedDestination(destination, config, at) ?? findDestination(config, destination);
+  if (!found) return unknownModel(destination, config, at);
+  return { ...found, scenario: 'tag', reason: `tag: the system prompt names ${nameOf(found)}` };
 };
 
 /** The destination that `provider,model` names; `undefined` for a bare model. */
@@ -135,33 +144,41 @@ const namedDestination = (text: string, { providers }: Config, at: string): Dest
 
 const byScenario = (
   request: ModelRequest,
-  { router, providers }: Config,
+  config: Config,
   size: PromptSize & Pick<RouteHints, 'requestClass'>,
   warnings: string[],
 ): Choice | undefined => {
+  const { router } = config;
   const facts = { ...size, longContextThreshold: router.longContextThreshold };
   for (const scenario of scenarios) {
     const route = router.routes[scenario];
     const why = route === undefined ? undefined : rules[scenario](request, facts);
     if (route === undefined || why === undefined) continue;
-    const found = findDestination(providers, route);
+    const found = findDestination(config, route, request.model);
     if (found) return { ...found, scenario, reason: `${scenario}: ${why}` };
-    warnings.push(`the route ${scenario} leads nowhere: ${route}`);
+    warnings.push(`the route ${scenario} leads ${nowhere(route, config)}`);
   }
   return undefined;
 };
 
-const byDefault = ({ router, providers }: Config, warnings: string[]): Choice | undefined => {
+const byDefault = ({ model }: ModelRequest, config: Config, warnings: string[]): Choice | undefined => {
+  const { router } = config;
   if (router.default === undefined) return undefined;
-  const found = findDestination(providers, router.default);
+  const found = findDestination(config, router.default, model);
   if (found) return { ...found, scenario: 'default', reason: 'default: no scenario with a route fits' };
-  warnings.push(`Router.default leads nowhere: ${router.default}`);
+  warnings.push(`Router.default leads ${nowhere(router.default, config)}`);
   return undefined;
 };
 
-const byModel = (text: string, { providers }: Config): Choice => {
+const nowhere = (route: string, { pools }: Config): string =>
+  findPool(pools, route) ? `to the pool ${route}, which has no member for this model` : `nowhere: ${route}`;
+
+const byModel = (text: string, config: Config): Choice => {
   const model = text.trim();
-  const [provider, ...others] = providersOf(providers, model);
-  if (!provider || others.length > 0) return unknownModel(model, providers, 'model');
+  const [provider, ...others] = providersOf(config.providers, model);
+  if (!provider || others.length > 0) {
+    const pool = findPool(config.pools, config.router.default ?? '');
+    return pool ? noMember(pool, model) : unknownModel(model, config, 'model');
+  }
   return { provider, model, scenario: 'model', reason: `model: only ${provider.name} lists ${model}` };
 };

@@ -266,6 +266,7 @@ export class RequestHistoryEntry implements Watcher {
       stream: progress.streaming,
       scenario: route?.scenario,
       reason: route?.reason === undefined ? undefined : shorten(route.reason),
+      pool: route?.pool?.name,
       provider: route?.provider.name,
       model: route === undefined ? undefined : shorten(route.model),
       status,

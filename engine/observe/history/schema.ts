@@ -35,6 +35,7 @@ export const RequestSummary = Type.Object({
   stream: Type.Boolean(),
   scenario: Type.Optional(Type.String()),
   reason: Type.Optional(Type.String({ description: 'Why it went where it went.' })),
+  pool: Type.Optional(Type.String({ description: 'The pool of which the destination was chosen.' })),
   provider: Type.Optional(Type.String()),
   model: Type.Optional(Type.String({ description: "The upstream's name of it." })),
   status: Type.Integer({ description: '499: the client went before the end.' }),

@@ -17,6 +17,7 @@ export interface EndedRequest {
   readonly stream: boolean;
   readonly scenario: string | undefined;
   readonly reason: string | undefined;
+  readonly pool: string | undefined;
   readonly provider: string | undefined;
   readonly model: string | undefined;
   readonly status: number;
@@ -43,6 +44,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     namedClient: client,
     scenario,
     reason,
+    pool,
     provider,
     model,
     fault,
@@ -65,6 +67,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     stream: ended.stream,
     ...(scenario !== undefined && { scenario }),
     ...(reason !== undefined && { reason }),
+    ...(pool !== undefined && { pool }),
     ...(provider !== undefined && { provider }),
     ...(model !== undefined && { model }),
     status: ended.status,

@@ -12,6 +12,8 @@ export interface RetrySituation {
   readonly isFallback: boolean;
   /** A further fallback is left. */
   readonly hasFallback: boolean;
+  /** Another member of the destination's pool is left. */
+  readonly hasMember: boolean;
   /** The provider has another key that isn't cooling down and wasn't used for this request. */
   readonly hasOtherKey: boolean;
   /** The model's breaker is open. */
@@ -39,12 +41,12 @@ export type RetryDecision =
 
 /** Decides what follows a failed attempt. */
 export const decide = (situation: RetrySituation, policy: RetryPolicy): RetryDecision => {
-  const { failureClass, begun, isFallback, hasFallback } = situation;
+  const { failureClass, begun, isFallback, hasFallback, hasMember } = situation;
   if (
     begun ||
     failureClass === 'final' ||
     failureClass === 'forbidden' ||
-    (failureClass === 'incompatible' && !isFallback)
+    (failureClass === 'incompatible' && !isFallback && !hasMember)
   )
     return stop;
   const retry = retryHere(situation, policy);
@@ -55,11 +57,13 @@ export const decide = (situation: RetrySituation, policy: RetryPolicy): RetryDec
 const stop: RetryDecision = { type: 'stop' };
 
 const retryHere = (situation: RetrySituation, policy: RetryPolicy): RetryDecision | undefined => {
-  const { failureClass, retries, hasFallback, hasOtherKey, isOpen, inBudget, isDiscouraged } = situation;
-  const { askedMs, waitedMs, chance } = situation;
+  const { failureClass, retries, hasFallback, hasMember, hasOtherKey, isOpen, inBudget } = situation;
+  const { isDiscouraged, askedMs, waitedMs, chance } = situation;
   if (retries >= policy.attempts || !inBudget || isOpen) return undefined;
   if (hasOtherKey && (failureClass === 'rateLimited' || failureClass === 'keyRejected'))
     return { type: 'retry', afterMs: 0, key: 'other' };
+  // Another member can answer at once.
+  if (hasMember) return undefined;
   if (isDiscouraged || !(failureClass === 'transient' || failureClass === 'busy' || failureClass === 'rateLimited'))
     return undefined;
   // The limit belongs to the key: without a waiting time from the upstream, the fallback is better.

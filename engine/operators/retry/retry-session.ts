@@ -8,6 +8,7 @@ import type { Resolution } from '../../routing/resolve.ts';
 import type { Cooldown } from '../../upstream/health/choose-key.ts';
 import { classifyFailure, type FailureClass } from '../../upstream/health/failure-class.ts';
 import { isWithinBudget, type ProviderHealth } from '../../upstream/health/health.ts';
+import type { Load } from '../../upstream/health/load.ts';
 import type { ModelHealth } from '../../upstream/health/model-health.ts';
 import { decodeInFull } from '../decode.ts';
 import { nameDestination } from '../render-faults.ts';
@@ -34,6 +35,10 @@ export class RetrySession {
   /** The key is already chosen and is used even if it is cooling down. */
   #keepKey = false;
   #probe = false;
+  /** Of the current destination, where there are pools. */
+  #load: Load | undefined;
+  /** When the current attempt was sent; `undefined` once its answer has begun, or if that isn't measured. */
+  #sentAtMs: number | undefined;
   /** The current attempt has failed. */
   #hasFailed = false;
   /** This request already counts as a fault of the current destination; its retries don't count again. */
@@ -42,15 +47,19 @@ export class RetrySession {
   #waitedMs = 0;
   /** Keys that this request has used at the current destination. */
   #keysTried: readonly string[] = none;
-  /** The first destination's fault, which the client gets if the fallbacks fail too. */
+  /** The first destination's fault, or that of its pool's last member, which the client gets if the fallbacks fail too. */
   #decisive: FaultError | undefined;
+  /** Where that fault occurred. */
+  #decisiveAt: Resolution;
 
   constructor(routed: Routed, gateway: Gateway) {
     this.#gateway = gateway;
     this.#routed = routed;
     this.#chosen = routed.resolution;
+    this.#decisiveAt = routed.resolution;
     this.#provider = this.#enter(routed);
     this.#health = this.#provider.model(routed.resolution.model);
+    this.#enterModel();
   }
 
   /** The next attempt. Throws `unavailable` if the breaker is open or all keys are cooling down. */
@@ -64,19 +73,21 @@ export class RetrySession {
     const { probe, waitMs } = this.#health.admit(nowMs, config.breaker);
     if (waitMs > 0) throw breakerOpen(resolution, waitMs);
     this.#probe = probe;
+    if (this.#load) this.#sentAtMs = nowMs;
     if (retries > 0) newAttempt(this.#routed, resolution, this.#gateway);
     return fill(this.#routed, { retries, apiKey: this.#key });
   }
 
-  /** This attempt is the one that a half-open breaker lets through. */
-  get isProbe(): boolean {
-    return this.#probe;
+  /** `onFirstByte` must be called: this attempt is the one that a half-open breaker lets through, or is measured. */
+  get awaitsFirstByte(): boolean {
+    return this.#probe || this.#sentAtMs !== undefined;
   }
 
   /** The answer has begun, which closes the breaker. */
   onFirstByte(): void {
-    this.#health.served(this.#probe);
+    if (this.#probe) this.#health.served(true);
     this.#probe = false;
+    this.#measure();
   }
 
   /** Called when an attempt fails. Emits when the next one is due, or errors with the fault for the client. */
@@ -95,7 +106,10 @@ export class RetrySession {
     if (progress.begun) return throwError(() => named);
     // Another format, or the fault's, may need all of the request.
     decodeInFull(this.#routed, this.#gateway.config);
-    if (!this.#isFallback && (this.#decisive === undefined || failureClass !== 'unavailable')) this.#decisive = named;
+    if (!this.#isFallback && (this.#decisive === undefined || !wasNotCalled.has(failureClass))) {
+      this.#decisive = named;
+      this.#decisiveAt = this.#routed.resolution;
+    }
     const decision = this.#decide(fault, failureClass, askedMs);
     this.#report(named.fault, fault.message, decision);
     switch (decision.type) {
@@ -104,7 +118,7 @@ export class RetrySession {
       case 'fallback':
         return this.#fallBack();
       case 'stop':
-        if (this.#isFallback) observer.routed({ ...this.#routed, resolution: this.#chosen });
+        if (this.#isFallback) observer.routed({ ...this.#routed, resolution: this.#decisiveAt });
         return throwError(() => this.#decisive ?? named);
       default:
         return decision satisfies never;
@@ -134,8 +148,19 @@ export class RetrySession {
   #learn(failureClass: FailureClass, askedMs: number | undefined): void {
     const { health, config } = this.#gateway;
     const failed = { failureClass, key: this.#key, probe: this.#probe, counted: this.#counts, askedMs };
-    this.#counts = this.#health.failed(failed, health.nowMs(), config) || this.#counts;
+    const nowMs = health.nowMs();
+    const counts = this.#health.failed(failed, nowMs, config);
+    if (counts && this.#sentAtMs !== undefined) this.#load?.failed(nowMs);
+    this.#counts ||= counts;
     this.#probe = false;
+    this.#sentAtMs = undefined;
+  }
+
+  /** Notes how long the answer took to begin. */
+  #measure(): void {
+    const nowMs = this.#gateway.health.nowMs();
+    if (this.#sentAtMs !== undefined) this.#load?.began(nowMs - this.#sentAtMs, nowMs);
+    this.#sentAtMs = undefined;
   }
 
   #chooseKey(nowMs: number): void {
@@ -153,6 +178,12 @@ export class RetrySession {
     if (this.#routed.resolution.provider.apiKeys.length > 1) this.#keysTried = [...this.#keysTried, this.#key];
   }
 
+  /** The next destination is another member of the same pool. */
+  get #hasMember(): boolean {
+    const { pool } = this.#routed.resolution;
+    return pool !== undefined && this.#fallbacks[0]?.pool === pool;
+  }
+
   #decide(fault: Fault, failureClass: FailureClass, askedMs: number | undefined): RetryDecision {
     const { health, config } = this.#gateway;
     const { breaker } = this.#health;
@@ -163,6 +194,7 @@ export class RetrySession {
         retries: this.#routed.retries,
         isFallback: this.#isFallback,
         hasFallback: this.#fallbacks.length > 0,
+        hasMember: this.#hasMember,
         hasOtherKey: this.#otherKey(health.nowMs()) !== undefined,
         isOpen: breaker.openUntilMs !== 0,
         inBudget: this.#routed.retries > 0 || isWithinBudget(this.#provider.traffic, config.retry),
@@ -200,27 +232,30 @@ export class RetrySession {
     if (!next) return throwError(() => this.#decisive);
     const chosen = this.#chosen;
     const { observer, resolution } = this.#routed;
-    const { provider, model } = next;
-    const reason = `${chosen.reason}; fallback, since ${nameOf(resolution)} could not serve`;
+    const { provider, model, pool } = next;
+    const isMember = this.#hasMember;
+    const role = isMember ? 'another member' : 'fallback';
+    const reason = `${chosen.reason}; ${role}, since ${nameOf(resolution)} could not serve`;
     const request = { ...resolution.request, model };
     observer.fellBack(next);
     this.#leave();
     this.#fallbacksLeft = others;
-    this.#isFallback = true;
+    this.#isFallback ||= !isMember;
     this.#counts = false;
     this.#keepKey = false;
     this.#keysTried = none;
-    newAttempt(this.#routed, { ...chosen, provider, model, reason, request, warnings: [] }, this.#gateway);
+    newAttempt(this.#routed, { ...chosen, provider, model, pool, reason, request, warnings: [] }, this.#gateway);
     this.#provider = this.#enter(this.#routed);
     this.#health = this.#provider.model(this.#routed.resolution.model);
+    this.#enterModel();
     observer.routed(this.#routed);
     return of(undefined);
   }
 
   get #fallbacks(): readonly Destination[] {
-    this.#fallbacksLeft ??= fallbacksOf(this.#chosen, this.#gateway.config).filter(
-      (destination) => this.#routed.namedClient?.allowsModel(destination) ?? true,
-    );
+    this.#fallbacksLeft ??= fallbacksOf(this.#chosen, this.#gateway.config, (pool) =>
+      this.#gateway.pools.ranked(pool, this.#chosen.scenario, this.#routed),
+    ).filter((destination) => this.#routed.namedClient?.allowsModel(destination) ?? true);
     return this.#fallbacksLeft;
   }
 
@@ -231,7 +266,18 @@ export class RetrySession {
     return provider;
   }
 
+  /** Counts the request as in flight to its model, where pools look at that. */
+  #enterModel(): void {
+    const { pools, config, health } = this.#gateway;
+    if (config.pools.length === 0) return;
+    const { pool } = this.#routed.resolution;
+    if (pool) pools.taken(pool);
+    this.#load = this.#health.load;
+    this.#load.entered(health.nowMs());
+  }
+
   #leave(): void {
+    this.#load?.left();
     const { traffic } = this.#provider;
     traffic.live -= 1;
     if (this.#routed.retries > 0) traffic.retrying -= 1;
@@ -256,12 +302,16 @@ export class RetrySession {
   #describe(decision: RetryDecision): string {
     if (decision.type === 'stop') return 'nothing: the client is told of the first fault';
     const [next] = this.#fallbacks;
-    if (decision.type === 'fallback') return next ? `the fallback ${nameOf(next)}` : 'nothing';
+    const role = this.#hasMember ? "the pool's member" : 'the fallback';
+    if (decision.type === 'fallback') return next ? `${role} ${nameOf(next)}` : 'nothing';
     return decision.key === 'other' ? 'the next key at once' : `the same again in ${Math.round(decision.afterMs)} ms`;
   }
 }
 
 const none: readonly string[] = [];
+
+/** Failures of destinations that were not called: what another one says is of more use. */
+const wasNotCalled: ReadonlySet<FailureClass> = new Set(['unavailable', 'incompatible']);
 
 const nameOf = ({ provider, model }: Destination): string => `${provider.name},${model}`;
 

@@ -49,7 +49,7 @@ class RetrySubscriber extends Subscriber<ReplyPart> {
 
   protected override _next(part: ReplyPart): void {
     // Closes the breaker at the probe's first byte: its answer may last long.
-    if (part.type !== 'head' && this.#session.isProbe) this.#session.onFirstByte();
+    if (part.type !== 'head' && this.#session.awaitsFirstByte) this.#session.onFirstByte();
     this.#to.next(part);
   }
 

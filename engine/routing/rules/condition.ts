@@ -1,4 +1,4 @@
-import { globMatcher } from '../../clients/client-access.ts';
+import { globMatcher } from '../../config/glob.ts';
 import type { When } from '../../config/rule-schema.ts';
 import type { Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';

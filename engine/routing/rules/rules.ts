@@ -1,6 +1,6 @@
 import { ruleRoute } from '../../config/clients.ts';
 import type { Config, RouteRule } from '../../config/config.ts';
-import { type Destination, findDestination } from '../../config/destination.ts';
+import { type Destination, findDestination, type KnownDestinations } from '../../config/destination.ts';
 import { type Condition, compileCondition, factsIn, holds, whyHolds } from './condition.ts';
 import type { RequestFacts } from './facts.ts';
 
@@ -36,7 +36,7 @@ export interface RuleResult {
 export const matchRules = (
   rules: CompiledRules,
   facts: RequestFacts,
-  { providers }: Pick<Config, 'providers'>,
+  known: KnownDestinations,
 ): RuleResult | undefined => {
   const warnings: string[] = [];
   for (const { rule, condition } of rules) {
@@ -44,7 +44,7 @@ export const matchRules = (
     if (verdict === undefined) return undefined;
     if (!verdict) continue;
     const [to] = rule.to;
-    const found = findDestination(providers, to);
+    const found = findDestination(known, to, facts.request.model);
     const scenario = `${ruleRoute}${rule.name}` as const;
     if (found) {
       const reason = `${scenario}: ${whyHolds(condition, facts) || 'any request'}`;

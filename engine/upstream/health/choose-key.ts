@@ -88,8 +88,13 @@ const maxCharacters = 1_024;
 export const conversationHash = ({ turns, promptCacheKey = '', user = '' }: ModelRequest): number => {
   const first = turns.find(({ role }) => role === 'user');
   const texts = first?.parts.map((part) => (part.type === 'text' ? part.text : '')) ?? [];
-  return [promptCacheKey, user, ...texts].reduce(mix, 0x811c9dc5) >>> 0;
+  return [promptCacheKey, user, ...texts].reduce(mix, basis) >>> 0;
 };
+
+/** A hash of a text. */
+export const textHash = (text: string): number => mix(basis, text) >>> 0;
+
+const basis = 0x811c9dc5;
 
 const mix = (hash: number, text: string): number => {
   let mixed = hash;

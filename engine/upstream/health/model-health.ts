@@ -11,6 +11,7 @@ import {
 } from './breaker.ts';
 import { type Cooldown, Cooldowns, keyPrint } from './choose-key.ts';
 import type { FailureClass } from './failure-class.ts';
+import { Load } from './load.ts';
 
 /** A failed attempt. */
 interface FailedAttemptFacts {
@@ -56,6 +57,7 @@ export class ModelHealth {
   readonly #cooldowns = new Cooldowns();
   readonly #news: ModelNews | undefined;
   #breaker: Breaker = closedBreaker;
+  #load: Load | undefined;
 
   /** `news`: absent without other processes. */
   constructor(keys: KeyCooldowns, news?: ModelNews) {
@@ -65,6 +67,12 @@ export class ModelHealth {
 
   get breaker(): Breaker {
     return this.#breaker;
+  }
+
+  /** What pools need to know. */
+  get load(): Load {
+    this.#load ??= new Load();
+    return this.#load;
   }
 
   /** Admits a request (`waitMs` 0), or returns the milliseconds until the breaker lets one through. */

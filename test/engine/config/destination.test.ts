@@ -44,10 +44,10 @@ const destinations = [
 ] as const;
 for (const [text, name, model] of destinations) {
   test(`"${text}" leads to ${name}`, (t) => {
-    const found = findDestination(providers, text);
+    const found = findDestination({ providers, pools: [] }, text);
     t.deepEqual([found?.provider.name, found?.model], [name, model]);
   });
 }
 for (const text of ['none,m', 'z', '', ',m', 'other,', 'c,d']) {
-  test(`"${text}" leads nowhere`, (t) => t.is(findDestination(providers, text), undefined));
+  test(`"${text}" leads nowhere`, (t) => t.is(findDestination({ providers, pools: [] }, text), undefined));
 }

@@ -96,6 +96,7 @@ test('an empty configuration is complete', (t) => {
     breaker: { faults: 5, openMs: 30_000 },
     keys: { limitedMs: 30_000, refusedMs: 300_000 },
     providers: [],
+    pools: [],
     router: { default: undefined, longContextThreshold: 60_000, routes: {}, fallback: {} },
     transformers: [],
   });
@@ -183,6 +184,7 @@ test('every field is read', (t) => {
         { name: 'p', baseUrl: 'https://h.example/v1', apiKeys: ['s3cret'], models: ['m', 'n'], unset: [] },
         { name: 'Q', baseUrl: 'http://127.0.0.1:9/', apiKeys: ['s3cret', 'k2'], models: ['m', 'a/b:c'], unset: [] },
       ],
+      pools: [],
       router: {
         default: 'p,m',
         longContextThreshold: 10,

@@ -72,6 +72,7 @@ const plain: RetrySituation = {
   retries: 0,
   isFallback: false,
   hasFallback: false,
+  hasMember: false,
   hasOtherKey: false,
   isOpen: false,
   inBudget: true,
@@ -126,6 +127,14 @@ const steps: readonly (readonly [title: string, over: Partial<RetrySituation>, s
     { failureClass: 'incompatible', isFallback: true, hasFallback: true },
     fallback,
   ],
+  ['another member of a pool is asked at once', { hasMember: true, hasFallback: true }, fallback],
+  ['… after the other keys', { failureClass: 'rateLimited', hasOtherKey: true, hasMember: true }, again(0, 'other')],
+  [
+    '… also by a request that does not fit here',
+    { failureClass: 'incompatible', hasMember: true, hasFallback: true },
+    fallback,
+  ],
+  ['… but not by a faulty request', { failureClass: 'final', hasMember: true, hasFallback: true }, end],
   ['one that may not be asked now', { failureClass: 'unavailable', hasFallback: true }, fallback],
 ];
 for (const [title, over, step] of steps) {
@@ -138,6 +147,7 @@ const anySituation = fc.record({
   retries: fc.nat(4),
   isFallback: fc.boolean(),
   hasFallback: fc.boolean(),
+  hasMember: fc.boolean(),
   hasOtherKey: fc.boolean(),
   isOpen: fc.boolean(),
   inBudget: fc.boolean(),
