@@ -1,7 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { joins as engineJoins, factFields } from '../../engine/config/rule-schema.ts';
 import type { Transformer } from '../../ui/src/api/config-file.ts';
 import type { Json, JsonObject } from '../../ui/src/api/json.ts';
+import { facts, joins } from '../../ui/src/config/conditions.ts';
 import { diffLines } from '../../ui/src/config/diff-lines.ts';
 import { entryFindings } from '../../ui/src/config/entry-findings.ts';
 import { withInner, withMember } from '../../ui/src/config/field-path.ts';
@@ -246,4 +248,15 @@ test('invalid entries are faults if edited, and warnings if saved before', (t) =
   const edited = entryFindings(config, { transformers: ['cap'] }, [known]);
   t.deepEqual(paths(edited.faults), ['transformers[1].name']);
   t.deepEqual(paths(edited.warnings), ['transformers[0].options.cap']);
+});
+
+test('each fact and join of a condition has a field in the form of rules', (t) => {
+  t.deepEqual([...facts, ...joins].map(({ name }) => name).sort(), [...Object.keys(factFields), ...engineJoins].sort());
+});
+
+test('renaming a provider changes the destinations of rules, and no text of a condition', (t) => {
+  const rule = { name: 'r', when: { system: 'first, look' }, to: ['first,m', 'other,m'] };
+  t.deepEqual(renameProvider({ Router: { rules: [rule] } }, 'first', 'best').Router?.rules, [
+    { ...rule, to: ['best,m', 'other,m'] },
+  ]);
 });

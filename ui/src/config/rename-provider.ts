@@ -24,6 +24,9 @@ const rename = (value: Json, from: string, to: string): Json => {
   if (Array.isArray(value)) return value.map((item: Json) => rename(item, from, to));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => (inner === undefined ? [] : [[name, rename(inner, from, to)]])),
+    Object.entries(value).flatMap(([name, inner]) =>
+      // The texts of a rule's condition name no provider.
+      inner === undefined ? [] : [[name, name === 'when' ? inner : rename(inner, from, to)]],
+    ),
   );
 };

@@ -19,7 +19,7 @@ export const rules: readonly Rule[] = [
   {
     name: 'background',
     title: 'Background',
-    fits: 'An agent’s small tasks: the requested model has “haiku” in its name.',
+    fits: 'An agent’s small tasks: it says so, or the requested model has “haiku” in its name.',
   },
   { name: 'think', title: 'Thinking', fits: 'Thinking is enabled with a budget, or with high effort or above.' },
 ];

@@ -9,7 +9,7 @@ import { CodeBlock } from '../../parts/code-block.tsx';
 /** The result of a dry run, step by step. */
 export const ExplanationSteps = ({ explanation }: { readonly explanation: Explanation }) => {
   const { client, asked, scenario, reason, tokens, provider, model, format, stream, url } = explanation;
-  const { headers, body, losses, relays, warnings, fallbacks = [] } = explanation;
+  const { headers, body, losses, relays, warnings, fallbacks = [], rules: looked = [] } = explanation;
   const title = rules.find(({ name }) => name === scenario)?.title ?? scenario;
   return (
     <ol className="way" aria-label="Dry run result">
@@ -21,6 +21,19 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
         <Badge tone="accent">{title}</Badge> {reason}
         {!/[.!?]$/.test(reason) && '.'} The destination is <strong>{`${provider},${model}`}</strong>.
       </Step>
+      {looked.length > 0 && (
+        <Step title="Your rules">
+          <ul>
+            {looked.map((rule) => (
+              <li key={rule.name}>
+                <strong>{rule.name}</strong> {rule.matches ? 'matches' : 'does not match'}
+                {rule.facts.length > 0 && ': '}
+                {rule.facts.map(({ says, holds }) => `${says} (${answerOf(holds)})`).join('; ')}
+              </li>
+            ))}
+          </ul>
+        </Step>
+      )}
       {warnings.length > 0 && (
         <Step title="Warnings">
           <ul>
@@ -85,6 +98,8 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
     </ol>
   );
 };
+
+const answerOf = (holds: boolean | null): string => (holds === null ? 'not counted' : holds ? 'yes' : 'no');
 
 /** The most characters of a body that are shown. */
 const mostShown = 20_000;

@@ -1,6 +1,7 @@
 import { ConfigPage } from '../../config/config-page.tsx';
 import { rules } from '../../config/rules.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { OwnRules } from './own-rules.tsx';
 import { RuleRow } from './rule-row.tsx';
 import { TryRequest } from './try-request.tsx';
 import './routing.css';
@@ -11,10 +12,11 @@ export const Routing = () => (
     title="Routing"
     about="Decides which model serves a request. A request for provider,model goes exactly there."
   >
+    <OwnRules />
     <Panel
       flush
-      title="Rules"
-      about="Scenarios are checked from top to bottom; those without a destination are skipped. Fallbacks are tried in order when a destination fails."
+      title="Scenarios"
+      about="Checked from top to bottom; those without a destination are skipped. Fallbacks are tried in order when a destination fails."
     >
       <ul className="rules">
         {rules.map((rule) => (

@@ -16,6 +16,7 @@ import { ComboField } from '../../parts/combo-field.tsx';
 import { NumberField } from '../../parts/field.tsx';
 import { SortableList } from '../../parts/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
+import { Fallback } from './fallback.tsx';
 
 /** The default threshold, in tokens. */
 const usualThreshold = 60_000;
@@ -79,13 +80,6 @@ export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
     </li>
   );
 };
-
-const Fallback = ({
-  path,
-  ...field
-}: Omit<Parameters<typeof ComboField>[0], 'unlabelled' | 'placeholder'> & { readonly path: string }) => (
-  <ComboField {...field} {...useField(path)} unlabelled placeholder="provider,model" />
-);
 
 const Threshold = () => {
   const { config, change } = useForm();

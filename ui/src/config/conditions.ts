@@ -1,0 +1,80 @@
+import type { ConfigFile } from '../api/config-file.ts';
+import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
+import { withMember } from './field-path.ts';
+
+/** How a fact of a condition is edited. */
+type FactKind = 'globs' | 'texts' | 'flag' | 'range' | 'client' | 'headers' | 'time';
+
+/** A fact of a request that the condition of a rule may name. */
+export interface Fact {
+  readonly name: string;
+  readonly title: string;
+  readonly kind: FactKind;
+  readonly hint?: string;
+}
+
+/** All facts, in the order in which they are offered. */
+export const facts: readonly Fact[] = [
+  { name: 'client', title: 'Client protocol', kind: 'client' },
+  { name: 'model', title: 'Requested model', kind: 'globs' },
+  { name: 'key', title: 'Client key', kind: 'globs', hint: 'Names of clients, as on the settings page.' },
+  { name: 'preset', title: 'Preset', kind: 'globs' },
+  { name: 'path', title: 'Path', kind: 'globs', hint: 'Without the preset: /v1/messages.' },
+  { name: 'headers', title: 'Headers', kind: 'headers' },
+  { name: 'tools', title: 'Tools', kind: 'globs', hint: 'One tool with such a name is enough.' },
+  { name: 'images', title: 'Images', kind: 'flag' },
+  { name: 'reasoning', title: 'Reasoning requested', kind: 'flag' },
+  { name: 'tokens', title: 'Tokens', kind: 'range' },
+  { name: 'turns', title: 'User turns', kind: 'range' },
+  { name: 'system', title: 'System prompt contains', kind: 'texts' },
+  { name: 'time', title: 'Time of day', kind: 'time' },
+  {
+    name: 'requestClass',
+    title: 'Agent’s request class',
+    kind: 'globs',
+    hint: 'main, subagent, workflow, compaction or auxiliary.',
+  },
+  { name: 'agentType', title: 'Agent type', kind: 'globs', hint: 'Such as Explore or Plan.' },
+  { name: 'compaction', title: 'Agent’s compaction', kind: 'globs', hint: 'auto, manual or reactive; * for any.' },
+];
+
+/** What joins conditions. */
+export const joins = [
+  { name: 'all', title: 'All of' },
+  { name: 'any', title: 'Any of' },
+  { name: 'not', title: 'Not' },
+] as const;
+
+const firstValues: Readonly<Record<FactKind, Json>> = {
+  globs: '',
+  texts: '',
+  flag: true,
+  range: {},
+  client: 'messages',
+  headers: { '': true },
+  time: { from: '22:00', to: '06:00' },
+};
+
+/** A condition with one more member, which is empty. */
+export const withNewMember = (when: JsonObject, name: string): JsonObject => {
+  const fact = facts.find((one) => one.name === name);
+  if (fact) return { ...when, [name]: firstValues[fact.kind] };
+  return { ...when, [name]: name === 'not' ? {} : [{}] };
+};
+
+/** One text stays a text; several are a list. */
+export const textsToValue = (texts: readonly string[]): Json => (texts.length === 1 ? (texts[0] ?? '') : texts);
+
+/** The texts of a value: one or more. */
+export const valueToTexts = (value: Json | undefined): readonly string[] =>
+  Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : [];
+
+/** The rules of the user's own. */
+export const ownRulesOf = ({ Router = {} }: ConfigFile): readonly JsonObject[] =>
+  (Array.isArray(Router.rules) ? Router.rules : []).filter(isJsonObject);
+
+/** Sets the rules; an empty list is removed. */
+export const withOwnRules = (config: ConfigFile, rules: readonly JsonObject[]): ConfigFile => ({
+  ...config,
+  Router: withMember(config.Router ?? {}, 'rules', rules.length === 0 ? undefined : rules),
+});

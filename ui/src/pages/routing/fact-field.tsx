@@ -1,0 +1,229 @@
+import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
+import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
+import { type Fact, textsToValue, valueToTexts } from '../../config/conditions.ts';
+import { withMember } from '../../config/field-path.ts';
+import { sentence } from '../../config/findings.ts';
+import { useField, useForm } from '../../config/form.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { CheckField, NumberField, SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { useRows } from '../../state/use-rows.ts';
+
+interface FactProps {
+  readonly fact: Fact;
+  readonly path: string;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json) => void;
+}
+
+/** The fields for one fact of a condition. */
+export const FactField = (props: FactProps) => {
+  const { kind } = props.fact;
+  switch (kind) {
+    case 'globs':
+    case 'texts':
+      return <TextsFact {...props} />;
+    case 'flag':
+      return <FlagFact {...props} />;
+    case 'range':
+      return <RangeFact {...props} />;
+    case 'client':
+      return <ClientFact {...props} />;
+    case 'headers':
+      return <HeadersFact {...props} />;
+    case 'time':
+      return <TimeFact {...props} />;
+    default:
+      return kind satisfies never;
+  }
+};
+
+const TextsFact = ({ fact, path, value, onChange }: FactProps) => {
+  const texts = valueToTexts(value);
+  const how = fact.kind === 'globs' ? 'One per line, with * for any characters.' : 'One per line, as written.';
+  return (
+    <TextArea
+      label={fact.title}
+      hint={fact.hint === undefined ? how : `${fact.hint} ${how}`}
+      {...useListField(path, texts.length)}
+      rows={Math.min(6, Math.max(1, texts.length))}
+      value={texts.join('\n')}
+      onChange={(text) => onChange(textsToValue(text.split('\n')))}
+      onBlur={() => onChange(textsToValue(withoutBlank(texts)))}
+    />
+  );
+};
+
+const withoutBlank = (texts: readonly string[]): readonly string[] => {
+  const kept = texts.filter((text) => text.trim() !== '');
+  return kept.length === 0 ? [''] : kept;
+};
+
+/** A field for a list: what is wrong with one of its texts counts as its own. */
+const useListField = (path: string, length: number) => {
+  const { faults } = useForm();
+  const own = useField(path);
+  const inner = faults.find((fault) => fault.path.startsWith(`${path}[`));
+  return length > 1 && own.error === undefined && inner ? { ...own, error: sentence(inner.message) } : own;
+};
+
+const FlagFact = ({ fact, path, value, onChange }: FactProps) => (
+  <SelectField
+    label={fact.title}
+    {...useField(path)}
+    value={value === false ? 'no' : 'yes'}
+    options={[
+      { value: 'yes', label: 'Yes' },
+      { value: 'no', label: 'No' },
+    ]}
+    onChange={(picked) => onChange(picked === 'yes')}
+  />
+);
+
+const RangeFact = ({ fact, path, value, onChange }: FactProps) => {
+  const range = isJsonObject(value) ? value : {};
+  const { error, ...mark } = useField(path);
+  const bound = (name: string): number | undefined => (typeof range[name] === 'number' ? range[name] : undefined);
+  return (
+    <div className="condition-pair" {...mark}>
+      <NumberField
+        label={`${fact.title}: more than`}
+        min={0}
+        {...useField(`${path}.over`)}
+        value={bound('over')}
+        onChange={(over) => onChange(withMember(range, 'over', over))}
+      />
+      <NumberField
+        label={`${fact.title}: fewer than`}
+        min={1}
+        {...useField(`${path}.under`)}
+        value={bound('under')}
+        onChange={(under) => onChange(withMember(range, 'under', under))}
+      />
+      {error !== undefined && <p className="field-error">{error}</p>}
+    </div>
+  );
+};
+
+const ClientFact = ({ fact, path, value, onChange }: FactProps) => {
+  const chosen = valueToTexts(value);
+  const { error, ...mark } = useField(path);
+  const toggle = (protocol: Protocol, checked: boolean): void =>
+    onChange(textsToValue(protocols.filter((one) => (one === protocol ? checked : chosen.includes(one)))));
+  return (
+    <fieldset className="condition-choices" {...mark}>
+      <legend className="field-label">{fact.title}</legend>
+      {protocols.map((protocol) => (
+        <CheckField
+          key={protocol}
+          label={protocolTitles[protocol]}
+          checked={chosen.includes(protocol)}
+          onChange={(checked) => toggle(protocol, checked)}
+        />
+      ))}
+      {error !== undefined && <p className="field-error">{error}</p>}
+    </fieldset>
+  );
+};
+
+const TimeFact = ({ path, value, onChange }: FactProps) => {
+  const time = isJsonObject(value) ? value : {};
+  const text = (name: string): string => (typeof time[name] === 'string' ? time[name] : '');
+  return (
+    <div className="condition-pair">
+      <TextField
+        label="From"
+        type="time"
+        {...useField(`${path}.from`)}
+        value={text('from')}
+        onChange={(from) => onChange(withMember(time, 'from', from))}
+      />
+      <TextField
+        label="To"
+        type="time"
+        {...useField(`${path}.to`)}
+        value={text('to')}
+        onChange={(to) => onChange(withMember(time, 'to', to))}
+      />
+      <TextField
+        label="Time zone"
+        placeholder="The gateway’s"
+        {...useField(`${path}.zone`)}
+        value={text('zone')}
+        onChange={(zone) => onChange(withMember(time, 'zone', zone === '' ? undefined : zone))}
+      />
+    </div>
+  );
+};
+
+type HeaderTest = 'matches' | 'present' | 'absent';
+
+const HeadersFact = ({ path, value, onChange }: FactProps) => {
+  const headers = Object.entries(isJsonObject(value) ? value : {});
+  const rows = useRows(headers, (next) => onChange(Object.fromEntries(next)));
+  return (
+    <div className="stack-tight">
+      {headers.map(([name, given], at) => (
+        <HeaderRow
+          key={rows.keys[at]}
+          path={`${path}.${name}`}
+          name={name}
+          value={given}
+          onChange={(next, text) => rows.set(at, [next, text])}
+          onRemove={() => rows.remove(at)}
+        />
+      ))}
+      <div className="row">
+        <Button
+          look="quiet"
+          icon="add"
+          disabled={headers.some(([name]) => name === '')}
+          onClick={() => rows.add(['', true])}
+        >
+          Add a header
+        </Button>
+      </div>
+    </div>
+  );
+};
+
+const HeaderRow = ({
+  path,
+  name,
+  value,
+  onChange,
+  onRemove,
+}: {
+  readonly path: string;
+  readonly name: string;
+  readonly value: JsonObject[string];
+  readonly onChange: (name: string, value: JsonObject[string]) => void;
+  readonly onRemove: () => void;
+}) => {
+  const test: HeaderTest = typeof value === 'boolean' ? (value ? 'present' : 'absent') : 'matches';
+  return (
+    <div className="condition-header">
+      <TextField label="Header" {...useField(path)} value={name} onChange={(next) => onChange(next, value)} />
+      <SelectField
+        label={`${name || 'The header'}: test`}
+        unlabelled
+        value={test}
+        options={[
+          { value: 'matches', label: 'matches' },
+          { value: 'present', label: 'is present' },
+          { value: 'absent', label: 'is absent' },
+        ]}
+        onChange={(picked) => onChange(name, picked === 'matches' ? '*' : picked === 'present')}
+      />
+      {test === 'matches' && (
+        <TextArea
+          label={`${name || 'The header'}: values`}
+          unlabelled
+          rows={1}
+          value={valueToTexts(value).join('\n')}
+          onChange={(text) => onChange(name, textsToValue(text.split('\n')))}
+        />
+      )}
+      <IconButton icon="remove" label={`Remove the header ${name}`} onClick={onRemove} />
+    </div>
+  );
+};
