@@ -15,8 +15,10 @@ export interface ModelCatalogue {
   readonly keep: (lists: readonly KeptList[]) => Promise<void>;
   /** Takes what is in the folder now. */
   readonly reload: () => Promise<void>;
-  /** Loads the package's prices, which are otherwise loaded when a request first needs one. */
+  /** Loads the package's prices. */
   readonly loadPrices: () => Promise<void>;
+  /** Loads them in the background, if they may have a price of this provider. */
+  readonly wantPrices: (provider: Pick<Provider, 'baseUrl'>) => void;
 }
 
 /** An empty catalogue, whose lists are kept in the folder `home`; absent: in memory. `nowMs`: milliseconds since 1970. */
@@ -58,5 +60,6 @@ export const createCatalogue = (home: string | undefined, nowMs: () => number = 
       if (home !== undefined) use(await readVendorLists(home));
     },
     loadPrices: prices.load,
+    wantPrices: ({ baseUrl }) => prices.loadFor(baseUrl),
   };
 };

@@ -56,9 +56,12 @@ const factNames = [
   'status',
 ] as const satisfies readonly (keyof ModelFacts)[];
 
+/** What only a vendor itself decides. */
+const vendorsOwn: ReadonlySet<keyof ModelFacts> = new Set(['price', 'retires', 'retiresNotBefore', 'status']);
+
 /**
- * Joins what the sources say of a model: the configuration wins over the vendor's list, and this over the package. A look-alike of
- * a vendor may charge anything, so the package's prices hold for the vendor alone.
+ * Joins what the sources say of a model: the configuration wins over the vendor's list, and this over the package. Prices and dates
+ * of the package hold for the vendor alone: a server that is only alike may charge anything, and go on with any model.
  */
 export const knownModel = (
   { modelFacts }: Pick<Provider, 'modelFacts'>,
@@ -72,7 +75,8 @@ export const knownModel = (
   const from: Partial<Record<keyof ModelFacts, FactSource>> = {};
   const take = (facts: ModelFacts | undefined, source: FactSource): void => {
     for (const name of factNames) {
-      if (facts?.[name] === undefined || (name === 'price' && source === 'package' && because === 'plain')) continue;
+      if (facts?.[name] === undefined || (source === 'package' && because === 'plain' && vendorsOwn.has(name)))
+        continue;
       known[name] = facts[name];
       from[name] = source;
     }

@@ -2,13 +2,12 @@ import { isVersionOf, type ModelPrice } from '../model/model-facts.ts';
 
 /** The prices of a package, for the models of which nothing else says what they cost. */
 interface PriceTable {
-  /**
-   * The price of a model at this address; `undefined` if it is unknown, or the table isn't loaded yet: the first question about a
-   * public address loads it. `atMs` chooses among prices of different dates.
-   */
+  /** The price of a model at this address; `undefined` if it is unknown. `atMs` chooses among prices of different dates. */
   readonly find: (baseUrl: URL, model: string, atMs: number) => ModelPrice | undefined;
-  /** Loads the table. */
+  /** Loads the table, which is empty before. */
   readonly load: () => Promise<void>;
+  /** Loads the table if it may have prices for this address. */
+  readonly loadFor: (baseUrl: URL) => void;
 }
 
 /** What the package makes of a question; its other members aren't used. */
@@ -40,12 +39,10 @@ export const openPriceTable = (onLoaded: () => void): PriceTable => {
   };
   return {
     load,
-    find(baseUrl, model, atMs) {
-      if (isPrivate(baseUrl)) return undefined;
-      if (calculate) return lookUp(calculate, baseUrl, model, atMs);
-      void load();
-      return undefined;
+    loadFor(baseUrl) {
+      if (!isPrivate(baseUrl)) void load();
     },
+    find: (baseUrl, model, atMs) => (calculate ? lookUp(calculate, baseUrl, model, atMs) : undefined),
   };
 };
 

@@ -18,6 +18,8 @@ interface Client {
   readonly commands: readonly string[];
   /** Environment variables that direct it to the gateway. */
   readonly variables: (connection: ServiceAccess) => Readonly<Record<string, string>>;
+  /** Variables of which the user's own values win. */
+  readonly preferred?: readonly string[];
   /** Configuration that it needs besides the variables. */
   readonly block?: (connection: ServiceAccess) => ConfigBlock;
   /** Arguments equivalent to `block`, inserted before the user's own by `switchyard run`. */
@@ -67,10 +69,19 @@ const claudeCode: Client = {
     CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
     // Headers that say what each request is, for rules and the background scenario.
     CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
-    // Claude Code ignores the context windows in the model list, and ignores this for names that begin with `claude-`.
+    // Claude Code ignores the context windows in the model list. The first is for names that it doesn't know, the second for
+    // its own, which begin with `claude-`.
     ...(context !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context) }),
+    ...(context !== undefined &&
+      context >= leastCompactWindow &&
+      context <= mostCompactWindow && { CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(context) }),
   }),
+  preferred: ['CLAUDE_CODE_MAX_CONTEXT_TOKENS', 'CLAUDE_CODE_AUTO_COMPACT_WINDOW'],
 };
+
+/** What Claude Code takes as the window before which it compacts. */
+const leastCompactWindow = 100_000;
+const mostCompactWindow = 1_000_000;
 
 /** Codex reads the key from this variable (`env_key`). */
 const keyVariable = 'SWITCHYARD_CLIENT_KEY';
@@ -104,6 +115,7 @@ const codex: Client = {
   args: (connection) => [
     '-c',
     'model_provider="switchyard"',
+    ...(connection.context === undefined ? [] : ['-c', `model_context_window=${connection.context}`]),
     ...Object.entries(provider(connection)).flatMap(([name, value]) => [
       '-c',
       `model_providers.switchyard.${name}=${JSON.stringify(value)}`,

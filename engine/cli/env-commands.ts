@@ -1,21 +1,28 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
+import { commonFacts } from '../catalogue/known-model.ts';
+import { findDestination } from '../config/destination.ts';
 import { type Cli, CommandError } from './cli.ts';
 import { clients, plainClients } from './clients.ts';
-import { connectionTo, locateService, reachService, withoutProxy } from './reach-service.ts';
+import { offlineFacts } from './offline-facts.ts';
+import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from './reach-service.ts';
 
 /**
  * `switchyard run <command …>`: runs a program with the service's address and key in its environment. Returns its exit code;
  * for a program ended by a signal, 128 plus the signal's number, as shells do.
  */
 export const runClient = async (cli: Cli, [command = '', ...args]: readonly string[]): Promise<number> => {
-  const connection = connectionTo(await reachService(cli));
+  const located = await reachService(cli);
+  const connection = { ...connectionTo(located), ...(await usualContext(cli, located)) };
   const name = basename(command).replace(/\.(?:exe|cmd|ps1)$/i, '');
   const known = clients.find(({ commands }) => commands.includes(name));
   const matching = known ? [known] : plainClients;
+  const preferred = new Set(matching.flatMap((row) => row.preferred ?? []));
   const set = Object.fromEntries([
-    ...matching.flatMap(({ variables }) => Object.entries(variables(connection))),
+    ...matching
+      .flatMap(({ variables }) => Object.entries(variables(connection)))
+      .filter(([variable]) => !preferred.has(variable) || cli.env[variable] === undefined),
     ...Object.entries(withoutProxy(connection, cli.env)),
   ]);
   const env = Object.fromEntries(Object.entries({ ...cli.env, ...set }).filter(([, value]) => value !== ''));
@@ -42,7 +49,10 @@ export const printEnv = async (
   if (!isShell(shell)) throw new CommandError(`--shell must be one of ${shells.join(', ')}.`);
   const located = await locateService(cli);
   if (located.found.type !== 'running') cli.warn('Switchyard is not running; these values apply once it is.');
-  const connection = { ...connectionTo(located), ...(context !== undefined && { context: tokensOf(context) }) };
+  const connection = {
+    ...connectionTo(located),
+    ...(context === undefined ? await usualContext(cli, located) : { context: tokensOf(context) }),
+  };
   const variables = { ...client.variables(connection), ...withoutProxy(connection, cli.env) };
   for (const line of shellLines(variables, shell)) cli.print(line);
   const block = client.block?.(connection);
@@ -50,6 +60,19 @@ export const printEnv = async (
   // Commented out, so that a shell that evaluates the output ignores it.
   cli.print(`# In ${block.file}:`);
   for (const line of block.text.split('\n')) cli.print(`#   ${line}`.trimEnd());
+};
+
+/** The smallest window of what answers by default, if it is known. */
+const usualContext = async ({ home }: Cli, { config }: ServiceLocation): Promise<{ readonly context?: number }> => {
+  const { default: usual } = config?.router ?? {};
+  if (!config || usual === undefined) return {};
+  const { factsOf } = await offlineFacts(config, home);
+  const destinations = [usual, ...(config.router.fallback.default ?? [])].flatMap(
+    (text) => findDestination(config.providers, text) ?? [],
+  );
+  const { context, maxInput } = commonFacts(destinations.map(factsOf));
+  const window = maxInput ?? context;
+  return window === undefined ? {} : { context: window };
 };
 
 const tokensOf = (text: string): number => {

@@ -7,6 +7,7 @@ import { boundsOf, type Gateway } from '../routing/gateway.ts';
 import { modelNames, namedRoutes } from '../routing/model-names.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { type Cli, CommandError, usableConfig } from './cli.ts';
+import { offlineFacts } from './offline-facts.ts';
 import { offlineGateway } from './offline-gateway.ts';
 import { callService, locateService } from './reach-service.ts';
 
@@ -20,11 +21,12 @@ export const listModels = async (
 ): Promise<void> => {
   if (refresh) for (const row of await refreshed(cli)) cli.warn(wordOutcome(row));
   const config = await usableConfig(cli);
-  const { gateway } = await offlineGateway(config, cli.home, []);
+  const { factsOf, loadPrices } = await offlineFacts(config, cli.home);
+  await loadPrices();
   const routes = new Map(
     namedRoutes(config).map(({ provider, model, routes: names }) => [`${provider.name},${model}`, names]),
   );
-  const models = modelNames(config, { factsOf: gateway.modelFacts }).map(({ id, title, facts }) => ({
+  const models = modelNames(config, { factsOf }).map(({ id, title, facts }) => ({
     id,
     title,
     routes: routes.get(id) ?? [],

@@ -11,6 +11,7 @@ import { createSignatureCache } from '../reasoning/signature-cache.ts';
 import { compileGateway, type Gateway } from '../routing/gateway.ts';
 import { type CheckedEntries, validateEntries } from '../routing/plan/build-stages.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
+import { retiringModels } from '../routing/retiring-models.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { countedHere } from '../routing/tokens/prompt-tokens.ts';
 import { createUpstreamHealth, steadyNowMs } from '../upstream/health/health.ts';
@@ -48,5 +49,6 @@ export const offlineGateway = async (
     health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
     keepAliveMs: Number.POSITIVE_INFINITY,
   });
-  return { gateway, checked: validateEntries(config, registry) };
+  const { faults, warnings } = validateEntries(config, registry);
+  return { gateway, checked: { faults, warnings: [...warnings, ...retiringModels(gateway, Date.now())] } };
 };

@@ -7,7 +7,8 @@ import { ConfigStore } from '../config/store.ts';
 import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';
 import { buildGateway, type Gateway } from '../routing/gateway.ts';
-import { sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
+import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
+import { retiringModels } from '../routing/retiring-models.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
 import type { ProcessServices } from './services.ts';
 
@@ -32,7 +33,7 @@ export const openGateway = async (
   const { env, home } = gatewayOptions;
   let active = await buildGateway(gatewayOptions, config);
   // An unusable module doesn't prevent the start, since it may be fixed while the service runs.
-  const entries = validateEntries(config, active.registry, () => true);
+  const entries = checkUse(config, active, () => true);
   if (entries.faults.length > 0) {
     await active.upstreams.close();
     throw new ConfigError(file ?? configFile(home, env), entries.faults);
@@ -72,7 +73,7 @@ export const openGateway = async (
       // Masked before anything of the configuration can be logged.
       secrets.reset(active.config, next);
       const ready = await buildGateway(gatewayOptions, next, active);
-      return { ...validateEntries(next, ready.registry, isBroken), apply: () => use(ready) };
+      return { ...checkUse(next, ready, isBroken), apply: () => use(ready) };
     },
   });
   const build = (aside: Config): Promise<Gateway> => {
@@ -87,7 +88,7 @@ export const openGateway = async (
       env,
       base: () => store.source,
       build,
-      check: async (preset) => validateEntries(preset, (await build(preset)).registry, isBroken),
+      check: async (preset) => checkUse(preset, await build(preset), isBroken),
       warn: (name, findings) =>
         warn(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
     }),
@@ -107,6 +108,16 @@ export const openGateway = async (
       await active.upstreams.close();
     },
   };
+};
+
+/** What is wrong with a configuration that only its gateway can tell. */
+const checkUse = (
+  config: Config,
+  gateway: Gateway,
+  isAllowedToFail: (entry: TransformerEntry) => boolean,
+): CheckedEntries => {
+  const { faults, warnings } = validateEntries(config, gateway.registry, isAllowedToFail);
+  return { faults, warnings: [...warnings, ...retiringModels(gateway, Date.now())] };
 };
 
 /** How long a change of the configuration waits for those of other processes, in milliseconds. */

@@ -137,7 +137,7 @@ interface RequestStart {
   readonly namedClient?: string | undefined;
   readonly progress: ReplyProgress;
   /** Knows what models cost. */
-  readonly gateway: Pick<Gateway, 'config' | 'modelFacts'>;
+  readonly gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue'>;
   /** Present if the request is captured. */
   readonly recorder: Recorder | undefined;
 }
@@ -195,10 +195,12 @@ export class RequestHistoryEntry implements Watcher {
   }
 
   #knownNow(): KnownModel | undefined {
-    const { config, modelFacts } = this.start.gateway;
+    const { config, modelFacts, catalogue } = this.start.gateway;
     const name = this.#route?.provider.name;
     const provider = config.providers.find((one) => one.name === name);
-    return provider && modelFacts({ provider, model: this.#route?.model ?? '' });
+    const known = provider && modelFacts({ provider, model: this.#route?.model ?? '' });
+    if (provider && !known?.price) catalogue.wantPrices(provider);
+    return known;
   }
 
   /** The table of prices may have been loaded since the call. */

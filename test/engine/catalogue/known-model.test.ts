@@ -13,10 +13,12 @@ test('the configuration wins over the list, and the list over the package, field
   t.like(known.from, { context: 'configuration', maxOutput: 'list', price: 'package' });
 });
 
-test('prices of the package hold for the vendor, not for servers that are only alike', (t) => {
+test('prices and dates of the package hold for the vendor, not for servers that are only alike', (t) => {
   const plain = knownModel({}, 'gpt-6-luna', { format: formats.get('openai') ?? {}, because: 'plain' }, undefined);
   t.is(plain.context, 1_050_000);
   t.is(plain.price, undefined);
+  const old = knownModel({}, 'gpt-5', { format: formats.get('openai') ?? {}, because: 'plain' }, undefined);
+  t.is(old.retires, undefined);
 });
 
 const names: readonly (readonly [name: string, retires: string | undefined])[] = [

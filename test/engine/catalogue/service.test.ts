@@ -142,3 +142,26 @@ test('the summary of a request has its cost, or none where no price is known', a
     ],
   );
 });
+
+test('a configured model that retires within 30 days, or has retired, is a warning with its date', async (t) => {
+  const upstream = await vendor(t);
+  const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const models = [
+    { id: 'gone', retires: inDays(-1) },
+    { id: 'soon', retires: inDays(29) },
+    { id: 'later', retires: inDays(32) },
+  ];
+  const lists = [{ provider: 'p', baseUrl: `${upstream.url}/v1`, atMs: 1, models }];
+  const files = { 'models.json': JSON.stringify({ lists }) };
+  const gateway = await open(t, [provider(upstream, 'm', 'gone', 'soon', 'later')], { files });
+  const warnings = [
+    `names "gone", which was shut down on ${inDays(-1)}`,
+    `names "soon", which retires on ${inDays(29)}`,
+  ].map((message) => ({ path: 'Providers[0].models', message }));
+  t.deepEqual(
+    gateway.reports,
+    warnings.map(({ path, message }) => `warning: ${path} ${message}`),
+  );
+  const body = await readFile(join(gateway.home, 'config.json'), 'utf8');
+  t.like(await call(gateway, '/api/config/check', { method: 'POST', body }), { faults: [], warnings });
+});

@@ -156,8 +156,26 @@ test('env sets the context window for clients that have one', async (t) => {
   t.regex(refused.err, /--context/);
 });
 
+test('env tells the smallest window of the default model and its fallbacks, models what is known', async (t) => {
+  const models = [
+    'small',
+    { name: 'large', context: 150_000, price: { input: 1, output: 2 } },
+    { name: 'm', context: 120_000 },
+  ];
+  const router = { default: 'p,large', fallback: { default: ['p,m'] } };
+  const { run } = await commandRig(t, { ...config, Providers: [{ ...provider, models }], Router: router });
+  const { out } = await run(['env', '--for', 'claude-code'], { env });
+  t.regex(out, /^export CLAUDE_CODE_MAX_CONTEXT_TOKENS='120000'$/m);
+  t.regex(out, /^export CLAUDE_CODE_AUTO_COMPACT_WINDOW='120000'$/m);
+  t.regex((await run(['env', '--for', 'codex'], { env })).out, /^# {3}model_context_window = 120000$/m);
+  const listed = await run(['models'], { env });
+  t.regex(listed.out, /^p,large +large \(p\) +\(150,000 tokens, \$1 in, \$2 out per million\) +← default$/m);
+});
+
 test('run sets the variables, inherits input and output, and returns the exit code', async (t) => {
-  const { home, run } = await commandRig(t, { ...config, PORT: 0, APIKEY: 'a-key-of-mine' });
+  const models = [{ name: 'small', context: 90_000 }, 'large'];
+  const Providers = [{ ...provider, models }];
+  const { home, run } = await commandRig(t, { ...config, Providers, PORT: 0, APIKEY: 'a-key-of-mine' });
   const refused = await run(['run', 'node', '-e', '0'], { env });
   t.is(refused.code, 1);
   t.regex(refused.err, /is not running/);
@@ -178,6 +196,16 @@ test('run sets the variables, inherits input and output, and returns the exit co
     known.out,
     /^-c model_provider="switchyard" .*base_url="http:\/\/127\.0\.0\.1:\d+\/v1" .* exec a-key-of-mine\n$/,
   );
+
+  const claude = `#!${process.execPath}\nconsole.log(process.env.CLAUDE_CODE_MAX_CONTEXT_TOKENS)`;
+  await writeFile(join(tools, 'claude'), claude, { mode: 0o755 });
+  for (const [own, window] of [
+    [{}, '90000'],
+    [{ CLAUDE_CODE_MAX_CONTEXT_TOKENS: '7' }, '7'],
+  ] as const) {
+    const { out } = await run(['run', 'claude'], { env: { ...env, ...own, PATH: `${tools}:${process.env.PATH}` } });
+    t.is(out, `${window}\n`);
+  }
 
   const ended = await run(['run', process.execPath, '-e', 'process.kill(process.pid, "SIGTERM")'], { env });
   t.is(ended.code, 143);

@@ -11,6 +11,7 @@ import { SelectField, TextField } from '../../parts/field.tsx';
 import { CallExtras } from './call-extras.tsx';
 import { formatOf, withFormat } from './format-entry.ts';
 import { KeysField } from './keys-field.tsx';
+import { ModelFacts } from './model-facts.tsx';
 import { ModelsField } from './models-field.tsx';
 import { TestConnection } from './test-connection.tsx';
 import { UpstreamState } from './upstream-state.tsx';
@@ -84,6 +85,7 @@ export const ProviderForm = ({
       </div>
       <KeysField provider={provider} path={path} onChange={(keys) => set(spelling(provider, 'apiKey'), keys)} />
       <ModelsField provider={provider} path={path} onChange={(names) => set('models', withNames(provider, names))} />
+      {upstream && <ModelFacts provider={name} />}
       <CallExtras provider={provider} path={path} onChange={set} />
       {upstream && <UpstreamState upstream={upstream} />}
       <TestConnection provider={provider} />
