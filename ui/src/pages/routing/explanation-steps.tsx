@@ -9,7 +9,7 @@ import { CodeBlock } from '../../parts/code-block.tsx';
 /** The result of a dry run, step by step. */
 export const ExplanationSteps = ({ explanation }: { readonly explanation: Explanation }) => {
   const { client, asked, scenario, reason, tokens, provider, model, format, stream, url } = explanation;
-  const { headers, body, losses, relays, warnings, fallbacks = [] } = explanation;
+  const { headers, body, losses, relays, warnings, pool, fallbacks = [] } = explanation;
   const title = rules.find(({ name }) => name === scenario)?.title ?? scenario;
   return (
     <ol className="way" aria-label="Dry run result">
@@ -21,6 +21,19 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
         <Badge tone="accent">{title}</Badge> {reason}
         {!/[.!?]$/.test(reason) && '.'} The destination is <strong>{`${provider},${model}`}</strong>.
       </Step>
+      {pool && (
+        <Step title={`Pool ${pool.name}`}>
+          <ul aria-label="Members">
+            {pool.members.map((member) => (
+              <li key={`${member.provider},${member.model}`}>
+                <strong>{`${member.provider},${member.model}`}</strong>{' '}
+                {member.provider === provider && member.model === model && <Badge tone="accent">chosen</Badge>}{' '}
+                {member.passed !== null && <span className="soft">passed over: {member.passed}</span>}
+              </li>
+            ))}
+          </ul>
+        </Step>
+      )}
       {warnings.length > 0 && (
         <Step title="Warnings">
           <ul>
@@ -71,7 +84,7 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
         </details>
       </Step>
       {fallbacks.length > 0 && (
-        <Step title="Fallbacks">
+        <Step title={pool ? 'If it fails' : 'Fallbacks'}>
           <ol>
             {fallbacks.map((next) => (
               <li key={`${next.provider},${next.model}`}>

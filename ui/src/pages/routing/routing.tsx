@@ -1,6 +1,7 @@
 import { ConfigPage } from '../../config/config-page.tsx';
 import { rules } from '../../config/rules.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { PoolsPanel } from './pools-panel.tsx';
 import { RuleRow } from './rule-row.tsx';
 import { TryRequest } from './try-request.tsx';
 import './routing.css';
@@ -22,6 +23,7 @@ export const Routing = () => (
         ))}
       </ul>
     </Panel>
+    <PoolsPanel />
     <TryRequest />
   </ConfigPage>
 );
