@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
 import { commonFacts } from '../catalogue/known-model.ts';
-import { findDestination } from '../config/destination.ts';
+import { findDestination, membersOf } from '../config/destination.ts';
 import { type Cli, CommandError } from './cli.ts';
 import { clients, plainClients } from './clients.ts';
 import { offlineFacts } from './offline-facts.ts';
@@ -67,9 +67,10 @@ const usualContext = async ({ home }: Cli, { config }: ServiceLocation): Promise
   const { default: usual } = config?.router ?? {};
   if (!config || usual === undefined) return {};
   const { factsOf } = await offlineFacts(config, home);
-  const destinations = [usual, ...(config.router.fallback.default ?? [])].flatMap(
-    (text) => findDestination(config.providers, text) ?? [],
-  );
+  const destinations = [usual, ...(config.router.fallback.default ?? [])].flatMap((text) => {
+    const found = findDestination(config, text);
+    return found?.pool ? membersOf(found.pool, config.providers) : (found ?? []);
+  });
   const { context, maxInput } = commonFacts(destinations.map(factsOf));
   const window = maxInput ?? context;
   return window === undefined ? {} : { context: window };

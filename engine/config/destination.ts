@@ -51,6 +51,13 @@ export const poolDestination = (
   return provider && { provider, model: member.model, pool };
 };
 
+/** All members of a pool. */
+export const membersOf = ({ members }: Pool, providers: readonly Provider[]): readonly Destination[] =>
+  members.flatMap(({ provider, model }) => {
+    const known = findProvider(providers, provider);
+    return known ? [{ provider: known, model }] : [];
+  });
+
 /**
  * Resolves `provider,model`, a pool's name, or a bare model to the first provider that lists it. `asked`: the model asked for, if
  * the client didn't name the destination itself.

@@ -1,7 +1,7 @@
 import { commonFacts } from '../catalogue/known-model.ts';
 import { ruleRoute } from '../config/clients.ts';
-import { type Config, fallbackRules, type Pool, scenarios } from '../config/config.ts';
-import { type Destination, findDestination, findProvider, poolDestination } from '../config/destination.ts';
+import { type Config, fallbackRules, scenarios } from '../config/config.ts';
+import { type Destination, findDestination, membersOf, poolDestination } from '../config/destination.ts';
 import type { ClientModel } from '../model/model-catalog.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import type { ModelRequest, TextPart } from '../model/request.ts';
@@ -47,35 +47,26 @@ export const modelNames = (
     facts: commonFacts(all.map(factsOf)),
   }));
   const members = ({ provider, model, pool }: Destination): readonly Destination[] =>
-    pool ? membersOf(pool, config).filter(allows) : [{ provider, model }].filter(allows);
+    (pool ? membersOf(pool, config.providers) : [{ provider, model }]).filter(allows);
+  const nameFor = (id: string, allowed: readonly Destination[], { provider, model, pool }: Destination) => ({
+    id,
+    title: pool ? `${pool.name} (pool)` : `${model} (${provider.name})`,
+    owner: pool ? gateway : provider.name,
+    facts: commonFacts(allowed.map(factsOf)),
+  });
   const pools = config.pools.flatMap((pool) => {
-    const allowed = membersOf(pool, config).filter(allows);
-    const facts = commonFacts(allowed.map(factsOf));
-    return allowed.length === 0 ? [] : [{ id: pool.name, title: `${pool.name} (pool)`, owner: gateway, facts }];
+    const allowed = membersOf(pool, config.providers).filter(allows);
+    const [first] = allowed;
+    return first ? [nameFor(pool.name, allowed, { ...first, pool })] : [];
   });
   const aliases = aliasesOf(config).flatMap(({ name, fallbacks, ...destination }) => {
     const allowed = members(destination);
-    if (allowed.length === 0) return [];
-    const { provider, model, pool } = destination;
-    return [
-      {
-        id: aliasPrefix + name,
-        title: pool ? `${pool.name} (pool)` : `${model} (${provider.name})`,
-        owner: pool ? gateway : provider.name,
-        facts: commonFacts([...allowed, ...fallbacks].map(factsOf)),
-      },
-    ];
+    return allowed.length === 0 ? [] : [nameFor(aliasPrefix + name, [...allowed, ...fallbacks], destination)];
   });
   const byId = new Map<string, ClientModel>();
   for (const row of [...explicit, ...bare, ...pools, ...aliases]) if (!byId.has(row.id)) byId.set(row.id, row);
   return [...byId.values()];
 };
-
-const membersOf = ({ members }: Pool, { providers }: Config): readonly Destination[] =>
-  members.flatMap(({ provider, model }) => {
-    const known = findProvider(providers, provider);
-    return known ? [{ provider: known, model }] : [];
-  });
 
 /** A destination and the names of the routes to it. */
 export interface NamedRoute extends Destination {

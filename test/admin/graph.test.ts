@@ -180,3 +180,40 @@ test('/api/transformers lists formats with their paths, stages, and modules, als
     if (!['one', 'two', 'gone'].includes(name)) t.regex(String(Object(row).about), /^[A-Z].*\.$/, name);
   }
 });
+
+test('a pool stands for its members, also one that no route leads to; each destination is shown once', async (t) => {
+  const pooled = await startGateway({
+    LOG: false,
+    Providers: [
+      { name: 'p', baseUrl: 'http://h.invalid', apiKey: 'k', models: ['m', 'n'] },
+      { name: 'q', baseUrl: 'http://h.invalid', apiKey: 'k', models: ['o'] },
+    ],
+    Pools: [
+      { name: 'large', strategy: 'sticky', members: [{ to: 'p,m', weight: 2 }, { to: 'q,o' }] },
+      { name: 'unrouted', members: [{ to: 'p,n' }, { to: 'q,o' }] },
+    ],
+    Router: { default: 'large', routes: { think: 'p,m' } },
+  });
+  t.teardown(pooled.stop);
+  const graphsAt = async (query: string) => {
+    const answer = await request(`${pooled.baseUrl}/api/graph?client=chat${query}`);
+    const { graphs } = Object(await answer.body.json());
+    return (graphs as readonly (Shown & { readonly pools: readonly object[] })[]).map(
+      ({ provider, model, routes, pools }) => [`${provider},${model}`, routes, pools],
+    );
+  };
+  const large = { name: 'large', strategy: 'sticky', weight: 2, routes: ['default'] };
+  const unrouted = { name: 'unrouted', strategy: 'weighted', weight: 1, routes: [] };
+  t.deepEqual(await graphsAt(''), [
+    ['p,m', ['default', 'think'], [large]],
+    ['q,o', ['default'], [{ ...large, weight: 1 }, unrouted]],
+    ['p,n', [], [unrouted]],
+  ]);
+  t.deepEqual(
+    (await graphsAt('&model=unrouted')).map(([name, routes]) => [name, routes]),
+    [
+      ['p,n', ['explicit']],
+      ['q,o', ['explicit']],
+    ],
+  );
+});

@@ -11,7 +11,7 @@ import { hideKeys, putKeysBack } from '../../ui/src/config/hide-keys.ts';
 import { mergeChanges } from '../../ui/src/config/merge-changes.ts';
 import { mergePreset } from '../../ui/src/config/merge-preset.ts';
 import { isLiteralKey, isReferenceSoFar } from '../../ui/src/config/reference.ts';
-import { renameProvider } from '../../ui/src/config/rename-provider.ts';
+import { renamePool, renameProvider } from '../../ui/src/config/rename-provider.ts';
 import { fallbackPath, fallbacksOf, routePath, rules, withFallbacks, withRoute } from '../../ui/src/config/rules.ts';
 import { sameJson } from '../../ui/src/config/same-json.ts';
 import { schemaFaults } from '../../ui/src/config/schema-faults.ts';
@@ -165,6 +165,17 @@ test('renaming a provider updates routes, fallbacks and scopes, but not names wi
       transformers: ['a', { name: 'x', provider: 'z' }, { name: 'y', provider: 'ab' }],
     },
   );
+});
+
+test('renaming a provider or a pool updates what names it', (t) => {
+  const config = {
+    Pools: [{ name: 'large', members: [{ to: 'a,m', weight: 2 }, { to: 'ab,m' }] }],
+    Router: { default: 'large', fallback: { default: ['large,m', 'large'] } },
+  };
+  t.deepEqual(renameProvider(config, 'a', 'z').Pools, [
+    { name: 'large', members: [{ to: 'z,m', weight: 2 }, { to: 'ab,m' }] },
+  ]);
+  t.deepEqual(renamePool(config, 'large', 'big').Router, { default: 'big', fallback: { default: ['large,m', 'big'] } });
 });
 
 test('rules are written in place: older spellings are kept', (t) => {

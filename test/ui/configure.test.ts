@@ -241,6 +241,63 @@ browserTest('fallbacks are an ordered list, and the dry run lists them', async (
   });
 });
 
+browserTest('a pool is added, named by a route and renamed; the dry run shows its members', async (t) => {
+  await on(t, '/routing', async (page) => {
+    await page.getByRole('button', { name: 'Add a pool' }).click();
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('both');
+    await page.getByLabel('Strategy').selectOption({ label: 'Sticky: one member per conversation' });
+    await page.getByRole('combobox', { name: 'Member 1: destination' }).fill('first,large');
+    await page.getByLabel('Member 1: weight').fill('2.5');
+    await page.getByRole('button', { name: 'Add a member to both' }).click();
+    await page.getByRole('combobox', { name: 'Member 2: destination' }).fill('second,other');
+    await page.getByLabel('Member 2: only for these models').fill('*haiku*, small');
+    t.deepEqual(await violations(page), []);
+    const route = page.getByRole('combobox', { name: 'Image: destination' });
+    await route.fill('bot');
+    await route.press('ArrowDown');
+    await route.press('Enter');
+    t.is(await route.inputValue(), 'both');
+    await name.fill('pair');
+    await name.press('Tab');
+    t.is(await route.inputValue(), 'pair');
+    await save(page);
+    const { Pools, Router } = await onDisk();
+    t.deepEqual(Pools, [
+      {
+        name: 'pair',
+        strategy: 'sticky',
+        members: [
+          { to: 'first,large', weight: 2.5 },
+          { to: 'second,other', models: ['*haiku*', 'small'] },
+        ],
+      },
+    ]);
+    t.like(Router, { routes: { image: 'pair' } });
+    await page.setViewportSize({ width: 390, height: 844 });
+    t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByLabel('Sample').selectOption({ label: 'Image' });
+    await page.getByRole('button', { name: 'Explain' }).click();
+    const members = page.getByRole('list', { name: 'Members' }).filter({ hasText: 'second,other' });
+    await members.getByText('chosen').waitFor();
+
+    await page.goto(`${gateway.baseUrl}/ui#/`);
+    const drawing = page.getByRole('figure', { name: /Drawing of all lines/ });
+    await drawing.getByText('pool, sticky').waitFor();
+    await drawing.getByText('first · default, image, pool pair').waitFor();
+    t.is(
+      await drawing.locator('.react-flow__edge').count(),
+      10,
+      'three protocols, four ends, a pool and its two members',
+    );
+    await put(({ Pools: _, Router, ...config }) => ({
+      ...config,
+      Router: { ...Object(Router), routes: { ...Object(Object(Router).routes), image: '' } },
+    }));
+  });
+});
+
 browserTest('a provider can have several keys', async (t) => {
   await on(t, '/providers', async (page) => {
     await page

@@ -15,6 +15,9 @@ export type ConfigFile = Draft<schema.ConfigFile>;
 /** A provider as it is written in the configuration. */
 export type ProviderFile = Draft<schema.ProviderFile>;
 
+/** A pool as it is written in the configuration. */
+export type PoolFile = Draft<schema.PoolFile>;
+
 /** An entry of the list of transformers: a name alone, or more. */
 export type TransformerEntry = string | Draft<schema.TransformerFile>;
 

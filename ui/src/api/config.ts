@@ -3,7 +3,7 @@ import { call, callFor } from './call.ts';
 import type { ConfigFile } from './config-file.ts';
 import type { JsonObject } from './json.ts';
 
-export type { ConfigFile, Finding, ProviderFile, TransformerEntry } from './config-file.ts';
+export type { ConfigFile, Finding, PoolFile, ProviderFile, TransformerEntry } from './config-file.ts';
 
 /** The configuration, and the mark of this very state of it. */
 export interface ReadConfig {

@@ -2,6 +2,14 @@ import type { ConfigFile } from '../api/config.ts';
 import type { ComboOption } from '../parts/combo-field.tsx';
 import { modelNames } from './models.ts';
 
-/** All destinations of the providers, as suggestions. */
-export const destinationsOf = ({ Providers = [] }: ConfigFile): readonly ComboOption[] =>
+/** All models of the providers, as suggestions. */
+export const modelDestinations = ({ Providers = [] }: ConfigFile): readonly ComboOption[] =>
   Providers.flatMap((provider) => modelNames(provider).map((model) => ({ value: `${provider.name ?? ''},${model}` })));
+
+/** All destinations, as suggestions: models of the providers, then pools. */
+export const destinationsOf = (config: ConfigFile): readonly ComboOption[] => [
+  ...modelDestinations(config),
+  ...(config.Pools ?? []).flatMap(({ name, strategy = 'weighted' }) =>
+    name ? [{ value: name, note: `pool, ${strategy}` }] : [],
+  ),
+];

@@ -1,14 +1,16 @@
 import type { ConfigFile, TransformerEntry } from '../api/config-file.ts';
 import { isJsonObject, type Json } from '../api/json.ts';
 
-/** Renames a provider in destinations, fallbacks and the scope of transformers. */
+/** Renames a provider in destinations, fallbacks, members of pools and the scope of transformers. */
 export const renameProvider = (config: ConfigFile, from: string, to: string): ConfigFile => {
   if (from === '' || to === '' || from === to) return config;
-  const { Router, fallback, transformers } = config;
+  const { Pools, transformers } = config;
+  const renamed: Rename = (text) => (text.startsWith(`${from},`) ? `${to}${text.slice(from.length)}` : text);
   return {
-    ...config,
-    ...(Router && { Router: renameIn(Router, from, to) }),
-    ...(fallback !== undefined && { fallback: renameIn(fallback, from, to) }),
+    ...renameRoutes(config, renamed),
+    ...(Pools && {
+      Pools: Pools.map(({ members = [], ...pool }) => ({ ...pool, members: renameIn(members, renamed) })),
+    }),
     ...(transformers && { transformers: transformers.map((entry) => renameScope(entry, from, to)) }),
   };
 };
@@ -16,17 +18,32 @@ export const renameProvider = (config: ConfigFile, from: string, to: string): Co
 const renameScope = (entry: TransformerEntry, from: string, to: string): TransformerEntry =>
   typeof entry !== 'string' && entry.provider === from ? { ...entry, provider: to } : entry;
 
-/** Keeps the value's shape: only texts change. */
-const renameIn = <T extends Json>(value: T, from: string, to: string): T => rename(value, from, to) as T;
+/** Renames a pool in destinations and fallbacks. */
+export const renamePool = (config: ConfigFile, from: string, to: string): ConfigFile =>
+  from === '' || to === '' || from === to ? config : renameRoutes(config, (text) => (text === from ? to : text));
 
-const rename = (value: Json, from: string, to: string): Json => {
-  if (typeof value === 'string') return value.startsWith(`${from},`) ? `${to}${value.slice(from.length)}` : value;
-  if (Array.isArray(value)) return value.map((item: Json) => rename(item, from, to));
+type Rename = (text: string) => string;
+
+const renameRoutes = (config: ConfigFile, renamed: Rename): ConfigFile => {
+  const { Router, fallback } = config;
+  return {
+    ...config,
+    ...(Router && { Router: renameIn(Router, renamed) }),
+    ...(fallback !== undefined && { fallback: renameIn(fallback, renamed) }),
+  };
+};
+
+/** Keeps the value's shape: only texts change. */
+const renameIn = <T extends Json>(value: T, renamed: Rename): T => rename(value, renamed) as T;
+
+const rename = (value: Json, renamed: Rename): Json => {
+  if (typeof value === 'string') return renamed(value);
+  if (Array.isArray(value)) return value.map((item: Json) => rename(item, renamed));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]) =>
       // The texts of a rule's condition name no provider.
-      inner === undefined ? [] : [[name, name === 'when' ? inner : rename(inner, from, to)]],
+      inner === undefined ? [] : [[name, name === 'when' ? inner : rename(inner, renamed)]],
     ),
   );
 };

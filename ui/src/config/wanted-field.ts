@@ -8,6 +8,7 @@ const wanted = createStore<string | undefined>(undefined);
 
 const pageByField: Readonly<Record<string, string>> = {
   Providers: '/providers',
+  Pools: '/routing',
   Router: '/routing',
   fallback: '/routing',
   transformers: '/transformers',

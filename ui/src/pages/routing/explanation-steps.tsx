@@ -9,7 +9,7 @@ import { CodeBlock } from '../../parts/code-block.tsx';
 /** The result of a dry run, step by step. */
 export const ExplanationSteps = ({ explanation }: { readonly explanation: Explanation }) => {
   const { client, asked, scenario, reason, tokens, provider, model, format, stream, url } = explanation;
-  const { headers, body, losses, relays, warnings, fallbacks = [], rules: looked = [] } = explanation;
+  const { headers, body, losses, relays, warnings, pool, fallbacks = [], rules: looked = [] } = explanation;
   const title = rules.find(({ name }) => name === scenario)?.title ?? scenario;
   return (
     <ol className="way" aria-label="Dry run result">
@@ -29,6 +29,19 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
                 <strong>{rule.name}</strong> {rule.matches ? 'matches' : 'does not match'}
                 {rule.facts.length > 0 && ': '}
                 {rule.facts.map(({ says, holds }) => `${says} (${answerOf(holds)})`).join('; ')}
+              </li>
+            ))}
+          </ul>
+        </Step>
+      )}
+      {pool && (
+        <Step title={`Pool ${pool.name}`}>
+          <ul aria-label="Members">
+            {pool.members.map((member) => (
+              <li key={`${member.provider},${member.model}`}>
+                <strong>{`${member.provider},${member.model}`}</strong>{' '}
+                {member.provider === provider && member.model === model && <Badge tone="accent">chosen</Badge>}{' '}
+                {member.passed !== null && <span className="soft">passed over: {member.passed}</span>}
               </li>
             ))}
           </ul>
@@ -84,7 +97,7 @@ export const ExplanationSteps = ({ explanation }: { readonly explanation: Explan
         </details>
       </Step>
       {fallbacks.length > 0 && (
-        <Step title="Fallbacks">
+        <Step title={pool ? 'If it fails' : 'Fallbacks'}>
           <ol>
             {fallbacks.map((next) => (
               <li key={`${next.provider},${next.model}`}>

@@ -2,6 +2,7 @@ import { ConfigPage } from '../../config/config-page.tsx';
 import { rules } from '../../config/rules.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { OwnRules } from './own-rules.tsx';
+import { PoolsPanel } from './pools-panel.tsx';
 import { RuleRow } from './rule-row.tsx';
 import { TryRequest } from './try-request.tsx';
 import './routing.css';
@@ -24,6 +25,7 @@ export const Routing = () => (
         ))}
       </ul>
     </Panel>
+    <PoolsPanel />
     <TryRequest />
   </ConfigPage>
 );

@@ -6,7 +6,7 @@ import { duration } from '../../format/duration.ts';
 import { Lamp } from '../../parts/badge.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { type Destination, nameOf, type Traffic, toneOf, trafficOn } from './lines.ts';
+import { type Destination, nameOf, type Traffic, toneOf, trafficOn, waysTo } from './lines.ts';
 
 interface Line {
   readonly protocol: Protocol;
@@ -59,7 +59,7 @@ const columns: readonly Column<Line>[] = [
       </Lamp>
     ),
   },
-  { name: 'routes', title: 'Routes', cell: ({ destination }) => destination.routes.join(', ') || 'by name' },
+  { name: 'routes', title: 'Routes', cell: ({ destination }) => waysTo(destination) },
   { name: 'way', title: 'Path', cell: pathOf },
   { name: 'active', title: 'In flight', numeric: true, cell: ({ traffic }) => count(traffic.active) },
   { name: 'rate', title: 'Per second', numeric: true, cell: ({ traffic }) => rate(traffic.perSecond) },

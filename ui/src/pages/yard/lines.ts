@@ -11,6 +11,8 @@ export interface Destination {
   readonly model: string;
   /** Routes that lead there; empty: reached by name only. */
   readonly routes: readonly string[];
+  /** The pools of which it is a member. */
+  readonly pools: Graph['pools'];
   /** Its graph for each client protocol, where known. */
   readonly graphs: readonly Graph[];
   /** Why it can't serve requests. */
@@ -38,12 +40,13 @@ export const nameOf = ({ provider, model }: { readonly provider: string; readonl
 export const destinationsOf = (graphs: readonly Graph[], activity: Activity | undefined): readonly Destination[] => {
   const found = new Map<string, Destination>();
   for (const graph of graphs) {
-    const { provider, model, routes, fault } = graph;
+    const { provider, model, routes, pools, fault } = graph;
     const known = found.get(nameOf(graph));
     found.set(nameOf(graph), {
       provider,
       model,
       routes,
+      pools,
       graphs: [...(known?.graphs ?? []), graph],
       fault: known?.fault ?? fault ?? undefined,
     });
@@ -51,10 +54,14 @@ export const destinationsOf = (graphs: readonly Graph[], activity: Activity | un
   for (const line of activity?.lines ?? []) {
     const { provider, model } = line;
     if (!found.has(nameOf(line)))
-      found.set(nameOf(line), { provider, model, routes: [], graphs: [], fault: undefined });
+      found.set(nameOf(line), { provider, model, routes: [], pools: [], graphs: [], fault: undefined });
   }
   return [...found.values()];
 };
+
+/** How requests get there, for users. */
+export const waysTo = ({ routes, pools }: Destination): string =>
+  [...routes, ...pools.map(({ name }) => `pool ${name}`)].join(', ') || 'by name';
 
 /** The traffic on the lines of one protocol, to one destination, or on all lines. */
 export const trafficOn = (

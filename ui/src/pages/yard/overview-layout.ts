@@ -2,7 +2,7 @@ import type { Activity } from '../../api/activity.ts';
 import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '../../api/protocols.ts';
 import type { RequestSummary } from '../../api/requests.ts';
 import { crossOver, type Drawing, type Station, type Track } from './drawing-parts.ts';
-import { type Destination, nameOf, type Traffic, toneOf, trafficOn } from './lines.ts';
+import { type Destination, nameOf, type Traffic, toneOf, trafficOn, waysTo } from './lines.ts';
 import { durationLabels, rateLabel, troubleLabels } from './traffic-labels.ts';
 import { yardAddress } from './yard-address.ts';
 
@@ -21,6 +21,9 @@ const clientSize = { width: 168, height: 48 };
 const switchSize = { width: 92, height: 48 };
 const endSize = { width: 236, height: 48 };
 const rowHeight = 62;
+const poolSize = { width: 124, height: 44 };
+/** The width from which there is room for pools between the router and the destinations. */
+const poolsFrom = 900;
 
 /** All lines: client protocols, the router, destinations; from left to right, or from top to bottom on narrow pages. */
 export const layOutOverview = (options: OverviewOptions): Drawing =>
@@ -63,17 +66,53 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
     };
     return { station, track };
   });
+  const exit = { x: switchX + switchSize.width, y: middle };
+  const heightOf = (index: number): number => (index + 0.5) * (height / destinations.length);
+  const pools = width < poolsFrom ? [] : poolsOf(destinations, heightOf, exit.x + 44);
+  const poolTracks = pools.flatMap(({ name, station, members }) => {
+    const y = station.y + poolSize.height / 2;
+    const looks = members.map((index) => {
+      const to = destinations[index];
+      return to ? look(trafficOn(activity, requests, { protocol, to }), to.fault) : 'idle';
+    });
+    const start = { x: station.x + poolSize.width, y };
+    const track = (id: string, from: string, to: string, points: Track['points'], tone: Track['look']): Track => ({
+      id,
+      from,
+      to,
+      points,
+      look: tone,
+    });
+    return [
+      track(
+        `pool:${name}`,
+        'switch',
+        station.id,
+        crossOver(exit, { x: station.x, y }, exit.x + 22),
+        looks.includes('live') ? 'live' : 'idle',
+      ),
+      ...members.map((index, at) => {
+        const to = destinations[index];
+        const id = to ? nameOf(to) : '';
+        const points = crossOver(start, { x: endX, y: heightOf(index) }, start.x + 30);
+        return track(`${station.id}:${id}`, station.id, id, points, looks[at] ?? 'idle');
+      }),
+    ];
+  });
   const ends = destinations.map((destination, index) => {
     const traffic = trafficOn(activity, requests, { protocol, to: destination });
-    const y = (index + 0.5) * (height / destinations.length);
+    const y = heightOf(index);
+    const isPooled = pools.length > 0 && isReachedByPools(destination);
+    const left = isPooled ? exit.x + 44 + poolSize.width + 60 : exit.x + 110;
     const track: Track = {
       id: `to:${nameOf(destination)}`,
       from: 'switch',
       to: nameOf(destination),
-      points: crossOver({ x: switchX + switchSize.width, y: middle }, { x: endX, y }, switchX + switchSize.width + 60),
+      // The tracks of its pools lead there; this one only carries the labels.
+      points: isPooled ? [{ x: endX, y }] : crossOver(exit, { x: endX, y }, exit.x + 60),
       look: look(traffic, destination.fault),
       labels: [rateLabel(traffic), ...durationLabels(traffic), ...troubleLabels(traffic)],
-      labelsAt: { x: (switchX + switchSize.width + 110 + endX) / 2, y: y - 13 },
+      labelsAt: { x: (left + endX) / 2, y: y - 13 },
     };
     const station: Station = {
       ...endStation(destination, protocol, traffic),
@@ -89,11 +128,53 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
     stations: [
       ...clients.map(({ station }) => station),
       { ...switchStation, ...switchSize, x: switchX, y: middle - switchSize.height / 2 },
+      ...pools.map(({ station }) => station),
       ...ends.map(({ station }) => station),
     ],
-    tracks: [...clients, ...ends].map(({ track }) => track),
+    tracks: [...clients.map(({ track }) => track), ...poolTracks, ...ends.map(({ track }) => track)],
   };
 };
+
+/** A pool in the drawing. */
+interface DrawnPool {
+  readonly name: string;
+  readonly station: Station;
+  /** Indices of its members among the destinations. */
+  readonly members: readonly number[];
+}
+
+/** The pools of the destinations, each at the height of its members. */
+const poolsOf = (
+  destinations: readonly Destination[],
+  heightOf: (index: number) => number,
+  x: number,
+): readonly DrawnPool[] => {
+  const found = new Map<string, { readonly strategy: string; readonly members: number[] }>();
+  for (const [index, { pools }] of destinations.entries()) {
+    for (const { name, strategy } of pools) {
+      const pool = found.get(name) ?? { strategy, members: [] };
+      pool.members.push(index);
+      found.set(name, pool);
+    }
+  }
+  return [...found].map(([name, { strategy, members }]) => {
+    const y = members.reduce((sum, index) => sum + heightOf(index), 0) / members.length - poolSize.height / 2;
+    const station: Station = {
+      id: `pool ${name}`,
+      kind: 'switch',
+      title: name,
+      about: `pool, ${strategy}`,
+      ...poolSize,
+      x,
+      y,
+    };
+    return { name, station, members };
+  });
+};
+
+/** Whether all routes to a destination lead through its pools. */
+const isReachedByPools = ({ routes, pools }: Destination): boolean =>
+  pools.length > 0 && routes.every((route) => pools.some((pool) => pool.routes.includes(route)));
 
 const downwards = ({ destinations, activity, requests, protocol, width }: OverviewOptions): Drawing => {
   const gap = 8;
@@ -181,7 +262,7 @@ const endStation = (destination: Destination, protocol: Protocol | undefined, tr
   id: nameOf(destination),
   kind: 'upstream' as const,
   title: destination.model,
-  about: `${destination.provider} · ${destination.routes.join(', ') || 'by name'}`,
+  about: `${destination.provider} · ${waysTo(destination)}`,
   tone: toneOf(traffic, destination.fault),
   pulse: traffic.active > 0,
   to: yardAddress({ protocol, line: nameOf(destination) }),
