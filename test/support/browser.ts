@@ -36,6 +36,9 @@ export interface Tab {
   readonly complaints: string[];
 }
 
+/** After so long, in milliseconds, a wait fails with what it waits for, before the runner ends the file. */
+const longestWaitMs = 100_000;
+
 /** Starts Chromium with its own profile folder. */
 export const startBrowser = async (): Promise<TestBrowser> => {
   const home = await mkdtemp(join(tmpdir(), 'switchyard-browser-'));
@@ -45,9 +48,9 @@ export const startBrowser = async (): Promise<TestBrowser> => {
     viewport: { width: 1280, height: 800 },
     colorScheme: 'light',
     reducedMotion: 'reduce',
-    timeout: 30_000,
+    timeout: longestWaitMs,
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(longestWaitMs);
   return {
     async open(url) {
       const page = await context.newPage();

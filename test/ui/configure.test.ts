@@ -100,10 +100,17 @@ const put = async (change: (config: Record<string, unknown>) => object): Promise
   if (!response.ok) throw new Error(await response.text());
 };
 
+const isCovered = `(button) => {
+  const { x, y, width, height } = button.getBoundingClientRect();
+  return !button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}`;
+
 const save = async (page: Page): Promise<void> => {
   const bar = page.getByRole('region', { name: 'Unsaved changes' });
-  // Messages of an earlier save stay for longer: they mustn't lie on the button.
-  await bar.getByRole('button', { name: 'Save' }).click({ timeout: 4_000 });
+  const button = bar.getByRole('button', { name: 'Save' });
+  // Messages of an earlier save may still be there: they mustn't lie on the button.
+  if (await button.evaluate(isCovered)) throw new Error('A message lies on the Save button.');
+  await button.click();
   await bar.waitFor({ state: 'detached' });
   await page.getByText('The configuration was saved and is in use.').last().waitFor();
 };

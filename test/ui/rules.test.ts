@@ -48,7 +48,7 @@ const rulesOnDisk = async (): Promise<unknown> =>
 
 const save = async (page: Page): Promise<void> => {
   const bar = page.getByRole('region', { name: 'Unsaved changes' });
-  await bar.getByRole('button', { name: 'Save' }).click({ timeout: 4_000 });
+  await bar.getByRole('button', { name: 'Save' }).click();
   await bar.waitFor({ state: 'detached' });
 };
 

@@ -152,10 +152,7 @@ browserTest('a stream is stopped; an upstream’s error and an incomplete stream
   await page.getByRole('button', { name: 'Stop' }).click();
   await run.getByText('stopped', { exact: true }).waitFor();
   t.regex((await run.textContent()) ?? '', /word 3/, 'what was said stays');
-  await Promise.race([
-    upstream.requests.at(-1)?.closed,
-    new Promise((_, reject) => setTimeout(() => reject(new Error('the upstream was not left')), 5_000)),
-  ]);
+  await upstream.requests.at(-1)?.closed;
 
   await page.getByLabel('Model', { exact: true }).fill('box,broken');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -245,7 +242,7 @@ browserTest('100,000 log lines are read, filtered and scrolled without blocking 
       'read',
       async () => {
         await page.evaluate(`window.location.hash = '#/logs'`);
-        await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
+        await page.getByText('live', { exact: true }).waitFor();
         const last = Number(await grid.getByRole('row').last().getAttribute('aria-rowindex'));
         t.true(last >= lineCount, 'the newest is in sight');
         t.true((await grid.getByRole('row').count()) < 100, 'only what is in sight is drawn');
@@ -293,7 +290,7 @@ browserTest('100,000 log lines are read, filtered and scrolled without blocking 
 browserTest('a log is followed by keyboard and pointer: newest, details, one request, clear', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/logs`);
   const grid = page.getByRole('grid', { name: 'Records of app.log' });
-  await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 });
+  await page.getByText('live', { exact: true }).waitFor();
   await appendFile(join(gateway.home, 'app.log'), `${logged(200_001)}\n`);
   await grid.getByText('routed as number 200001').waitFor();
 
