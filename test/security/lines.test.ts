@@ -281,7 +281,6 @@ test('S18 no code or configuration is read from the working directory, and no re
       cwd: folder,
       env: { ...process.env, SWITCHYARD_HOME: home },
       encoding: 'utf8',
-      timeout: 30_000,
     },
   );
   t.is(status, 0, stdout + stderr);

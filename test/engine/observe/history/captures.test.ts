@@ -226,7 +226,7 @@ test('the commands do the same once more, whatever the body has in it', async (t
   const { capture } = await captured(rig, 'one');
   const run = async (command: string | null | undefined): Promise<string> => {
     const env = { PATH: process.env.PATH, P_API_KEY: 'from-the-environment', SWITCHYARD_API_KEY: 'any-word' };
-    return (await promisify(execFile)('sh', ['-c', command ?? ''], { env, timeout: 10_000 })).stdout;
+    return (await promisify(execFile)('sh', ['-c', command ?? ''], { env })).stdout;
   };
   t.like(JSON.parse(await run(capture?.curl.client)), { type: 'message', content: [{ type: 'text', text: 'Hi' }] });
   t.like(JSON.parse(await run(capture?.curl.upstream)), { choices: [{ message: { content: 'Hi' } }] });
