@@ -63,23 +63,34 @@ const maxPlans = 1_000;
 
 /** Compiles a configuration. Plans are compiled on first use. */
 export const compileGateway = (config: Config, registry: TransformerRegistry, services: Services): Gateway => {
+  const { catalogue } = services;
   const plans = new Map<string, Plan>();
   const facts = new Map<string, KnownModel>();
-  let version = services.catalogue.version();
+  let version = catalogue.version();
+  /** Forgets what was made of older facts. */
+  const renew = (): void => {
+    if (catalogue.version() === version) return;
+    version = catalogue.version();
+    plans.clear();
+    facts.clear();
+  };
   const choose = (destination: Destination): FormatChoice => formatOf(config, registry, destination);
   const modelFacts = ({ provider, model }: Destination): KnownModel => {
-    if (services.catalogue.version() !== version || facts.size >= maxPlans) facts.clear();
-    version = services.catalogue.version();
+    renew();
+    if (facts.size >= maxPlans) facts.clear();
     const name = `${provider.name},${model}`;
-    const known = facts.get(name) ?? services.catalogue.know(provider, model, choose({ provider, model }));
+    const known = facts.get(name) ?? catalogue.know(provider, model, choose({ provider, model }));
     facts.set(name, known);
     return known;
   };
   const planFor = (key: PlanKey): Plan => {
+    renew();
     const name = `${key.client.wire} ${key.provider.name},${key.model}`;
     const known = plans.get(name);
     if (known) return known;
-    const plan = compilePlan(config, registry, key);
+    const { maxOutput, from } = modelFacts(key);
+    const isTold = from.maxOutput === 'configuration' || from.maxOutput === 'list';
+    const plan = compilePlan(config, registry, key, isTold ? maxOutput : undefined);
     if (plans.size >= maxPlans) plans.clear();
     plans.set(name, plan);
     return plan;

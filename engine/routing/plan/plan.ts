@@ -33,8 +33,11 @@ export interface Plan extends PlanKey {
   readonly fault: Fault | undefined;
 }
 
-/** Compiles the plan for a key from the configuration's transformer entries. */
-export const compilePlan = (config: Config, registry: TransformerRegistry, key: PlanKey): Plan => {
+/**
+ * Compiles the plan for a key from the configuration's transformer entries. `maxOutput`: tokens that an answer may have, where the
+ * configuration or the vendor's list says so.
+ */
+export const compilePlan = (config: Config, registry: TransformerRegistry, key: PlanKey, maxOutput?: number): Plan => {
   const { client, provider, model } = key;
   const entries = config.transformers.filter((entry) => applies(entry, key));
   const choice = chooseFormat(entries, registry, provider);
@@ -42,7 +45,8 @@ export const compilePlan = (config: Config, registry: TransformerRegistry, key: 
   const { stages, fault } = buildStages(entries, registry);
   const passes = stages.some(({ stage }) => requestStageOf(stage)) ? undefined : client.wire;
   const extras = callExtrasOf(provider, model);
-  const configured = { baseUrl: withQuery(provider.baseUrl, extras.query), options: choice.options, model, passes };
+  const baseUrl = withQuery(provider.baseUrl, extras.query);
+  const configured = { baseUrl, options: choice.options, model, passes, maxOutput };
   const misfit = format.optionsReader.faults(configured.options, 'options')[0];
   const target = misfit ? { ...configured, options: {} } : configured;
   const upstream = format.protocol(target);

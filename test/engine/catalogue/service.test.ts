@@ -165,3 +165,31 @@ test('a configured model that retires within 30 days, or has retired, is a warni
   const body = await readFile(join(gateway.home, 'config.json'), 'utf8');
   t.like(await call(gateway, '/api/config/check', { method: 'POST', body }), { faults: [], warnings });
 });
+
+const outputs: readonly (readonly [what: string, asked: object, sent: object])[] = [
+  ['none', {}, { max_tokens: 8_000 }],
+  ['more', { max_tokens: 9_000 }, { max_tokens: 8_000 }],
+  ['less', { max_tokens: 70 }, { max_tokens: 70 }],
+  ['none, with a high effort', { reasoning_effort: 'high' }, { max_tokens: 8_000 }],
+];
+for (const [what, asked, sent] of outputs) {
+  test(`a known longest answer bounds what a Messages upstream is asked for: ${what}`, async (t) => {
+    const upstream = await startUpstream(() => jsonAnswer({ error: { type: 'x', message: 'enough' } }, 400));
+    t.teardown(upstream.close);
+    const models = [{ name: 'm', maxOutput: 8_000 }, 'n'];
+    const gateway = await startGateway({
+      Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: '', models }],
+      transformers: [{ name: 'anthropic', provider: 'p' }],
+      RETRY: { attempts: 0 },
+    });
+    t.teardown(gateway.stop);
+    for (const model of ['p,m', 'p,n']) {
+      const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], ...asked });
+      await (await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body })).text();
+    }
+    const [known, unknown] = upstream.requests;
+    t.like(known?.body, sent);
+    t.true(Number(Object(unknown?.body).max_tokens) >= Number(Object(known?.body).max_tokens));
+    if (what === 'more') t.like(unknown?.body, { max_tokens: 9_000 });
+  });
+}
