@@ -88,9 +88,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     const name = `${key.client.wire} ${key.provider.name},${key.model}`;
     const known = plans.get(name);
     if (known) return known;
-    const { maxOutput, from } = modelFacts(key);
-    const isTold = from.maxOutput === 'configuration' || from.maxOutput === 'list';
-    const plan = compilePlan(config, registry, key, isTold ? maxOutput : undefined);
+    const plan = compilePlan(config, registry, key, limitsOf(modelFacts(key), choose(key)));
     if (plans.size >= maxPlans) plans.clear();
     plans.set(name, plan);
     return plan;
@@ -110,6 +108,12 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     },
   };
 };
+
+/** What a request is bound by: the package's limits aren't those of a server that is only alike. */
+const limitsOf = ({ context, maxInput, maxOutput, from }: KnownModel, { because }: FormatChoice) => ({
+  maxOutput: from.maxOutput === 'package' ? undefined : maxOutput,
+  window: from.context === 'package' && because === 'plain' ? undefined : (maxInput ?? context),
+});
 
 const closed = { requestPassThrough: { open: false }, replyPassThrough: { open: false } };
 
