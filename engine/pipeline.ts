@@ -8,6 +8,7 @@ import { encodeRequest } from './operators/encode-request.ts';
 import { inspectStream, inspectWhole } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents } from './operators/read-events.ts';
+import { refuseOverlong } from './operators/refuse-overlong.ts';
 import { endOnFault, observeReply, renderFaults } from './operators/render-faults.ts';
 import { retry } from './operators/retry/retry.ts';
 import { assertServable, route } from './operators/route.ts';
@@ -52,6 +53,7 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> => {
   const reconcile = reconcileReasoning(gateway.signatures);
   return sequence(
     assertServable(), // refuses what this destination can't serve
+    refuseOverlong(gateway), // and a prompt that surely exceeds its window
     reconcile, // earlier reasoning: all of this provider's, none of others'
     decodeUnlessPassing(gateway, reconcile), // an outline → the whole request, where it is needed
     transformRequest(gateway), // request → request: each stage, in list order

@@ -104,6 +104,8 @@ export interface Target<Options = Readonly<Record<string, unknown>>> {
   readonly options: Options;
   /** The upstream's name of the requested model. */
   readonly model: string;
+  /** Tokens that an answer of the model may have, where the configuration or the vendor's list says so. */
+  readonly maxOutput?: number | undefined;
   /** The wire format whose requests may pass through; `undefined` if a stage changes them. */
   readonly passes: WireFormat | undefined;
 }

@@ -68,23 +68,32 @@ const maxPlans = 1_000;
 
 /** Compiles a configuration. Plans are compiled on first use. */
 export const compileGateway = (config: Config, registry: TransformerRegistry, services: Services): Gateway => {
+  const { catalogue } = services;
   const plans = new Map<string, Plan>();
   const facts = new Map<string, KnownModel>();
-  let version = services.catalogue.version();
+  let version = catalogue.version();
+  /** Forgets what was made of older facts. */
+  const renew = (): void => {
+    if (catalogue.version() === version) return;
+    version = catalogue.version();
+    plans.clear();
+    facts.clear();
+  };
   const choose = (destination: Destination): FormatChoice => formatOf(config, registry, destination);
   const modelFacts = ({ provider, model }: Destination): KnownModel => {
-    if (services.catalogue.version() !== version || facts.size >= maxPlans) facts.clear();
-    version = services.catalogue.version();
+    renew();
+    if (facts.size >= maxPlans) facts.clear();
     const name = `${provider.name},${model}`;
-    const known = facts.get(name) ?? services.catalogue.know(provider, model, choose({ provider, model }));
+    const known = facts.get(name) ?? catalogue.know(provider, model, choose({ provider, model }));
     facts.set(name, known);
     return known;
   };
   const planFor = (key: PlanKey): Plan => {
+    renew();
     const name = `${key.client.wire} ${key.provider.name},${key.model}`;
     const known = plans.get(name);
     if (known) return known;
-    const plan = compilePlan(config, registry, key);
+    const plan = compilePlan(config, registry, key, limitsOf(modelFacts(key), choose(key)));
     if (plans.size >= maxPlans) plans.clear();
     plans.set(name, plan);
     return plan;
@@ -108,6 +117,12 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     },
   };
 };
+
+/** What a request is bound by: the package's limits aren't those of a server that is only alike. */
+const limitsOf = ({ context, maxInput, maxOutput, from }: KnownModel, { because }: FormatChoice) => ({
+  maxOutput: from.maxOutput === 'package' ? undefined : maxOutput,
+  window: from.context === 'package' && because === 'plain' ? undefined : (maxInput ?? context),
+});
 
 const closed = { requestPassThrough: { open: false }, replyPassThrough: { open: false } };
 

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../engine/model/json/json.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { recordType } from '../../engine/model/sse.ts';
+import { boundOutput } from './bound-output.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, needsRepair } from './decode-request.ts';
@@ -52,3 +53,12 @@ export const messagesUpstream: UpstreamProtocol = {
   acceptsVerbatim: (request) => !historyForbidsThinking(request),
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 };
+
+/** The same for a model whose longest answer is known, in tokens; `undefined`: it isn't. */
+export const messagesUpstreamUpTo = (maxOutput: number | undefined): UpstreamProtocol =>
+  maxOutput === undefined
+    ? messagesUpstream
+    : {
+        ...messagesUpstream,
+        encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput, context.losses), context),
+      };

@@ -27,14 +27,29 @@ export interface Plan extends PlanKey {
   readonly upstream: UpstreamProtocol;
   /** JSON Merge Patches of the upstream's request body. */
   readonly patches: readonly JsonObject[];
+  /** Tokens that a prompt may have; `undefined`: unknown. */
+  readonly window: number | undefined;
   /** The steps and the functions that perform them. */
   readonly graph: Graph;
   /** Present if the plan can't be used. */
   readonly fault: Fault | undefined;
 }
 
+/** What a plan has to know of its model. */
+interface ModelLimits {
+  /** Tokens that an answer may have, where the configuration or the vendor's list says so. */
+  readonly maxOutput?: number | undefined;
+  /** Tokens that a prompt may have. */
+  readonly window?: number | undefined;
+}
+
 /** Compiles the plan for a key from the configuration's transformer entries. */
-export const compilePlan = (config: Config, registry: TransformerRegistry, key: PlanKey): Plan => {
+export const compilePlan = (
+  config: Config,
+  registry: TransformerRegistry,
+  key: PlanKey,
+  { maxOutput, window }: ModelLimits = {},
+): Plan => {
   const { client, provider, model } = key;
   const entries = config.transformers.filter((entry) => applies(entry, key));
   const choice = chooseFormat(entries, registry, provider);
@@ -42,7 +57,8 @@ export const compilePlan = (config: Config, registry: TransformerRegistry, key: 
   const { stages, fault } = buildStages(entries, registry);
   const passes = stages.some(({ stage }) => requestStageOf(stage)) ? undefined : client.wire;
   const extras = callExtrasOf(provider, model);
-  const configured = { baseUrl: withQuery(provider.baseUrl, extras.query), options: choice.options, model, passes };
+  const baseUrl = withQuery(provider.baseUrl, extras.query);
+  const configured = { baseUrl, options: choice.options, model, passes, maxOutput };
   const misfit = format.optionsReader.faults(configured.options, 'options')[0];
   const target = misfit ? { ...configured, options: {} } : configured;
   const upstream = format.protocol(target);
@@ -53,6 +69,7 @@ export const compilePlan = (config: Config, registry: TransformerRegistry, key: 
     target,
     upstream,
     patches: extras.patches,
+    window,
     graph: buildGraph({ ...key, provider: provider.name, choice, target, upstream, stages, extras }),
     fault: fault ?? unsetFault(provider) ?? (misfit && optionsFault(format, misfit)),
   };

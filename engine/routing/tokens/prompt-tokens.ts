@@ -169,8 +169,9 @@ const bytesWithin = (limit: number, pieces: readonly Piece[]): number => {
 /**
  * A text's key: its length and a hash of its last character and of up to 32 from the first on, evenly spread. It costs the same
  * for any length; a hash of the whole text took 7 % of the time of a 100 KB request. Texts of one length that agree in all samples
- * have the same key: as a rule versions of one text, whose counts differ by a few tokens. Only the choice of `longContext` and
- * the provisional count at the start of a stream depend on it. The key of a cut text is that of its bytes.
+ * have the same key: as a rule versions of one text, whose counts differ by a few tokens. Only the choice of `longContext`, the
+ * refusal of prompts far above a window and the provisional count at the start of a stream depend on it. The key of a cut text is
+ * that of its bytes.
  */
 const keyOf = (length: number, unitAt: (index: number) => number): number => {
   const step = Math.ceil(length / maxSampled);

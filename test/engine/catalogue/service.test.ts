@@ -165,3 +165,63 @@ test('a configured model that retires within 30 days, or has retired, is a warni
   const body = await readFile(join(gateway.home, 'config.json'), 'utf8');
   t.like(await call(gateway, '/api/config/check', { method: 'POST', body }), { faults: [], warnings });
 });
+
+const outputs: readonly (readonly [what: string, asked: object, sent: object])[] = [
+  ['none', {}, { max_tokens: 8_000 }],
+  ['more', { max_tokens: 9_000 }, { max_tokens: 8_000 }],
+  ['less', { max_tokens: 70 }, { max_tokens: 70 }],
+  ['none, with a high effort', { reasoning_effort: 'high' }, { max_tokens: 8_000 }],
+];
+for (const [what, asked, sent] of outputs) {
+  test(`a known longest answer bounds what a Messages upstream is asked for: ${what}`, async (t) => {
+    const upstream = await startUpstream(() => jsonAnswer({ error: { type: 'x', message: 'enough' } }, 400));
+    t.teardown(upstream.close);
+    const models = [{ name: 'm', maxOutput: 8_000 }, 'n'];
+    const gateway = await startGateway({
+      Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: '', models }],
+      transformers: [{ name: 'anthropic', provider: 'p' }],
+      RETRY: { attempts: 0 },
+    });
+    t.teardown(gateway.stop);
+    for (const model of ['p,m', 'p,n']) {
+      const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], ...asked });
+      await (await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body })).text();
+    }
+    const [known, unknown] = upstream.requests;
+    t.like(known?.body, sent);
+    t.true(Number(Object(unknown?.body).max_tokens) >= Number(Object(known?.body).max_tokens));
+    if (what === 'more') t.like(unknown?.body, { max_tokens: 9_000 });
+  });
+}
+
+const words = (count: number): string => 'four word long text '.repeat(count / 4);
+
+test('a prompt that surely exceeds a known window is refused, unless a fallback may have room', async (t) => {
+  const upstream = await vendor(t);
+  const models = [{ name: 'm', context: 1_000 }, { name: 'large', context: 9_000 }, 'unknown'];
+  const start = async (fallback: readonly string[], routes = {}) => {
+    const gateway = await startGateway({
+      Providers: [provider(upstream, ...models)],
+      Router: { default: 'p,m', fallback: { default: fallback }, routes },
+    });
+    t.teardown(gateway.stop);
+    return async (path: string, content: string) => {
+      const body = JSON.stringify({ model: 'any', max_tokens: 9, messages: [{ role: 'user', content }] });
+      const reply = await fetch(gateway.baseUrl + path, { method: 'POST', body });
+      return { status: reply.status, text: await reply.text() };
+    };
+  };
+  const alone = await start([]);
+  const refused = await alone('/v1/messages', words(20_000));
+  t.is(refused.status, 400);
+  t.regex(refused.text, /"invalid_request_error".*"prompt is too long: \d+ tokens > 1000 maximum \(provider p, model m\)"/s);
+  const chat = await alone('/v1/chat/completions', words(20_000));
+  t.is(chat.status, 400);
+  t.regex(chat.text, /context_length_exceeded/);
+  t.is(upstream.requests.length, 0);
+  t.is((await alone('/v1/messages', words(1_200))).status, 200, 'the vendor decides what is near the window');
+  t.is((await alone('/v1/messages', '😀'.repeat(9_000))).status, 200, 'and where words prove nothing');
+  t.is((await (await start(['p,unknown']))('/v1/messages', words(20_000))).status, 200);
+  t.is((await (await start(['p,large']))('/v1/messages', words(8_000))).status, 200);
+  t.is((await (await start(['p,large']))('/v1/messages', words(20_000))).status, 400);
+});

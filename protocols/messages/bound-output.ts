@@ -1,0 +1,16 @@
+import type { Losses } from '../../engine/model/loss.ts';
+import type { ModelRequest } from '../../engine/model/request.ts';
+import { messagesTraits } from './dialect.ts';
+
+/** The request with an output limit that the model has, so that the vendor's required limit isn't above it. */
+export const boundOutput = (request: ModelRequest, maxOutput: number, losses: Losses): ModelRequest => {
+  const { maxTokens, reasoning, model } = request;
+  if (maxTokens !== undefined) {
+    if (maxTokens <= maxOutput) return request;
+    losses.approximate('max_tokens', `${maxOutput}, the most that the model gives`);
+    return { ...request, maxTokens: maxOutput };
+  }
+  const usual = messagesTraits(model).maxTokens;
+  const most = reasoning ? usual + Math.max(usual, reasoning.budget ?? 0) : usual;
+  return most <= maxOutput ? request : { ...request, maxTokens: maxOutput };
+};
