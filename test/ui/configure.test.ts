@@ -456,7 +456,7 @@ browserTest(
   },
 );
 
-browserTest('unsaved changes and malformed text survive a reload; leaving asks first', async (t) => {
+browserTest('unsaved changes and malformed text survive a reload and other pages', async (t) => {
   await on(t, '/routing', async (page) => {
     await page.getByRole('combobox', { name: 'Default: destination' }).fill('first,small');
     await page.getByText('Unsaved changes').waitFor();
@@ -472,8 +472,9 @@ browserTest('unsaved changes and malformed text survive a reload; leaving asks f
     t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
 
     await page.getByRole('link', { name: 'Yard', exact: true }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('link', { name: 'Unsaved changes to the configuration' }).click();
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    await page.getByRole('textbox', { name: 'config.json' }).getByText('"PORT"').waitFor();
     await page.getByRole('button', { name: 'Discard', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' });

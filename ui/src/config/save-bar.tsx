@@ -42,6 +42,9 @@ export const SaveBar = () => {
     }
     setBusy(false);
   };
+  useShortcut('Ctrl+s', 'Save changes', () => {
+    if (dirty && !blocked && !busy) void save();
+  });
   const discard = async (): Promise<void> => {
     const yes = await confirm({
       title: 'Discard your changes?',

@@ -38,6 +38,21 @@ export const navigate = (to: string): void => {
 
 /** Replaces the address, without a new entry in the browser's history. */
 export const replaceAddress = (to: string): void => {
-  window.history.replaceState(null, '', to);
+  try {
+    window.history.replaceState(window.history.state, '', to);
+  } catch {
+    // Browsers limit how often it may change; the page follows nevertheless.
+  }
   route.set(parseHash(to));
+};
+
+/** Changes parts of the address's query in place; an empty text removes one. */
+export const changeQuery = (part: Readonly<Record<string, string>>): void => {
+  const { path, query } = route.get();
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(part)) {
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+  }
+  replaceAddress(`#${path}${next.size > 0 ? `?${next}` : ''}`);
 };

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
-import { followAddress } from '../router/leave-guard.ts';
+import { followAddress } from '../router/follow-address.ts';
 import { route } from '../router/route.ts';
+import { restoreScroll } from '../router/scroll.ts';
 import { useStore } from '../state/store.ts';
 import './app.css';
-import { confirm } from './confirm.ts';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { ConnectionBar } from './connection-bar.tsx';
 import { KeyPrompt } from './key-prompt.tsx';
@@ -23,15 +23,15 @@ export const App = () => {
   const place = page ? `${page.name}/${shown.segments.slice(1).join('/')}` : shown.path;
   const before = useRef(place);
 
-  useEffect(() => followAddress(mayLeave), []);
+  useEffect(followAddress, []);
   useEffect(listenForKeys, []);
   useEffect(() => {
     document.title = `${title} · Switchyard`;
     // Not on the first page, where the browser sets the focus.
-    if (before.current === place) return;
+    if (before.current === place) return undefined;
     before.current = place;
     main.current?.focus({ preventScroll: true });
-    window.scrollTo(0, 0);
+    return restoreScroll();
   }, [title, place]);
 
   return (
@@ -61,11 +61,3 @@ export const App = () => {
     </div>
   );
 };
-
-const mayLeave = (what: readonly string[]): Promise<boolean> =>
-  confirm({
-    title: 'Leave without saving?',
-    text: `You have unsaved changes to ${what.join(' and ')}. They are kept in this tab as a draft.`,
-    yes: 'Leave',
-    no: 'Stay',
-  });

@@ -1,14 +1,18 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { pages } from '../pages.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { href, navigate } from '../router/route.ts';
+import { useStore } from '../state/store.ts';
+import { unsaved } from '../state/unsaved.ts';
 import './navigation.css';
 import { Mark } from './mark.tsx';
 import { useShortcut } from './shortcuts.ts';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
 const groups = ['Monitor', 'Configure', 'Use'] as const;
 
@@ -16,6 +20,8 @@ const groups = ['Monitor', 'Configure', 'Use'] as const;
 export const Navigation = ({ current }: { readonly current: string | undefined }) => {
   const [isOpen, setOpen] = useState(false);
   const [showsKeys, setShowsKeys] = useState(false);
+  const [showsPalette, setShowsPalette] = useState(false);
+  useShortcut('Ctrl+k', 'Open the command palette', () => setShowsPalette(true));
   useShortcut('?', 'Show keyboard shortcuts', () => setShowsKeys(true));
   const keysButton = (
     <Button look="quiet" icon="keyboard" onClick={() => setShowsKeys(true)}>
@@ -33,6 +39,10 @@ export const Navigation = ({ current }: { readonly current: string | undefined }
         <Links current={current} />
       </nav>
       <div className="side-foot">
+        <UnsavedLinks current={current} />
+        <Button look="quiet" icon="search" onClick={() => setShowsPalette(true)}>
+          Go to… <kbd>Ctrl+K</kbd>
+        </Button>
         {keysButton}
         <ThemeSwitch />
       </div>
@@ -41,9 +51,15 @@ export const Navigation = ({ current }: { readonly current: string | undefined }
           {/* biome-ignore lint/a11y/useKeyWithClickEvents: the links inside take keys */}
           <nav aria-label="Pages" onClick={() => setOpen(false)}>
             <Links current={current} />
+            <UnsavedLinks current={current} />
           </nav>
           <ThemeSwitch />
         </Dialog>
+      )}
+      {showsPalette && (
+        <Suspense fallback={null}>
+          <Palette onClose={() => setShowsPalette(false)} />
+        </Suspense>
       )}
       {showsKeys && <ShortcutsDialog onClose={() => setShowsKeys(false)} />}
       {pages.map(
@@ -78,6 +94,17 @@ const Links = ({ current }: { readonly current: string | undefined }) =>
       </ul>
     </section>
   ));
+
+/** Where there are unsaved changes, other than on this page. */
+const UnsavedLinks = ({ current }: { readonly current: string | undefined }) =>
+  [...useStore(unsaved)].map(
+    ([what, { address, pages: shownOn }]) =>
+      !shownOn.includes(current ?? '') && (
+        <a key={what} className="side-unsaved" href={address}>
+          Unsaved changes to {what}
+        </a>
+      ),
+  );
 
 /** A single request belongs to the Yard. */
 const isHere = (name: string, current: string | undefined): boolean =>

@@ -3,7 +3,7 @@ import { createStore } from '../state/store.ts';
 
 /** A keyboard shortcut. */
 interface Shortcut {
-  /** One key, or two in a row with a space between them: `?`, `g y`. */
+  /** One key, two in a row with a space between them, or one with Ctrl (or Command): `?`, `g y`, `Ctrl+s`. */
   readonly keys: string;
   /** What it does: `Go to the Yard`. */
   readonly does: string;
@@ -31,8 +31,16 @@ const pairMs = 1_200;
 export const listenForKeys = (): (() => void) => {
   let first = { key: '', atMs: 0 };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || document.querySelector('dialog[open]'))
+    if (event.altKey || document.querySelector('dialog[open]')) return;
+    if (event.ctrlKey || event.metaKey) {
+      // These work in fields, too.
+      const wanted = shortcuts.get().findLast(({ keys }) => keys === `Ctrl+${event.key.toLowerCase()}`);
+      if (!wanted) return;
+      event.preventDefault();
+      wanted.run();
       return;
+    }
+    if (isTyping(event)) return;
     const pair = event.timeStamp - first.atMs < pairMs ? `${first.key} ${event.key}` : '';
     const found =
       shortcuts.get().find(({ keys }) => keys === pair) ?? shortcuts.get().find(({ keys }) => keys === event.key);

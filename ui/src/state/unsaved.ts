@@ -1,25 +1,25 @@
-import { useEffect, useId } from 'react';
+import { useEffect } from 'react';
 import { createStore } from './store.ts';
 
-/** Something with unsaved changes. */
+/** Something with unsaved changes, which stay as a draft when its page is left. */
 interface Unsaved {
-  /** Completes "unsaved changes to …". */
-  readonly what: string;
-  /** Pages that edit the same draft, by the first part of their addresses: going there asks nothing. */
+  /** Where it was changed: `#/routing`. */
+  readonly address: string;
+  /** Pages that show the draft, by the first part of their addresses. */
   readonly pages: readonly string[];
 }
 
-/** Everything with unsaved changes, by owner. */
+/** Everything with unsaved changes, by what completes "unsaved changes to …". */
 export const unsaved = createStore<ReadonlyMap<string, Unsaved>>(new Map());
 
-/** Marks `what` as changed: leaving the page asks first, unless for one of `pages`, a list that must be stable. */
-export const useUnsaved = (what: string, dirty: boolean, pages: readonly string[] = noPages): void => {
-  const owner = useId();
+/** Marks `what` as changed, or as saved; `pages` must be stable. */
+export const useUnsaved = (what: string, dirty: boolean, pages: readonly string[]): void => {
   useEffect(() => {
-    if (!dirty) return;
-    unsaved.set(new Map([...unsaved.get(), [owner, { what, pages }]]));
-    return () => unsaved.set(new Map([...unsaved.get()].filter(([key]) => key !== owner)));
-  }, [owner, what, dirty, pages]);
+    const others = [...unsaved.get()].filter(([name]) => name !== what);
+    if (!dirty) {
+      if (unsaved.get().has(what)) unsaved.set(new Map(others));
+      return;
+    }
+    unsaved.set(new Map([...others, [what, { address: window.location.hash, pages }]]));
+  }, [what, dirty, pages]);
 };
-
-const noPages: readonly string[] = [];

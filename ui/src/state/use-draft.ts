@@ -17,9 +17,9 @@ interface Draft {
 
 /**
  * Edits `saved`. The draft survives a reload and visits to other pages, until the tab is closed. `name` is unique among
- * drafts; `what` completes "unsaved changes to …".
+ * drafts; `what` completes "unsaved changes to …"; `pages` show the draft.
  */
-export const useDraft = (name: string, what: string, saved: string | undefined): Draft => {
+export const useDraft = (name: string, what: string, pages: readonly string[], saved: string | undefined): Draft => {
   const place = useMemo(() => kept('session', `draft.${name}`), [name]);
   const [draft, setDraft] = useState(place.read);
   const [restored, setRestored] = useState(draft !== undefined);
@@ -28,7 +28,7 @@ export const useDraft = (name: string, what: string, saved: string | undefined):
     // Until the saved text is known, the draft can't be compared.
     if (saved !== undefined) place.write(dirty ? draft : undefined);
   }, [place, saved, dirty, draft]);
-  useUnsaved(what, dirty);
+  useUnsaved(what, dirty, pages);
 
   const discard = useCallback(() => {
     setDraft(undefined);

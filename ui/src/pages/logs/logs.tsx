@@ -8,6 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { changeQuery } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
 import type { PageProps } from '../page.ts';
@@ -26,22 +27,28 @@ const appLog = 'app.log';
 /** How often the file list is refreshed, in milliseconds. */
 const filesEveryMs = 10_000;
 
-/** Shows the gateway's log files and follows them. The address may name a file and a request: `#/logs?file=…&request=…`. */
+/** Shows the gateway's log files and follows them. The address has the file and the filters: `#/logs?file=…&request=…`. */
 export const Logs = ({ query }: PageProps) => {
   const files = useLoad(listLogs, filesEveryMs);
-  const [file, setFile] = useState(query.get('file') ?? appLog);
-  const [filter, setFilter] = useState<LogFilter>({
-    level: 0,
+  const file = query.get('file') ?? appLog;
+  const filter: LogFilter = {
+    level: Number(query.get('level')) || 0,
     text: query.get('text') ?? '',
     request: query.get('request') ?? '',
-    withoutOwn: true,
-  });
+    withoutOwn: query.get('own') !== '1',
+  };
   const [selection, setSelection] = useState<Selection>();
   const log = useLog(file, filter);
   const { view, tail, lines } = log;
-  const change = (part: Partial<LogFilter>): void => setFilter({ ...filter, ...part });
+  const change = ({ level, text, request, withoutOwn }: Partial<LogFilter>): void =>
+    changeQuery({
+      ...(level !== undefined && { level: level === 0 ? '' : String(level) }),
+      ...(text !== undefined && { text }),
+      ...(request !== undefined && { request }),
+      ...(withoutOwn !== undefined && { own: withoutOwn ? '' : '1' }),
+    });
   const pick = useCallback((name: string) => {
-    setFile(name);
+    changeQuery({ file: name });
     setSelection(undefined);
   }, []);
   const clear = async (): Promise<void> => {

@@ -5,6 +5,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useWidth } from '../../parts/use-width.ts';
+import { changeQuery } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import './playground.css';
 import { PromptPanel } from './prompt-panel.tsx';
@@ -20,6 +21,14 @@ export const Playground = ({ query }: PageProps) => {
   const state = usePrompt({ running, start });
   const { recorded, error, forget } = useRecorded(query.get('from'), state.take);
   const shown = recorded ? [recorded, ...list] : list;
+  const asked = query.get('model');
+  const { setModel } = state;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: taken once; then the field decides
+  useEffect(() => {
+    if (asked === null) return;
+    setModel(asked);
+    changeQuery({ model: '' });
+  }, [asked]);
   const answers = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const box = answers.current;

@@ -11,6 +11,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { href, navigate } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
+import { useShortcut } from '../../shell/shortcuts.ts';
 import { toast } from '../../shell/toast.ts';
 import { useDraft } from '../../state/use-draft.ts';
 import { AddressPanel, ChangesPanel, ManifestPanel } from './preset-panels.tsx';
@@ -21,6 +22,8 @@ const beginning = (config: ConfigFile | undefined): ConfigFile => ({
   Router: { default: config?.Router?.default ?? 'provider,model' },
 });
 
+const presetPages = ['presets'];
+
 /** Edits a preset's manifest as JSON, with live checks and a diff. */
 export const PresetEditor = ({ name }: { readonly name: string }) => {
   const { config } = useConfig();
@@ -30,7 +33,7 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
   const [busy, setBusy] = useState(false);
   const hidden = useMemo(() => hideKeys(data?.manifest ?? {}), [data]);
   const savedText = data && (data.manifest ? JSON.stringify(hidden.shown, null, 2) : '');
-  const draft = useDraft(`preset.${name}`, `the preset ${name}`, savedText);
+  const draft = useDraft(`preset.${name}`, `the preset ${name}`, presetPages, savedText);
   const isNew = data !== undefined && data.manifest === undefined;
   const text = isNew && !draft.dirty ? JSON.stringify(beginning(config), null, 2) : (draft.value ?? '');
   const { manifest, faults, warnings } = useManifest(text, hidden.keys, config);
@@ -64,6 +67,9 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
     }
   };
   const canSave = manifest !== undefined && faults.length === 0 && (draft.dirty || isNew);
+  useShortcut('Ctrl+s', 'Save the preset', () => {
+    if (canSave && !busy) void save();
+  });
   return (
     <>
       <PageHeader

@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useCallback } from 'react';
 import { readCapture } from '../../api/capture.ts';
 import { type Capture, type CapturedRequest, type RequestSummary, readRequest } from '../../api/requests.ts';
 import { useLoad } from '../../api/use-load.ts';
@@ -11,11 +11,12 @@ import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { href } from '../../router/route.ts';
+import { changeQuery, href } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { CallsView } from './calls-view.tsx';
 import { ConversationView } from './conversation-view.tsx';
 import { EventsView } from './events-view.tsx';
+import { Neighbours } from './neighbours.tsx';
 import { Overview } from './overview.tsx';
 import { ReplayView } from './replay-view.tsx';
 import './request.css';
@@ -23,13 +24,11 @@ import { StepsView } from './steps-view.tsx';
 import { TimingPanel } from './timing-panel.tsx';
 
 /** One request: its conversation, its steps, both streams, and a replay. */
-export const Request = ({ rest: [id = ''] }: PageProps) => {
+export const Request = ({ rest: [id = ''], query }: PageProps) => {
   const { data, error, reload } = useLoad(useCallback((signal) => readRequest(id, signal), [id]));
   return (
     <>
-      <nav aria-label="Back">
-        <a href={href('/')}>← Yard</a>
-      </nav>
+      <Neighbours id={id} />
       <PageHeader
         title={
           <span className="request-title">
@@ -54,12 +53,12 @@ export const Request = ({ rest: [id = ''] }: PageProps) => {
         </Notice>
       )}
       {!data && !error && <Loading what="request" />}
-      {data && <Found {...data} />}
+      {data && <Found {...data} tab={query.get('tab')} />}
     </>
   );
 };
 
-const Found = ({ summary, capture }: CapturedRequest) => (
+const Found = ({ summary, capture, tab }: CapturedRequest & { readonly tab: string | null }) => (
   <>
     {summary.fault && (
       <Notice kind="failed" title={`Failed: ${summary.fault.kind}`}>
@@ -67,7 +66,7 @@ const Found = ({ summary, capture }: CapturedRequest) => (
       </Notice>
     )}
     <Overview summary={summary} />
-    {capture ? <Captured summary={summary} capture={capture} /> : <NotCaptured />}
+    {capture ? <Captured summary={summary} capture={capture} tab={tab} /> : <NotCaptured />}
   </>
 );
 
@@ -82,8 +81,17 @@ const NotCaptured = () => {
   );
 };
 
-const Captured = ({ summary, capture }: { readonly summary: RequestSummary; readonly capture: Capture }) => {
-  const [shown, setShown] = useState<ViewName>('conversation');
+const Captured = ({
+  summary,
+  capture,
+  tab,
+}: {
+  readonly summary: RequestSummary;
+  readonly capture: Capture;
+  /** The tab in the address. */
+  readonly tab: string | null;
+}) => {
+  const { name: shown } = tabs.find(({ name }) => name === tab) ?? firstTab;
   return (
     <>
       {capture.truncated && (
@@ -92,7 +100,12 @@ const Captured = ({ summary, capture }: { readonly summary: RequestSummary; read
         </Notice>
       )}
       <TimingPanel timing={capture.timing} />
-      <Tabs label="Request details" tabs={tabs} shown={shown} onShow={setShown}>
+      <Tabs
+        label="Request details"
+        tabs={tabs}
+        shown={shown}
+        onShow={(name) => changeQuery({ tab: name === firstTab.name ? '' : name })}
+      >
         {shown === 'conversation' && <ConversationView summary={summary} capture={capture} />}
         {shown === 'steps' && <StepsView capture={capture} />}
         {shown === 'events' && <EventsView capture={capture} />}
@@ -105,8 +118,15 @@ const Captured = ({ summary, capture }: { readonly summary: RequestSummary; read
 
 type ViewName = 'conversation' | 'steps' | 'events' | 'calls' | 'replay';
 
-const tabs: readonly { readonly name: ViewName; readonly title: string }[] = [
-  { name: 'conversation', title: 'Conversation' },
+interface ViewTab {
+  readonly name: ViewName;
+  readonly title: string;
+}
+
+const firstTab: ViewTab = { name: 'conversation', title: 'Conversation' };
+
+const tabs: readonly ViewTab[] = [
+  firstTab,
   { name: 'steps', title: 'Steps' },
   { name: 'events', title: 'Events' },
   { name: 'calls', title: 'Headers and curl' },

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useState } from 'react';
+import { lazy, Suspense, useCallback } from 'react';
 import type { Activity } from '../../api/activity.ts';
 import { readGraphs } from '../../api/graph.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
@@ -10,7 +10,7 @@ import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
 import { useWidth } from '../../parts/use-width.ts';
-import { href, navigate } from '../../router/route.ts';
+import { changeQuery, href, navigate } from '../../router/route.ts';
 import { layOutLine } from './line-layout.ts';
 import { type Destination, destinationsOf, nameOf, trafficOn } from './lines.ts';
 import { LinesTable } from './lines-table.tsx';
@@ -33,7 +33,7 @@ export const LinesPanel = ({
   readonly query: URLSearchParams;
 }) => {
   const { protocol, line } = viewOf(query);
-  const [form, setForm] = useState<'drawing' | 'table'>('drawing');
+  const form = query.get('view') === 'table' ? 'table' : 'drawing';
   const [room, width] = useWidth();
   const graphs = useLoad(
     useCallback((signal) => readGraphs({}, signal), []),
@@ -53,7 +53,7 @@ export const LinesPanel = ({
           <Segmented
             label="View"
             value={form}
-            onChange={setForm}
+            onChange={(view) => changeQuery({ view: view === 'table' ? view : '' })}
             options={[
               { value: 'drawing', label: 'Drawing' },
               { value: 'table', label: 'Table' },

@@ -67,7 +67,16 @@ const requestColumns: readonly Column<RequestSummary>[] = [
   {
     name: 'status',
     title: 'Status',
-    cell: ({ status, fault }) => <StatusBadge status={status} title={fault?.message} />,
+    cell: ({ status, fault }) => (
+      <>
+        <StatusBadge status={status} title={fault?.message} />
+        {fault && status < 400 && (
+          <Badge tone="bad" title={fault.message}>
+            broke off
+          </Badge>
+        )}
+      </>
+    ),
   },
   { name: 'tokens', title: 'Tokens', about: 'Input (of which cached) → output', numeric: true, cell: tokensOf },
   {

@@ -1,7 +1,8 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo } from 'react';
 import { wordError } from '../../api/api-error.ts';
+import { browsed } from '../../api/browsed-requests.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
-import { clearRequests, type RequestSummary } from '../../api/requests.ts';
+import { clearRequests, hasFailed, type RequestSummary } from '../../api/requests.ts';
 import { count, counted } from '../../format/count.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
@@ -9,31 +10,47 @@ import { Empty } from '../../parts/empty.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
-import { href } from '../../router/route.ts';
+import { changeQuery, href } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
+import { createStore, useStore } from '../../state/store.ts';
 import { columnsFor } from './request-columns.tsx';
-import { noFilter, passes, type RequestFilter, type StatusClass, statusTitles } from './request-filter.ts';
+import {
+  filterIn,
+  filterQuery,
+  noFilter,
+  passes,
+  type RequestFilter,
+  statuses,
+  statusTitles,
+} from './request-filter.ts';
 
-/** How many rows are shown at first: a thousand would slow the page down. */
+/** How many rows are shown at first: the page stays short. */
 const firstRows = 25;
+
+/** The paused list, if it is; it stays while other pages are shown. Moving rows can't be read. */
+const paused = createStore<readonly RequestSummary[] | undefined>(undefined);
 
 /** The last finished requests, with filters. */
 export const RequestsPanel = ({
   requests,
+  query,
   onForget,
 }: {
   readonly requests: readonly RequestSummary[] | undefined;
+  /** Holds the filters. */
+  readonly query: URLSearchParams;
   /** Called after the list was cleared. */
   readonly onForget: () => void;
 }) => {
-  const [filter, setFilter] = useState(noFilter);
-  const [shown, setShown] = useState(firstRows);
-  // Moving rows can't be read: the list can be paused.
-  const [held, setHeld] = useState<readonly RequestSummary[]>();
+  const filter = useMemo(() => filterIn(query), [query]);
+  const setFilter = (next: RequestFilter): void => changeQuery(filterQuery(next));
+  const shown = Math.max(firstRows, Number(query.get('rows')) || 0);
+  const held = useStore(paused);
   const list = held ?? requests ?? none;
   const found = useMemo(() => list.filter((request) => passes(request, filter)), [list, filter]);
   const columns = useMemo(() => columnsFor(list), [list]);
+  useEffect(() => browsed.set({ address: window.location.hash, requests: found }), [found]);
   const fresh = held && requests ? requests.filter(({ n }) => n > (held[0]?.n ?? 0)).length : 0;
   return (
     <Panel
@@ -49,7 +66,7 @@ export const RequestsPanel = ({
           <Button
             icon={held ? 'play' : 'stop'}
             aria-pressed={held !== undefined}
-            onClick={() => setHeld(held ? undefined : list)}
+            onClick={() => paused.set(held ? undefined : list)}
           >
             {held ? `Resume${fresh > 0 ? ` (${count(fresh)} new)` : ''}` : 'Pause'}
           </Button>
@@ -57,7 +74,13 @@ export const RequestsPanel = ({
             look="quiet"
             icon="remove"
             disabled={list.length === 0}
-            onClick={() => void forget().then((done) => done && onForget())}
+            onClick={() =>
+              void forget().then((done) => {
+                if (!done) return;
+                paused.set(undefined);
+                onForget();
+              })
+            }
           >
             Clear list
           </Button>
@@ -71,10 +94,10 @@ export const RequestsPanel = ({
         rows={found.slice(0, shown)}
         rowKey={({ n, id }) => `${n} ${id}`}
         open={({ id }) => href('/requests', id)}
-        tone={({ status }) => (status >= 400 && status !== 499 ? 'bad' : undefined)}
+        tone={(request) => (hasFailed(request) ? 'bad' : undefined)}
         empty={requests && <Nothing isFiltered={list.length > 0} onReset={() => setFilter(noFilter)} />}
       />
-      <ShowMore shown={shown} of={found.length} onMore={() => setShown(shown * 4)} />
+      <ShowMore shown={shown} of={found.length} onMore={() => changeQuery({ rows: String(shown * 4) })} />
     </Panel>
   );
 };
@@ -161,8 +184,6 @@ const Filters = ({
     />
   </search>
 );
-
-const statuses: readonly StatusClass[] = ['well', 'failed', 'left', 'lossy'];
 
 const all = () => ({ value: '', label: 'All' }) as const;
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Activity } from '../../api/activity.ts';
-import type { RequestSummary } from '../../api/requests.ts';
+import { hasFailed, type RequestSummary } from '../../api/requests.ts';
 import { count, rate } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { timeOfDay } from '../../format/time.ts';
@@ -16,7 +16,7 @@ export const SummaryTiles = ({
   readonly requests: readonly RequestSummary[];
 }) => {
   const { perSecond, durationMs, firstByteMs } = trafficOn(activity, requests, {});
-  const failed = requests.filter(({ status }) => status >= 400 && status !== 499).length;
+  const failed = requests.filter(hasFailed).length;
   const overheadMs = median(requests.flatMap((one) => (one.overheadMs === undefined ? [] : [one.overheadMs])));
   const streams = activity?.inFlight.filter(({ phase }) => phase === 'streaming').length ?? 0;
   return (

@@ -1,5 +1,5 @@
 import { type Protocol, protocols } from '../../api/protocols.ts';
-import { href } from '../../router/route.ts';
+import { href, route } from '../../router/route.ts';
 
 /** What the Yard's lines are filtered by. */
 interface YardView {
@@ -8,9 +8,16 @@ interface YardView {
   readonly line?: string | undefined;
 }
 
-/** The address of a view. */
+/** The address of a view; the list below it keeps its filters. */
 export const yardAddress = ({ protocol, line }: YardView): string => {
-  const query = new URLSearchParams({ ...(protocol && { client: protocol }), ...(line && { line }) });
+  const query = new URLSearchParams(route.get().query);
+  for (const [name, value] of [
+    ['client', protocol],
+    ['line', line],
+  ] as const) {
+    if (value) query.set(name, value);
+    else query.delete(name);
+  }
   return query.size > 0 ? `${href('/')}?${query}` : href('/');
 };
 

@@ -1,6 +1,7 @@
 import { useCallback } from 'react';
 import { readActivity } from '../../api/activity.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { useRecentRequests } from '../../api/use-recent-requests.ts';
 import { CaptureSwitch } from '../../parts/capture-switch.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -10,7 +11,6 @@ import { LinesPanel } from './lines-panel.tsx';
 import { RequestsPanel } from './requests-panel.tsx';
 import { SummaryTiles } from './summary-tiles.tsx';
 import { TrafficChart } from './traffic-chart.tsx';
-import { useRequests } from './use-requests.ts';
 import './yard.css';
 
 /** The home page: the running graph with its traffic, and the last requests. */
@@ -19,7 +19,7 @@ export const Yard = ({ query }: PageProps) => {
     useCallback((signal) => readActivity(signal), []),
     1_000,
   );
-  const requests = useRequests();
+  const requests = useRecentRequests(1_000);
   const error = activity.error ?? requests.error;
   const list = requests.data?.requests ?? none;
   return (
@@ -32,7 +32,7 @@ export const Yard = ({ query }: PageProps) => {
         <TrafficChart requests={list} nowMs={activity.data?.now} />
         <InFlightPanel activity={activity.data} />
       </div>
-      <RequestsPanel requests={requests.data ? list : undefined} onForget={requests.forget} />
+      <RequestsPanel query={query} requests={requests.data ? list : undefined} onForget={requests.forget} />
     </>
   );
 };
