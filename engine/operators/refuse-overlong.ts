@@ -13,15 +13,17 @@ const leastBytesPerToken = 4;
  * Refuses a prompt that surely exceeds the model's known window, in the words on which clients compact a conversation: some servers
  * would silently cut it. Goes on where a fallback may have room, or no window is known; then the vendor decides.
  */
-export const refuseOverlong = (gateway: Pick<Gateway, 'config' | 'tokens' | 'modelFacts'>) => {
-  const { config, tokens, modelFacts } = gateway;
+export const refuseOverlong = (gateway: Pick<Gateway, 'config' | 'tokens' | 'modelFacts' | 'pools'>) => {
+  const { config, tokens, modelFacts, pools } = gateway;
   return (routed: Routed): Routed => {
     const { plan, body, request, outline, resolution } = routed;
     const { window } = plan;
     if (window === undefined || body.length < window * margin * leastBytesPerToken) return routed;
     const size = tokens.sizeBeside(request, window * margin, body.length, outline);
     if (!size || size.by === 'estimate' || size.tokens <= window * margin) return routed;
-    const rooms = fallbacksOf(resolution, config).map((fallback) => modelFacts(fallback));
+    const rooms = fallbacksOf(resolution, config, (pool) => pools.ranked(pool, resolution.scenario, routed)).map(
+      modelFacts,
+    );
     if (rooms.some(({ context }) => context === undefined || size.tokens <= context * margin)) return routed;
     return fail('upstream-context', `prompt is too long: ${size.tokens} tokens > ${window} maximum`);
   };

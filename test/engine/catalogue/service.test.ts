@@ -214,7 +214,10 @@ test('a prompt that surely exceeds a known window is refused, unless a fallback 
   const alone = await start([]);
   const refused = await alone('/v1/messages', words(20_000));
   t.is(refused.status, 400);
-  t.regex(refused.text, /"invalid_request_error".*"prompt is too long: \d+ tokens > 1000 maximum \(provider p, model m\)"/s);
+  t.regex(
+    refused.text,
+    /"invalid_request_error".*"prompt is too long: \d+ tokens > 1000 maximum \(provider p, model m\)"/s,
+  );
   const chat = await alone('/v1/chat/completions', words(20_000));
   t.is(chat.status, 400);
   t.regex(chat.text, /context_length_exceeded/);
