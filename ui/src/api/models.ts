@@ -3,7 +3,7 @@ import { call } from './call.ts';
 
 export type { KnownModel };
 
-export type ProviderModelFacts = ModelCatalogueReply['providers'][number];
+type ProviderModelFacts = ModelCatalogueReply['providers'][number];
 
 /** What is known of the saved providers' models. */
 export const readModelFacts = async (signal?: AbortSignal): Promise<readonly ProviderModelFacts[]> =>
