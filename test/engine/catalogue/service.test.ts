@@ -22,9 +22,21 @@ const list = {
   ],
 };
 
+/** An answer of a server that says what it charges, and what the vendor charges to the user's own key. */
+const billed = {
+  ...chatReply('fine'),
+  usage: {
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    cost: 0.000_5,
+    is_byok: true,
+    cost_details: { upstream_inference_cost: 0.001 },
+  },
+};
+
 const vendor = async (t: ExecutionContext, models: () => object = () => list): Promise<ScriptedUpstream> => {
-  const upstream = await startUpstream(({ method, url }) => {
-    if (method !== 'GET') return jsonAnswer(chatReply('fine'));
+  const upstream = await startUpstream(({ method, url, text }) => {
+    if (method !== 'GET') return jsonAnswer(text.includes('"billed"') ? billed : chatReply('fine'));
     const body = url.startsWith('/v1/models') ? models() : {};
     return jsonAnswer(body, 'error' in body ? 500 : 200);
   });
@@ -135,8 +147,8 @@ test('a bare name and an alias have the smallest window of all that may answer',
 
 test('the summary of a request has its cost, or none where no price is known', async (t) => {
   const upstream = await vendor(t);
-  const gateway = await open(t, [provider(upstream, { name: 'm', price: { input: 1, output: 2 } }, 'n')]);
-  for (const model of ['p,m', 'p,n']) {
+  const gateway = await open(t, [provider(upstream, { name: 'm', price: { input: 1, output: 2 } }, 'n', 'billed')]);
+  for (const model of ['p,m', 'p,n', 'p,billed']) {
     const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
     const reply = await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body });
     t.is(reply.status, 200, await reply.text());
@@ -145,6 +157,7 @@ test('the summary of a request has its cost, or none where no price is known', a
   t.deepEqual(
     requests?.map(({ model, cost }) => [model, cost]),
     [
+      ['billed', 1_500_000],
       ['n', undefined],
       ['m', 3_000],
     ],
