@@ -262,7 +262,9 @@ export const RefreshedModels = Type.Object({
     Type.Object({
       provider: Type.String(),
       models: count('Of the new list.'),
-      problem: Type.Optional(Type.String({ description: 'Why there is none; an older one stays in use.' })),
+      problem: Type.Optional(
+        Type.String({ description: 'Why there is none, or why it is not kept; an older one stays in use.' }),
+      ),
     }),
   ),
 });

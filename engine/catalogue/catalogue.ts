@@ -1,7 +1,7 @@
 import type { Provider } from '../config/config.ts';
 import { type KnownModel, knownModel, type VendorOf } from './known-model.ts';
 import { openPriceTable } from './price-table.ts';
-import { type KeptList, mergeLists, readVendorLists, writeVendorLists } from './vendor-lists.ts';
+import { addressOf, type KeptList, mergeLists, readVendorLists, writeVendorLists } from './vendor-lists.ts';
 
 /** What is known of models: by the configuration, by the vendors' lists, by the package. */
 export interface ModelCatalogue {
@@ -35,7 +35,7 @@ export const createCatalogue = (home: string | undefined, nowMs: () => number = 
     version += 1;
   };
   const listOf: ModelCatalogue['listOf'] = ({ name, baseUrl }) =>
-    lists.find(({ provider, baseUrl: asked }) => provider === name && asked === baseUrl.href);
+    lists.find(({ provider, address }) => provider === name && address === addressOf(baseUrl));
   const listed = (provider: Provider, model: string): KeptList['models'][number] | undefined => {
     const list = listOf(provider);
     if (!list) return undefined;
@@ -53,7 +53,9 @@ export const createCatalogue = (home: string | undefined, nowMs: () => number = 
     },
     listOf,
     async keep(newer) {
-      use(mergeLists(home === undefined ? lists : await readVendorLists(home), newer));
+      // Another process may have kept some since.
+      const others = home === undefined ? [] : await readVendorLists(home);
+      use(mergeLists(mergeLists(lists, others), newer));
       if (home !== undefined) await writeVendorLists(home, lists);
     },
     async reload() {

@@ -33,8 +33,8 @@ const KeptModel = Type.Object({
 /** A provider's list as it is kept. */
 const KeptList = Type.Object({
   provider: Type.String(),
-  /** A list of another address isn't used. */
-  baseUrl: Type.String(),
+  /** A list of another address isn't used. Without a query, which may hold secrets. */
+  address: Type.String(),
   /** When it was asked for, in milliseconds since 1970. */
   atMs: Type.Integer({ minimum: 0 }),
   models: Type.Immutable(Type.Array(KeptModel)),
@@ -42,6 +42,9 @@ const KeptList = Type.Object({
 export type KeptList = Readonly<Static<typeof KeptList>>;
 
 const kept = reader(Type.Object({ lists: Type.Array(KeptList, { maxItems: maxProviders }) }));
+
+/** A provider's address as lists are kept for it. */
+export const addressOf = ({ origin, pathname }: URL): string => origin + pathname;
 
 const fileIn = (home: string): string => join(home, 'models.json');
 

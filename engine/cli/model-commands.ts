@@ -76,7 +76,9 @@ const describeFacts = ({ context, maxOutput, price, retires }: ModelFacts): stri
     .join(', ');
 
 const wordOutcome = ({ provider, models, problem }: RefreshedList): string =>
-  problem === undefined ? `${provider}: ${models} models` : `${provider}: no list. ${problem}`;
+  [`${provider}: ${problem === undefined || models > 0 ? `${models} models` : 'no list'}.`, problem]
+    .filter(Boolean)
+    .join(' ');
 
 const refreshed = async (cli: Cli): Promise<readonly RefreshedList[]> => {
   const located = await locateService(cli);

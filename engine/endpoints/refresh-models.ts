@@ -1,9 +1,9 @@
 import { catchError, firstValueFrom, map, of, timeout } from 'rxjs';
-import type { KeptList } from '../catalogue/vendor-lists.ts';
+import { addressOf, type KeptList } from '../catalogue/vendor-lists.ts';
 import type { Provider } from '../config/config.ts';
 import { isDemo } from '../config/providers.ts';
 import { textMask } from '../log/mask-text.ts';
-import { FaultError, faultOf } from '../model/fault.ts';
+import { errorCode, FaultError, faultOf } from '../model/fault.ts';
 import type { ListedModel } from '../model/model-facts.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -15,7 +15,7 @@ export interface RefreshedList {
   readonly provider: string;
   /** Models of the new list; an old one stays in use if there is none. */
   readonly models: number;
-  /** Why there is no new list. */
+  /** Why there is no new list, or why it won't be there at the next start. */
   readonly problem?: string;
 }
 
@@ -31,7 +31,7 @@ interface RefreshParts {
 
 /**
  * Asks all providers, or one, for their lists of models, and keeps those that came. A model server at one of the usual places is
- * asked for the windows that it serves too. Rejects only if the lists can't be written.
+ * asked for the windows that it serves too. Lists that can't be written are used nevertheless.
  */
 export const refreshModels = async (parts: RefreshParts, only?: string): Promise<readonly RefreshedList[]> => {
   const { config, catalogue } = parts.gateway;
@@ -40,12 +40,17 @@ export const refreshModels = async (parts: RefreshParts, only?: string): Promise
   );
   const answers = await Promise.all(providers.map((provider) => ask(provider, parts)));
   const lists = answers.flatMap((answer) => ('list' in answer ? answer.list : []));
-  if (lists.length > 0) await catalogue.keep(lists);
+  const unkept = lists.length === 0 ? undefined : await catalogue.keep(lists).then(() => undefined, wordUnkept);
   await catalogue.loadPrices();
-  return answers.map((answer) =>
-    'list' in answer ? { provider: answer.list.provider, models: answer.list.models.length } : answer,
-  );
+  return answers.map((answer) => {
+    if (!('list' in answer)) return answer;
+    const { provider, models } = answer.list;
+    return { provider, models: models.length, ...(unkept !== undefined && { problem: unkept }) };
+  });
 };
+
+const wordUnkept = (error: unknown): string =>
+  `The list is in use, but models.json can't be written (${errorCode(error) ?? 'unknown error'}).`;
 
 type Answer = { readonly list: KeptList } | (RefreshedList & { readonly problem: string });
 
@@ -59,7 +64,7 @@ const ask = async (provider: Provider, { gateway, client, localPlaces, limitMs }
     listUpstreamModels(plan, gateway.upstreams).pipe(
       map((listed): Answer => {
         return {
-          list: { provider: name, baseUrl: baseUrl.href, atMs: Date.now(), models: withServed(listed, served) },
+          list: { provider: name, address: addressOf(baseUrl), atMs: Date.now(), models: withServed(listed, served) },
         };
       }),
       timeout({

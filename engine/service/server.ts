@@ -4,7 +4,7 @@ import { formatFault } from '../../admin/endpoint.ts';
 import { uiFilesIn } from '../../admin/ui-files.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
-import type { KeptList } from '../catalogue/vendor-lists.ts';
+import { addressOf, type KeptList } from '../catalogue/vendor-lists.ts';
 import { openUsageFiles } from '../clients/usage-files.ts';
 import type { Config } from '../config/config.ts';
 import { keyVariable } from '../config/providers.ts';
@@ -45,8 +45,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const listed: KeptList[] = [];
   const loaded = await loadConfig(home, env, known, async (vendor) => {
     const models = await listModels(vendor);
-    const baseUrl = new URL(vendor.baseUrl).href;
-    if (models.length > 0) listed.push({ provider: vendor.provider, baseUrl, atMs: Date.now(), models });
+    const address = addressOf(new URL(vendor.baseUrl));
+    if (models.length > 0) listed.push({ provider: vendor.provider, address, atMs: Date.now(), models });
     return models.map(({ id }) => id);
   });
   const { config, file, demo } = loaded;

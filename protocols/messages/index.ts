@@ -54,11 +54,8 @@ export const messagesUpstream: UpstreamProtocol = {
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 };
 
-/** The same for a model whose longest answer is known, in tokens; `undefined`: it isn't. */
-export const messagesUpstreamUpTo = (maxOutput: number | undefined): UpstreamProtocol =>
-  maxOutput === undefined
-    ? messagesUpstream
-    : {
-        ...messagesUpstream,
-        encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput, context.losses), context),
-      };
+/** The same for a model whose longest answer is known, in tokens. */
+export const messagesUpstreamUpTo = (maxOutput: number): UpstreamProtocol => ({
+  ...messagesUpstream,
+  encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput, context.losses), context),
+});

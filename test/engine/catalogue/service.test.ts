@@ -22,10 +22,22 @@ const list = {
   ],
 };
 
+/** An answer of a server that says what it charges, and what the vendor charges to the user's own key. */
+const billed = {
+  ...chatReply('fine'),
+  usage: {
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    cost: 0.000_5,
+    is_byok: true,
+    cost_details: { upstream_inference_cost: 0.001 },
+  },
+};
+
 const vendor = async (t: ExecutionContext, models: () => object = () => list): Promise<ScriptedUpstream> => {
-  const upstream = await startUpstream(({ method, url }) => {
-    if (method !== 'GET') return jsonAnswer(chatReply('fine'));
-    const body = url === '/v1/models' ? models() : {};
+  const upstream = await startUpstream(({ method, url, text }) => {
+    if (method !== 'GET') return jsonAnswer(text.includes('"billed"') ? billed : chatReply('fine'));
+    const body = url.startsWith('/v1/models') ? models() : {};
     return jsonAnswer(body, 'error' in body ? 500 : 200);
   });
   t.teardown(upstream.close);
@@ -70,7 +82,8 @@ test('what the configuration says of a model is in both shapes of the list', asy
 
 test("a provider's list is asked for on demand, kept, and used by the next start", async (t) => {
   const upstream = await vendor(t);
-  const gateway = await open(t, [provider(upstream, { name: 'm', maxOutput: 500 })]);
+  const one = provider(upstream, { name: 'm', maxOutput: 500 });
+  const gateway = await open(t, [{ ...one, baseUrl: `${one.baseUrl}?token=canary-in-the-url` }]);
   const before = await call(gateway, '/api/models');
   t.like(before, { providers: [{ provider: 'p', listedAt: null, models: [{ model: 'm', maxOutput: 500 }] }] });
   t.deepEqual(await refresh(gateway), { providers: [{ provider: 'p', models: 2 }] });
@@ -88,7 +101,7 @@ test("a provider's list is asked for on demand, kept, and used by the next start
   const file = join(gateway.home, 'models.json');
   t.is((await stat(file)).mode & 0o777, 0o600);
   const kept = await readFile(file, 'utf8');
-  t.false(kept.includes('canary-key-of-p'));
+  t.false(kept.includes('canary'));
   const next = await open(t, [provider(upstream, 'm')], { files: { 'models.json': kept } });
   t.like(await call(next, '/v1/models/p,m'), { context_length: 5_000, max_completion_tokens: 700 });
   const elsewhere = { ...provider(upstream, 'm'), baseUrl: `${upstream.url}/other` };
@@ -111,6 +124,13 @@ test('a list that fails changes nothing, and a file that is no list is ignored',
   t.is((await fetch(`${gateway.baseUrl}/api/models/refresh`, unknown)).status, 404);
 });
 
+test('a list that can not be written is used nevertheless', async (t) => {
+  const upstream = await vendor(t);
+  const gateway = await open(t, [provider(upstream, 'm')], { files: { 'models.json/in-the-way': '' } });
+  t.regex(JSON.stringify(await refresh(gateway)), /in use, but models\.json can't be written \(E\w+\)/);
+  t.like(await call(gateway, '/v1/models/p,m'), { context_length: 5_000 });
+});
+
 test('a bare name and an alias have the smallest window of all that may answer', async (t) => {
   const upstream = await vendor(t);
   const one = provider(upstream, { name: 'm', context: 4_000 });
@@ -127,8 +147,8 @@ test('a bare name and an alias have the smallest window of all that may answer',
 
 test('the summary of a request has its cost, or none where no price is known', async (t) => {
   const upstream = await vendor(t);
-  const gateway = await open(t, [provider(upstream, { name: 'm', price: { input: 1, output: 2 } }, 'n')]);
-  for (const model of ['p,m', 'p,n']) {
+  const gateway = await open(t, [provider(upstream, { name: 'm', price: { input: 1, output: 2 } }, 'n', 'billed')]);
+  for (const model of ['p,m', 'p,n', 'p,billed']) {
     const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
     const reply = await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', body });
     t.is(reply.status, 200, await reply.text());
@@ -137,6 +157,7 @@ test('the summary of a request has its cost, or none where no price is known', a
   t.deepEqual(
     requests?.map(({ model, cost }) => [model, cost]),
     [
+      ['billed', 1_500_000],
       ['n', undefined],
       ['m', 3_000],
     ],
@@ -151,7 +172,7 @@ test('a configured model that retires within 30 days, or has retired, is a warni
     { id: 'soon', retires: inDays(29) },
     { id: 'later', retires: inDays(32) },
   ];
-  const lists = [{ provider: 'p', baseUrl: `${upstream.url}/v1`, atMs: 1, models }];
+  const lists = [{ provider: 'p', address: `${upstream.url}/v1`, atMs: 1, models }];
   const files = { 'models.json': JSON.stringify({ lists }) };
   const gateway = await open(t, [provider(upstream, 'm', 'gone', 'soon', 'later')], { files });
   const warnings = [

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { opener } from '../../../engine/cli/ui.ts';
 import { commandRig } from '../../support/command.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
 
 const provider = { name: 'p', baseUrl: 'https://models.example/v1', apiKey: '$P_KEY', models: ['small', 'large'] };
 const config = { PORT: 39_001, Providers: [provider], Router: { default: 'p,small', routes: { think: 'p,large' } } };
@@ -170,6 +171,29 @@ test('env tells the smallest window of the default model and its fallbacks, mode
   t.regex((await run(['env', '--for', 'codex'], { env })).out, /^# {3}model_context_window = 120000$/m);
   const listed = await run(['models'], { env });
   t.regex(listed.out, /^p,large +large \(p\) +\(150,000 tokens, \$1 in, \$2 out per million\) +← default$/m);
+});
+
+test('models --refresh asks the providers, with and without a running service', async (t) => {
+  const upstream = await startUpstream(() => jsonAnswer({ data: [{ id: 'small', context_length: 7_000 }] }));
+  t.teardown(upstream.close);
+  const at = { ...provider, baseUrl: `${upstream.url}/v1` };
+  const { run } = await commandRig(t, { ...config, PORT: 0, Providers: [at] });
+  t.notRegex((await run(['models'], { env })).out, /7,000/);
+  const offline = await run(['models', '--refresh'], { env });
+  t.is(offline.err, 'p: 1 models.\n');
+  t.regex(offline.out, /^p,small +small \(p\) +\(7,000 tokens\)/m);
+  const started = await run(['start', '--daemon'], { env });
+  t.is(started.code, 0, started.err);
+  const online = await run(['models', '--refresh', '--json'], { env });
+  t.is(online.err, 'p: 1 models.\n');
+  const rows: { readonly id: string; readonly context?: number }[] = JSON.parse(online.out);
+  t.is(rows.find(({ id }) => id === 'small')?.context, 7_000);
+  t.is(upstream.requests.length, 2);
+  t.true(
+    upstream.requests.every(
+      ({ url, headers }) => url === '/v1/models' && headers.authorization?.includes('a-secret-of-p'),
+    ),
+  );
 });
 
 test('run sets the variables, inherits input and output, and returns the exit code', async (t) => {

@@ -213,6 +213,7 @@ test('usage: the final values win, null does not', (t) => {
       server_tool_use: { web_search_requests: 1 },
       service_tier: 'standard',
       speed: 'fast',
+      inference_geo: 'us',
     },
     context_management: { applied_edits: [] },
   };
@@ -229,10 +230,16 @@ test('usage: the final values win, null does not', (t) => {
       reasoning: 6,
       webSearches: 1,
       serviceTier: 'standard',
+      speed: 'fast',
+      geography: 'us',
     },
     extra: {
       wire: 'messages',
-      fields: { container: { id: 'c' }, context_management: { applied_edits: [] }, usage: { speed: 'fast' } },
+      fields: {
+        container: { id: 'c' },
+        context_management: { applied_edits: [] },
+        usage: { speed: 'fast', inference_geo: 'us' },
+      },
     },
   });
 });
