@@ -97,7 +97,6 @@ const forTests: readonly string[] = [
   'engine/upstream/decompress.ts Decompressing',
   'engine/upstream/decompress.ts decompress',
   'protocols/messages/count-tokens.ts hiddenTokens',
-  'protocols/messages/index.ts messagesUpstream',
   'protocols/responses/custom-input.ts wrapInput',
 ];
 
