@@ -6,7 +6,8 @@ import type { Resolution } from './resolve.ts';
 /**
  * The fallbacks of a request, in order: the list of the rule that chose its destination; of a rule of the user's own, the rest of its
  * destinations. An explicit or tagged destination has
- * none; one chosen because only one provider lists the model has the default's. Omits entries that match no model and repeated
+ * none; one chosen by the router module, or because only one provider
+ * lists the model, has the default's. Omits entries that match no model and repeated
  * ones.
  */
 export const fallbacksOf = (
@@ -26,6 +27,8 @@ export const fallbacksOf = (
 const textsOf = (scenario: Resolution['scenario'], { fallback, rules = [] }: Config['router']): readonly string[] => {
   const own = rules.find(({ name }) => ruleRoute + name === scenario);
   if (own) return own.to.slice(1);
-  const rule = fallbackRules.find((name) => name === (scenario === 'model' ? 'default' : scenario));
+  const rule = fallbackRules.find(
+    (name) => name === (scenario === 'model' || scenario === 'module' ? 'default' : scenario),
+  );
   return rule === undefined ? [] : (fallback[rule] ?? []);
 };

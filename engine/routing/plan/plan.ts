@@ -52,7 +52,16 @@ export const compilePlan = (config: Config, registry: TransformerRegistry, key: 
     target,
     upstream,
     patches: extras.patches,
-    graph: buildGraph({ ...key, provider: provider.name, choice, target, upstream, stages, extras }),
+    graph: buildGraph({
+      ...key,
+      provider: provider.name,
+      choice,
+      target,
+      upstream,
+      stages,
+      extras,
+      router: config.router.module,
+    }),
     fault: fault ?? unsetFault(provider) ?? (misfit && optionsFault(format, misfit)),
   };
 };
