@@ -417,7 +417,7 @@ export const PlanGraph = Type.Object({
       form: Type.Optional(Type.String({ description: 'How a stage is written.' })),
       but: Type.Optional(listOf(Type.String(), { description: 'What is replaced in bytes that pass through.' })),
       options: Type.Optional(listOf(Type.String(), { description: 'Names of the options that are set.' })),
-      path: Type.Optional(Type.String({ description: "Of a custom stage's module." })),
+      path: Type.Optional(Type.String({ description: "Of a custom stage's module, or of the router module." })),
       url: Type.Optional(Type.String({ description: 'Of the call.' })),
     }),
   ),

@@ -1,6 +1,7 @@
 /** The public API for custom transformers, exported as `switchyard/transformer`. Changes break users' modules; additions don't. */
 export * as rx from 'rxjs';
 export { type Static, Type } from 'typebox';
+export type { RouteQuestion } from './config/custom/load-router.ts';
 export type { OpenStage, StageOperators } from './config/custom/transformer.ts';
 export { customTransformer as transformer, type OpenSpec, type OpenTransformer } from './config/custom/transformer.ts';
 export type { ReplyContext } from './model/context.ts';

@@ -1,7 +1,7 @@
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { chatClient } from './chat/index.ts';
 import { chatSchemas } from './chat/openapi.ts';
-import { messagesClient } from './messages/index.ts';
+import { messagesClient, messagesUpstream } from './messages/index.ts';
 import { messagesSchemas } from './messages/openapi.ts';
 import { responsesClient } from './responses/index.ts';
 import { responsesSchemas } from './responses/openapi.ts';
@@ -12,6 +12,9 @@ interface ServedProtocol {
   readonly paths: readonly string[];
   readonly schemas: typeof chatSchemas | typeof messagesSchemas | typeof responsesSchemas;
 }
+
+/** Encodes a request for router modules that take Messages. */
+export const encodeMessagesBody = messagesUpstream.encodeRequest;
 
 /** The client protocols. */
 export const clientProtocols: readonly ServedProtocol[] = [

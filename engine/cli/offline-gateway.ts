@@ -1,9 +1,11 @@
 import { throwError } from 'rxjs';
+import { encodeMessagesBody } from '../../protocols/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import { createCatalogue } from '../catalogue/catalogue.ts';
 import { createLimiter } from '../clients/limiter.ts';
 import { UsageLedger } from '../clients/usage.ts';
 import type { Config } from '../config/config.ts';
+import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
 import { quietLogs } from '../log/logs.ts';
 import { createLossCounter } from '../observe/losses.ts';
@@ -30,9 +32,11 @@ export const offlineGateway = async (
   allowed: readonly string[],
 ): Promise<OfflineGateway> => {
   const custom = await loadStages(config.transformers, { home, allowed });
+  const router = await loadRouter(config.router.module, { home, allowed });
   const catalogue = createCatalogue(home);
   await catalogue.reload();
-  const registry: TransformerRegistry = { formats, stages, defaultFormat, custom };
+  const modules = { custom, router, messagesBody: encodeMessagesBody };
+  const registry: TransformerRegistry = { formats, stages, defaultFormat, ...modules };
   const gateway = compileGateway(config, registry, {
     upstreams: {
       call: () => throwError(() => new Error('Nothing is sent.')),

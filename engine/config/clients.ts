@@ -6,7 +6,7 @@ import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
 import { ClientBudget, ClientFile, ClientLimits, type ServiceSettings } from './schema.ts';
 
 /** Names of routes that a client may be limited to, besides presets. */
-const routeNames: readonly string[] = [...fallbackRules, 'explicit'];
+const routeNames: readonly string[] = [...fallbackRules, 'explicit', 'module'];
 
 /** What precedes a preset's name among the routes of a client. */
 export const presetRoute = 'preset/';

@@ -138,6 +138,16 @@ export interface RouterConfig {
   readonly fallback: Readonly<Partial<Record<FallbackRule, readonly string[]>>>;
   /** Rules of the user's own, in order; absent: none. */
   readonly rules?: readonly RouteRule[];
+  /** The module that is asked before the rules; absent: none. */
+  readonly module?: RouterModule;
+}
+
+/** A module that routes requests. */
+export interface RouterModule {
+  /** Absolute, or relative to the configuration's folder. */
+  readonly path: string;
+  /** `messages`: it takes a Messages request and the configuration, as custom routers of claude-code-router do. */
+  readonly form: 'question' | 'messages';
 }
 
 /** A routing rule of the user's own. */

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { memberPath } from '../model/schema.ts';
 import { type FallbackRule, fallbackRules, type Pool, type RouterConfig, type Scenario, scenarios } from './config.ts';
 import { findDestination, findPool, findProvider, parseDestination, providersOf } from './destination.ts';
-import { closeNames, type Diagnostics } from './diagnostics.ts';
+import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import type { ProviderList } from './providers.ts';
 import { readRules } from './rules.ts';
-import { type FallbackFile, longContextThreshold, type RouterFile } from './schema.ts';
+import { type FallbackFile, longContextThreshold, type RouterFile, RouterModuleFile } from './schema.ts';
 
 /** What destinations may name. */
 export interface DestinationList extends ProviderList {
@@ -55,6 +55,7 @@ export const readRouter = (
     const text = route(scenario);
     if (text !== undefined) routes[scenario] = text;
   }
+  const module = readModule(source.module, findings);
   const rules = readRules(source.rules ?? [], destination, findings);
   return {
     default: destination('Router.default', source.default),
@@ -62,7 +63,18 @@ export const readRouter = (
     routes,
     fallback,
     ...(rules.length > 0 && { rules }),
+    ...(module !== undefined && { module }),
   };
+};
+
+/** Reads `Router.module`. A blank path counts as absent. */
+const readModule = (source: RouterFile['module'], findings: Diagnostics): RouterConfig['module'] => {
+  if (source === undefined) return undefined;
+  const { path, form = 'question', ...rest } = typeof source === 'string' ? { path: source } : source;
+  for (const fault of unknownMembers({ ...rest }, Object.keys(RouterModuleFile.properties), 'Router.module')) {
+    findings.fault(fault.path, fault.message);
+  }
+  return path.trim() === '' ? undefined : { path: path.trim(), form };
 };
 
 /** Reports what is wrong with a destination. */

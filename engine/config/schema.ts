@@ -171,6 +171,21 @@ export type FallbackFile = Static<typeof FallbackFile>;
 /** Default of `Router.longContextThreshold`. */
 export const longContextThreshold = 60_000;
 
+/** `Router.module` in the source, as an object. */
+export const RouterModuleFile = Type.Object({
+  path: Type.String({
+    description: "The module, absolute or relative to the configuration's folder.",
+    minLength: 1,
+    examples: ['custom-router.js'],
+  }),
+  form: Type.Optional(
+    Type.Enum(['question', 'messages'], {
+      description: 'What its function takes: a question, or a Messages request and the configuration.',
+      default: 'question',
+    }),
+  ),
+});
+
 /** `Router` in the source. Scenarios directly on it are claude-code-router's spelling. */
 export const RouterFile = Type.Object(
   {
@@ -180,6 +195,12 @@ export const RouterFile = Type.Object(
       Type.Object(routes, { description: 'Destinations by scenario.', examples: [{ think: exampleModel }] }),
     ),
     fallback: Type.Optional(FallbackFile),
+    module: Type.Optional(
+      Type.Union([Type.String(), RouterModuleFile], {
+        description: 'A module that is asked for the destination before the rules: its path, or an object.',
+        examples: ['route.ts', { path: 'custom-router.js', form: 'messages' }],
+      }),
+    ),
     rules: Type.Optional(
       Type.Array(RuleFile, {
         maxItems: 100,
@@ -416,7 +437,7 @@ export const ClientFile = Type.Object({
   ),
   routes: Type.Optional(
     texts(
-      'The routes that it may use: `default`, scenarios, `rule/NAME`, `explicit` for a provider or tag named by the client, `preset/NAME`; absent: all.',
+      'The routes that it may use: `default`, scenarios, `rule/NAME`, `module`, `explicit` for a provider or tag named by the client, `preset/NAME`; absent: all.',
       ['default', 'background', 'preset/review'],
     ),
   ),

@@ -67,7 +67,7 @@ const usualPaths: Readonly<Record<ClientWire, string>> = {
 /** The user's own rules, up to the one that matches; empty if the client names the destination. */
 const rulesFor = ({ client, body }: Question, ready: Ready, { config, tokens, rules = [] }: Gateway) => {
   const request = client.decodeRequest(body, config);
-  if (namesDestination(request, config)) return [];
+  if (namesDestination(request, config) || ready.resolution.scenario === 'module') return [];
   const { tokens: count } = ready.resolution;
   const counted = count === undefined ? undefined : ({ tokens: count, by: 'count' } as const);
   return explainRules(rules, { ...factsOf(ready, tokens, counted), request });

@@ -24,13 +24,13 @@ const minBytes = 16 * 1024;
 
 /**
  * Decodes the client's bytes into a request. A large body that is likely to pass through is decoded by its outline only: neither
- * routing nor the way through reads its long texts. All else needs `decodeInFull`. Throws as `parseBody` does.
+ * routing nor the way through reads its long texts, unless a router module does. All else needs `decodeInFull`. Throws as `parseBody` does.
  */
 export const decodeOutline = (gateway: Gateway): SequenceStep<Exchange, Decoded> => {
   const whole = decode(gateway.config);
   return (exchange) => {
     const { client, body } = exchange;
-    if (body.length < minBytes || !gateway.mostlyPasses(client)) return whole(exchange);
+    if (body.length < minBytes || gateway.registry.router || !gateway.mostlyPasses(client)) return whole(exchange);
     const outlined = parseOutline(exchange, gateway.config);
     return outlined ? noteDecoded(fill(exchange, outlined)) : whole(exchange);
   };

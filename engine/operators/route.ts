@@ -11,6 +11,7 @@ import { agentHint, factsOf } from '../routing/rules/facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import { estimateTokens } from '../routing/tokens/estimate.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
+import { askRouter } from './ask-router.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 
 /**
@@ -20,7 +21,7 @@ import { type SequenceStep, sequence } from './rx/sequence.ts';
 export const route =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
-    const { config, tokens, rules } = gateway;
+    const { config, tokens, rules, registry } = gateway;
     const { request, body, outline, observer } = decoded;
     const resolved = (size: PromptSize | undefined, own?: RuleResult): Routed | Observable<Routed> => {
       const hints = { own, requestClass: requestClassOf(decoded, config) };
@@ -39,11 +40,18 @@ export const route =
       const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
       return size ? resolved(size, own) : counted((count) => resolved(count, own));
     };
-    if (!rules || namesDestination(request, config)) return resolvedBySize();
-    const own = matchRules(rules, factsOf(decoded, tokens), config);
-    return own
-      ? resolvedBySize(own)
-      : counted((count) => resolved(count, matchRules(rules, factsOf(decoded, tokens, count), config)));
+    const resolvedByRules = (): Routed | Observable<Routed> => {
+      if (!rules) return resolvedBySize();
+      const own = matchRules(rules, factsOf(decoded, tokens), config);
+      return own
+        ? resolvedBySize(own)
+        : counted((count) => resolved(count, matchRules(rules, factsOf(decoded, tokens, count), config)));
+    };
+    if ((!rules && !registry.router) || namesDestination(request, config)) return resolvedBySize();
+    if (!registry.router) return resolvedByRules();
+    return askRouter(registry.router, decoded, gateway).pipe(
+      sequence((own) => (own ? resolved(undefined, { route: own, warnings: [] }) : resolvedByRules())),
+    );
   };
 
 /** What an agent says its request is, where that matters. */

@@ -6,8 +6,8 @@ import type { Resolution } from './resolve.ts';
 /**
  * What follows if the chosen destination fails, in order: the other members of its pool, then the fallbacks of the rule that
  * chose it; of a rule of the user's own, the rest of its destinations. An explicit or tagged destination has no fallbacks; one
- * chosen because only one provider lists the model has the default's. A pool stands for its `members`. Omits entries that match no
- * model and repeated ones.
+ * chosen by the router module, or because only one provider lists the model, has the default's. A pool stands for its `members`.
+ * Omits entries that match no model and repeated ones.
  */
 export const fallbacksOf = (
   { provider, model, scenario, pool }: Pick<Resolution, 'provider' | 'model' | 'scenario' | 'pool'>,
@@ -33,6 +33,8 @@ export const fallbacksOf = (
 const textsOf = (scenario: Resolution['scenario'], { fallback, rules = [] }: Config['router']): readonly string[] => {
   const own = rules.find(({ name }) => ruleRoute + name === scenario);
   if (own) return own.to.slice(1);
-  const rule = fallbackRules.find((name) => name === (scenario === 'model' ? 'default' : scenario));
+  const rule = fallbackRules.find(
+    (name) => name === (scenario === 'model' || scenario === 'module' ? 'default' : scenario),
+  );
   return rule === undefined ? [] : (fallback[rule] ?? []);
 };

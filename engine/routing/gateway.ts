@@ -6,6 +6,7 @@ import type { Limiter } from '../clients/limiter.ts';
 import type { UsageLedger } from '../clients/usage.ts';
 import { effectiveApiKey } from '../config/change.ts';
 import type { Config, Provider } from '../config/config.ts';
+import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
 import { type Destination, findDestination } from '../config/destination.ts';
 import type { Environment } from '../config/env.ts';
@@ -159,14 +160,16 @@ export const buildGateway = async (
   config: Config,
   before?: Gateway,
 ): Promise<Gateway> => {
-  const custom = await loadStages(config.transformers, { home, allowed: transformerFolders });
+  const places = { home, allowed: transformerFolders };
+  const custom = await loadStages(config.transformers, places);
+  const router = await loadRouter(config.router.module, places);
   const upstreams =
     before && isDeepStrictEqual(boundsOf(before.config), boundsOf(config))
       ? before.upstreams
       : createUpstreams({ ...boundsOf(config), environment: env });
   const apiKey = effectiveApiKey(host, before?.config.apiKey, config);
   const used = await withDemo({ ...config, apiKey }, demoBaseUrl);
-  return compileGateway(used, { ...registry, custom }, { ...services, upstreams });
+  return compileGateway(used, { ...registry, custom, router }, { ...services, upstreams });
 };
 
 /** Replaces the demo provider's base URL by its URL in this process. */

@@ -1,4 +1,5 @@
-import type { Config, TransformerEntry } from '../config/config.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Config, RouterModule, TransformerEntry } from '../config/config.ts';
 import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.ts';
 import { type Finding, formatFinding } from '../config/diagnostics.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
@@ -47,11 +48,15 @@ export const openGateway = async (
   warn([...warnings, ...entries.warnings]);
 
   /** Whether an entry's module is already unusable in the active configuration; then another change isn't rejected for it. */
-  const isBroken = (entry: TransformerEntry): boolean =>
-    active.config.transformers.some((one) => {
+  const isBroken = (entry: TransformerEntry | RouterModule): boolean => {
+    if (!('at' in entry)) {
+      return active.registry.router?.form === 'unusable' && isDeepStrictEqual(active.config.router.module, entry);
+    }
+    return active.config.transformers.some((one) => {
       const loaded = active.registry.custom.get(one.at);
       return loaded !== undefined && 'problem' in loaded && sameEntry(one, entry);
     });
+  };
   let modules: ModuleWatch | undefined;
   let onApplied: (gateway: Gateway) => void = () => undefined;
   const use = (next: Gateway): void => {
@@ -61,7 +66,7 @@ export const openGateway = async (
     logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
     onApplied(next);
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
-    modules?.use(next.registry.custom);
+    modules?.use(modulesOf(next));
   };
   const store = await ConfigStore.open({
     home,
@@ -97,7 +102,7 @@ export const openGateway = async (
       onApplied = applied;
       store.watch();
       modules = watchModules(
-        active.registry.custom,
+        modulesOf(active),
         () => store.refresh(),
         (error) => logs.app.warn('transformer modules are not watched', { error }),
       );
@@ -114,11 +119,14 @@ export const openGateway = async (
 const checkUse = (
   config: Config,
   gateway: Gateway,
-  isAllowedToFail: (entry: TransformerEntry) => boolean,
+  isAllowedToFail: (entry: TransformerEntry | RouterModule) => boolean,
 ): CheckedEntries => {
   const { faults, warnings } = validateEntries(config, gateway.registry, isAllowedToFail);
   return { faults, warnings: [...warnings, ...retiringModels(gateway, Date.now())] };
 };
+
+/** The modules of the user that a gateway has loaded. */
+const modulesOf = ({ registry: { custom, router } }: Gateway) => [...custom.values(), ...(router ? [router] : [])];
 
 /** How long a change of the configuration waits for those of other processes, in milliseconds. */
 const turnMs = 10_000;

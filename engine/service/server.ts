@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatFault } from '../../admin/endpoint.ts';
 import { uiFilesIn } from '../../admin/ui-files.ts';
+import { encodeMessagesBody } from '../../protocols/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import { addressOf, type KeptList } from '../catalogue/vendor-lists.ts';
@@ -39,7 +40,7 @@ import type { Answerer } from './workers/peers.ts';
 export const start = async (options: StartOptions): Promise<Service> => {
   const { env, home, report, vendors = [], supervision, uiFolder = builtUi, pause = timeoutAfter } = options;
   const places = options.localPlaces ?? localPlaces;
-  const registry = { formats: withVendors(vendors), stages, defaultFormat };
+  const registry = { formats: withVendors(vendors), stages, defaultFormat, messagesBody: encodeMessagesBody };
   const known = knownVendors(registry.formats);
   const listModels = listVendorModels(registry, env, messagesClient);
   const listed: KeptList[] = [];

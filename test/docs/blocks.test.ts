@@ -97,7 +97,7 @@ test('ts: each block is a file of docs/examples, which the compiler checks; each
   for (const { at, text } of blocksIn('ts')) t.true([...files.values()].includes(text), at);
   t.is(target.name, 'my-gateway');
 
-  const modules = [...files].filter(([, text]) => text.includes("from 'switchyard/transformer'"));
+  const modules = [...files].filter(([, text]) => text.includes('transformer({'));
   const options = { rules: 'Be brief.', words: ['hush'], url: 'http://127.0.0.1:9' };
   const gateway = await startGateway(
     {
@@ -135,14 +135,17 @@ const configurationOf = (block: JsonObject): JsonObject | undefined => {
 };
 
 test('json, jsonc: each block is a configuration, or a part of one, without faults and warnings', async (t) => {
-  const house = await readFile(join(docs, 'examples/house-rules.ts'), 'utf8');
+  const names = ['house-rules.ts', 'route.ts'];
+  const modules = await Promise.all(
+    names.map(async (name) => [name, await readFile(join(docs, 'examples', name), 'utf8')] as const),
+  );
   const env = Object.fromEntries(
     ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY', 'OPENROUTER_API_KEY', 'SWITCHYARD_KEY'].map((name) => [
       name,
       'a-key',
     ]),
   );
-  const gateway = await startGateway({ LOG: false }, env, { files: { 'house-rules.ts': house } });
+  const gateway = await startGateway({ LOG: false }, env, { files: Object.fromEntries(modules) });
   t.teardown(gateway.stop);
   for (const { at, language, text } of blocksIn('json', 'jsonc')) {
     const parsed = parseConfig(text);

@@ -30,11 +30,13 @@ const rules = [
 test.before(async () => {
   if (!hasBrowser) return;
   execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
-  gateway = await startGateway({
+  const files = { 'route.js': 'module.exports = () => null;' };
+  const config = {
     LOG: false,
     Providers: [{ name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: 'k', models: ['small', 'large'] }],
     Router: { default: 'p,large', rules },
-  });
+  };
+  gateway = await startGateway(config, {}, { files });
   browser = await startBrowser();
 });
 
@@ -119,5 +121,25 @@ browserTest('opening a rule and closing it again changes nothing; each fact has 
   t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));
   await page.getByRole('button', { name: /^old/ }).click();
   t.is(await page.getByRole('region', { name: 'Unsaved changes' }).count(), 0);
+  t.deepEqual(complaints, []);
+});
+
+browserTest('a module is set, and one that cannot be used is reported at its field', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/routing`);
+  const path = page.getByLabel('Router module', { exact: true });
+  await path.fill('none.js');
+  await page
+    .getByText(/Can't be used: none\.js/i)
+    .first()
+    .waitFor();
+  await page.getByLabel('The module takes').selectOption({ label: 'A Messages request and the configuration' });
+  await path.fill('route.js');
+  await page
+    .getByText(/Can't be used/i)
+    .first()
+    .waitFor({ state: 'detached' });
+  await save(page);
+  const { Router } = JSON.parse(await readFile(join(gateway.home, 'config.json'), 'utf8'));
+  t.deepEqual(Router.module, { path: 'route.js', form: 'messages' });
   t.deepEqual(complaints, []);
 });

@@ -6,10 +6,11 @@ export const claudeCodeRouter = {
   sameFields: ['HOST', 'PORT', 'APIKEY', 'LOG', 'LOG_LEVEL'],
   /** Scenarios of its `Router` that exist here under the same name. */
   scenarios: ['background', 'think', 'longContext', 'webSearch', 'image'],
+  /** The path of a module that routes requests. */
+  routerModule: 'CUSTOM_ROUTER_PATH',
   /** Reasons why other fields are not imported, as shown to users. */
   untaken: new Map([
     ['PROXY_URL', 'set HTTPS_PROXY in the environment instead'],
-    ['CUSTOM_ROUTER_PATH', 'routing scripts are not supported; use Router.routes or a custom transformer'],
     ['NON_INTERACTIVE_MODE', 'not needed'],
     ['StatusLine', 'status lines are not supported'],
     ['plugins', 'plugins have another format here'],

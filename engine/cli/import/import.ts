@@ -68,6 +68,7 @@ const knownTransformers = () =>
 interface OtherGateway {
   readonly sameFields: readonly string[];
   readonly scenarios: readonly string[];
+  readonly routerModule: string;
   readonly untaken: ReadonlyMap<string, string>;
 }
 
@@ -101,6 +102,7 @@ export const mergeImported = (
         source.transformers = [...entries, ...imported.transformers];
     } else if (field === 'Router') source.Router = takeRouter(value, source.Router, gateway, notes);
     else if (field === 'fallback') source.Router = takeFallback(value, source.Router, gateway, notes);
+    else if (field === gateway.routerModule) takeRouterModule(field, value, source, notes);
     else if (field === 'API_TIMEOUT_MS') takeTimeout(value, source, notes);
     else if (field === 'HOST' && isOpen(value, theirs)) {
       notes.left.push({ path: field, why: 'it allows access from other machines, but APIKEY is not set' });
@@ -149,6 +151,16 @@ const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGatewa
     notes.taken.push(path);
   }
   return Object.keys(fallback).length > 0 ? { ...router, fallback } : router;
+};
+
+/** Where the module may lie is up to the service's command line. */
+const takeRouterModule = (field: string, path: Json, source: JsonDraft, notes: ImportNotes): void => {
+  if (typeof path !== 'string' || path.trim() === '') {
+    notes.left.push({ path: field, why: 'not a path' });
+    return;
+  }
+  source.Router = { ...(isJsonObject(source.Router) ? source.Router : {}), module: { path, form: 'messages' } };
+  notes.taken.push(`${field} (as Router.module; the service needs --allow-transformer-path for its folder)`);
 };
 
 const takeTimeout = (value: Json, source: JsonDraft, notes: ImportNotes): void => {

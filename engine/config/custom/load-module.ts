@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import * as nodeModule from 'node:module';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { errorCode } from '../../model/fault.ts';
 import { bundle, moduleUrl, root } from '../../paths.ts';
 import { type HookData, initialize, loadMark, resolve as resolveModule } from './resolve-hook.ts';
 
@@ -18,6 +19,21 @@ export const loadModule = async (file: string): Promise<unknown> => {
   loads += 1;
   const module: unknown = await withinTime(import(`${pathToFileURL(file).href}?${loadMark}=${loads}`));
   return typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
+};
+
+/**
+ * Loads a module that may be CommonJS, whatever its ending, bypassing the cache for the file itself. Rejects with the load error.
+ */
+export const loadCommonModule = async (file: string): Promise<unknown> => {
+  const require = nodeModule.createRequire(file);
+  delete require.cache[file];
+  try {
+    const exported: unknown = require(file);
+    return typeof exported === 'object' && exported !== null && 'default' in exported ? exported.default : exported;
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_REQUIRE_ESM' && !(error instanceof SyntaxError)) throw error;
+    return loadModule(file);
+  }
 };
 
 /** Lets modules be written in TypeScript and import the gateway's own packages. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
 import type { Machine, Running } from '../../model/machine.ts';
 import type { OpenStage } from './transformer.ts';
 
@@ -43,10 +43,11 @@ const machineWithin = <I, O>(name: string, machine: Machine<I, O>): Machine<I, O
   },
 });
 
-const operatorWithin =
-  <T>(name: string, operator: MonoTypeOperatorFunction<T>): MonoTypeOperatorFunction<T> =>
+/** Wraps an operator so that its code runs under a name. */
+export const operatorWithin =
+  <In, Out>(name: string, operator: OperatorFunction<In, Out>): OperatorFunction<In, Out> =>
   (source) =>
-    border<T>(name, undefined)(asStage(name, () => operator(border<T>(undefined, name)(source))));
+    border<Out>(name, undefined)(asStage(name, () => operator(border<In>(undefined, name)(source))));
 
 /** Runs the source under one name and the subscriber under another. */
 const border =

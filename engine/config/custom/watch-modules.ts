@@ -2,18 +2,20 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BehaviorSubject, concatMap, distinctUntilChanged, merge, switchMap } from 'rxjs';
 import { watchSources } from '../file.ts';
-import type { LoadedStages } from './load-stages.ts';
+
+/** Loaded modules, by their path on disk. */
+type Modules = Iterable<{ readonly file: string }>;
 
 /** Watches the folders of the active modules. */
 export interface ModuleWatch {
   /** Watches the modules of a new configuration instead. */
-  readonly use: (stages: LoadedStages) => void;
+  readonly use: (modules: Modules) => void;
   readonly close: () => void;
 }
 
 /** Calls `changed` whenever a source file in a module's folder has changed. Calls never overlap. */
 export const watchModules = (
-  initial: LoadedStages,
+  initial: Modules,
   changed: () => Promise<void>,
   onError: (error: unknown) => void,
 ): ModuleWatch => {
@@ -26,11 +28,9 @@ export const watchModules = (
     )
     .subscribe();
   return {
-    use: (stages) => folders.next(foldersOf(stages)),
+    use: (modules) => folders.next(foldersOf(modules)),
     close: () => watching.unsubscribe(),
   };
 };
 
-const foldersOf = (stages: LoadedStages): readonly string[] => [
-  ...new Set([...stages.values()].map(({ file }) => dirname(file))),
-];
+const foldersOf = (modules: Modules): readonly string[] => [...new Set([...modules].map(({ file }) => dirname(file)))];

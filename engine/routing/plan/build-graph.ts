@@ -1,4 +1,5 @@
 import type { ModelCallExtras } from '../../config/call-extras.ts';
+import type { RouterModule } from '../../config/config.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { probeRequest } from '../../model/request.ts';
 import { readSseRecords } from '../../model/sse.ts';
@@ -58,6 +59,7 @@ interface GraphParts {
   readonly upstream: UpstreamProtocol;
   readonly stages: readonly ConfiguredStage[];
   readonly extras: ModelCallExtras;
+  readonly router: RouterModule | undefined;
 }
 
 export const buildGraph = ({
@@ -69,6 +71,7 @@ export const buildGraph = ({
   upstream,
   stages,
   extras,
+  router,
 }: GraphParts): Graph => {
   const { format } = choice;
   const requestStages = stages.flatMap((placed) => {
@@ -84,7 +87,7 @@ export const buildGraph = ({
   const because = { because: choice.because, ...(choice.entry !== undefined && { entry: choice.entry }) };
   const steps = {
     decodeRequest: node('decode-request', client.wire, 'bytes', 'request', client.decodeRequest),
-    route: node('route', provider, 'request', 'request', resolveRoute),
+    route: node('route', provider, 'request', 'request', resolveRoute, router && { path: router.path }),
     encodeRequest: node('encode-request', format.name, 'request', 'bytes', upstream.encodeRequest, because),
     callUpstream: node('call-upstream', provider, 'bytes', 'bytes', withHeaders(format.headers, extras), {
       url,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import type { Config, TransformerEntry } from '../../config/config.ts';
+import type { Config, RouterModule, TransformerEntry } from '../../config/config.ts';
 import type { OpenStage } from '../../config/custom/transformer.ts';
 import { type Finding, unknownMembers } from '../../config/diagnostics.ts';
 import type { ModelEvent } from '../../model/event.ts';
@@ -87,16 +87,19 @@ export interface CheckedEntries {
 }
 
 /**
- * Checks the transformer entries against the registry: unknown names, invalid options, unusable modules. Unusable modules are
+ * Checks the transformer entries and the router module against the registry: unknown names, invalid options, unusable modules. Unusable modules are
  * only warnings for entries that `tolerates` accepts: the service starts, and the routes that need them answer with the reason.
  */
 export const validateEntries = (
-  { transformers }: Config,
+  { transformers, router }: Config,
   registry: TransformerRegistry,
-  tolerates: (entry: TransformerEntry) => boolean = () => false,
+  tolerates: (entry: TransformerEntry | RouterModule) => boolean = () => false,
 ): CheckedEntries => {
   const faults: Finding[] = [];
   const warnings: Finding[] = [];
+  if (router.module && registry.router?.form === 'unusable') {
+    (tolerates(router.module) ? warnings : faults).push(...registry.router.findings);
+  }
   for (const entry of transformers) {
     const loaded = entry.path === undefined ? undefined : registry.custom.get(entry.at);
     if (loaded && 'problem' in loaded) (tolerates(entry) ? warnings : faults).push(...loaded.findings);

@@ -1,5 +1,7 @@
 import type { Provider, TransformerEntry } from '../../config/config.ts';
+import type { LoadedRouter } from '../../config/custom/load-router.ts';
 import type { LoadedStages } from '../../config/custom/load-stages.ts';
+import type { UpstreamProtocol } from '../../model/protocol.ts';
 import type { Format, Transformer } from '../../model/transformer.ts';
 
 /** The format of a provider's model, and why it was chosen. */
@@ -51,4 +53,8 @@ export interface TransformerRegistry {
   readonly defaultFormat: string;
   /** The stages loaded from the configured modules, or their problems. */
   readonly custom: LoadedStages;
+  /** The router module, or its problem; absent: none is configured. */
+  readonly router?: LoadedRouter | undefined;
+  /** Encodes a request for a router module that takes Messages; absent: such modules get an empty body. */
+  readonly messagesBody?: UpstreamProtocol['encodeRequest'];
 }

@@ -70,7 +70,16 @@ export const compilePlan = (
     upstream,
     patches: extras.patches,
     window,
-    graph: buildGraph({ ...key, provider: provider.name, choice, target, upstream, stages, extras }),
+    graph: buildGraph({
+      ...key,
+      provider: provider.name,
+      choice,
+      target,
+      upstream,
+      stages,
+      extras,
+      router: config.router.module,
+    }),
     fault: fault ?? unsetFault(provider) ?? (misfit && optionsFault(format, misfit)),
   };
 };

@@ -16,9 +16,9 @@ interface CompiledRule {
 export const compileRules = ({ router }: Pick<Config, 'router'>): CompiledRules | undefined =>
   router.rules?.map((rule) => ({ rule, condition: compileCondition(rule.when) }));
 
-/** The destination that a rule of the user's own gives a request. */
+/** The destination that a rule or the module of the user's own gives a request. */
 export interface OwnRoute extends Destination {
-  readonly scenario: `rule/${string}`;
+  readonly scenario: 'module' | `rule/${string}`;
   readonly reason: string;
 }
 

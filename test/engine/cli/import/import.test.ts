@@ -66,7 +66,7 @@ test('import converts known fields, reports skipped ones, and makes a backup', a
     /^skipped +Providers\[1\]: name, address or models are missing$/m,
     /^skipped +Providers\[0\]\.transformer\.use\[2\]: unknown transformer "cleancache"$/m,
     /^skipped +PROXY_URL: set HTTPS_PROXY/m,
-    /^skipped +CUSTOM_ROUTER_PATH: /m,
+    /^imported +CUSTOM_ROUTER_PATH \(as Router\.module; the service needs --allow-transformer-path/m,
     /^skipped +Something: /m,
     /^skipped +Router\.custom: /m,
     /^imported +fallback\.default$/m,
@@ -99,14 +99,23 @@ test('import converts known fields, reports skipped ones, and makes a backup', a
     { name: 'tooluse', provider: 'openrouter', models: ['a/b'] },
   ]);
   t.deepEqual(config.Router, {
+    module: { path: './router.js', form: 'messages' },
     default: 'openrouter,a/b',
     longContextThreshold: 9,
     routes: { webSearch: 'openrouter,c/d:online' },
     fallback: { default: ['openrouter,c/d:online'] },
   });
   t.like(config, { LOG_LEVEL: 'warn', APIKEY: 'theirs', TIMEOUTS: { firstByteMs: 600_000 } });
+  await writeFile(
+    join(home, 'router.js'),
+    `module.exports = async (req) => (req.body.messages ? 'openrouter,c/d:online' : null);`,
+  );
   const explained = await run(['explain', '--model', 'any', '--json'], { env: { OR_KEY: 'k-e-y' } });
-  t.is(JSON.parse(explained.out).url, 'https://openrouter.ai/api/v1/chat/completions');
+  t.like(JSON.parse(explained.out), {
+    url: 'https://openrouter.ai/api/v1/chat/completions',
+    model: 'c/d:online',
+    reason: 'module: ./router.js',
+  });
 });
 
 test('import writes no invalid configuration', async (t) => {

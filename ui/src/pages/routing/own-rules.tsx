@@ -8,6 +8,7 @@ import { Empty } from '../../parts/empty.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SortableList } from '../../parts/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
+import { RouterModule } from './router-module.tsx';
 import { RuleForm } from './rule-form.tsx';
 
 /** The user's own rules, in order. */
@@ -56,6 +57,7 @@ export const OwnRules = () => {
           Add a rule
         </Button>
       </div>
+      <RouterModule />
     </Panel>
   );
 };

@@ -103,7 +103,7 @@ export const AddClient = ({ onAdded, onClose }: { readonly onAdded: () => void; 
         />
         <TextField
           label="Routes"
-          hint="Separated by blanks: default, scenarios, rule/NAME, explicit, preset/NAME. Empty: all."
+          hint="Separated by blanks: default, scenarios, rule/NAME, module, explicit, preset/NAME. Empty: all."
           value={draft.routes}
           onChange={(routes) => set({ routes })}
         />
