@@ -81,10 +81,11 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       summary: 'What goes on',
       says: 'Requests in flight, and figures for each line.',
       reply: Activity,
-      answer: async () => ({
+      query: { minutes: Type.Integer({ minimum: 0, maximum: 60, default: 0, description: 'Of traffic by time.' }) },
+      answer: async ({ query }) => ({
         startedAt: startedAtMs,
         process: { pid: process.pid, workers: workers() },
-        ...(await requests.activity()),
+        ...(await requests.activity(readNumber(new URLSearchParams(query), 'minutes', 0, 60, 0))),
       }),
     }),
     jsonRoute('GET', '/api/capture', {

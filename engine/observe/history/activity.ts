@@ -1,15 +1,19 @@
 import type { ClientWire } from '../../model/request.ts';
-import { type History, maxSummaries, type RequestHistoryEntry } from './history.ts';
+import { type History, hasFailed, maxSummaries, type RequestHistoryEntry } from './history.ts';
 import type { ActivityAnswer, LineFigures } from './questions.ts';
 import type { Activity, ActivityLine, InFlight, RequestSummary } from './schema.ts';
+import { rateSeconds, type Traffic, trafficOf } from './traffic.ts';
 
 const maxInFlight = 200;
 /** Number of a model's last requests that percentiles use. */
 const maxTimes = 200;
-const rateMs = 10_000;
 
-/** What goes on in this process. `nowMs`: milliseconds since 1970. */
-export const ownActivity = (requests: Pick<History, 'list' | 'inFlight'>, nowMs: number): ActivityAnswer => {
+/** What goes on in this process, and the traffic of the last minutes. `nowMs`: milliseconds since 1970. */
+export const ownActivity = (
+  requests: Pick<History, 'list' | 'inFlight' | 'traffic'>,
+  nowMs: number,
+  minutes: number,
+): ActivityAnswer => {
   const running = requests.inFlight();
   const lines = new Map<string, Tally>();
   const tallyFor = (protocol: ClientWire, provider: string, model: string): Tally => {
@@ -20,15 +24,16 @@ export const ownActivity = (requests: Pick<History, 'list' | 'inFlight'>, nowMs:
   };
   for (const summary of requests.list(0, maxSummaries)) {
     const { protocol, provider, model } = summary;
-    if (provider !== undefined && model !== undefined) tallyFor(protocol, provider, model).add(summary, nowMs);
+    if (provider !== undefined && model !== undefined) tallyFor(protocol, provider, model).add(summary);
   }
   for (const { start, route } of running) {
-    if (route) tallyFor(start.client.wire, route.provider.name, route.model).addActive(start.startedAtMs, nowMs);
+    if (route) tallyFor(start.client.wire, route.provider.name, route.model).addActive();
   }
   return {
     inFlight: running.slice(0, maxInFlight).map(show),
     inFlightCount: running.length,
-    lines: [...lines.values()].map((line) => line.figures()),
+    lines: [...lines.values()].map((line) => line.figures(requests.traffic, nowMs)),
+    traffic: requests.traffic.counts(nowMs, minutes),
   };
 };
 
@@ -36,7 +41,8 @@ export const ownActivity = (requests: Pick<History, 'list' | 'inFlight'>, nowMs:
 export const activityOf = (
   parts: readonly ActivityAnswer[],
   nowMs: number,
-): Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines'> => {
+  minutes: number,
+): Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines' | 'traffic'> => {
   const lines = new Map<string, LineFigures>();
   for (const line of parts.flatMap((part) => part.lines)) {
     const known = lines.get(lineKey(line));
@@ -48,6 +54,13 @@ export const activityOf = (
     inFlight: inFlight.toSorted((one, other) => one.startedAt - other.startedAt).slice(0, maxInFlight),
     inFlightCount: parts.reduce((sum, part) => sum + part.inFlightCount, 0),
     lines: [...lines.values()].map(showLine),
+    ...(minutes > 0 && {
+      traffic: trafficOf(
+        parts.map((part) => part.traffic),
+        nowMs,
+        minutes,
+      ),
+    }),
   };
 };
 
@@ -83,7 +96,6 @@ class Tally {
   #errors = 0;
   #losses = 0;
   #active = 0;
-  #recent = 0;
   readonly #durations: number[] = [];
   readonly #firstBytes: number[] = [];
 
@@ -92,31 +104,27 @@ class Tally {
   }
 
   /** Adds an ended request; call with the newest first. */
-  add(
-    { startedAt, status, fault, losses, lossesOmitted = 0, durationMs, firstByteMs }: RequestSummary,
-    nowMs: number,
-  ): void {
+  add({ status, fault, losses, lossesOmitted = 0, durationMs, firstByteMs }: RequestSummary): void {
     this.#requests += 1;
-    if (status !== clientGone && (status >= 400 || fault !== undefined)) this.#errors += 1;
+    if (hasFailed(status, fault !== undefined)) this.#errors += 1;
     this.#losses += losses.length + lossesOmitted;
-    if (startedAt > nowMs - rateMs) this.#recent += 1;
     if (this.#durations.length < maxTimes) this.#durations.push(durationMs);
     if (firstByteMs !== undefined && this.#firstBytes.length < maxTimes) this.#firstBytes.push(firstByteMs);
   }
 
-  addActive(startedAtMs: number, nowMs: number): void {
+  addActive(): void {
     this.#active += 1;
-    if (startedAtMs > nowMs - rateMs) this.#recent += 1;
   }
 
-  figures(): LineFigures {
+  figures(traffic: Traffic, nowMs: number): LineFigures {
+    const { protocol, provider, model } = this.#names;
     return {
       ...this.#names,
       requests: this.#requests,
       errors: this.#errors,
       losses: this.#losses,
       active: this.#active,
-      recent: this.#recent,
+      recent: traffic.recent(nowMs, protocol, provider, model),
       durations: this.#durations,
       firstBytes: this.#firstBytes,
     };
@@ -129,14 +137,12 @@ const showLine = ({ recent, durations, firstBytes, ...figures }: LineFigures): A
   const firstByte = percentile(firstBytes, 0.5);
   return {
     ...figures,
-    perSecond: recent / (rateMs / 1000),
+    perSecond: recent / rateSeconds,
     ...(p50 !== undefined && { p50Ms: p50 }),
     ...(p95 !== undefined && { p95Ms: p95 }),
     ...(firstByte !== undefined && { firstByteP50Ms: firstByte }),
   };
 };
-
-const clientGone = 499;
 
 /** Percentile by the nearest-rank method; `undefined` for no values. */
 const percentile = (values: readonly number[], fraction: number): number | undefined =>

@@ -13,6 +13,7 @@ import { type RecordedClient, Recorder } from './recorder.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
 import type { ShowSettings } from './show-capture.ts';
 import { type EndedRequest, showEnded, showLoss } from './show-ended.ts';
+import { Traffic } from './traffic.ts';
 
 /** The recent model requests of this process. */
 export interface History {
@@ -27,6 +28,8 @@ export interface History {
   /** Requests in flight, oldest first. */
   readonly inFlight: () => readonly RequestHistoryEntry[];
   readonly captures: Captures;
+  /** Counts by time; never cleared. */
+  readonly traffic: Traffic;
   /** Removes all ended requests and captures. */
   readonly clear: () => void;
 }
@@ -69,6 +72,7 @@ const captureHeader = 'x-switchyard-capture';
 export const createHistory = ({ secrets, numbersByTime = false, ...settings }: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures();
+  const traffic = new Traffic();
   const inFlight = new Set<RequestHistoryEntry>();
   /** Ring buffer; the newest is at `count % maxSummaries`. */
   const ring: EndedRequest[] = [];
@@ -84,6 +88,8 @@ export const createHistory = ({ secrets, numbersByTime = false, ...settings }: H
       : count;
     const entry = record.keep(newest, status, maskText);
     ring[count % maxSummaries] = entry;
+    const { startedAtMs, durationMs, fault, firstByteMs } = entry;
+    traffic.ended(startedAtMs + durationMs, hasFailed(status, fault !== undefined), firstByteMs);
     if (record.recorder) captures.add(showEnded(entry), record.recorder, { ...settings, secrets: secrets() });
   };
 
@@ -99,7 +105,7 @@ export const createHistory = ({ secrets, numbersByTime = false, ...settings }: H
     started(start, request) {
       const isCaptured = captures.on || request.header(captureHeader) === '1';
       const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
-      const record = new RequestHistoryEntry({ ...start, recorder }, ended);
+      const record = new RequestHistoryEntry({ ...start, recorder }, ended, traffic);
       inFlight.add(record);
       return record;
     },
@@ -118,6 +124,7 @@ export const createHistory = ({ secrets, numbersByTime = false, ...settings }: H
     },
     inFlight: () => [...inFlight],
     captures,
+    traffic,
     clear() {
       cleared = count;
       ring.length = 0;
@@ -125,6 +132,12 @@ export const createHistory = ({ secrets, numbersByTime = false, ...settings }: H
     },
   };
 };
+
+/** Whether a request was answered with an error or broke off; not if its client left. */
+export const hasFailed = (status: number, hasFault: boolean): boolean =>
+  status !== clientGone && (status >= 400 || hasFault);
+
+const clientGone = 499;
 
 /** Facts about a request at its start. */
 interface RequestStart {
@@ -155,6 +168,7 @@ export class RequestHistoryEntry implements Watcher {
   readonly start: RequestStart;
   readonly #startedMs = performance.now();
   readonly #ended: (record: RequestHistoryEntry, status: number) => void;
+  readonly #traffic: Traffic;
   #route: ObservedRoute | undefined;
   #known: KnownModel | undefined;
   #calledMs: number | undefined;
@@ -166,9 +180,10 @@ export class RequestHistoryEntry implements Watcher {
   #passThrough: PassThrough = { request: false, reply: false };
   #finished = false;
 
-  constructor(start: RequestStart, ended: (record: RequestHistoryEntry, status: number) => void) {
+  constructor(start: RequestStart, ended: (record: RequestHistoryEntry, status: number) => void, traffic: Traffic) {
     this.start = start;
     this.#ended = ended;
+    this.#traffic = traffic;
   }
 
   get recorder(): Recorder | undefined {
@@ -186,11 +201,16 @@ export class RequestHistoryEntry implements Watcher {
   }
 
   routed({ resolution }: ObservedAttempt): void {
+    if (this.#route === undefined) {
+      const { startedAtMs, client } = this.start;
+      this.#traffic.began(startedAtMs, client.wire, resolution.provider.name, shorten(resolution.model));
+    }
     this.#route = resolution;
   }
 
+  /** The first call counts: what lies between it and the last one's answer is no overhead. */
   called(): void {
-    this.#calledMs = performance.now();
+    this.#calledMs ??= performance.now();
     this.#known = this.#knownNow();
   }
 
@@ -209,8 +229,9 @@ export class RequestHistoryEntry implements Watcher {
     return this.#usage && known && costOf(this.#usage, known, this.start.startedAtMs);
   }
 
-  /** The upstream accepted; what passes through is decided. */
+  /** The upstream accepted; what passes through is decided. Faults of earlier attempts are among the attempts. */
   answered(passThrough: PassThrough): void {
+    this.#fault = undefined;
     this.#passThrough = passThrough;
   }
 

@@ -14,7 +14,8 @@ export const HistoryQuestion = Type.Union([
   }),
   /** What is known of one request; no answer if nothing is. */
   Type.Object({ kind: Type.Literal('request'), id: Type.String({ maxLength: 1_000 }) }),
-  Type.Object({ kind: Type.Literal('activity') }),
+  /** What goes on; with the traffic of the last minutes. */
+  Type.Object({ kind: Type.Literal('activity'), minutes: Type.Integer({ minimum: 0, maximum: 60 }) }),
   /** The state of capturing, which `on` switches first. */
   Type.Object({ kind: Type.Literal('capture'), on: Type.Optional(Type.Boolean()) }),
   /** Remove what has ended. */
@@ -52,10 +53,21 @@ export const LineFigures = Type.Object({
 });
 export type LineFigures = Static<typeof LineFigures>;
 
+/** Requests of one step of time: the number of the step since 1970, and times to the first byte by class. */
+const TrafficCounts = Type.Object({
+  step: Type.Integer(),
+  began: Type.Integer(),
+  ended: Type.Integer(),
+  failed: Type.Integer(),
+  firstBytes: listOf(Type.Integer()),
+});
+export type TrafficCounts = Static<typeof TrafficCounts>;
+
 /** Answer to `activity`. */
 export const ActivityAnswer = Type.Object({
   inFlight: listOf(InFlight),
   inFlightCount: Type.Integer(),
   lines: listOf(LineFigures),
+  traffic: listOf(TrafficCounts),
 });
 export type ActivityAnswer = Static<typeof ActivityAnswer>;

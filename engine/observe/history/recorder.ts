@@ -64,6 +64,7 @@ export const markNames = [
   'routed',
   'encoded',
   'called',
+  'retried',
   'upstreamHead',
   'firstChunk',
   'firstByte',
@@ -139,7 +140,8 @@ export class Recorder implements Watcher {
   }
 
   recordCall({ url, method = 'POST', headers, body }: UpstreamCall): RecordedCall {
-    this.mark('called');
+    if (this.call) this.#retried();
+    else this.mark('called');
     const recording = new Recording(this.#maxBytes);
     this.call = { url, method, headers, body, recording, ended: 'abandoned' };
     this.events.length = 0;
@@ -186,9 +188,16 @@ export class Recorder implements Watcher {
     this.mark('end');
   }
 
-  /** Sets a timing mark; `called` and `end` keep the last time, others the first. */
+  /** Of several calls, the last one has the marks. */
+  #retried(): void {
+    this.marks.delete('upstreamHead');
+    this.marks.delete('firstChunk');
+    this.mark('retried');
+  }
+
+  /** Sets a timing mark; `retried` and `end` keep the last time, others the first. */
   mark(name: MarkName): void {
-    if (name === 'called' || name === 'end' || !this.marks.has(name)) this.marks.set(name, this.#nowMs());
+    if (name === 'retried' || name === 'end' || !this.marks.has(name)) this.marks.set(name, this.#nowMs());
   }
 
   #addStep(name: string, kind: StepKind, text: string | undefined): void {

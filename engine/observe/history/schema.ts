@@ -171,7 +171,7 @@ const ActivityLine = Type.Object({
   errors: Type.Integer({ description: 'Of these, answered with an error or broken off; not those whose client went.' }),
   losses: Type.Integer(),
   active: Type.Integer({ description: 'In flight.' }),
-  perSecond: Type.Number({ description: 'That began in the last 10 s.' }),
+  perSecond: Type.Number({ description: 'That began in the last 10 s, however many.' }),
   p50Ms: time,
   p95Ms: time,
   firstByteP50Ms: time,
@@ -189,6 +189,25 @@ export const Activity = Type.Object({
   inFlight: listOf(InFlight, { description: 'At most 200, oldest first.' }),
   inFlightCount: Type.Integer(),
   lines: listOf(ActivityLine),
+  traffic: Type.Optional(
+    Type.Object(
+      {
+        stepMs: Type.Integer({ description: 'The length of a step.' }),
+        steps: listOf(
+          Type.Object({
+            at: Type.Integer({ description: 'Its beginning, in milliseconds since 1970.' }),
+            began: Type.Integer({ description: 'Requests that were routed, by when they began.' }),
+            ended: Type.Integer(),
+            failed: Type.Integer({ description: 'Of these, answered with an error or broken off.' }),
+            firstByteP50Ms: time,
+            firstByteP95Ms: time,
+          }),
+          { description: 'Oldest first. Times to the first byte are estimates.' },
+        ),
+      },
+      { description: 'With `minutes`: that many, counted as requests came and ended.' },
+    ),
+  ),
 });
 export type Activity = Static<typeof Activity>;
 

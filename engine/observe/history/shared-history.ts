@@ -4,7 +4,7 @@ import { activityOf, ownActivity } from './activity.ts';
 import { captureText } from './captures.ts';
 import { type History, numberAt } from './history.ts';
 import { ActivityAnswer, type HistoryQuestion, RequestAnswer, RequestsAnswer } from './questions.ts';
-import { type Activity, CaptureState, type RequestSummary } from './schema.ts';
+import { CaptureState, type RequestSummary } from './schema.ts';
 
 /** The other processes of the service. */
 interface HistoryPeers {
@@ -28,7 +28,8 @@ export interface SharedHistory {
   readonly list: (after: number, limit: number, client?: string) => Promise<RequestsAnswer>;
   /** The request with this id, whichever process has it. */
   readonly find: (id: string) => Promise<FoundRequest>;
-  readonly activity: () => Promise<ReturnType<typeof activityOf>>;
+  /** What goes on, and the traffic of the last minutes. */
+  readonly activity: (minutes: number) => Promise<ReturnType<typeof activityOf>>;
   /** The state of capturing; `on` switches it. */
   readonly capture: (on?: boolean) => Promise<CaptureState>;
   /** Removes all ended requests and captures. */
@@ -45,7 +46,7 @@ export const answerHistory = async (history: History, question: HistoryQuestion)
       return found.running || found.summary || found.capture ? JSON.stringify(found) : undefined;
     }
     case 'activity':
-      return JSON.stringify(ownActivity(history, Date.now()));
+      return JSON.stringify(ownActivity(history, Date.now(), question.minutes));
     case 'capture':
       return JSON.stringify(ownCapture(history, question.on));
     case 'clear':
@@ -96,10 +97,10 @@ export const shareHistory = (
         running: all.some(({ running }) => running),
       };
     },
-    async activity(): Promise<Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines'>> {
-      const others = await ask({ kind: 'activity' }, answers.activity);
+    async activity(minutes) {
+      const others = await ask({ kind: 'activity', minutes }, answers.activity);
       const nowMs = Date.now();
-      return activityOf([ownActivity(own, nowMs), ...others], nowMs);
+      return activityOf([ownActivity(own, nowMs, minutes), ...others], nowMs, minutes);
     },
     async capture(on) {
       const here = ownCapture(own, on);

@@ -52,8 +52,12 @@ test('requests, captures and activity are those of all processes, whichever answ
     await until(async () => (await list(worker)).requests.length === 4);
     t.deepEqual(idsOf(await list(worker)), ['first-3', 'first-2', 'first-1', 'first-0'], 'newest first');
     t.deepEqual(idsOf(await list(worker, '?limit=2')), ['first-3', 'first-2']);
-    const { lines, process } = await get(worker, '/api/activity');
+    const { lines, process, traffic } = await get(worker, '/api/activity?minutes=10');
     t.deepEqual([lines.length, lines[0].requests, process.workers], [1, 4, 2]);
+    t.is(
+      traffic.steps.reduce((sum: number, { ended }: { readonly ended: number }) => sum + ended, 0),
+      4,
+    );
   }
 
   // Whoever looks only for what is new misses nothing and sees nothing twice, at whichever process.

@@ -8,6 +8,7 @@ const spans: Readonly<Record<string, { readonly title: string; readonly whose: '
   routed: { title: 'Route', whose: 'ours' },
   encoded: { title: 'Run stages, encode', whose: 'ours' },
   called: { title: 'Send the request', whose: 'ours' },
+  retried: { title: 'Earlier attempts, and waits', whose: 'theirs' },
   upstreamHead: { title: 'Wait for the provider', whose: 'theirs' },
   firstChunk: { title: 'Wait for the first bytes', whose: 'theirs' },
   firstByte: { title: 'Convert the first bytes', whose: 'ours' },

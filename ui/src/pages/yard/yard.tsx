@@ -29,7 +29,7 @@ export const Yard = ({ query }: PageProps) => {
       <SummaryTiles activity={activity.data} requests={list} />
       <LinesPanel activity={activity.data} requests={list} query={query} />
       <div className="yard-pair">
-        <TrafficChart requests={list} nowMs={activity.data?.now} />
+        <TrafficChart query={query} />
         <InFlightPanel activity={activity.data} />
       </div>
       <RequestsPanel query={query} requests={requests.data ? list : undefined} onForget={requests.forget} />

@@ -57,24 +57,26 @@ const options = (element: HTMLElement, lines: ChartProps['lines'], height: numbe
     scales: { x: { time: true }, ...Object.fromEntries(lines.map((_, index) => [`y${index}`, { range: fromZero }])) },
     axes: [
       { ...axis, space: 70, size: 22, values: '{HH}:{mm}:{ss}', grid: { show: false } },
-      ...lines.map(
-        (line, index): uPlot.Axis => ({
+      ...lines.flatMap((line, index): readonly uPlot.Axis[] => {
+        if (line.scaleOf !== undefined) return [];
+        const own = {
           ...axis,
           scale: `y${index}`,
           side: index === 0 ? 3 : 1,
           size: 52,
           space: 28,
           grid: index === 0 ? axis.grid : { show: false },
-          values: (_, splits) => splits.map((value) => line.format(value)),
-        }),
-      ),
+          values: (_: uPlot, splits: readonly number[]) => splits.map((value) => line.format(value)),
+        };
+        return [own];
+      }),
     ],
     series: [
       {},
       ...lines.map(
         (line, index): uPlot.Series => ({
           label: line.title,
-          scale: `y${index}`,
+          scale: `y${line.scaleOf ?? index}`,
           stroke: colour(line.colour),
           width: 1.5,
           points: { show: false },

@@ -16,6 +16,8 @@ interface ChartLine {
   readonly colour: string;
   /** One value per time; null where there is none. */
   readonly values: readonly (number | null)[];
+  /** Drawn on the scale of the line at this index, without an axis of its own. */
+  readonly scaleOf?: number;
   /** How a value is written. */
   readonly format: (value: number) => string;
 }

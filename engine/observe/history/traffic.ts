@@ -1,0 +1,172 @@
+import type { ClientWire } from '../../model/request.ts';
+import type { TrafficCounts } from './questions.ts';
+import type { Activity } from './schema.ts';
+
+/** The length of a step, in milliseconds, and how many are kept: an hour. */
+const stepMs = 5_000;
+const maxSteps = 720;
+
+/** Times to the first byte are counted in classes, each a quarter of a power of ten: from 1 ms to 1,000 s. */
+const classesPerDecade = 4;
+const maxClasses = 6 * classesPerDecade + 1;
+
+/** Began, ended, failed; then the classes of times. */
+const began = 0;
+const ended = 1;
+const failed = 2;
+const firstClass = 3;
+const width = firstClass + maxClasses;
+
+/** How far back rates look, in seconds, and how many lines have one. */
+export const rateSeconds = 10;
+const slots = 16;
+const maxLines = 1_000;
+
+/** A ring of counters by second. */
+class SecondRing {
+  readonly #counts = new Uint32Array(slots);
+  readonly #seconds = new Float64Array(slots);
+
+  add(second: number): void {
+    const at = second % slots;
+    if (this.#seconds[at] !== second) {
+      this.#seconds[at] = second;
+      this.#counts[at] = 0;
+    }
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+  }
+
+  /** The sum of the last seconds up to `now`, which isn't over. */
+  since(now: number): number {
+    let sum = 0;
+    for (let at = 0; at < slots; at += 1) {
+      const age = now - (this.#seconds[at] ?? 0);
+      if (age >= 0 && age < rateSeconds) sum += this.#counts[at] ?? 0;
+    }
+    return sum;
+  }
+}
+
+/** Counts requests by time, in memory of a fixed size. Times are in milliseconds since 1970. */
+export class Traffic {
+  readonly #counts = new Uint32Array(maxSteps * width);
+  readonly #steps = new Float64Array(maxSteps);
+  readonly #lines = new Map<string, SecondRing>();
+
+  /** A request was routed that began at this time. */
+  began(atMs: number, wire: ClientWire, provider: string, model: string): void {
+    this.#add(atMs, began);
+    const key = lineOf(wire, provider, model);
+    let ring = this.#lines.get(key);
+    if (!ring) {
+      ring = new SecondRing();
+      this.#lines.set(key, ring);
+      const [oldest] = this.#lines.keys();
+      if (this.#lines.size > maxLines && oldest !== undefined) this.#lines.delete(oldest);
+    }
+    ring.add(Math.floor(atMs / 1_000));
+  }
+
+  /** A request ended; `firstByteMs`: from its beginning to the first byte. */
+  ended(atMs: number, hasFailed: boolean, firstByteMs: number | undefined): void {
+    const row = this.#add(atMs, ended);
+    if (hasFailed) this.#counts[row + failed] = (this.#counts[row + failed] ?? 0) + 1;
+    if (firstByteMs === undefined) return;
+    const at = row + firstClass + classOf(firstByteMs);
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+  }
+
+  /** Requests of a line that began in the last seconds. */
+  recent(nowMs: number, wire: ClientWire, provider: string, model: string): number {
+    return this.#lines.get(lineOf(wire, provider, model))?.since(Math.floor(nowMs / 1_000)) ?? 0;
+  }
+
+  /** The counts of the last steps that have any, oldest first. */
+  counts(nowMs: number, minutes: number): readonly TrafficCounts[] {
+    const last = Math.floor(nowMs / stepMs);
+    const found: TrafficCounts[] = [];
+    for (let step = last - stepsOf(minutes) + 1; step <= last; step += 1) {
+      const at = step % maxSteps;
+      if (this.#steps[at] !== step) continue;
+      const row = this.#counts.subarray(at * width, (at + 1) * width);
+      found.push({
+        step,
+        began: row[began] ?? 0,
+        ended: row[ended] ?? 0,
+        failed: row[failed] ?? 0,
+        firstBytes: [...row.subarray(firstClass)],
+      });
+    }
+    return found;
+  }
+
+  /** Adds one to a field of a time's step; the index of the step's first field. */
+  #add(atMs: number, field: number): number {
+    const step = Math.floor(atMs / stepMs);
+    const at = step % maxSteps;
+    const row = at * width;
+    if (this.#steps[at] !== step) {
+      this.#steps[at] = step;
+      this.#counts.fill(0, row, row + width);
+    }
+    this.#counts[row + field] = (this.#counts[row + field] ?? 0) + 1;
+    return row;
+  }
+}
+
+const lineOf = (wire: ClientWire, provider: string, model: string): string => `${wire}\n${provider}\n${model}`;
+
+const stepsOf = (minutes: number): number => Math.min(maxSteps, (minutes * 60_000) / stepMs);
+
+const classOf = (ms: number): number =>
+  Math.min(maxClasses - 1, Math.floor(Math.log10(Math.max(1, ms)) * classesPerDecade));
+
+/** The traffic of all processes over the last minutes, in steps of equal length. Steps before the start have nothing. */
+export const trafficOf = (
+  parts: readonly (readonly TrafficCounts[])[],
+  nowMs: number,
+  minutes: number,
+): NonNullable<Activity['traffic']> => {
+  const last = Math.floor(nowMs / stepMs);
+  const sums = new Map<number, TrafficCounts>();
+  for (const counts of parts.flat()) {
+    const known = sums.get(counts.step);
+    sums.set(counts.step, known ? sumOf(known, counts) : counts);
+  }
+  const steps = Array.from({ length: stepsOf(minutes) }, (_, index) => {
+    const step = last - stepsOf(minutes) + 1 + index;
+    const counts = sums.get(step);
+    const p50 = counts && percentile(counts.firstBytes, 0.5);
+    const p95 = counts && percentile(counts.firstBytes, 0.95);
+    return {
+      at: step * stepMs,
+      began: counts?.began ?? 0,
+      ended: counts?.ended ?? 0,
+      failed: counts?.failed ?? 0,
+      ...(p50 !== undefined && { firstByteP50Ms: p50 }),
+      ...(p95 !== undefined && { firstByteP95Ms: p95 }),
+    };
+  });
+  return { stepMs, steps };
+};
+
+const sumOf = (one: TrafficCounts, other: TrafficCounts): TrafficCounts => ({
+  step: one.step,
+  began: one.began + other.began,
+  ended: one.ended + other.ended,
+  failed: one.failed + other.failed,
+  firstBytes: one.firstBytes.map((count, at) => count + (other.firstBytes[at] ?? 0)),
+});
+
+/** A percentile of times in classes, in milliseconds: as if the times of a class lay evenly in it. */
+const percentile = (classes: readonly number[], fraction: number): number | undefined => {
+  const total = classes.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return undefined;
+  let left = total * fraction;
+  const at = classes.findIndex((count) => {
+    left -= count;
+    return left <= 0;
+  });
+  const share = 1 + left / (classes[at] ?? 1);
+  return Math.round(10 ** ((at + share) / classesPerDecade) * 10) / 10;
+};
