@@ -25,6 +25,7 @@ import { httpLog } from '../observe/request-log.ts';
 import type { LossSeries } from '../observer.ts';
 import { root } from '../paths.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
+import { fleetState } from './fleet.ts';
 import { tuneHeap } from './heap-tuning.ts';
 import { httpRoutes } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
@@ -54,7 +55,13 @@ export const start = async (options: StartOptions): Promise<Service> => {
     isAlive,
   });
   const release = once(() => gateway.close().then(usageFiles.close).then(services.close));
-  const metrics = createMetrics({ losses, upstreams: () => upstreamStates(gateway.active()), shared: peers });
+  const { fleet } = services;
+  const metrics = createMetrics({
+    losses,
+    upstreams: () => upstreamStates(gateway.active()),
+    shared: peers,
+    fleet: fleet && (() => fleet.hub.figures),
+  });
   const telling = peers && setInterval(() => metrics.tell(), tellMs).unref();
   const state = { draining: false };
   const startedAtMs = Date.now();
@@ -71,6 +78,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     hub?.say({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
   );
   if (hub) followCapture(hub, requests);
+  fleet?.present(() => ({ source: gateway.store.source, address: baseUrl(), streams: metrics.activeStreams() }));
   const vendorVariables = known.map(({ variable }) => variable);
   const routes = httpRoutes({
     home,
@@ -84,6 +92,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     ui: uiFilesIn(uiFolder),
     localPlaces: places,
     health: () => state,
+    fleet: () => fleetState(fleet),
     supervision,
     facts: () => ({
       home,
