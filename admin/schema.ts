@@ -131,6 +131,30 @@ export const ServiceState = Type.Object({
 });
 export type ServiceState = Static<typeof ServiceState>;
 
+/** `GET /api/fleet`. */
+export const FleetState = Type.Object({
+  store: orNull(
+    Type.Object({
+      up: Type.Boolean({ description: 'Whether it answers; if not, limits go on by shares.' }),
+      seconds: Type.Number({ description: 'How long the last exchange took.' }),
+    }),
+  ),
+  drift: Type.Boolean({ description: 'Members have had different configurations for more than 60 seconds.' }),
+  members: listOf(
+    Type.Object({
+      machine: Type.String({ description: "The machine's host name." }),
+      pid: Type.Integer(),
+      address: Type.String(),
+      version: Type.String(),
+      config: Type.String({ description: 'Digest of its configuration.' }),
+      configSeconds: count('Seconds since this configuration came into use.'),
+      streams: count('Active streams.'),
+      isThis: Type.Boolean({ description: 'It gave this answer.' }),
+    }),
+  ),
+});
+export type FleetState = Static<typeof FleetState>;
+
 /** `GET /api/providers/local`. */
 export const LocalServers = Type.Object({
   servers: listOf(

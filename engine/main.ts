@@ -4,6 +4,7 @@ import { configFile, readConfig } from './config/read.ts';
 import { defaultSettings } from './config/service-settings.ts';
 import { chooseServer } from './http/choose-server.ts';
 import { BlobJournal } from './hub/blob-journal.ts';
+import type { HubStore } from './hub/contract.ts';
 import { readStateKeys } from './hub/seal.ts';
 import { banner } from './service/banner.ts';
 import { ConfigError } from './service/load-config.ts';
@@ -113,7 +114,7 @@ export const main = async (options: MainOptions): Promise<void> => {
   claim = await claimHome(home, report);
   process.once('exit', claim.release);
   process.once('exit', () => journal?.flush());
-  const exchange = new PeerExchange({ journal });
+  const exchange = new PeerExchange({ journal, fleet: await fleetStore(home, env, report) });
 
   // With node:http, only forked processes can hand the port on to the ones that replace them.
   if ((await wanted()) === 1 && http.facts.server === 'uws') {
@@ -132,6 +133,18 @@ export const main = async (options: MainOptions): Promise<void> => {
   started = true;
   if (supervisor.place) claim.serving(supervisor.place);
   greet(greeting);
+};
+
+/** What several machines share is reached by this process alone. Its modules are loaded only if there is any. */
+const fleetStore = async (
+  home: string,
+  env: Environment,
+  report: (line: string) => void,
+): Promise<HubStore | undefined> => {
+  const read = await readConfig(home, env);
+  if (read.type !== 'valid' || !read.config.fleet) return undefined;
+  const { openFleetStore } = await import('./service/fleet.ts');
+  return openFleetStore(read.config.fleet, report);
 };
 
 const wantedWorkers = async (home: string, env: Environment): Promise<number> => {

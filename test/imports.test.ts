@@ -40,7 +40,9 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ['engine/clients/', ...below('config/', 'hub/', 'log/', 'model/', 'observer.ts'), 'typebox', 'node:'],
   ],
   ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
+  ['engine/hub/redis-link.ts', ['engine/hub/hub.ts', '@redis/client']],
   ['engine/hub/', ['engine/hub/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
+
   ['engine/reasoning/', ['engine/reasoning/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
   [
     'engine/config/',
@@ -181,6 +183,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'typebox',
       'node:',
     ],
+  ],
+  [
+    'engine/service/fleet.ts',
+    [...below('paths.ts', 'config/', 'hub/', 'log/', 'model/'), 'admin/schema.ts', 'typebox', 'node:'],
   ],
   [
     'engine/service/',

@@ -9,15 +9,18 @@ const exitCodes = { running: 0, silent: 4, stale: 1, none: 3 } as const;
 export const status = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<number> => {
   const located = await locateService(cli);
   const { found } = located;
-  const facts = await factsOf(located);
-  if (json) cli.print(JSON.stringify({ state: found.type, ...factsOnly(located, facts) }, null, 2));
-  else for (const line of lines(cli, located, facts)) cli.print(line);
+  const [facts, fleet] = await Promise.all([factsOf(located, '/api/service'), factsOf(located, '/api/fleet')]);
+  if (json)
+    cli.print(
+      JSON.stringify({ state: found.type, ...factsOnly(located, facts), ...(fleet.store && { fleet }) }, null, 2),
+    );
+  else for (const line of lines(cli, located, facts, fleet)) cli.print(line);
   return exitCodes[found.type];
 };
 
-const factsOf = async (located: ServiceLocation): Promise<JsonObject> => {
+const factsOf = async (located: ServiceLocation, path: string): Promise<JsonObject> => {
   if (located.found.type !== 'running') return {};
-  const answer = await callService(located, 'GET', '/api/service').catch(() => undefined);
+  const answer = await callService(located, 'GET', path).catch(() => undefined);
   return answer?.status === 200 ? answer.body : {};
 };
 
@@ -32,7 +35,7 @@ const factsOnly = ({ found, config, baseUrl }: ServiceLocation, facts: JsonObjec
   ...facts,
 });
 
-const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject): readonly string[] => {
+const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject, fleet: JsonObject): readonly string[] => {
   const { found } = located;
   if (found.type === 'none') return ['Switchyard is not running.'];
   if (found.type === 'stale') {
@@ -51,6 +54,21 @@ const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject): read
       ? [`  HTTP server    ${http.server === 'uws' ? 'uWebSockets.js' : 'node:http'} (${http.reason})`]
       : []),
     `  configuration  ${home}`,
+    ...fleetLines(fleet),
+  ];
+};
+
+/** The machines that share a store; none without `FLEET`. */
+const fleetLines = ({ store, drift, members }: JsonObject): readonly string[] => {
+  if (!isJsonObject(store)) return [];
+  const rows = (Array.isArray(members) ? members : []).filter(isJsonObject);
+  return [
+    `  fleet          ${store.up === true ? 'the store answers' : 'THE STORE FAILS: limits go on by shares'}`,
+    ...(drift === true ? ['                 CONFIGURATIONS DIFFER for more than 60 s'] : []),
+    ...rows.map(
+      ({ machine, pid, address, version, config, streams }) =>
+        `                 ${machine} ${pid}, ${address}, ${version}, configuration ${config}, ${streams} streams`,
+    ),
   ];
 };
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Config } from './config.ts';
 import type { Finding } from './diagnostics.ts';
@@ -43,6 +44,7 @@ export const needsRestart = (started: Config, next: Config): readonly string[] =
   ...(started.host === next.host ? [] : ['HOST']),
   ...(started.port === next.port ? [] : ['PORT']),
   ...(started.workers === next.workers ? [] : ['WORKERS']),
+  ...(isDeepStrictEqual(started.fleet, next.fleet) ? [] : ['FLEET']),
   // See `effectiveApiKey`.
   ...(isLoopback(started.host) || next.apiKey ? [] : ['APIKEY']),
 ];

@@ -29,6 +29,8 @@ export interface Config {
   readonly apiKey: string | undefined;
   /** Clients with keys of their own; `undefined`: there is no `CLIENTS`, so the model routes need no key if `apiKey` is absent. */
   readonly clients: readonly NamedClient[] | undefined;
+  /** What several machines share; `undefined`: this one is by itself. */
+  readonly fleet: FleetConfig | undefined;
   readonly log: boolean;
   readonly logLevel: LogLevel;
   readonly workers: number;
@@ -111,6 +113,22 @@ export interface PoolMember {
   readonly weight: number;
   /** Whether it serves requests for this model. */
   readonly serves: (asked: string) => boolean;
+}
+
+/** Where several machines share breakers, limits and reasoning. */
+export interface FleetConfig {
+  /** One store, the nodes of a cluster, or sentinels. May hold a password. */
+  readonly urls: readonly URL[];
+  /** The name of the primary among sentinels. */
+  readonly primary: string | undefined;
+  /** File of the certificates that sign the store's. */
+  readonly ca: string | undefined;
+  readonly name: string;
+  /** 32 bytes each: the first seals, all open. */
+  readonly keys: readonly Uint8Array[];
+  /** Machines to reckon with until the store has said how many there are. */
+  readonly replicas: number;
+  readonly withoutStore: 'share' | 'refuse' | 'open';
 }
 
 /** One entry of the transformer list. */

@@ -446,6 +446,43 @@ export const ClientFile = Type.Object({
 });
 export type ClientFile = Static<typeof ClientFile>;
 
+const fleetDescription = 'What several machines share: breakers, limits and reasoning.';
+const secretExample = '$SWITCHYARD_FLEET_KEY';
+const storeExample = 'rediss://$STORE_USER:$STORE_PASSWORD@valkey.example:6379';
+
+/** `FLEET`: what several machines share. */
+export const FleetFile = Type.Object(
+  {
+    store: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 100 })], {
+      description: 'URL of a Valkey or Redis, `redis://` or `rediss://`; a list: nodes of a cluster, or sentinels.',
+      examples: [storeExample],
+    }),
+    primary: text("The primary's name, if the addresses are sentinels.", 'mymaster'),
+    ca: text("File of the certificates, in PEM, that sign the store's; absent: those of Node.js.", '/certs/ca.pem'),
+    name: Type.String({ description: 'Tells fleets in one store apart.', default: 'switchyard' }),
+    key: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 10 })], {
+      description:
+        '32 bytes as base64 or hexadecimal digits, the same on all machines; a list: the first seals, all open.',
+      examples: [secretExample, [secretExample, '$EARLIER_KEY']],
+    }),
+    replicas: Type.Integer({
+      description: 'Machines to reckon with until the store has answered.',
+      default: 1,
+      minimum: 1,
+      maximum: 10_000,
+    }),
+    withoutStore: Type.Enum(['share', 'refuse', 'open'], {
+      description: 'What limits grant while the store is silent: the part of one process, nothing, or everything.',
+      default: 'share',
+    }),
+  },
+  {
+    description: fleetDescription,
+    examples: [{ store: storeExample, key: secretExample }],
+  },
+);
+export type FleetFile = Static<typeof FleetFile>;
+
 /** The service settings that are objects. */
 export const settingSections = {
   LIMITS: Limits,
@@ -478,6 +515,7 @@ export const ServiceSettings = Type.Object({
       examples: [[{ name: 'team-a', key: `sha256:${'0123456789abcdef'.repeat(4)}` }]],
     }),
   ),
+  FLEET: Type.Optional(FleetFile),
   LOG: flag('Whether to write logs.', true),
   LOG_LEVEL: LogLevelFile,
   ALLOWED_HOSTS: Type.Optional(
@@ -504,6 +542,12 @@ export type ServiceSettings = Static<typeof ServiceSettings>;
 const ServiceSettingsFile = Type.Partial(
   Type.Object({
     ...ServiceSettings.properties,
+    FLEET: Type.Optional(
+      Type.Object(
+        { ...Type.Partial(FleetFile).properties, store: FleetFile.properties.store, key: FleetFile.properties.key },
+        { description: fleetDescription, examples: [{ store: storeExample, key: secretExample }] },
+      ),
+    ),
     LIMITS: Type.Partial(Limits, { description: 'Size limits of requests and answers, and concurrency limits.' }),
     TIMEOUTS: Type.Partial(Timeouts, { description: 'How long each part of a request may take.' }),
     RETRY: Type.Partial(RetryPolicy, { description: 'How failed calls are retried.' }),

@@ -8,6 +8,7 @@ import { readClients } from './clients.ts';
 import type { Config } from './config.ts';
 import { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
+import { readFleet } from './fleet.ts';
 import { maxWorkers, mostTextBytes, ServiceSettings, settingSections } from './schema.ts';
 
 type Settings = Omit<Config, 'providers' | 'pools' | 'router' | 'transformers'>;
@@ -29,7 +30,8 @@ export const readServiceSettings = (
   if (!complete.matches(settings)) return undefined;
   const workers = processCount(settings.WORKERS);
   const clients = settings.CLIENTS && readClients(settings.CLIENTS, source.CLIENTS, { ...settings, workers }, findings);
-  return { ...configOf(settings, unset, findings), clients };
+  const fleet = settings.FLEET && readFleet(settings.FLEET, source.FLEET, unset, findings);
+  return { ...configOf(settings, unset, findings), clients, fleet };
 };
 
 const processCount = (wanted: ServiceSettings['WORKERS']): number =>
@@ -67,6 +69,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     workers: processCount(settings.WORKERS),
     apiKey,
     clients: undefined,
+    fleet: undefined,
     log: settings.LOG,
     logLevel: logLevel(settings.LOG_LEVEL),
     allowedHosts: given('ALLOWED_HOSTS', ALLOWED_HOSTS),
@@ -97,7 +100,8 @@ export const coerceFromEnv = (
 ): JsonObject => {
   for (const { path, name } of unset) {
     const section = path.split(/[.[]/, 1)[0] ?? '';
-    if (section === 'APIKEY') findings.fault(path, `names the environment variable ${name}, which is not set`);
+    if (section === 'APIKEY' || section === 'FLEET')
+      findings.fault(path, `names the environment variable ${name}, which is not set`);
     else if (section === 'transformers')
       findings.warn(path, `names the environment variable ${name}, which is not set`);
     else if (section !== 'Providers') findings.warn(path, `is ignored: the environment variable ${name} is not set`);

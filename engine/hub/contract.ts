@@ -33,6 +33,8 @@ const WindowAsk = Type.Object({
   back: Type.Array(Type.Tuple([Type.Integer(), Count]), { maxItems: 128 }),
   /** What was admitted without a lease while the store was silent. */
   unleased: Count,
+  /** After the store has lost everything: what the member admitted, by its age in slots. Counted once. */
+  seed: Type.Optional(Type.Array(Type.Tuple([Count, Count]), { maxItems: 128 })),
 });
 export type WindowAsk = Static<typeof WindowAsk>;
 
@@ -65,6 +67,8 @@ export const Push = Type.Object({
   totals: list(Id),
   windows: list(WindowAsk),
   holds: list(HoldAsk),
+  /** The member's last word. */
+  leaves: Type.Optional(Type.Boolean()),
 });
 export type Push = Static<typeof Push>;
 
@@ -82,6 +86,8 @@ export const Pull = Type.Object({
   holds: list(Type.Object({ id: Id, held: Count, unused: Count })),
   /** All members, this one included. */
   members: list(Type.Object({ member: Type.String(), about: Type.String() })),
+  /** The store has lost everything a moment ago, and grants no leases until all members may have said what they had. */
+  isFresh: Type.Optional(Type.Boolean()),
 });
 export type Pull = Static<typeof Pull>;
 

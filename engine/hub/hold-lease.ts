@@ -25,6 +25,11 @@ export class HoldLease {
     return true;
   }
 
+  /** Takes one whatever the limit is. */
+  takeOver(): void {
+    this.#used += 1;
+  }
+
   release(): void {
     this.#used -= 1;
   }

@@ -45,6 +45,10 @@ interface HubOptions {
   readonly waitMs?: number;
   /** Called when the store stops answering, and when it answers again. */
   readonly onSilence?: (isSilent: boolean) => void;
+  /** Members to reckon with until the store has said how many there are. */
+  readonly expected?: number;
+  /** What happens to limits while the store grants no leases; absent: each member goes on by its share. */
+  readonly alone?: 'share' | 'refuse' | 'open';
 }
 
 interface Waiting {
@@ -83,12 +87,21 @@ export class Hub {
   #exchange: Promise<void> | undefined;
   #again: Promise<void> | undefined;
   #isSilent = false;
+  #seconds = 0;
+  /** The store grants no leases to anyone for a moment. */
+  #isFresh = false;
+  /** Members of which this one takes a share while there are no leases. */
+  #parts: number;
+  #leases = 0;
+  #byShare = 0;
+  #leaves = false;
   /** When the last exchange that was answered was begun. */
   #heardMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#parts = options.expected ?? 1;
   }
 
   /** Exchanges at each tick from now on. */
@@ -102,6 +115,8 @@ export class Hub {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#leaves = true;
+    for (const lease of this.#windows.values()) lease.giveUp();
     if (this.#hasWork) await this.tick();
   }
 
@@ -153,6 +168,7 @@ export class Hub {
     const nowMs = this.#options.nowMs();
     if (lease.take(nowMs)) return true;
     if (lease.isUsedUp(nowMs) || this.#waiting.length >= maxWaiting) return false;
+    if (this.#isFresh && !this.#isSilent) return this.#takeShare(lease, nowMs);
     const aloneInMs = this.#isSilent ? this.#aloneInMs(nowMs) : this.#waitMs;
     if (aloneInMs <= 0) return this.#takeShare(lease, nowMs);
     return new Promise((resolve) => {
@@ -242,6 +258,19 @@ export class Hub {
     return values && names.map((_, index) => values[index] ?? null);
   }
 
+  /** Whether the store answers, how long that took, how many members there are, and how limits were decided. */
+  get figures() {
+    return {
+      isUp: this.#heardMs !== undefined && !this.#isSilent,
+      seconds: this.#seconds,
+      members: this.#members.length,
+      /** Blocks of limits that were granted. */
+      leases: this.#leases,
+      /** Requests that were admitted without one. */
+      byShare: this.#byShare,
+    };
+  }
+
   /** All members at the last word, this one included. */
   get members(): Pull['members'] {
     return this.#members;
@@ -266,7 +295,14 @@ export class Hub {
   }
 
   #takeShare(lease: WindowLease, nowMs: number): boolean {
-    return lease.takeShare(nowMs, this.#members.length);
+    const isAdmitted = this.#alone(() => lease.takeShare(nowMs, this.#parts));
+    if (isAdmitted) this.#byShare += 1;
+    return isAdmitted;
+  }
+
+  #alone(share: () => boolean): boolean {
+    const { alone = 'share' } = this.#options;
+    return alone === 'share' ? share() : alone === 'open';
   }
 
   #leaseOf(id: string, limit: WindowLimit): WindowLease {
@@ -303,20 +339,28 @@ export class Hub {
     if (!pull) {
       for (const lease of asked.values()) lease.failed();
       for (const hold of this.#holds.values()) hold.lost();
-      for (const { lease, settle } of asking) settle(lease.takeShare(this.#members.length));
+      for (const { lease, settle } of asking) settle(this.#takeHoldShare(lease));
       this.#settleAlone();
       return;
     }
     this.#heardMs = begunMs;
+    this.#seconds = (nowMs() - begunMs) / 1_000;
     for (const fact of said) if (this.#unsaid.get(fact.id) === fact) this.#unsaid.delete(fact.id);
     if (this.#epoch !== '' && this.#epoch !== pull.epoch) this.#startOver(nowMs());
     this.#epoch = pull.epoch;
     this.#version = pull.version;
     this.#members = pull.members;
+    this.#isFresh = pull.isFresh ?? false;
+    // After a loss, not all members have been heard of yet.
+    this.#parts = Math.max(1, this.#isFresh ? this.#parts : 0, pull.members.length);
     if (this.#batch && pull.applied >= this.#batch.number) this.#batch = undefined;
     for (const [id, total] of pull.totals) this.#totals.set(id, total);
-    for (const grant of pull.windows) asked.get(grant.id)?.grant(grant, pull.members.length, nowMs());
-    this.#settleWaiting();
+    for (const grant of pull.windows) {
+      if (grant.granted > 0) this.#leases += 1;
+      asked.get(grant.id)?.grant(grant, this.#parts, nowMs(), this.#isFresh);
+    }
+    if (this.#isFresh) this.#settleAlone();
+    else this.#settleWaiting();
     for (const { id, held, unused } of pull.holds) this.#held(id, held, unused);
     for (const { lease, settle } of asking) settle(lease.take());
     this.#hear(pull.facts, nowMs());
@@ -339,9 +383,10 @@ export class Hub {
       ...(this.#batch && { batch: { number: this.#batch.number, sums: sums.map(([id, by]) => [id, by]) } }),
       totals: [...this.#totals.keys()].slice(0, maxPerMessage),
       windows: this.#asks(now, isTick, asked),
+      ...(this.#leaves && { leaves: true }),
       holds: [...this.#holds]
         .slice(0, maxPerMessage)
-        .map(([id, lease]) => ({ id, max: lease.max, want: lease.ask(this.#members.length) })),
+        .map(([id, lease]) => ({ id, max: lease.max, want: lease.ask(this.#parts) })),
     };
   }
 
@@ -380,11 +425,16 @@ export class Hub {
     if (still.length > 0) setImmediate(() => void this.#flush(false));
   }
 
+  #takeHoldShare(lease: HoldLease): boolean {
+    if (this.#options.alone === 'open') lease.takeOver();
+    return this.#alone(() => lease.takeShare(this.#parts));
+  }
+
   /** Those that wait go on by this member's share, as soon as they may. */
   #settleAlone(): void {
-    if (!this.#isSilent || this.#waiting.length === 0) return;
+    if (!(this.#isSilent || this.#isFresh) || this.#waiting.length === 0) return;
     const nowMs = this.#options.nowMs();
-    const inMs = this.#aloneInMs(nowMs);
+    const inMs = this.#isFresh ? 0 : this.#aloneInMs(nowMs);
     if (inMs > 0) setTimeout(() => this.#settleAlone(), Math.ceil(inMs));
     else for (const { lease, settle } of this.#waiting.splice(0)) settle(this.#takeShare(lease, nowMs));
   }

@@ -83,6 +83,8 @@ export class MemoryStore implements HubStore {
     const newer = this.#facts.live(nowMs).filter(({ version }) => version > known);
     const sent = newer.slice(0, maxPerMessage);
     member.told = this.#members.size;
+    const holds = push.holds.map((ask) => this.#hold(ask, push.member));
+    if (push.leaves) this.leave(push.member);
     return Promise.resolve({
       epoch,
       version: newer.length > sent.length ? (sent.at(-1)?.version ?? 0) : this.#version,
@@ -92,7 +94,7 @@ export class MemoryStore implements HubStore {
       applied: member.applied,
       totals: push.totals.map((id): [string, number] => [id, this.#sums.get(id) ?? 0]),
       windows: push.windows.map((ask) => this.#grant(ask, nowMs)),
-      holds: push.holds.map((ask) => this.#hold(ask, push.member)),
+      holds,
       members: [...this.#members].map(([name, { about }]) => ({ member: name, about })).slice(0, maxPerMessage),
     });
   }

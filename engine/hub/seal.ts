@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { secretKeyOf } from '../model/secret-key.ts';
 
 /** A blob to look for: its name, and how to read what is found by it. */
 interface Lookup {
@@ -11,6 +12,10 @@ interface Lookup {
 /** Names and seals blobs. Names reveal nothing of what they are made of. */
 export interface Sealer {
   readonly seal: (name: string, text: string) => { readonly name: string; readonly value: string };
+  /** What a plain name is called. */
+  readonly nameOf: (name: string) => string;
+  /** Opens what was sealed by a name, with any of the keys. */
+  readonly open: (name: string, value: string) => string | undefined;
   /** One look-up per key. */
   readonly lookups: (name: string) => readonly Lookup[];
 }
@@ -20,8 +25,6 @@ const tagBytes = 16;
 /** Texts that are longer when they are opened, in bytes, are refused. */
 const maxTextBytes = 8 << 20;
 
-const keyBytes = 32;
-
 /** The variable with the keys that seal what is kept on disk, and its form. */
 const stateKeyVariable = 'SWITCHYARD_STATE_KEY';
 
@@ -30,8 +33,8 @@ export const readStateKeys = (env: Readonly<Record<string, string | undefined>>)
   const texts = (env[stateKeyVariable] ?? '').split(',').map((text) => text.trim());
   return texts.flatMap((text) => {
     if (text === '') return [];
-    const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
-    if (key.length === keyBytes) return [key];
+    const key = secretKeyOf(text);
+    if (key) return [key];
     throw new Error(
       `${stateKeyVariable} must be 32 bytes as base64 or hexadecimal digits, as \`openssl rand -hex 32\` prints.`,
     );
@@ -43,12 +46,25 @@ export const createSealer = (keys: readonly Buffer[]): Sealer => {
   const [first, ...others] = keys.map(keyed);
   return first === undefined
     ? plainSealer
-    : { seal: first.seal, lookups: (name) => [first, ...others].map((key) => key.lookup(name)) };
+    : {
+        seal: first.seal,
+        nameOf: first.nameOf,
+        open(name, value) {
+          for (const key of keys) {
+            const text = open(key, name, value);
+            if (text !== undefined) return text;
+          }
+          return undefined;
+        },
+        lookups: (name) => [first, ...others].map((key) => key.lookup(name)),
+      };
 };
 
 /** For blobs that never leave the machine's memory. */
 const plainSealer: Sealer = {
   seal: (name, text) => ({ name: digest(name), value: text }),
+  nameOf: (name) => digest(name),
+  open: (_, value) => value,
   lookups: (name) => [{ name: digest(name), open: (value) => value }],
 };
 
@@ -59,6 +75,7 @@ const keyed = (key: Buffer) => {
   const nameKey = createHmac('sha256', key).update('names').digest();
   const nameOf = (name: string): string => createHmac('sha256', nameKey).update(name).digest('base64url');
   return {
+    nameOf,
     seal(plainName: string, text: string) {
       const name = nameOf(plainName);
       const nonce = randomBytes(nonceBytes);

@@ -33,7 +33,9 @@ interface OpenAsk {
   readonly atMs: number;
   readonly want: number;
   readonly back: readonly (readonly [slot: number, count: number])[];
+  /** Admitted without a lease, which is part of `seed` if there is one. */
   readonly unleased: number;
+  readonly seed: readonly (readonly [age: number, count: number])[] | undefined;
 }
 
 /** Weight of the newest tick in the expected demand. */
@@ -51,6 +53,9 @@ export class WindowLease {
   /** Admitted without a lease since the last word. */
   #unleased: Window;
   #unreported = 0;
+  /** Admitted by this member: what a store that has lost everything is told. */
+  readonly #own: Window;
+  #isSeeding = false;
   /** Asked for since the last tick, and expected per tick. */
   #asked = 0;
   #expected = 0;
@@ -66,6 +71,7 @@ export class WindowLease {
     this.#id = id;
     this.#limit = limit;
     this.#unleased = new Window(limit.windowMs);
+    this.#own = new Window(limit.windowMs);
   }
 
   /** Admits one if the blocks at hand allow it. */
@@ -96,6 +102,7 @@ export class WindowLease {
     const others = stillCounted(last.used, nowMs - last.atMs, windowMs) / last.members;
     if (this.#unleased.used(nowMs) + 1 + others > max / last.members) return false;
     this.#unleased.add(nowMs, 1);
+    this.#own.add(nowMs, 1);
     this.#unreported += 1;
     return true;
   }
@@ -129,18 +136,28 @@ export class WindowLease {
     if (want === 0 && !this.#isActive(nowMs) && this.#back.length === 0 && this.#unreported === 0) return undefined;
     const back = this.#back.slice(0, 128);
     const unleased = this.#unreported;
-    this.#open = { atMs: nowMs, want, back, unleased };
+    const seed = this.#isSeeding ? this.#own.ages(nowMs) : undefined;
+    this.#open = { atMs: nowMs, want, back, unleased, seed };
     const { max, windowMs } = this.#limit;
-    return { id: this.#id, max, windowMs, want: Math.min(want, max), back, unleased };
+    return {
+      id: this.#id,
+      max,
+      windowMs,
+      want: Math.min(want, max),
+      back,
+      ...(seed ? { unleased: 0, seed } : { unleased }),
+    };
   }
 
-  /** Takes the store's answer to the last ask. */
-  grant({ granted, slot, used }: WindowGrant, members: number, nowMs: number): void {
+  /** Takes the store's answer to the last ask. `isFresh`: the store doesn't know yet what the members have admitted. */
+  grant({ granted, slot, used }: WindowGrant, members: number, nowMs: number, isFresh: boolean): void {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
     this.#back = this.#back.slice(open.back.length);
+    this.#isSeeding &&= open.seed === undefined;
     this.#unreported -= open.unleased;
+    if (isFresh) return;
     this.#last = { atMs: open.atMs, used, members: Math.max(1, members) };
     // From now on the store has counted them.
     if (this.#unreported === 0) this.#unleased = new Window(this.#limit.windowMs);
@@ -158,11 +175,18 @@ export class WindowLease {
     this.#back = this.#back.slice(open.back.length);
   }
 
-  /** The store has lost everything; what is held isn't counted any more. */
+  /** The store has lost everything: it is told what this member admitted. What is held isn't counted any more. */
   lost(): void {
     this.#blocks = [];
     this.#back = [];
+    this.#isSeeding = true;
     this.#refusedUntilMs = 0;
+  }
+
+  /** Gives all back that is at hand. */
+  giveUp(): void {
+    for (const { slot, left } of this.#blocks) if (left > 0) this.#back.push([slot, left]);
+    this.#blocks = [];
   }
 
   #isActive(nowMs: number): boolean {
@@ -174,6 +198,7 @@ export class WindowLease {
     const block = this.#blocks.find(({ left }) => left > 0);
     if (!block) return false;
     block.left -= 1;
+    this.#own.add(nowMs, 1);
     return true;
   }
 

@@ -193,10 +193,12 @@ export const boundsOf = ({ timeouts, limits }: Config) => ({
 });
 
 /** All secrets of a configuration, which logs must mask. */
-export const secretsOf = ({ apiKey, providers }: Config): readonly string[] =>
-  [apiKey ?? '', ...providers.flatMap((provider) => [...provider.apiKeys, ...secretExtras(provider)])].filter(
-    (secret) => secret !== '',
-  );
+export const secretsOf = ({ apiKey, fleet, providers }: Config): readonly string[] =>
+  [
+    apiKey ?? '',
+    ...(fleet?.urls.map(({ password }) => decodeURIComponent(password)) ?? []),
+    ...providers.flatMap((provider) => [...provider.apiKeys, ...secretExtras(provider)]),
+  ].filter((secret) => secret !== '');
 
 /** Values of additional headers and parameters whose names say that they are secret, without a scheme (`Bearer `). */
 const secretExtras = ({ extras, modelExtras }: Provider): readonly string[] =>

@@ -3,6 +3,7 @@ import { clientRoutes } from '../../admin/clients.ts';
 import { configRoutes } from '../../admin/config.ts';
 import type { DocumentedRoute, OperationDoc } from '../../admin/endpoint.ts';
 import { explainRoutes } from '../../admin/explain.ts';
+import { fleetRoutes } from '../../admin/fleet.ts';
 import { graphRoutes } from '../../admin/graph.ts';
 import { type Health, healthRoutes } from '../../admin/health.ts';
 import { logRoutes } from '../../admin/logs.ts';
@@ -13,6 +14,7 @@ import { openApiRoutes, withDocs } from '../../admin/openapi/openapi.ts';
 import { presetAdminRoutes } from '../../admin/presets.ts';
 import { providerRoutes } from '../../admin/providers.ts';
 import { requestRoutes } from '../../admin/requests.ts';
+import type { FleetState } from '../../admin/schema.ts';
 import { type ServiceFacts, serviceRoutes } from '../../admin/service.ts';
 import { transformerRoutes } from '../../admin/transformers.ts';
 import { uiRoutes } from '../../admin/ui.ts';
@@ -58,6 +60,7 @@ interface HttpRouteParts {
   /** Files of the web interface. */
   readonly ui: () => Promise<UiFiles>;
   readonly health: () => Health;
+  readonly fleet: () => FleetState;
   /** Supervision of the service; absent: it can't be restarted. */
   readonly supervision: Supervision | undefined;
   readonly facts: () => ServiceFacts;
@@ -115,6 +118,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...presetAdminRoutes(home, presets),
       ...uiRoutes(ui),
       ...serviceRoutes(facts, supervision),
+      ...fleetRoutes(parts.fleet),
       ...upstreamRoutes(gateway),
       ...clientRoutes({ gateway, store }),
       ...metricsRoutes(metrics),

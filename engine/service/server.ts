@@ -27,6 +27,7 @@ import { httpLog } from '../observe/request-log.ts';
 import type { LossSeries } from '../observer.ts';
 import { root } from '../paths.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
+import { fleetState } from './fleet.ts';
 import { tuneHeap } from './heap-tuning.ts';
 import { httpRoutes } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
@@ -65,7 +66,13 @@ export const start = async (options: StartOptions): Promise<Service> => {
     isAlive,
   });
   const release = once(() => gateway.close().then(usageFiles.close).then(services.close));
-  const metrics = createMetrics({ losses, upstreams: () => upstreamStates(gateway.active()), shared: peers });
+  const { fleet } = services;
+  const metrics = createMetrics({
+    losses,
+    upstreams: () => upstreamStates(gateway.active()),
+    shared: peers,
+    fleet: fleet && (() => fleet.hub.figures),
+  });
   const telling = peers && setInterval(() => metrics.tell(), tellMs).unref();
   const state = { draining: false };
   const startedAtMs = Date.now();
@@ -85,6 +92,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   hub?.onFact(({ id }) => {
     if (id === modelsFact) void catalogue.reload();
   });
+  fleet?.present(() => ({ source: gateway.store.source, address: baseUrl(), streams: metrics.activeStreams() }));
   const vendorVariables = known.map(({ variable }) => variable);
   const routes = httpRoutes({
     home,
@@ -99,6 +107,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     localPlaces: places,
     modelsRefreshed: () => hub?.say({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     health: () => state,
+    fleet: () => fleetState(fleet),
     supervision,
     facts: () => ({
       home,

@@ -19,7 +19,9 @@ import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { createUpstreamHealth, steadyNowMs } from '../upstream/health/health.ts';
+import type { HealthFacts } from '../upstream/health/share-health.ts';
 import { type Demo, startDemo } from './demo/demo-server.ts';
+import { type Fleet, joinFleet } from './fleet.ts';
 import type { Peers } from './workers/peers.ts';
 import type { Supervision } from './workers/worker.ts';
 
@@ -49,6 +51,8 @@ export interface ProcessServices {
   readonly gatewayOptions: GatewayOptions;
   /** What the processes of the service share; absent: this one is alone for ever. */
   readonly hub: Hub | undefined;
+  /** What several machines share; absent: this one is by itself. */
+  readonly fleet: Fleet | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -65,7 +69,7 @@ export const openServices = (
   }: ServicesOptions,
   registry: Omit<TransformerRegistry, 'custom'>,
   config: Config,
-  peers: Pick<Peers, 'store' | 'isShared'> | undefined,
+  peers: Pick<Peers, 'store' | 'fleet' | 'isShared'> | undefined,
 ): ProcessServices => {
   const stateKeys = readStateKeys(env);
   const secrets = new MaskedSecrets();
@@ -78,7 +82,13 @@ export const openServices = (
     secrets: () => secrets.all,
   });
   const hub = peers && openHub(peers, logs.app);
+  const fleet =
+    peers && config.fleet && joinFleet(peers.fleet, { fleet: config.fleet, workers: config.workers }, logs.app);
   const signatures = createSignatureCache();
+  const fleetTexts: SharedTexts | undefined = fleet && {
+    ...textsOver(fleet.hub, createSealer((config.fleet?.keys ?? []).map((key) => Buffer.from(key))), fleetReasoningMs),
+    isOpen: () => true,
+  };
   const losses = createLossCounter();
   const usage = new UsageLedger(healthNowMs);
   const counting = new CountingThread();
@@ -89,6 +99,7 @@ export const openServices = (
     secrets,
     losses: losses.series,
     hub,
+    fleet,
     gatewayOptions: {
       env,
       home,
@@ -98,14 +109,17 @@ export const openServices = (
       services: {
         tokens: createPromptTokens(counting),
         log: logs.app,
-        signatures: hub && peers ? shareSignatures(signatures, sharedTexts(hub, stateKeys, peers)) : signatures,
+        signatures:
+          hub && peers
+            ? shareSignatures(signatures, allTexts(sharedTexts(hub, stateKeys, peers), fleetTexts))
+            : signatures,
         losses,
-        health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, hub),
+        health: createUpstreamHealth({ nowMs: healthNowMs, random: Math.random }, healthFacts(hub, fleet)),
         usage,
         limiter: createLimiter({
           nowMs: healthNowMs,
-          share: () => shareOf(config.workers, supervision),
-          shared: hub,
+          share: () => shareOf(config, supervision, fleet),
+          shared: fleet?.hub ?? hub,
         }),
         catalogue,
         keepAliveMs,
@@ -118,14 +132,24 @@ export const openServices = (
     async close() {
       void demo?.then((started) => started.close());
       counting.close();
-      await hub?.stop();
+      await Promise.all([hub?.stop(), fleet?.hub.stop()]);
       await logs.close();
     },
   };
 };
 
-/** This process's share of the limits of clients: that of its place among the workers. One that isn't among them has the least. */
-const shareOf = (workers: number, supervision: Supervision | undefined): LimitShare => {
+/** This process's share of the limits of tokens: that of its place among the workers. One that isn't among them has the least. */
+const shareOf = (
+  { workers, fleet: configured }: Pick<Config, 'workers' | 'fleet'>,
+  supervision: Supervision | undefined,
+  fleet: Fleet | undefined,
+): LimitShare => {
+  if (fleet && configured) {
+    const members = fleet.members();
+    const of = Math.max(1, members.length === 0 ? configured.replicas * workers : members.length);
+    const index = members.findIndex(({ isThis }) => isThis);
+    return { index: index < 0 ? of - 1 : index, of };
+  }
   const place = supervision?.fleet().workers.findIndex(({ pid }) => pid === process.pid) ?? 0;
   return { index: place < 0 ? workers - 1 : place, of: supervision ? workers : 1 };
 };
@@ -145,19 +169,53 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, log: Lo
   return hub;
 };
 
-/** How long reasoning is kept for other processes and restarts, in milliseconds. */
+/** How long reasoning is kept for other processes and restarts, and for other machines, in milliseconds. */
 const reasoningMs = 86_400_000;
+const fleetReasoningMs = 1_800_000;
 
 /** With keys, all is sealed, since it is kept on disk. */
 const sharedTexts = (hub: Hub, keys: readonly Buffer[], { isShared }: Pick<Peers, 'isShared'>): SharedTexts => {
   const sealer = createSealer(keys);
-  return { ...textsOver(hub, sealer), isOpen: () => keys.length > 0 || isShared() };
+  return { ...textsOver(hub, sealer, reasoningMs), isOpen: () => keys.length > 0 || isShared() };
 };
 
-const textsOver = (hub: Hub, sealer: Sealer): Omit<SharedTexts, 'isOpen'> => ({
+/** Breakers and cooldowns are told to the other processes at once, and to other machines by the store. */
+const healthFacts = (hub: Hub | undefined, fleet: Fleet | undefined): readonly HealthFacts[] => [
+  ...(hub ? [hub] : []),
+  ...(fleet ? [overMachines(fleet)] : []),
+];
+
+const overMachines = ({ hub, machine }: Fleet): HealthFacts => ({
+  witness: machine,
+  say: (fact) => hub.say(fact),
+  onFact: (listener) => hub.onFact(listener),
+});
+
+/** What this machine's processes know is read first, then what others do. */
+const allTexts = (own: SharedTexts, others: SharedTexts | undefined): SharedTexts => {
+  if (!others) return own;
+  return {
+    isOpen: () => true,
+    put(name, text) {
+      if (own.isOpen()) own.put(name, text);
+      others.put(name, text);
+    },
+    async read(names) {
+      const known = own.isOpen() ? await own.read(names) : undefined;
+      const missing = names.filter((_, index) => known?.[index] === undefined);
+      if (missing.length === 0) return known;
+      const found = await others.read(missing);
+      if (!found) return known;
+      const texts = new Map(missing.map((name, index) => [name, found[index]]));
+      return names.map((name, index) => known?.[index] ?? texts.get(name));
+    },
+  };
+};
+
+const textsOver = (hub: Hub, sealer: Sealer, forMs: number): Omit<SharedTexts, 'isOpen'> => ({
   put(plainName, text) {
     const { name, value } = sealer.seal(plainName, text);
-    hub.putBlob(name, value, reasoningMs);
+    hub.putBlob(name, value, forMs);
   },
   async read(names) {
     const lookups = names.map((name) => sealer.lookups(name));

@@ -6,6 +6,7 @@ import type { LossSeries, ObservedFailure, ObservedRoute, Watcher } from '../../
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
 import { type Across, type Family, FamilyChanges, renderFamilies } from './families.ts';
+import { type FleetFigures, fleetMetrics } from './fleet-metrics.ts';
 import { familyOf, seriesText } from './prometheus.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
@@ -13,6 +14,8 @@ import { upstreamMetrics } from './upstream-metrics.ts';
 export interface Metrics {
   /** Starts measuring a model request; `route` is the client protocol's name, `client` that of a client with a key of its own. */
   readonly started: (route: string, client?: string) => Meter;
+  /** Streams going out. */
+  readonly activeStreams: () => number;
   /** Counts a reload of the configuration. */
   readonly reloaded: (result: 'applied' | 'invalid') => void;
   /** Tells the other processes of the service what has changed; does nothing if there are none. */
@@ -44,6 +47,8 @@ interface MetricsOptions {
   readonly losses?: () => Iterable<LossSeries>;
   /** Upstream states; absent: no upstream metrics. */
   readonly upstreams?: () => Iterable<UpstreamState>;
+  /** What several machines share; absent: no metrics of it. */
+  readonly fleet?: (() => FleetFigures) | undefined;
   /** Monotonic clock, in milliseconds. */
   readonly nowMs?: () => number;
 }
@@ -53,10 +58,15 @@ export const createMetrics = ({
   losses,
   upstreams,
   shared,
+  fleet,
   nowMs = () => performance.now(),
 }: MetricsOptions = {}): Metrics => {
   const counts = new Counts();
-  const metrics = [...counts.metrics(losses), ...(upstreams ? upstreamMetrics(upstreams) : [])];
+  const metrics = [
+    ...counts.metrics(losses),
+    ...(upstreams ? upstreamMetrics(upstreams) : []),
+    ...(fleet ? fleetMetrics(fleet) : []),
+  ];
   const changes = new FamilyChanges();
   const tell = (families: readonly Family[]): void => {
     if (shared?.isShared()) shared.tell(changes.since(families));
@@ -68,6 +78,7 @@ export const createMetrics = ({
   };
   return {
     started: (route, client = '') => new Meter(counts, route, client, nowMs),
+    activeStreams: () => counts.streams,
     reloaded: (result) => counts.reloads.add([result]),
     tell() {
       if (shared?.isShared()) tell(metrics.map(familyOf));

@@ -6,7 +6,7 @@ import { fallbacksOf } from '../../routing/fallbacks.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import type { Resolution } from '../../routing/resolve.ts';
 import type { Cooldown } from '../../upstream/health/choose-key.ts';
-import { classifyFailure, type FailureClass } from '../../upstream/health/failure-class.ts';
+import { classifyFailure, type FailureClass, isAnswered } from '../../upstream/health/failure-class.ts';
 import { isWithinBudget, type ProviderHealth } from '../../upstream/health/health.ts';
 import type { Load } from '../../upstream/health/load.ts';
 import type { ModelHealth } from '../../upstream/health/model-health.ts';
@@ -101,7 +101,7 @@ export class RetrySession {
     const { progress, observer } = this.#routed;
     const failureClass = classifyFailure(fault);
     const askedMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
-    this.#learn(failureClass, askedMs);
+    this.#learn(failureClass, isAnswered(fault), askedMs);
     const named = new FaultError(nameDestination(fault, this.#routed), { cause: error.cause });
     if (progress.begun) return throwError(() => named);
     // Another format, or the fault's, may need all of the request.
@@ -129,7 +129,7 @@ export class RetrySession {
   onSettled(): void {
     if (this.#hasFailed) return;
     const { begun, broken } = this.#routed.progress;
-    if (broken) this.#learn(classifyFailure(broken), undefined);
+    if (broken) this.#learn(classifyFailure(broken), isAnswered(broken), undefined);
     else if (begun) this.#served();
     else this.#health.left(this.#probe);
   }
@@ -145,9 +145,16 @@ export class RetrySession {
     if (resolution.provider.apiKeys.length > 1) this.#provider.remember(request, this.#key);
   }
 
-  #learn(failureClass: FailureClass, askedMs: number | undefined): void {
+  #learn(failureClass: FailureClass, answered: boolean, askedMs: number | undefined): void {
     const { health, config } = this.#gateway;
-    const failed = { failureClass, key: this.#key, probe: this.#probe, counted: this.#counts, askedMs };
+    const failed = {
+      failureClass,
+      key: this.#key,
+      probe: this.#probe,
+      counted: this.#counts,
+      isAnswered: answered,
+      askedMs,
+    };
     const nowMs = health.nowMs();
     const counts = this.#health.failed(failed, nowMs, config);
     if (counts && this.#sentAtMs !== undefined) this.#load?.failed(nowMs);

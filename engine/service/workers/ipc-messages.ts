@@ -29,14 +29,18 @@ export type PeerQuestion = Static<typeof PeerQuestion>;
 /** Answers that are longer, in characters, are left out. */
 export const maxAnswer = 16 << 20;
 
+const StoreScope = Type.Enum(['machine', 'fleet']);
+export type StoreScope = Static<typeof StoreScope>;
+
 /** What a worker wants of its supervisor, which has an answer. */
 const PeerCall = Type.Union([
   /** Ask all other processes. */
   Type.Object({ kind: Type.Literal('ask'), question: PeerQuestion }),
   /** Put together the metrics of all processes. */
   Type.Object({ kind: Type.Literal('metrics') }),
-  Type.Object({ kind: Type.Literal('exchange'), push: Push }),
-  Type.Object({ kind: Type.Literal('blobs'), names: BlobNames }),
+  /** `of`: what the processes of this machine share, or what several machines do. */
+  Type.Object({ kind: Type.Literal('exchange'), of: StoreScope, push: Push }),
+  Type.Object({ kind: Type.Literal('blobs'), of: StoreScope, names: BlobNames }),
 ]);
 export type PeerCall = Static<typeof PeerCall>;
 
@@ -46,6 +50,8 @@ const PeerResult = Type.Union([
   Type.Object({ kind: Type.Literal('metrics'), families: Type.Array(Family) }),
   Type.Object({ kind: Type.Literal('exchange'), pull: Pull }),
   Type.Object({ kind: Type.Literal('blobs'), values: BlobValues }),
+  /** There is no answer, and there won't be one. */
+  Type.Object({ kind: Type.Literal('failed') }),
 ]);
 export type PeerResult = Static<typeof PeerResult>;
 
@@ -84,7 +90,7 @@ const FromWorker = Type.Union([
   Type.Object({ type: Type.Literal('restart') }),
   /** `atMs`: when it was sent, by the machine's clock. */
   Type.Object({ type: Type.Literal('call'), id: Type.Integer(), atMs: Type.Number(), call: PeerCall }),
-  Type.Object({ type: Type.Literal('blob'), blob: Blob }),
+  Type.Object({ type: Type.Literal('blob'), of: StoreScope, blob: Blob }),
   /** Answer to a question; without `answer` there is nothing to say. */
   Type.Object({
     type: Type.Literal('answer'),

@@ -1,3 +1,4 @@
+import type { Blob } from '../../hub/contract.ts';
 import { exchangeMs, inTime } from '../../hub/hub.ts';
 import {
   type FromWorker,
@@ -5,6 +6,7 @@ import {
   type PeerCall,
   type PeerQuestion,
   type PeerResult,
+  type StoreScope,
   type ToWorker,
 } from './ipc-messages.ts';
 import {
@@ -27,6 +29,7 @@ type Received = Extract<ToWorker, { type: 'result' | 'question' }>;
 /** A worker's access to the other processes, over its channel to the supervisor. */
 export class IpcPeers implements Peers {
   readonly store: Peers['store'];
+  readonly fleet: Peers['fleet'];
   readonly #send: (message: FromWorker) => void;
   readonly #waiting = new Map<number, (result: PeerResult) => void>();
   #answerer: Answerer | undefined;
@@ -34,10 +37,12 @@ export class IpcPeers implements Peers {
 
   constructor(send: (message: FromWorker) => void) {
     this.#send = send;
-    this.store = storeOver({
-      call: (call) => this.#call(call, exchangeMs),
-      putBlob: (blob) => send({ type: 'blob', blob }),
-    });
+    const supervisor = {
+      call: (call: PeerCall) => this.#call(call, exchangeMs),
+      putBlob: (blob: Blob, of: StoreScope) => send({ type: 'blob', of, blob }),
+    };
+    this.store = storeOver(supervisor, 'machine');
+    this.fleet = storeOver(supervisor, 'fleet');
   }
 
   isShared(): boolean {
@@ -114,7 +119,10 @@ export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => 
           const { id, atMs } = message;
           // Its sender has given it up, and may have gone on without an answer.
           if (Date.now() - atMs >= exchangeMs && message.call.kind === 'exchange') return;
-          void joined.call(message.call).then((result) => send({ type: 'result', id, result }));
+          void joined
+            .call(message.call)
+            .catch((): PeerResult => ({ kind: 'failed' }))
+            .then((result) => send({ type: 'result', id, result }));
           return;
         }
         case 'answer':
@@ -122,7 +130,7 @@ export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => 
           waiting.delete(message.id);
           return;
         case 'blob':
-          joined.putBlob(message.blob);
+          joined.putBlob(message.blob, message.of);
           return;
         case 'metrics':
           joined.tell(message.families);

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { BlobJournal } from '../../hub/blob-journal.ts';
-import type { HubStore } from '../../hub/contract.ts';
+import type { Blob, HubStore } from '../../hub/contract.ts';
 import { inTime } from '../../hub/hub.ts';
 import { MemoryStore } from '../../hub/memory-store.ts';
 import { type Family, FamilySums } from '../../observe/metrics/families.ts';
-import type { PeerCall, PeerQuestion, PeerResult } from './ipc-messages.ts';
+import type { PeerCall, PeerQuestion, PeerResult, StoreScope } from './ipc-messages.ts';
 
 /** Answers another process's question; `undefined`: there is nothing to say. */
 export type Answerer = (question: PeerQuestion) => Promise<string | undefined>;
@@ -22,8 +22,10 @@ export interface Peers {
   readonly metrics: () => Promise<readonly Family[] | undefined>;
   /** Answers the others' questions from now on. */
   readonly answer: (answerer: Answerer) => void;
-  /** What all processes share. */
+  /** What all processes of this machine share. */
   readonly store: HubStore;
+  /** What several machines share; never answers if the service began without it. */
+  readonly fleet: HubStore;
 }
 
 /** A process as its supervisor sees it. */
@@ -35,7 +37,7 @@ interface Peer {
 export interface JoinedPeer {
   readonly call: (call: PeerCall) => Promise<PeerResult>;
   readonly tell: (changed: readonly Family[]) => void;
-  readonly putBlob: HubStore['putBlob'];
+  readonly putBlob: (blob: Blob, of: StoreScope) => void;
   /** The process has ended. What it told last stays in the counters. */
   readonly leave: () => void;
 }
@@ -48,13 +50,21 @@ export class PeerExchange {
   readonly #peers = new Map<number, Peer>();
   readonly #metrics = new FamilySums();
   readonly #store: MemoryStore;
+  readonly #fleet: HubStore | undefined;
   /** The members' names in the store. */
   readonly #names = new Map<number, string>();
   readonly #answerMs: number;
   #joined = 0;
 
-  /** `journal`: where sealed blobs survive a restart. */
-  constructor(options: { readonly answerMs?: number; readonly journal?: BlobJournal | undefined } = {}) {
+  /** `journal`: where sealed blobs survive a restart. `fleet`: what several machines share. */
+  constructor(
+    options: {
+      readonly answerMs?: number;
+      readonly journal?: BlobJournal | undefined;
+      readonly fleet?: HubStore | undefined;
+    } = {},
+  ) {
+    this.#fleet = options.fleet;
     this.#answerMs = options.answerMs ?? answerMs;
     this.#store = new MemoryStore({
       nowMs: () => performance.now(),
@@ -77,13 +87,17 @@ export class PeerExchange {
       tell: (changed) => {
         if (this.#peers.has(member)) this.#metrics.take(member, changed);
       },
-      putBlob: (blob) => this.#store.putBlob(blob),
+      putBlob: (blob, of) => this.#storeOf(of)?.putBlob(blob),
       leave: () => {
         if (this.#peers.delete(member)) this.#metrics.leave(member);
         this.#store.leave(this.#names.get(member) ?? '');
         this.#names.delete(member);
       },
     };
+  }
+
+  #storeOf(scope: StoreScope): HubStore | undefined {
+    return scope === 'machine' ? this.#store : this.#fleet;
   }
 
   async #call(member: number, call: PeerCall): Promise<PeerResult> {
@@ -94,12 +108,12 @@ export class PeerExchange {
         await this.#askOthers(member, { kind: 'metrics' });
         return { kind: 'metrics', families: [...this.#metrics.all()] };
       case 'exchange':
-        if (this.#peers.has(member)) this.#names.set(member, call.push.member);
-        return { kind: 'exchange', pull: await this.#store.exchange(call.push) };
+        if (this.#peers.has(member) && call.of === 'machine') this.#names.set(member, call.push.member);
+        return { kind: 'exchange', pull: (await this.#storeOf(call.of)?.exchange(call.push)) ?? noStore() };
       case 'blobs':
         // What other processes have sent before may still wait in their channels: it is taken in first.
         await new Promise((resolve) => setImmediate(resolve));
-        return { kind: 'blobs', values: await this.#store.readBlobs(call.names) };
+        return { kind: 'blobs', values: (await this.#storeOf(call.of)?.readBlobs(call.names)) ?? noStore() };
       default:
         return call satisfies never;
     }
@@ -120,7 +134,8 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
     ...joined,
     isShared: () => exchange.joined > 1,
     ask: async (question) => answersOf(await joined.call({ kind: 'ask', question })),
-    store: storeOver(joined),
+    store: storeOver(joined, 'machine'),
+    fleet: storeOver(joined, 'fleet'),
     metrics: async () => familiesOf(await joined.call({ kind: 'metrics' })),
     answer(next) {
       answerer = next;
@@ -128,23 +143,28 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
   };
 };
 
-/** The store, reached by calls to the supervisor. */
-export const storeOver = ({
-  call,
-  putBlob,
-}: Pick<JoinedPeer, 'putBlob'> & {
-  readonly call: (call: PeerCall) => Promise<PeerResult | undefined>;
-}): HubStore => ({
+/** A store, reached by calls to the supervisor. */
+export const storeOver = (
+  {
+    call,
+    putBlob,
+  }: Pick<JoinedPeer, 'putBlob'> & { readonly call: (call: PeerCall) => Promise<PeerResult | undefined> },
+  of: StoreScope,
+): HubStore => ({
   async exchange(push) {
-    const result = await call({ kind: 'exchange', push });
+    const result = await call({ kind: 'exchange', of, push });
     return result?.kind === 'exchange' ? result.pull : noAnswer();
   },
-  putBlob,
+  putBlob: (blob) => putBlob(blob, of),
   async readBlobs(names) {
-    const result = await call({ kind: 'blobs', names: [...names] });
+    const result = await call({ kind: 'blobs', of, names: [...names] });
     return result?.kind === 'blobs' ? result.values : noAnswer();
   },
 });
+
+const noStore = (): never => {
+  throw new Error('The service began without FLEET; a restart of the whole service takes it up.');
+};
 
 const noAnswer = (): never => {
   throw new Error('The supervisor does not answer.');

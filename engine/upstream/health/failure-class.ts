@@ -30,6 +30,9 @@ export const classifyFailure = ({ kind, status, elsewhere }: Fault): FailureClas
   return failureClass === 'transient' && elsewhere ? 'persistent' : failureClass;
 };
 
+/** Whether a fault is the upstream's own word. Without one, the network in between may be at fault. */
+export const isAnswered = ({ status }: Fault): boolean => status !== undefined;
+
 /** 409 and 425 can be retried: both large vendors' SDKs retry a 409, RFC 8470 allows it for a 425. */
 const byStatus = (status: number | undefined, kind: FaultKind): FailureClass => {
   if (status === undefined) return kind === 'upstream-error' ? 'transient' : 'final';

@@ -45,10 +45,10 @@ type HealthSource = Pick<UpstreamHealth, 'nowMs' | 'random'>;
 /** A bound, since configurations and presets may change without end. */
 const maxProviders = 1_000;
 
-/** Creates a record of upstream health without observations. `facts`: shared with other processes; absent without any. */
+/** Creates a record of upstream health without observations. `shared`: what it shares with other processes; absent without any. */
 export const createUpstreamHealth = (
   { nowMs, random }: HealthSource,
-  facts?: HealthFacts | undefined,
+  shared: readonly HealthFacts[] = [],
 ): UpstreamHealth => {
   const known = new LRUCache<string, ProviderHealth>({ max: maxProviders });
   // A provider is the same object for as long as its configuration is active.
@@ -58,7 +58,7 @@ export const createUpstreamHealth = (
     known.set(name, health);
     return health;
   };
-  const newsOf = facts && shareHealth(facts, named, nowMs);
+  const newsOf = shared.length > 0 ? shareHealth(shared, named, nowMs) : undefined;
   return {
     nowMs,
     random,

@@ -22,6 +22,8 @@ interface FailedAttemptFacts {
   readonly probe: boolean;
   /** The request already counts as a fault of this model. */
   readonly counted: boolean;
+  /** The upstream has answered, with a status that says so. */
+  readonly isAnswered: boolean;
   /** How long the upstream asks to wait, in milliseconds. */
   readonly askedMs: number | undefined;
 }
@@ -41,11 +43,14 @@ interface KeyCooldowns {
 /** Tells other processes of the service what was learnt of a model. */
 export interface ModelNews {
   /** The breaker opened for so many milliseconds. */
-  readonly opened: (forMs: number) => void;
+  readonly opened: (forMs: number, isAnswered: boolean) => void;
   /** The probe succeeded. */
   readonly closed: () => void;
   readonly cooling: (print: string, why: Cooldown['why'], forMs: number) => void;
 }
+
+/** Machines remembered that get no answer of one model; two are enough. */
+const maxWitnesses = 8;
 
 /** The longest cooldown that an upstream can ask for, in milliseconds. */
 const maxCooldownMs = 3_600_000;
@@ -58,6 +63,8 @@ export class ModelHealth {
   readonly #news: ModelNews | undefined;
   #breaker: Breaker = closedBreaker;
   #load: Load | undefined;
+  /** Machines that get no answer, and until when that holds. */
+  #witnesses: ReadonlyMap<string, number> | undefined;
 
   /** `news`: absent without other processes. */
   constructor(keys: KeyCooldowns, news?: ModelNews) {
@@ -94,6 +101,7 @@ export class ModelHealth {
   served(probe: boolean): void {
     const before = this.#breaker;
     this.#breaker = afterService(before, probe);
+    if (this.#breaker === closedBreaker) this.#witnesses = undefined;
     if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#news?.closed();
   }
 
@@ -102,8 +110,16 @@ export class ModelHealth {
     if (untilMs > this.#breaker.openUntilMs) this.#breaker = { ...this.#breaker, openUntilMs: untilMs, probedAtMs: 0 };
   }
 
+  /** Another machine gets no answer: if a second one says so, or this one's next attempt fails, the breaker opens. */
+  suspectedElsewhere(witness: string, untilMs: number, nowMs: number): void {
+    const live = [...(this.#witnesses ?? [])].filter(([other, ms]) => other !== witness && ms > nowMs);
+    this.#witnesses = new Map([...live.slice(-maxWitnesses), [witness, untilMs]]);
+    if (live.length > 0) this.openedElsewhere(untilMs);
+  }
+
   /** Another process's probe has succeeded. */
   closedElsewhere(): void {
+    this.#witnesses = undefined;
     if (this.#breaker.openUntilMs !== 0) this.#breaker = closedBreaker;
   }
 
@@ -122,12 +138,12 @@ export class ModelHealth {
    * don't. A request counts once, however many retries it makes.
    */
   failed(
-    { failureClass, key, probe, counted, askedMs }: FailedAttemptFacts,
+    { failureClass, key, probe, counted, isAnswered, askedMs }: FailedAttemptFacts,
     nowMs: number,
     { breaker, keys }: HealthPolicy,
   ): boolean {
     if (failureClass === 'transient' || failureClass === 'persistent') {
-      if (probe || !counted) this.#afterFault(probe, nowMs, breaker);
+      if (probe || !counted) this.#afterFault(probe, isAnswered, nowMs, breaker);
       return true;
     }
     this.#breaker = afterNothing(this.#breaker, probe);
@@ -142,11 +158,12 @@ export class ModelHealth {
     return false;
   }
 
-  #afterFault(probe: boolean, nowMs: number, policy: BreakerPolicy): void {
+  #afterFault(probe: boolean, isAnswered: boolean, nowMs: number, policy: BreakerPolicy): void {
     const before = this.#breaker;
-    this.#breaker = afterFault(before, probe, nowMs, policy);
+    const isSuspected = [...(this.#witnesses?.values() ?? [])].some((untilMs) => untilMs > nowMs);
+    this.#breaker = afterFault(before, probe, nowMs, isSuspected ? { ...policy, faults: 1 } : policy);
     const { openUntilMs } = this.#breaker;
-    if (openUntilMs !== before.openUntilMs) this.#news?.opened(openUntilMs - nowMs);
+    if (openUntilMs !== before.openUntilMs) this.#news?.opened(openUntilMs - nowMs, isAnswered);
   }
 
   #rest(key: string, why: Cooldown['why'], nowMs: number, forMs: number): void {

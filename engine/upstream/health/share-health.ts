@@ -4,8 +4,13 @@ import { reader } from '../../model/schema.ts';
 import type { Cooldown } from './choose-key.ts';
 import type { ModelHealth, ModelNews } from './model-health.ts';
 
-/** Facts that the processes of a service tell each other; of two with the same id, the later expiry wins. */
+/** Facts that processes tell each other; of two with the same id, the later expiry wins. */
 export interface HealthFacts {
+  /**
+   * This machine, if others share the facts. What it says of an upstream that gave no answer may be its own network's fault: others
+   * believe it when two machines say so.
+   */
+  readonly witness?: string;
   readonly say: (fact: SharedFact) => void;
   readonly onFact: (listener: (fact: SharedFact) => void) => void;
 }
@@ -24,13 +29,18 @@ export interface ProviderNews extends Pick<ModelNews, 'cooling'> {
 
 /** A provider's health, as far as other processes know something of it. */
 interface SharedHealth {
-  readonly model: (name: string) => Pick<ModelHealth, 'openedElsewhere' | 'closedElsewhere' | 'coolingElsewhere'>;
+  readonly model: (
+    name: string,
+  ) => Pick<ModelHealth, 'openedElsewhere' | 'suspectedElsewhere' | 'closedElsewhere' | 'coolingElsewhere'>;
   readonly coolingElsewhere: (print: string, cooldown: Cooldown) => void;
 }
 
-/** Whether a breaker is open: `['b', provider, model]`. A key's cooldown: `['k', provider, fingerprint]`, and maybe a model. */
+/**
+ * Whether a breaker is open: `['b', provider, model]`; that one machine got no answer: `['w', provider, model, machine]`. A key's cooldown: `['k', provider, fingerprint]`, and maybe a model.
+ */
 const FactId = Type.Union([
   Type.Tuple([Type.Literal('b'), Type.String(), Type.String()]),
+  Type.Tuple([Type.Literal('w'), Type.String(), Type.String(), Type.String()]),
   Type.Tuple([Type.Literal('k'), Type.String(), Type.String()]),
   Type.Tuple([Type.Literal('k'), Type.String(), Type.String(), Type.String()]),
 ]);
@@ -41,15 +51,15 @@ const reasons = reader(Type.Union([Type.Literal('limited'), Type.Literal('refuse
 const closedMs = 10_000;
 
 /**
- * Shares breakers and cooldowns with other processes. What they tell is applied to `healthOf` a provider; the result makes what
- * this process tells of one.
+ * Shares breakers and cooldowns with other processes, by each of `shared`. What they tell is applied to `healthOf` a provider; the
+ * result makes what this process tells of one.
  */
 export const shareHealth = (
-  facts: HealthFacts,
+  shared: readonly HealthFacts[],
   healthOf: (provider: string) => SharedHealth,
   nowMs: () => number,
 ): ((provider: string) => ProviderNews) => {
-  facts.onFact(({ id, value, forMs }) => {
+  const hear = ({ id, value, forMs }: SharedFact): void => {
     const parsed = parseJson(id);
     if (!factId.matches(parsed)) return;
     const [kind, provider, subject, model] = parsed;
@@ -58,17 +68,29 @@ export const shareHealth = (
     if (kind === 'b') {
       if (value === 'open') health.model(subject).openedElsewhere(untilMs);
       else health.model(subject).closedElsewhere();
+    } else if (kind === 'w') {
+      if (model !== undefined) health.model(subject).suspectedElsewhere(model, untilMs, nowMs());
     } else if (reasons.matches(value)) {
       const owner = model === undefined ? health : health.model(model);
       owner.coolingElsewhere(subject, { why: value, untilMs });
     }
-  });
-  const say = (id: readonly string[], value: string, forMs: number): void =>
-    facts.say({ id: JSON.stringify(id), value, forMs });
+  };
+  for (const facts of shared) facts.onFact(hear);
+  const say = (id: readonly string[], value: string, forMs: number): void => {
+    for (const facts of shared) facts.say({ id: JSON.stringify(id), value, forMs });
+  };
+  const sayUnanswered = (provider: string, model: string, forMs: number): void => {
+    for (const facts of shared) {
+      const { witness } = facts;
+      const id = witness === undefined ? ['b', provider, model] : ['w', provider, model, witness];
+      facts.say({ id: JSON.stringify(id), value: 'open', forMs });
+    }
+  };
   return (provider) => ({
     cooling: (print, why, forMs) => say(['k', provider, print], why, forMs),
     ofModel: (model) => ({
-      opened: (forMs) => say(['b', provider, model], 'open', forMs),
+      opened: (forMs, isAnswered) =>
+        isAnswered ? say(['b', provider, model], 'open', forMs) : sayUnanswered(provider, model, forMs),
       closed: () => say(['b', provider, model], 'closed', closedMs),
       cooling: (print, why, forMs) => say(['k', provider, print, model], why, forMs),
     }),

@@ -85,12 +85,25 @@ const conversation = (text: string): ModelRequest => ({
 
 /** Opens a model's breaker. */
 const breakOpen = ({ gateway, clock, health }: Rig, name: string): void => {
-  const failure = { failureClass: 'transient', key: 'k1', probe: false, counted: false, askedMs: undefined } as const;
+  const failure = {
+    failureClass: 'transient',
+    key: 'k1',
+    probe: false,
+    counted: false,
+    isAnswered: true,
+    askedMs: undefined,
+  } as const;
   for (let count = 0; count < 5; count += 1) health(name).failed(failure, clock.nowMs, gateway.config);
 };
 
 const rest = ({ gateway, clock, health }: Rig, name: string, ...keys: readonly string[]): void => {
-  const failure = { failureClass: 'rateLimited', probe: false, counted: false, askedMs: 60_000 } as const;
+  const failure = {
+    failureClass: 'rateLimited',
+    probe: false,
+    counted: false,
+    isAnswered: true,
+    askedMs: 60_000,
+  } as const;
   for (const key of keys) health(name).failed({ ...failure, key }, clock.nowMs, gateway.config);
 };
 

@@ -11,6 +11,7 @@ export const serviceFields: readonly string[] = [
     'WORKERS',
     'APIKEY',
     'CLIENTS',
+    'FLEET',
     'LOG',
     'LOG_LEVEL',
     'ALLOWED_HOSTS',

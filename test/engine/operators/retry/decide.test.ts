@@ -319,7 +319,11 @@ test('R16 P6 what a model and its keys learn from each fault', (t) => {
   for (const [failureClass, faults, here, elsewhere] of outcomes) {
     const provider = new ProviderHealth();
     const model = provider.model('m');
-    model.failed({ failureClass, key: 'a', probe: false, counted: false, askedMs: undefined }, 0, defaults);
+    model.failed(
+      { failureClass, key: 'a', probe: false, counted: false, isAnswered: true, askedMs: undefined },
+      0,
+      defaults,
+    );
     t.is(model.breaker.faults, faults, failureClass);
     t.is(model.cooldownOf('a', 1) !== undefined, here, failureClass);
     t.is(provider.model('n').cooldownOf('a', 1) !== undefined, elsewhere, failureClass);
@@ -327,7 +331,11 @@ test('R16 P6 what a model and its keys learn from each fault', (t) => {
     t.is(model.cooldownOf('a', 300_000), undefined, `${failureClass}: no longer`);
   }
   const model = new ProviderHealth().model('m');
-  model.failed({ failureClass: 'rateLimited', key: 'a', probe: false, counted: false, askedMs: 7_000 }, 0, defaults);
+  model.failed(
+    { failureClass: 'rateLimited', key: 'a', probe: false, counted: false, isAnswered: true, askedMs: 7_000 },
+    0,
+    defaults,
+  );
   t.is(model.cooldownOf('a', 6_999)?.why, 'limited');
   t.is(model.cooldownOf('a', 7_000), undefined, 'as long as the upstream asks');
 });

@@ -1,0 +1,61 @@
+import { isJsonObject, type Json } from '../model/json/json.ts';
+import { memberPath } from '../model/schema.ts';
+import { secretKeyOf } from '../model/secret-key.ts';
+import type { FleetConfig } from './config.ts';
+import { type Diagnostics, unknownMembers } from './diagnostics.ts';
+import type { UnsetReference } from './env.ts';
+import { FleetFile } from './schema.ts';
+
+/**
+ * Reads `FLEET`, which matches its schema; `source` is the same before unknown members were removed. Any fault in it makes the
+ * configuration unusable: machines that don't share would each grant whole limits.
+ */
+export const readFleet = (
+  { store, primary, ca, name, key, replicas, withoutStore }: FleetFile,
+  source: Json | undefined,
+  unset: readonly UnsetReference[],
+  findings: Diagnostics,
+): FleetConfig => {
+  const missing = new Set(unset.map(({ path }) => path));
+  if (isJsonObject(source)) {
+    for (const { path, message } of unknownMembers(source, Object.keys(FleetFile.properties), 'FLEET'))
+      findings.fault(path, message);
+  }
+  const urls = listOf(store, 'FLEET.store').flatMap(({ text, at }) => {
+    if (missing.has(at)) return [];
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url?.hostname && (url.protocol === 'redis:' || url.protocol === 'rediss:')) return [url];
+    findings.fault(at, 'must be a URL such as rediss://user:password@valkey.example:6379');
+    return [];
+  });
+  if (new Set(urls.map(({ protocol }) => protocol)).size > 1) {
+    findings.fault('FLEET.store', 'must have either redis:// or rediss:// in all addresses');
+  }
+  const keys = listOf(key, 'FLEET.key').flatMap(({ text, at }) => {
+    if (missing.has(at)) return [];
+    const bytes = secretKeyOf(text);
+    if (bytes) return [bytes];
+    findings.fault(at, 'must be 32 bytes as base64 or hexadecimal digits, as `openssl rand -hex 32` prints');
+    return [];
+  });
+  if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) {
+    findings.fault('FLEET.name', 'must be 1 to 64 letters, digits, dots, hyphens or underscores');
+  }
+  return {
+    urls,
+    primary: primary?.trim() || undefined,
+    ca: ca?.trim() || undefined,
+    name,
+    keys,
+    replicas,
+    withoutStore,
+  };
+};
+
+const listOf = (
+  value: string | readonly string[],
+  at: string,
+): readonly { readonly text: string; readonly at: string }[] =>
+  typeof value === 'string'
+    ? [{ text: value.trim(), at }]
+    : value.map((text, index) => ({ text: text.trim(), at: memberPath(at, index) }));

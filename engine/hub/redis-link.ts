@@ -1,0 +1,93 @@
+import type { RedisClientOptions } from '@redis/client';
+import { inTime } from './hub.ts';
+
+/** How a store is reached. */
+export interface StoreAddress {
+  /** `redis://` or `rediss://`; several are the nodes of a cluster, or sentinels. */
+  readonly urls: readonly URL[];
+  /** The primary's name among sentinels; absent: several addresses are a cluster. */
+  readonly primary: string | undefined;
+  /** Certificates of the authority that signed the store's, in PEM; absent: those of Node.js. */
+  readonly ca: string | undefined;
+}
+
+/** A connection to a store, which is made again by itself. */
+export interface StoreLink {
+  /** Whether keys are on several nodes: a call reaches that of its key alone. */
+  readonly isSpread: boolean;
+  /** Sends a command. Rejects at once while there is no connection; a frozen store may never answer. */
+  readonly send: (key: string, command: readonly string[]) => Promise<unknown>;
+  readonly close: () => void;
+}
+
+/** Commands that wait for an answer at a time. */
+const maxQueue = 2_000;
+/** Calls wait so long for the first connection, in milliseconds: less than they wait for an answer. */
+const firstMs = 200;
+const connectMs = 2_000;
+const reconnectMs = 500;
+
+/** Opens a connection. The client's package is loaded now, and only if there is a store. */
+export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<StoreLink> => {
+  const { createClient, createCluster, createSentinel } = await import('@redis/client');
+  const [first] = urls;
+  if (!first) throw new Error('There is no address.');
+  const ignore = (): void => undefined;
+  const isTls = first.protocol === 'rediss:';
+  const socket = {
+    connectTimeout: connectMs,
+    reconnectStrategy: reconnectMs,
+    ...(isTls && { tls: true as const, servername: first.hostname, ...(ca !== undefined && { ca }) }),
+  };
+  const { username, password } = credentials(first);
+  const common = {
+    ...(username && { username }),
+    ...(password && { password }),
+    socket,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: maxQueue,
+  } satisfies RedisClientOptions;
+  if (urls.length === 1 && primary === undefined) {
+    const client = createClient({ ...common, url: first.href });
+    client.on('error', ignore);
+    await inTime(client.connect(), firstMs);
+    return {
+      isSpread: false,
+      send: (_, command) => client.sendCommand(command),
+      close: () => client.destroy(),
+    };
+  }
+  if (primary !== undefined) {
+    const sentinel = createSentinel({
+      name: primary,
+      sentinelRootNodes: urls.map(({ hostname, port }) => ({ host: hostname, port: Number(port || sentinelPort) })),
+      nodeClientOptions: common,
+      sentinelClientOptions: common,
+      scanInterval: scanMs,
+    });
+    sentinel.on('error', ignore);
+    await inTime(sentinel.connect(), firstMs);
+    return {
+      isSpread: false,
+      send: (_, command) => sentinel.sendCommand(false, [...command]),
+      close: () => void sentinel.destroy().catch(ignore),
+    };
+  }
+  const cluster = createCluster({ rootNodes: urls.map(({ href }) => ({ url: href })), defaults: common });
+  cluster.on('error', ignore);
+  await inTime(cluster.connect(), firstMs);
+  return {
+    isSpread: true,
+    send: (key, command) => cluster.sendCommand(key, false, [...command]),
+    close: () => cluster.destroy(),
+  };
+};
+
+const sentinelPort = 26_379;
+/** How often sentinels are asked for the primary, in milliseconds. */
+const scanMs = 2_000;
+
+const credentials = ({ username, password }: URL) => ({
+  username: decodeURIComponent(username),
+  password: decodeURIComponent(password),
+});

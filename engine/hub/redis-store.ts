@@ -1,0 +1,277 @@
+import { createHash, randomUUID } from 'node:crypto';
+import Type, { type Static } from 'typebox';
+import { parseJson } from '../model/json/json.ts';
+import { reader } from '../model/schema.ts';
+import {
+  type Blob,
+  type BlobValues,
+  type Fact,
+  type HubStore,
+  maxPerMessage,
+  type Pull,
+  type Push,
+  type WindowGrant,
+} from './contract.ts';
+import { inTime } from './hub.ts';
+import { openLink, type StoreAddress, type StoreLink } from './redis-link.ts';
+import { script } from './redis-script.ts';
+import type { Sealer } from './seal.ts';
+
+/** Options of a store that several machines use. */
+interface RedisStoreOptions extends StoreAddress {
+  /** Tells fleets in one store apart. */
+  readonly name: string;
+  /** Seals facts, and names all that is named after something of the configuration. */
+  readonly sealer: Sealer;
+  readonly nowMs: () => number;
+  /** After so many milliseconds without a push, a member counts as gone. */
+  readonly memberMs?: number;
+  /** Called when the store fails, when it answers again, and when it has lost everything; `problem` says why it fails. */
+  readonly onChange?: (change: StoreChange) => void;
+}
+
+/** What has changed about a store. */
+export type StoreChange = { readonly type: 'up' | 'emptied' } | { readonly type: 'down'; readonly problem: string };
+
+const defaultMemberMs = 5_000;
+/** A store that takes longer, in milliseconds, has failed. Shorter than members wait for it. */
+const exchangeMs = 250;
+/** A store that has failed is left alone for so long before it is tried again, in milliseconds; doubled up to the longest. */
+const firstPauseMs = 200;
+const longestPauseMs = 1_000;
+/** After so many failures in a row, the connection is made anew: its other end may be gone. */
+const failuresPerLink = 5;
+/** Longest value of a blob, in characters: 64 KiB and what sealing adds. */
+const maxBlob = 90_000;
+
+const Reply = Type.Tuple([
+  Type.String(),
+  Type.Integer(),
+  Type.String(),
+  Type.Integer(),
+  Type.Array(Type.Tuple([Type.String(), Type.Number(), Type.String()])),
+  Type.Array(Type.Tuple([Type.String(), Type.String()])),
+  Type.Array(Type.String()),
+  Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.Array(Type.Integer())])),
+  Type.Array(Type.Tuple([Type.Integer(), Type.Integer()])),
+]);
+type Reply = Static<typeof Reply>;
+const replyReader = reader(Reply);
+const blobReader = reader(Type.Union([Type.String(), Type.Null()]));
+const sealedFact = reader(Type.Tuple([Type.String(), Type.String()]));
+
+const sha = createHash('sha1').update(script).digest('hex');
+
+/**
+ * A store in Valkey or Redis, for the members of several machines. It never waits for long: what takes longer than its deadline has
+ * failed, and a store that has failed is tried again at intervals, by one call at a time.
+ */
+export class RedisStore implements HubStore {
+  readonly #options: RedisStoreOptions;
+  #link: Promise<StoreLink>;
+  #epoch = '';
+  #failures = 0;
+  #retryMs = 0;
+
+  constructor(options: RedisStoreOptions) {
+    this.#options = options;
+    this.#link = openLink(options);
+    this.#link.catch(() => undefined);
+  }
+
+  async exchange(push: Push): Promise<Pull> {
+    const reply = await this.#attempt(exchangeMs, (link) => this.#exchange(link, push));
+    const [epoch] = reply;
+    if (this.#epoch !== '' && this.#epoch !== epoch) this.#options.onChange?.({ type: 'emptied' });
+    this.#epoch = epoch;
+    return this.#pull(push, reply);
+  }
+
+  putBlob({ name, value, forMs }: Blob): void {
+    if (value.length > maxBlob || forMs <= 0) return;
+    const key = this.#blobKey(name);
+    const command = ['SET', key, value, 'PX', String(Math.ceil(forMs))];
+    // A store that is full refuses it; then it is as if it had expired.
+    if (this.#isOpen) this.#link.then(({ send }) => send(key, command)).catch(() => undefined);
+  }
+
+  async readBlobs(names: readonly string[]): Promise<BlobValues> {
+    const keys = names.map((name) => this.#blobKey(name));
+    if (!this.#isOpen) throw new Error('The store is left alone for a while.');
+    // A slow read isn't the store's failure: a request waits for a moment only, and what comes later is kept.
+    const { isSpread, send } = await this.#link;
+    const read = isSpread
+      ? await Promise.all(keys.map((key) => send(key, ['GET', key])))
+      : await send(keys[0] ?? '', ['MGET', ...keys]);
+    return (Array.isArray(read) ? read : []).map((value: unknown) => (blobReader.matches(value) ? value : null));
+  }
+
+  async close(): Promise<void> {
+    this.#retryMs = Number.POSITIVE_INFINITY;
+    await this.#link.then(({ close }) => close()).catch(() => undefined);
+  }
+
+  get #isOpen(): boolean {
+    return this.#options.nowMs() >= this.#retryMs;
+  }
+
+  async #attempt<T>(withinMs: number, call: (link: StoreLink) => Promise<T>): Promise<T> {
+    const { nowMs, onChange } = this.#options;
+    if (!this.#isOpen) throw new Error('The store is left alone for a while.');
+    // One call at a time tries a store that has failed.
+    if (this.#failures > 0) this.#retryMs = nowMs() + longestPauseMs;
+    let problem = `no answer within ${withinMs} ms`;
+    const answer = await inTime(
+      this.#link.then(call).catch((error: unknown) => {
+        problem = error instanceof Error ? error.message : String(error);
+        throw error;
+      }),
+      withinMs,
+    );
+    if (answer !== undefined) {
+      const isBack = this.#failures > 0 || this.#epoch === '';
+      this.#failures = 0;
+      this.#retryMs = 0;
+      if (isBack) onChange?.({ type: 'up' });
+      return answer;
+    }
+    this.#failures += 1;
+    this.#retryMs = nowMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 1));
+    if (this.#failures === 1) onChange?.({ type: 'down', problem });
+    if (this.#failures % failuresPerLink === 0) this.#renewLink();
+    throw new Error(problem);
+  }
+
+  #renewLink(): void {
+    this.#link.then(({ close }) => close()).catch(() => undefined);
+    this.#link = openLink(this.#options);
+    this.#link.catch(() => undefined);
+  }
+
+  async #exchange(link: StoreLink, push: Push): Promise<Reply> {
+    const base = this.#base(push);
+    const windows = push.windows.map((ask) => ({
+      key: this.#key(`l:${this.#nameOf(`${ask.windowMs} ${ask.id}`)}`),
+      ask: [ask.max, ask.windowMs, ask.want, ask.back, ask.unleased, ask.seed ?? []],
+    }));
+    const holds = push.holds.map(({ id, max, want }) => ({
+      key: this.#key(`h:${this.#nameOf(id)}`),
+      ask: [max, want],
+    }));
+    if (!link.isSpread) return this.#run(link, base, windows, holds);
+    // A call touches one node: limits follow, with what the first has said.
+    const reply = await this.#run(link, base, [], []);
+    const [state = '', present = '1'] = reply[2].split(' ');
+    const query = { member: push.member, fresh: state === 'fresh', present: Number(present), ...this.#times(push) };
+    const limits = { keys: [], query };
+    const granted = await Promise.all(windows.map((window) => this.#run(link, limits, [window], [])));
+    const held = await Promise.all(holds.map((hold) => this.#run(link, limits, [], [hold])));
+    const [epoch, version, now, applied, facts, members, totals] = reply;
+    const allGranted = granted.flatMap((one) => one[7]);
+    return [epoch, version, now, applied, facts, members, totals, allGranted, held.flatMap((one) => one[8])];
+  }
+
+  #times({ leaves }: Push) {
+    return { memberMs: this.#options.memberMs ?? defaultMemberMs, leaves: leaves ?? false };
+  }
+
+  #base(push: Push) {
+    const { sealer, name } = this.#options;
+    const facts = push.facts.map(({ id, value, forMs }) => {
+      const sealed = sealer.seal(id, JSON.stringify([id, value]));
+      return [sealed.name, Math.round(forMs), sealed.value];
+    });
+    const { batch, totals, member, about, epoch, version } = push;
+    const sums = batch?.sums.map(([id, by]) => [this.#nameOf(id), String(by)]);
+    const query = {
+      base: true,
+      member,
+      about,
+      known: epoch,
+      epoch: randomUUID(),
+      version,
+      facts,
+      ...(batch && { batch: [batch.number, sums] }),
+      totals: totals.map((id) => this.#nameOf(id)),
+      ...this.#times(push),
+    };
+    const keys = ['v', 'facts', 'who', 'sums', `s:${member}`].map((key) => `sy:{${name}}:${key}`);
+    return { keys, query };
+  }
+
+  async #run(
+    { send }: StoreLink,
+    { keys, query }: { readonly keys: readonly string[]; readonly query: object },
+    windows: readonly LimitAsk[],
+    holds: readonly LimitAsk[],
+  ): Promise<Reply> {
+    const all = [...keys, ...[...windows, ...holds].map(({ key }) => key)];
+    const numbered = (asks: readonly LimitAsk[], from: number) =>
+      asks.map(({ ask }, index) => [from + index + 1, ...ask]);
+    const asked = {
+      ...query,
+      windows: numbered(windows, keys.length),
+      holds: numbered(holds, keys.length + windows.length),
+    };
+    const tail = [String(all.length), ...all, JSON.stringify(asked)];
+    const [first = ''] = all;
+    const reply = await send(first, ['EVALSHA', sha, ...tail]).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return send(first, ['EVAL', script, ...tail]);
+      throw error;
+    });
+    return replyReader.matches(reply) ? reply : Promise.reject(new Error('The answer of the store is not understood.'));
+  }
+
+  #pull(push: Push, [epoch, version, state, applied, facts, members, totals, windows, holds]: Reply): Pull {
+    return {
+      epoch,
+      version,
+      facts: facts.flatMap((sealed) => this.#fact(sealed)).slice(0, maxPerMessage),
+      applied,
+      totals: push.totals.map((id, index) => [id, Number(totals[index] ?? 0)]),
+      windows: push.windows.flatMap(({ id }, index): readonly WindowGrant[] => {
+        const [granted, slot, ages] = windows[index] ?? [];
+        if (granted === undefined || slot === undefined || !ages) return [];
+        return [{ id, granted, slot, used: pairs(ages) }];
+      }),
+      holds: push.holds.map(({ id }, index) => {
+        const [held = 0, unused = 0] = holds[index] ?? [];
+        return { id, held, unused };
+      }),
+      members: members
+        .map(([member, about]) => ({ member, about }))
+        .toSorted((one, other) => (one.member < other.member ? -1 : 1)),
+      isFresh: state.startsWith('fresh'),
+    };
+  }
+
+  #fact([name, forMs, value]: readonly [string, number, string]): readonly Fact[] {
+    const opened = parseJson(this.#options.sealer.open(name, value) ?? '');
+    // Sealed by a key that this member doesn't have, or of another form.
+    if (!sealedFact.matches(opened)) return [];
+    const [id, what] = opened;
+    return [{ id, value: what, forMs: Math.max(0, forMs) }];
+  }
+
+  #nameOf(id: string): string {
+    return this.#options.sealer.nameOf(id);
+  }
+
+  /** What is behind the name is in a hash tag of its own, so that limits spread over a cluster. */
+  #key(rest: string): string {
+    return `sy:{${this.#options.name}:${rest}}`;
+  }
+
+  #blobKey(name: string): string {
+    return `sy:{${this.#options.name}:s:${name.slice(0, 2)}}:${name}`;
+  }
+}
+
+/** A limit's key, and what is asked of it. */
+interface LimitAsk {
+  readonly key: string;
+  readonly ask: readonly unknown[];
+}
+
+const pairs = (flat: readonly number[]): [number, number][] =>
+  flat.flatMap((age, index): [number, number][] => (index % 2 === 0 ? [[age, flat[index + 1] ?? 0]] : []));

@@ -1,0 +1,196 @@
+import test from 'ava';
+import { freePort } from '../../../engine/http/bind.ts';
+import { chatReply } from '../../support/chat-stream.ts';
+import { addressIn, commandRig } from '../../support/command.ts';
+import { isMissing } from '../../support/redis.ts';
+import { signingUpstream, ToolLoop } from '../../support/tool-loop.ts';
+import { until } from '../../support/until.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
+import { adminKey, client, keyOf } from '../clients/rig.ts';
+import { fleetKey, fleetRig, storePassword, untilMet } from './rig.ts';
+
+const ask = (model: string, more: object = {}) => ({
+  method: 'POST',
+  body: { model, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...more },
+});
+
+test('two machines know of each other and of open breakers, by an account with the least rights', async (t) => {
+  if (isMissing(t, 'redis-server')) return;
+  t.timeout(240_000);
+  const upstream = await startUpstream(({ url }) =>
+    url.startsWith('/cut') ? 'reset' : jsonAnswer({ error: { message: 'down' } }, 500),
+  );
+  t.teardown(upstream.close);
+  const { replicas } = await fleetRig(t, 2, {
+    LOG: false,
+    RETRY: { attempts: 0 },
+    BREAKER: { faults: 2, openMs: 60_000 },
+    Providers: ['down', 'cut'].map((name) => ({
+      name,
+      baseUrl: `${upstream.url}/${name}`,
+      apiKey: 'k',
+      models: ['m'],
+    })),
+  });
+  const [one, two] = replicas;
+  if (!one || !two) return t.fail();
+  await untilMet(replicas);
+  const stateOf = async (provider: string): Promise<string> => {
+    const { upstreams } = JSON.parse((await two.fetch('/api/upstreams')).text);
+    return upstreams.find((row: { provider: string }) => row.provider === provider)?.models[0]?.breaker;
+  };
+  for (const model of ['cut,m', 'cut,m', 'down,m', 'down,m']) await one.fetch('/v1/messages', ask(model));
+  await until(async () => (await stateOf('down')) === 'open');
+  // Without an answer it may be the first machine's network: the other one needs a fault of its own, and only one.
+  t.not(await stateOf('cut'), 'open');
+  t.not((await two.fetch('/v1/messages', ask('cut,m'))).status, 503);
+  t.is(await stateOf('cut'), 'open');
+
+  const { members, drift } = JSON.parse((await two.fetch('/api/fleet')).text);
+  t.false(drift);
+  t.deepEqual(
+    members.map(({ address }: { address: string }) => address).toSorted(),
+    [one.baseUrl, two.baseUrl].toSorted(),
+  );
+  t.is(members.filter(({ isThis }: { isThis: boolean }) => isThis).length, 1);
+  const { text } = await one.fetch('/metrics');
+  for (const line of ['switchyard_store_up 1', 'switchyard_fleet_members 2']) t.true(text.includes(line), line);
+  t.regex((await one.run(['status'])).out, /fleet +the store answers\n( +\S+ \d+, http.+\n?){2}/);
+  one.service.child.kill('SIGTERM');
+  t.is((await one.service.ended).code, 0);
+  await until(async () => JSON.parse((await two.fetch('/api/fleet')).text).members.length === 1);
+});
+
+test('a limit holds over three machines, and no request fails while the store is frozen, killed or empty', async (t) => {
+  if (isMissing(t, 'redis-server')) return;
+  t.timeout(240_000);
+  const upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
+  t.teardown(upstream.close);
+  const { redis, replicas } = await fleetRig(t, 3, {
+    APIKEY: adminKey,
+    LOG: false,
+    CLIENTS: [client('a', { limits: { requestsPerMinute: 60 } })],
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+  });
+  const admin = { headers: { 'x-api-key': adminKey } };
+  await untilMet(replicas, admin.headers);
+  const times: number[] = [];
+  const send = async (index: number): Promise<number> => {
+    const sent = { ...ask('p,m'), headers: { 'x-api-key': keyOf('a') } };
+    const { status } = (await replicas[index % replicas.length]?.fetch('/v1/messages', sent)) ?? { status: 0 };
+    if (status === 200) times.push(Date.now());
+    return status;
+  };
+  const sendAll = async (...indexes: readonly number[]): Promise<readonly number[]> => {
+    const statuses: number[] = [];
+    for (const index of indexes) statuses.push(await send(index));
+    return statuses.filter((status) => status !== 200);
+  };
+  const isUp = (up: boolean) => async (): Promise<boolean> => {
+    const states = await Promise.all(replicas.map(({ fetch }) => fetch('/api/fleet', admin)));
+    return states.every(({ text }) => JSON.parse(text).store.up === up);
+  };
+  // Most come to the first one.
+  t.deepEqual(await sendAll(0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 0), []);
+  redis.signal('SIGSTOP');
+  t.deepEqual(await sendAll(0, 0, 1, 2), [], 'frozen');
+  await until(isUp(false));
+  t.is((await replicas[0]?.fetch('/health/ready', admin))?.status, 200);
+  t.deepEqual(await sendAll(0, 1, 2), [], 'known to be frozen');
+  redis.signal('SIGCONT');
+  await until(isUp(true));
+  await redis.kill();
+  t.deepEqual(await sendAll(0, 0, 1, 2), [], 'killed');
+  await until(isUp(false));
+  t.deepEqual(await sendAll(0, 1, 2), [], 'known to be killed');
+  await redis.start();
+  await until(isUp(true));
+  t.deepEqual(await sendAll(0, 1, 2), [], 'empty');
+  t.is((await redis.run('GET', 'nothing')) ?? null, null);
+
+  // The rest of the limit, mostly by the first one again, until nothing is left.
+  await until(async () => {
+    await sendAll(0, 0, 0, 0, 1, 2);
+    // Leases that aren't used go back after a second.
+    return Date.now() - (times.at(-1) ?? 0) > 3_000;
+  });
+  const first = times[0] ?? 0;
+  const inMinute = times.filter((ms) => ms < first + 60_000).length;
+  t.log(`${inMinute} of 60, after ${Date.now() - first} ms`);
+  t.true(inMinute <= 60, `${inMinute}`);
+  t.true(inMinute >= 54, `${inMinute}`);
+  const report = replicas[0]?.service.out() ?? '';
+  t.is(report.split('FLEET.store fails').length - 1, 2, report);
+});
+
+test('a loop of tool calls alternates over two machines, and the store holds no prompt, key or reasoning', async (t) => {
+  if (isMissing(t, 'redis-server')) return;
+  t.timeout(240_000);
+  const canaries = {
+    key: 'canary-key-of-the-vendor',
+    prompt: 'canary-of-the-prompt',
+    client: 'canary-key-of-the-client',
+  };
+  const { script, seen } = signingUpstream();
+  const upstream = await startUpstream(script);
+  t.teardown(upstream.close);
+  const { redis, replicas } = await fleetRig(t, 2, {
+    LOG: false,
+    Providers: [{ name: 'g', baseUrl: upstream.url, apiKey: canaries.key, models: ['m'] }],
+    transformers: [{ name: 'gemini', provider: 'g' }],
+  });
+  await untilMet(replicas);
+  // Each round waits for 25 ms at most, which a busy machine may miss: then all of it is tried again.
+  let tries = 0;
+  await until(async () => {
+    Object.assign(seen, { signed: 0, unsigned: 0 });
+    const loop = new ToolLoop(`Look it all up, try ${tries}: ${canaries.prompt}.`);
+    tries += 1;
+    for (let round = 0; round < 12; round += 1) {
+      const replica = replicas[round % 2];
+      if (replica) await loop.round(replica);
+    }
+    return seen.unsigned === 0;
+  });
+  t.log(`tries: ${tries}`);
+  t.deepEqual(seen, { signed: 11, unsigned: 0 });
+
+  const keys = await redis.run('KEYS', '*');
+  t.true(Array.isArray(keys) && keys.length > 10);
+  const dump: string[] = [];
+  for (const key of Array.isArray(keys) ? keys : []) {
+    dump.push(key);
+    const type = await redis.run('TYPE', key);
+    dump.push(JSON.stringify(await redis.run(type === 'hash' ? 'HGETALL' : 'GET', key)));
+  }
+  const text = dump.join('\n');
+  for (const secret of [canaries.key, canaries.prompt, 'signature-of-call', 'look_up', fleetKey, storePassword]) {
+    t.false(text.includes(secret), secret);
+  }
+  for (const { service } of replicas) t.false(service.out().includes(storePassword));
+});
+
+/** Says at the end which modules of the store's package were loaded. */
+const atExit =
+  "import { createRequire } from 'node:module'; const { cache } = createRequire('/'); process.once('exit', () => " +
+  "console.log('of the store: ' + Object.keys(cache).filter((path) => path.includes('@redis')).length + '.'));";
+
+test('the package of the store is loaded with FLEET alone, and a store that is absent hinders no start', async (t) => {
+  t.timeout(240_000);
+  const modulesLoaded = async (config: object): Promise<string> => {
+    const { begin } = await commandRig(t, { LOG: false, ...config });
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(atExit)}` };
+    const service = begin(['start'], { env });
+    await service.says('listens on');
+    t.is((await fetch(`${addressIn(service.out())}/health/ready`)).status, 200);
+    service.child.kill('SIGTERM');
+    t.is((await service.ended).code, 0);
+    return service.out();
+  };
+  t.regex(await modulesLoaded({}), /of the store: 0\./);
+  const closed = await freePort('127.0.0.1');
+  t.regex(
+    await modulesLoaded({ FLEET: { store: `redis://127.0.0.1:${closed}`, key: fleetKey } }),
+    /of the store: \d\d+\./,
+  );
+});
