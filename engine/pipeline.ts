@@ -57,7 +57,7 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> => {
     reconcile, // earlier reasoning: all of this provider's, none of others'
     decodeUnlessPassing(gateway, reconcile), // an outline → the whole request, where it is needed
     transformRequest(gateway), // request → request: each stage, in list order
-    encodeRequest(), // request → bytes in the upstream's format, URL, credentials
+    encodeRequest(gateway.config), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),
   );
 };

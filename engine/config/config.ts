@@ -76,6 +76,8 @@ export interface Provider {
   /** At least one; a single empty key if the upstream needs none. */
   readonly apiKeys: readonly string[];
   readonly models: readonly string[];
+  /** `client`: clients send their own, and `apiKeys` has only the empty key. */
+  readonly credentials?: 'client';
   /** What all calls have in addition. */
   readonly extras?: CallExtras;
   /** What calls to one of its models have in addition, beyond `extras`. */

@@ -80,8 +80,18 @@ const readPool = (
     if (isKnown) findings.fault(`${path}.to`, `${JSON.stringify(row.to)} is a member already`);
     else if (member) read.push(member);
   }
+  const takers = new Set(read.filter(({ provider }) => isTaker(provider, list)).map(({ provider }) => provider));
+  if (takers.size > 1) {
+    findings.fault(
+      `${at}.members`,
+      `must not have several providers that take clients' credentials: ${[...takers].join(', ')}; a key is for one of them`,
+    );
+  }
   return read.length > 0 ? { name: name.trim(), strategy, members: read } : undefined;
 };
+
+const isTaker = (name: string, { providers }: MemberList): boolean =>
+  providers.some((provider) => provider.name === name && provider.credentials === 'client');
 
 const readMember = (
   { to, weight = 1, models }: PoolMemberFile,

@@ -56,7 +56,8 @@ const readProvider = (
   findings: Diagnostics,
 ): Provider | undefined => {
   const url = preferred(row, 'baseUrl', 'api_base_url', at, findings);
-  const credential = preferred(row, 'apiKey', 'api_key', at, findings);
+  const isClients = row.credentials === 'client';
+  const credential = isClients ? '' : preferred(row, 'apiKey', 'api_key', at, findings);
   const urlPath = memberPath(at, row.baseUrl === undefined ? 'api_base_url' : 'baseUrl');
   const keysPath = memberPath(at, row.apiKey === undefined ? 'api_key' : 'apiKey');
   const apiKeys = credential === undefined ? undefined : readKeys(credential, keysPath, missing, findings);
@@ -68,6 +69,9 @@ const readProvider = (
   if (url !== undefined && !baseUrl) findings.fault(urlPath, 'must be a URL (http or https)');
   if (baseUrl && (baseUrl.username !== '' || baseUrl.password !== '')) {
     findings.fault(urlPath, 'must not contain a user name or password, which would not be sent; use apiKey');
+  }
+  if (isClients && ![row.apiKey ?? '', row.api_key ?? ''].every((key) => key.length === 0)) {
+    findings.warn(keysPath, 'has no effect: clients send their own credentials');
   }
   if (!baseUrl || !apiKeys) return undefined;
   const extras = readCallExtras(row, at, findings);
@@ -87,6 +91,7 @@ const readProvider = (
     baseUrl,
     apiKeys: apiKeys.length > 0 ? apiKeys : [''],
     models: [...new Set(models)],
+    ...(isClients && { credentials: 'client' as const }),
     ...(extras && { extras }),
     ...(modelExtras.size > 0 && { modelExtras }),
     ...(modelFacts.size > 0 && { modelFacts }),

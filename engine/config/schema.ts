@@ -117,6 +117,13 @@ export const ProviderFile = Type.Object({
   apiKey: credential(
     'The credential, preferably a reference such as `$PROVIDER_KEY`, or a list of several used in rotation. Empty if none is needed.',
   ),
+  credentials: Type.Optional(
+    Type.Literal('client', {
+      description:
+        "`client`: each client sends the vendor's own key or login, in place of `apiKey`; it goes to this provider alone.",
+      examples: ['client'],
+    }),
+  ),
   models: Type.Array(
     Type.Union([Type.String({ description: "The model's name." }), ModelFile], {
       description: 'A model: its name, or an object with what is known of it and what its calls have in addition.',

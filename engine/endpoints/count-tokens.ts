@@ -86,7 +86,7 @@ export const prepareAuxiliary = (
     assertServable(),
     reconcileReasoning(gateway.signatures),
     transformRequest(gateway),
-    encodeRequest(),
+    encodeRequest(gateway.config),
   );
 
 /** The first key without a cooldown; a count doesn't take part in key rotation. */

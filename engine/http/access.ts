@@ -18,8 +18,12 @@ type KeyOwner = { readonly type: 'administrator' | 'keyless' } | { readonly type
 /** The owner of a request's key; `undefined` if the key is missing or wrong. */
 export type KeyCheck = (headers: HeaderList) => KeyOwner | undefined;
 
+/** The header for a key of the gateway where a client sends its own credentials for a provider in the usual ones. */
+export const gatewayKeyHeader = 'x-switchyard-api-key';
+
 /**
- * Checks `Authorization: Bearer` and `x-api-key`; one match suffices, since some clients send both with only one correct.
+ * Checks `Authorization: Bearer` and `x-api-key`; one match suffices, since some clients send both with only one correct. If
+ * there is `x-switchyard-api-key`, it alone counts.
  * Compares digests in constant time, so that timing reveals neither a key nor its length; a digest finds its client in a table,
  * whose timing reveals nothing that leads to a key. Without any keys all requests are the administrator's.
  */
@@ -40,6 +44,8 @@ export const keyCheck = ({ apiKey, clients }: KeySettings): KeyCheck => {
     return client && timingSafeEqual(hashed, client.digest) ? client.owner : undefined;
   };
   return (headers) => {
+    const gatewayKey = headerValue(headers, gatewayKeyHeader);
+    if (gatewayKey !== undefined) return ownerOf(gatewayKey);
     const authorization = headerValue(headers, 'authorization');
     const plainKey = headerValue(headers, 'x-api-key');
     if (!apiKey && authorization === undefined && plainKey === undefined) return keyless;

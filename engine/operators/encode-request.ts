@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { Config } from '../config/config.ts';
 import { fill, type Ready, type Reconciled } from '../exchange.ts';
 import { withinStack } from '../model/fault.ts';
 import { writeJson } from '../model/json/exact-numbers.ts';
@@ -8,25 +9,30 @@ import type { Range } from '../model/json/outline.ts';
 import { replaceMember } from '../model/json/replace-member.ts';
 import type { PassThrough } from '../observer.ts';
 import { callUrl } from '../upstream/url.ts';
+import { clientCredentials } from './client-credentials.ts';
 import { mayPassThrough } from './pass-through.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
-export const encodeRequest = (): SequenceStep<Reconciled, Ready> => (routed) => {
-  const { plan, resolution, clientHeader, request, apiKey, observer } = routed;
-  const passThrough = mayPassThrough(routed);
-  const headers = {
-    'content-type': 'application/json',
-    accept: request.stream ? 'text/event-stream' : 'application/json',
-    'accept-encoding': 'identity',
-    'user-agent': 'switchyard',
-    ...plan.graph.callUpstream.work({ apiKey, clientHeader, request }),
+export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): SequenceStep<Reconciled, Ready> => {
+  const withClientCredentials = clientCredentials(config);
+  return (routed) => {
+    const { plan, resolution, clientHeader, request, apiKey, observer } = routed;
+    const passThrough = mayPassThrough(routed);
+    const headers = {
+      'content-type': 'application/json',
+      accept: request.stream ? 'text/event-stream' : 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'switchyard',
+      ...plan.graph.callUpstream.work({ apiKey, clientHeader, request }),
+    };
+    const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
+    const url = callUrl(plan.format, plan.target, resolution.model, request);
+    const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
+    const ready = fill(routed, { passThrough, call: { url, headers: sent, body } });
+    observer.encoded(ready);
+    return ready;
   };
-  const url = callUrl(plan.format, plan.target, resolution.model, request);
-  const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
-  const ready = fill(routed, { passThrough, call: { url, headers, body } });
-  observer.encoded(ready);
-  return ready;
 };
 
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';

@@ -409,7 +409,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/pages/routing/explanation-steps.tsx': [foreign(/[.!?]$/)],
   'ui/src/pages/settings/add-client.tsx': [own(/\s+/)],
   'ui/src/pages/settings/service.tsx': [own(/^(?:0\.0\.0\.0|::)$/)],
-  'ui/src/pages/transformers/model-scope.tsx': [own(/,\s*/)],
+  'ui/src/config/models.ts': [own(/,\s*/)],
   'ui/src/pages/yard/line-layout.ts': [own(/\d+/)],
   'ui/src/parts/field.tsx': [own(/^\$\{?\w*\}?$/)],
   'ui/src/parts/json-editor/findings.ts': [foreign(/[^.[\]]+/g, many('a'), '\n'), foreign(/^[[\],⚠]$/)],

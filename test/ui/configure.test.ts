@@ -248,6 +248,22 @@ browserTest('fallbacks are an ordered list, and the dry run lists them', async (
   });
 });
 
+browserTest("a provider can take its clients' own credentials", async (t) => {
+  await on(t, '/providers', async (page) => {
+    await page
+      .getByRole('list', { name: 'Providers' })
+      .getByRole('button', { name: /^second/ })
+      .click();
+    await page.getByLabel('Credentials').selectOption({ label: 'The client’s own' });
+    await page.getByLabel('Key', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Review' }).click();
+    await page.getByRole('dialog').getByText('"credentials": "client"').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Credentials').selectOption({ label: 'The key below' });
+    await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' });
+  });
+});
+
 browserTest('a pool is added, named by a route and renamed; the dry run shows its members', async (t) => {
   await on(t, '/routing', async (page) => {
     await page.getByRole('button', { name: 'Add a pool' }).click();

@@ -99,7 +99,7 @@ export class RetrySession {
     }
     const { fault } = error;
     const { progress, observer } = this.#routed;
-    const failureClass = classifyFailure(fault);
+    const failureClass = this.#classify(fault);
     const askedMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
     this.#learn(failureClass, isAnswered(fault), askedMs);
     const named = new FaultError(nameDestination(fault, this.#routed), { cause: error.cause });
@@ -129,7 +129,7 @@ export class RetrySession {
   onSettled(): void {
     if (this.#hasFailed) return;
     const { begun, broken } = this.#routed.progress;
-    if (broken) this.#learn(classifyFailure(broken), isAnswered(broken), undefined);
+    if (broken) this.#learn(this.#classify(broken), isAnswered(broken), undefined);
     else if (begun) this.#served();
     else this.#health.left(this.#probe);
   }
@@ -143,6 +143,14 @@ export class RetrySession {
     const { resolution, request } = this.#routed;
     this.#health.served(this.#probe);
     if (resolution.provider.apiKeys.length > 1) this.#provider.remember(request, this.#key);
+  }
+
+  /** What is wrong with a client's own key is its own matter. */
+  #classify(fault: Fault): FailureClass {
+    const failureClass = classifyFailure(fault);
+    if (this.#routed.resolution.provider.credentials !== 'client') return failureClass;
+    if (failureClass === 'rateLimited') return 'busy';
+    return failureClass === 'keyRejected' || failureClass === 'forbidden' ? 'final' : failureClass;
   }
 
   #learn(failureClass: FailureClass, answered: boolean, askedMs: number | undefined): void {

@@ -62,6 +62,28 @@ test('models lists names and aliases with their routes', async (t) => {
   t.true(['p,small', 'p,large', 'small', 'large'].every((id) => listed.some((row) => row.id === id)));
 });
 
+test('explain shows the members of a pool, and which one would be passed over; models lists the pool', async (t) => {
+  const { run } = await commandRig(t, {
+    ...config,
+    Pools: [
+      {
+        name: 'both',
+        members: [
+          { to: 'p,small', weight: 3 },
+          { to: 'p,large', models: ['big-*'] },
+        ],
+      },
+    ],
+    Router: { default: 'both' },
+  });
+  const { out, code, err } = await run(['explain', '--model', 'any'], { env });
+  t.is(code, 0, err);
+  t.regex(out, /^rule +default: .*; pool both, weighted: p,small, the only member that can be used$/m);
+  t.regex(out, /^member +p,small \(weight 3\)$/m);
+  t.regex(out, /^member +p,large \(weight 1\): passed over, it serves other models$/m);
+  t.regex((await run(['models'], { env })).out, /^both +both \(pool\) +← default$/m);
+});
+
 test('explain shows the rule, the call and the losses, but no secret', async (t) => {
   const { home, run } = await commandRig(t, config);
   const request = {

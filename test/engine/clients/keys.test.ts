@@ -54,6 +54,43 @@ test('routes: a rule that is not allowed is 403, also below a preset and for cou
   t.is((await count(keyOf('default'), 'p,small')).status, 403);
 });
 
+test('of a pool, a client gets the members that it may use, also when one fails, and is listed the pool if there are any', async (t) => {
+  const asked: string[] = [];
+  const { gateway } = await clientRig(
+    t,
+    [client('all'), client('small', { models: ['small'] }), client('none', { models: ['other'] })],
+    {
+      more: {
+        Pools: [{ name: 'both', strategy: 'least-busy', members: [{ to: 'p,small' }, { to: 'p,large' }] }],
+        Router: { default: 'both' },
+        RETRY: { attempts: 0 },
+      },
+      script({ body }) {
+        asked.push(Object(body).model);
+        return {
+          status: 503,
+          headers: { 'content-type': 'application/json' },
+          pieces: ['{"error":{"message":"trouble"}}'],
+        };
+      },
+    },
+  );
+  const ask = async (name: string) => {
+    asked.length = 0;
+    const { status, error } = await sdkAsks.messages(gateway.baseUrl, keyOf(name), 'any');
+    return { status, error, models: [...new Set(asked)].sort() };
+  };
+  t.like(await ask('all'), { status: 503, models: ['large', 'small'] });
+  t.like(await ask('small'), { status: 503, models: ['small'] });
+  const refused = await ask('none');
+  t.like(refused, { status: 403, models: [] });
+  const listed = async (name: string): Promise<boolean> => {
+    const answer = await fetch(`${gateway.baseUrl}/v1/models`, { headers: { 'x-api-key': keyOf(name) } });
+    return (await answer.text()).includes('"both"');
+  };
+  t.deepEqual(await Promise.all(['all', 'small', 'none'].map(listed)), [true, true, false]);
+});
+
 test('a fallback that is not allowed is not used', async (t) => {
   const models: unknown[] = [];
   const { gateway } = await clientRig(t, [client('all'), client('small', { models: ['small'] })], {

@@ -86,6 +86,19 @@ const faults: readonly (readonly [title: string, written: JsonObject, faults: re
     ['Pools[0].members[0].models must not be empty; leave it out to serve all'],
   ],
   [
+    "several providers that take clients' credentials",
+    {
+      Providers: ['a', 'b'].map((name) => ({
+        name,
+        baseUrl: 'http://h.invalid',
+        credentials: 'client',
+        models: ['m'],
+      })),
+      Pools: [good],
+    },
+    ["Pools[0].members must not have several providers that take clients' credentials: a, b; a key is for one of them"],
+  ],
+  [
     'a mistyped pool as a destination',
     { Pools: [good], Router: { default: 'larg' } },
     [

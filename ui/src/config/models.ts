@@ -19,3 +19,6 @@ export const withModelMember = (model: ModelFile, member: string, value: Json | 
   const next = withMember(typeof model === 'string' ? { name: model } : model, member, value);
   return Object.keys(next).every((key) => key === 'name') ? modelName(next) : next;
 };
+
+/** Names in a list that is typed, separated by commas. Keeps a trailing comma, so that it can be typed. */
+export const splitNames = (text: string): readonly string[] => (text.trim() === '' ? [] : text.split(/,\s*/));

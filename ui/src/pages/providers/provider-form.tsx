@@ -83,7 +83,20 @@ export const ProviderForm = ({
           onChange={(format) => change((before) => withFormat(before, name, format || undefined, formats))}
         />
       </div>
-      <KeysField provider={provider} path={path} onChange={(keys) => set(spelling(provider, 'apiKey'), keys)} />
+      <SelectField
+        label="Credentials"
+        hint="A client’s own key or login goes to this provider alone."
+        {...useField(`${path}.credentials`)}
+        value={provider.credentials ?? ''}
+        options={[
+          { value: '', label: 'The key below' },
+          { value: 'client', label: 'The client’s own' },
+        ]}
+        onChange={(value) => set('credentials', value || undefined)}
+      />
+      {provider.credentials !== 'client' && (
+        <KeysField provider={provider} path={path} onChange={(keys) => set(spelling(provider, 'apiKey'), keys)} />
+      )}
       <ModelsField provider={provider} path={path} onChange={(names) => set('models', withNames(provider, names))} />
       {upstream && <ModelFacts provider={name} />}
       <CallExtras provider={provider} path={path} onChange={set} />

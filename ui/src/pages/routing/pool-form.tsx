@@ -3,6 +3,7 @@ import type { PoolFile } from '../../api/config.ts';
 import { modelDestinations } from '../../config/destinations.ts';
 import { withMember } from '../../config/field-path.ts';
 import { useField, useForm } from '../../config/form.ts';
+import { splitNames } from '../../config/models.ts';
 import { renamePool } from '../../config/rename-provider.ts';
 import { Button } from '../../parts/button.tsx';
 import { ComboField, type ComboOption } from '../../parts/combo-field.tsx';
@@ -142,7 +143,7 @@ const MemberFields = ({
         {...useField(`${path}.models`)}
         value={models.join(', ')}
         onBlur={() => onChange(withMember(member, 'models', listed(models.filter(Boolean))))}
-        onChange={(text) => onChange(withMember(member, 'models', listed(split(text))))}
+        onChange={(text) => onChange(withMember(member, 'models', listed(splitNames(text))))}
       />
     </div>
   );
@@ -150,6 +151,3 @@ const MemberFields = ({
 
 /** An empty list would allow no model. */
 const listed = (models: readonly string[]): readonly string[] | undefined => (models.length > 0 ? models : undefined);
-
-/** Keeps a trailing comma, so that it can be typed. */
-const split = (text: string): readonly string[] => (text.trim() === '' ? [] : text.split(/,\s*/));

@@ -1,4 +1,5 @@
 import { useField } from '../../config/form.ts';
+import { splitNames } from '../../config/models.ts';
 import { CheckField, TextField } from '../../parts/field.tsx';
 
 /** The models that an entry applies to: listed ones to pick, others to type. */
@@ -35,11 +36,8 @@ export const ModelScope = ({
         {...mark}
         value={others.join(', ')}
         onBlur={() => onChange(models.filter(Boolean))}
-        onChange={(text) => onChange([...picked, ...split(text)])}
+        onChange={(text) => onChange([...picked, ...splitNames(text)])}
       />
     </fieldset>
   );
 };
-
-/** Keeps a trailing comma, so that it can be typed. */
-const split = (text: string): readonly string[] => (text.trim() === '' ? [] : text.split(/,\s*/));
