@@ -1,4 +1,5 @@
 import { from, map, type Observable } from 'rxjs';
+import type { LoadedRouter } from '../config/custom/load-router.ts';
 import { type Decoded, fill, type Routed } from '../exchange.ts';
 import { toClientPath } from '../model/client-paths.ts';
 import type { ReplyContext } from '../model/context.ts';
@@ -15,44 +16,64 @@ import { askRouter } from './ask-router.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
 
 /**
- * Chooses the destination and the plan for it. Waits only if the choice depends on an exact token count. Throws `no-route` if no
- * destination fits.
+ * Chooses the destination and the plan for it. Waits only if the choice depends on an exact token count or a router module. Throws
+ * `no-route` if no destination fits.
  */
 export const route =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
-    const { config, tokens, rules, registry } = gateway;
-    const { request, body, outline, observer } = decoded;
-    const resolved = (size: PromptSize | undefined, own?: RuleResult): Routed | Observable<Routed> => {
-      const hints = { own, requestClass: requestClassOf(decoded, config) };
-      const resolution = gateway.pools.choose(resolveRoute(request, config, size, hints), decoded);
-      const routed = newAttempt(decoded, resolution, gateway);
-      observer.routed(routed);
-      const { namedClient, context } = routed;
-      const need = { input: context.inputEstimate, maxTokens: request.maxTokens };
-      const admitted = namedClient?.admit(resolution, need, config);
-      return admitted ? from(admitted).pipe(map(() => routed)) : routed;
-    };
-    const counted = (then: (size: PromptSize) => Routed | Observable<Routed>): Observable<Routed> =>
-      from(tokens.count(request, outline)).pipe(sequence(then));
-    const resolvedBySize = (own?: RuleResult): Routed | Observable<Routed> => {
-      if (own?.route || !sizeMatters(request, config)) return resolved(undefined, own);
-      const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
-      return size ? resolved(size, own) : counted((count) => resolved(count, own));
-    };
-    const resolvedByRules = (): Routed | Observable<Routed> => {
-      if (!rules) return resolvedBySize();
-      const own = matchRules(rules, factsOf(decoded, tokens), config);
-      return own
-        ? resolvedBySize(own)
-        : counted((count) => resolved(count, matchRules(rules, factsOf(decoded, tokens, count), config)));
-    };
-    if ((!rules && !registry.router) || namesDestination(request, config)) return resolvedBySize();
-    if (!registry.router) return resolvedByRules();
-    return askRouter(registry.router, decoded, gateway).pipe(
-      sequence((own) => (own ? resolved(undefined, { route: own, warnings: [] }) : resolvedByRules())),
-    );
+    const { config, rules, registry } = gateway;
+    if ((!rules && !registry.router) || namesDestination(decoded.request, config)) return routeBySize(gateway, decoded);
+    return registry.router ? routeByModule(gateway, registry.router, decoded) : routeByRules(gateway, decoded);
   };
+
+/** Asks the router module first. */
+const routeByModule = (gateway: Gateway, router: LoadedRouter, decoded: Decoded): Observable<Routed> =>
+  askRouter(router, decoded, gateway).pipe(
+    sequence((own) =>
+      own ? routeTo(gateway, decoded, undefined, { route: own, warnings: [] }) : routeByRules(gateway, decoded),
+    ),
+  );
+
+/** Looks at the user's own rules first. */
+const routeByRules = (gateway: Gateway, decoded: Decoded): Routed | Observable<Routed> => {
+  const { config, tokens, rules = [] } = gateway;
+  const own = matchRules(rules, factsOf(decoded, tokens), config);
+  if (own) return routeBySize(gateway, decoded, own);
+  return from(tokens.count(decoded.request, decoded.outline)).pipe(
+    sequence((size) => routeTo(gateway, decoded, size, matchRules(rules, factsOf(decoded, tokens, size), config))),
+  );
+};
+
+/** Counts the tokens if only that can tell the scenario. */
+const routeBySize = (gateway: Gateway, decoded: Decoded, own?: RuleResult): Routed | Observable<Routed> => {
+  const { config, tokens } = gateway;
+  const { request, body, outline } = decoded;
+  if (own?.route || !sizeMatters(request, config)) return routeTo(gateway, decoded, undefined, own);
+  const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
+  if (size) return routeTo(gateway, decoded, size, own);
+  return from(tokens.count(request, outline)).pipe(sequence((count) => routeTo(gateway, decoded, count, own)));
+};
+
+/** Routes by what is known now. Waits only if other processes have to be asked for the client's limits. */
+const routeTo = (
+  gateway: Gateway,
+  decoded: Decoded,
+  size: PromptSize | undefined,
+  own?: RuleResult,
+): Routed | Observable<Routed> => {
+  const { config, pools } = gateway;
+  const { request, observer, namedClient } = decoded;
+  const requestClass = requestClassOf(decoded, config);
+  const hints = own || requestClass !== undefined ? { own, requestClass } : undefined;
+  const resolution = pools.choose(resolveRoute(request, config, size, hints), decoded);
+  const routed = newAttempt(decoded, resolution, gateway);
+  observer.routed(routed);
+  if (!namedClient) return routed;
+  const need = { input: routed.context.inputEstimate, maxTokens: request.maxTokens };
+  const admitted = namedClient.admit(resolution, need, config);
+  return admitted ? from(admitted).pipe(map(() => routed)) : routed;
+};
 
 /** What an agent says its request is, where that matters. */
 const requestClassOf = ({ client, clientHeader }: Decoded, { router }: Gateway['config']): string | undefined =>

@@ -92,6 +92,86 @@ for (const { wire, path, provider } of wires) {
   }
 }
 
+const picture = 'data:image/png;base64,iVBORw0KGgo=';
+const parameters = { type: 'object', properties: {} };
+
+/** What a body of each protocol has for each fact, beside the user's text. */
+const facts: Readonly<Record<(typeof wires)[number]['wire'], (text: string) => Readonly<Record<string, object>>>> = {
+  messages: (text) => {
+    const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' };
+    const messages = (...content: readonly object[]) => ({
+      model: 'any',
+      max_tokens: 2_000,
+      messages: [{ role: 'user', content: [...content, { type: 'text', text }] }],
+    });
+    return {
+      tools: { ...messages(), tools: [{ name: 'mcp__read', input_schema: parameters }] },
+      images: messages({ type: 'image', source }),
+      reasoning: { ...messages(), thinking: { type: 'enabled', budget_tokens: 1024 } },
+      system: { ...messages(), system: `You are a reviewer. ${text}` },
+      model: { ...messages(), model: 'big-opus' },
+      tokens: { ...messages({ type: 'text', text: 'word '.repeat(12_000) }) },
+      none: messages(),
+    };
+  },
+  chat: (text) => {
+    const messages = (...content: readonly object[]) => ({
+      model: 'any',
+      messages: [{ role: 'user', content: [...content, { type: 'text', text }] }],
+    });
+    const system = { role: 'system', content: `You are a reviewer. ${text}` };
+    return {
+      tools: { ...messages(), tools: [{ type: 'function', function: { name: 'mcp__read', parameters } }] },
+      images: messages({ type: 'image_url', image_url: { url: picture } }),
+      reasoning: { ...messages(), reasoning_effort: 'low' },
+      system: { model: 'any', messages: [system, { role: 'user', content: text }] },
+      model: { ...messages(), model: 'big-opus' },
+      tokens: messages({ type: 'text', text: 'word '.repeat(12_000) }),
+      none: messages(),
+    };
+  },
+  responses: (text) => {
+    const input = (...content: readonly object[]) => ({
+      model: 'any',
+      input: [{ role: 'user', content: [...content, { type: 'input_text', text }] }],
+    });
+    return {
+      tools: { ...input(), tools: [{ type: 'function', name: 'mcp__read', parameters, strict: false }] },
+      images: input({ type: 'input_image', image_url: picture, detail: 'low' }),
+      reasoning: { ...input(), reasoning: { effort: 'low' } },
+      system: { ...input(), instructions: `You are a reviewer. ${text}` },
+      model: { ...input(), model: 'big-opus' },
+      tokens: input({ type: 'input_text', text: 'word '.repeat(12_000) }),
+      none: input(),
+    };
+  },
+};
+
+const conditions = {
+  tools: { tools: 'mcp__*' },
+  images: { images: true },
+  reasoning: { reasoning: true },
+  system: { system: 'You are a reviewer' },
+  model: { model: '*opus*' },
+  tokens: { tokens: { over: 10_000 } },
+};
+
+for (const { wire, path, provider } of wires) {
+  for (const to of [provider, provider === 'm' ? 'c' : 'm']) {
+    const way = to === provider ? 'pass through' : 'are converted';
+    test(`the facts of the body of ${wire} requests that ${way}, decoded whole or by their outline`, async (t) => {
+      const rules = Object.entries(conditions).map(([name, when]) => ({ name, when, to: `${to},ruled` }));
+      const { routeOf } = await rig(t, rules, { Router: { default: `${provider},ruled` } });
+      for (const text of ['Hi', 'longer text '.repeat(2_000)]) {
+        for (const [name, body] of Object.entries(facts[wire](text))) {
+          const route = name === 'none' ? `${provider},ruled;default` : `${to},ruled;rule/${name}`;
+          t.is(await routeOf(path, body), route, `${text.length} characters`);
+        }
+      }
+    });
+  }
+}
+
 test('an explicit destination, an alias and a tag win over rules; rules win over scenarios; the first that matches decides', async (t) => {
   const { routeOf } = await rig(
     t,

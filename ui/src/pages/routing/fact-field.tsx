@@ -218,7 +218,7 @@ const HeaderRow = ({
         <TextArea
           label={`${name || 'The header'}: values`}
           unlabelled
-          rows={1}
+          rows={Math.min(4, valueToTexts(value).length)}
           value={valueToTexts(value).join('\n')}
           onChange={(text) => onChange(name, textsToValue(text.split('\n')))}
         />
