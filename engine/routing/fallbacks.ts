@@ -7,8 +7,7 @@ import type { Resolution } from './resolve.ts';
  * What follows if the chosen destination fails, in order: the other members of its pool, then the fallbacks of the rule that
  * chose it; of a rule of the user's own, the rest of its destinations. An explicit or tagged destination has no fallbacks; one
  * chosen by the router module, or because only one provider lists the model, has the default's. A pool stands for its `members`.
- * Omits entries that match no model, repeated ones, and other providers that take the client's own credentials: they are meant for
- * the first one.
+ * Omits entries that match no model and repeated ones.
  */
 export const fallbacksOf = (
   { provider, model, scenario, pool }: Pick<Resolution, 'provider' | 'model' | 'scenario' | 'pool'>,
@@ -17,10 +16,10 @@ export const fallbacksOf = (
 ): readonly Destination[] => {
   const known = new Set([`${provider.name},${model}`]);
   const unknown = (destination: Destination): readonly Destination[] => {
-    const takesCredentials = destination.provider.credentials === 'client';
-    if (takesCredentials && destination.provider !== provider) return [];
     const name = `${destination.provider.name},${destination.model}`;
-    if (known.has(name)) return [];
+    // A client's own credentials are meant for the first provider alone.
+    const isForAnother = destination.provider.credentials === 'client' && destination.provider !== provider;
+    if (isForAnother || known.has(name)) return [];
     known.add(name);
     return [destination];
   };
