@@ -148,3 +148,24 @@ browserTest('requests show their client, and are filtered by it', async (t) => {
     t.deepEqual(await violations(page), []);
   });
 });
+
+browserTest('machines that share a store are shown, also when the store fails', async (t) => {
+  await on(t, '/settings?tab=service', async (page) => {
+    t.is(await page.getByRole('heading', { name: 'Machines' }).count(), 0, 'nothing without FLEET');
+    const member = { pid: 7, version: '1.2.3', config: 'a1b2c3', configSeconds: 99, streams: 4 };
+    const members = ['one', 'two'].map((machine) => ({
+      ...member,
+      machine,
+      address: `http://${machine}:3456`,
+      isThis: machine === 'one',
+    }));
+    await page.route('**/api/fleet', (route) =>
+      route.fulfill({ json: { store: { up: false, seconds: 0.001 }, drift: true, members } }),
+    );
+    await page.reload();
+    await page.getByText("The store doesn't answer").waitFor();
+    await page.getByText('Configurations differ').waitFor();
+    await page.getByRole('row', { name: /one \(this one\) 7 http:\/\/one:3456 1\.2\.3 a1b2c3 4/ }).waitFor();
+    t.deepEqual(await violations(page), []);
+  });
+});

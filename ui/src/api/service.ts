@@ -1,4 +1,4 @@
-import type { PlainModel as ListedModel, ServiceState } from '../../../admin/schema.ts';
+import type { FleetState, PlainModel as ListedModel, ServiceState } from '../../../admin/schema.ts';
 import { call } from './call.ts';
 import type { Outcome } from './config.ts';
 
@@ -13,3 +13,6 @@ export const restartService = (): Promise<Outcome> => call('/api/restart', { met
 /** Every name that a request may ask for. */
 export const listModels = async (signal?: AbortSignal): Promise<readonly ListedModel[]> =>
   (await call<{ readonly data: readonly ListedModel[] }>('/v1/models', { signal })).data;
+
+/** The machines that share a store, as far as the service knows. */
+export const readFleet = (signal?: AbortSignal): Promise<FleetState> => call('/api/fleet', { signal });

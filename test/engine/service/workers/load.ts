@@ -9,6 +9,8 @@ interface LoadResult {
 
 /** Streams that go on until they are told to end; then those at work are awaited. */
 interface Load {
+  /** Requests that have ended, whole or not. */
+  readonly ended: () => number;
   readonly end: () => Promise<LoadResult>;
 }
 
@@ -55,6 +57,7 @@ export const startLoad = (baseUrl: string, lanes: number): Load => {
   };
   const all = Promise.all(Array.from({ length: lanes }, lane));
   return {
+    ended: () => whole + Object.values(failures).reduce((sum, times) => sum + times, 0),
     async end() {
       ending = true;
       await all;

@@ -52,7 +52,8 @@ for (const workers of [1, 2]) {
       for (let count = 0; count < restarts; count += 1) {
         const answer = await fetch(`${rig.baseUrl}/api/restart`, { method: 'POST' });
         t.is(answer.status, 200);
-        await wait(300);
+        const ended = load.ended();
+        await until(() => load.ended() > ended + streams);
       }
       const { whole, failures } = await load.end();
       t.log(`${whole} requests`);

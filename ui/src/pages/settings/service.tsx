@@ -14,6 +14,7 @@ import { confirm } from '../../shell/confirm.ts';
 import { ThemeSwitch } from '../../shell/theme-switch.tsx';
 import { useStore } from '../../state/store.ts';
 import { awaitService } from './await-service.ts';
+import { Fleet } from './fleet.tsx';
 import { RestartDue } from './restart-due.tsx';
 
 type Progress =
@@ -117,6 +118,7 @@ export const Service = () => {
           error === undefined && <Loading what="processes" />
         )}
       </Panel>
+      <Fleet />
       <Panel title="Theme" about="Stored in this browser.">
         <ThemeSwitch />
       </Panel>
