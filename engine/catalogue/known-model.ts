@@ -15,7 +15,7 @@ type FactSource = 'configuration' | 'list' | 'package' | 'prices';
 /** All that is known of a provider's model. */
 export interface KnownModel extends ModelFacts {
   readonly from: Readonly<Partial<Record<keyof ModelFacts, FactSource>>>;
-  /** What its vendor charges besides tokens; absent where the price is the configuration's own, or unknown. */
+  /** What its vendor charges besides tokens; absent where the price is unknown, or the server only like a vendor's. */
   readonly pricing?: VendorPricing;
 }
 
