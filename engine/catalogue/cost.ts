@@ -1,5 +1,6 @@
 import { promptTokens, type Usage } from '../model/event.ts';
 import type { ModelPrice, TokenPrices, VendorPricing } from '../model/model-facts.ts';
+import { tierOf } from '../model/wire/service-tier.ts';
 import type { KnownModel } from './known-model.ts';
 
 /** Nano-dollars per USD. */
@@ -54,9 +55,10 @@ const factorOf = (
   pricing: VendorPricing | undefined,
 ): number | undefined => {
   if (!pricing) return 1;
-  const tier = serviceTier === undefined ? 1 : pricing.tiers[serviceTier];
-  if (tier === undefined) return undefined;
-  const byTier = tier > 1 ? (fast ?? tier) : tier;
+  const tier = serviceTier === undefined ? 'default' : tierOf(serviceTier);
+  const usual = tier === 'default' ? 1 : tier && pricing.tiers[tier];
+  if (usual === undefined) return undefined;
+  const byTier = usual > 1 ? (fast ?? usual) : usual;
   const bySpeed = speed === 'fast' ? fast : 1;
   return bySpeed === undefined ? undefined : byTier * bySpeed * (geography === 'us' ? (pricing.usGeography ?? 1) : 1);
 };

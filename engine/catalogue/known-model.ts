@@ -15,7 +15,7 @@ type FactSource = 'configuration' | 'list' | 'package' | 'prices';
 /** All that is known of a provider's model. */
 export interface KnownModel extends ModelFacts {
   readonly from: Readonly<Partial<Record<keyof ModelFacts, FactSource>>>;
-  /** What its vendor charges besides tokens; absent where the price is the configuration's own, or unknown. */
+  /** What its vendor charges besides tokens; absent where the price is unknown, or the server only like a vendor's. */
   readonly pricing?: VendorPricing;
 }
 
@@ -71,15 +71,16 @@ export const knownModel = (
 ): KnownModel => {
   const shipped = shippedFacts(format.facts, model);
   const configured = modelFacts?.get(model);
-  const known: Record<string, unknown> = {};
+  const known: { -readonly [Name in keyof ModelFacts]: ModelFacts[Name] } = {};
   const from: Partial<Record<keyof ModelFacts, FactSource>> = {};
+  const takeOne = <Name extends keyof ModelFacts>(name: Name, facts: ModelFacts, source: FactSource): void => {
+    const value = facts[name];
+    if (value === undefined || (source === 'package' && because === 'plain' && vendorsOwn.has(name))) return;
+    known[name] = value;
+    from[name] = source;
+  };
   const take = (facts: ModelFacts | undefined, source: FactSource): void => {
-    for (const name of factNames) {
-      if (facts?.[name] === undefined || (source === 'package' && because === 'plain' && vendorsOwn.has(name)))
-        continue;
-      known[name] = facts[name];
-      from[name] = source;
-    }
+    if (facts) for (const name of factNames) takeOne(name, facts, source);
   };
   take(shipped, 'package');
   take(listed, 'list');

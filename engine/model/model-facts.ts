@@ -1,3 +1,5 @@
+import type { ServiceTier } from './wire/service-tier.ts';
+
 /** What a model takes besides, or instead of, text. */
 export const inputKinds = ['text', 'image', 'pdf', 'audio', 'video'] as const;
 export type InputKind = (typeof inputKinds)[number];
@@ -33,8 +35,8 @@ type PriceTier = TokenPrices & { readonly aboveInputTokens: number };
 export interface VendorPricing {
   /** USD per thousand searches. */
   readonly webSearchPer1000?: number;
-  /** How many times as much each service tier costs, by the name that answers report. */
-  readonly tiers: Readonly<Record<string, number>>;
+  /** How many times as much each service tier costs; the default one costs what is listed, and of others nothing is known. */
+  readonly tiers: Readonly<Partial<Record<ServiceTier, number>>>;
   /** How many times as much a request costs that is served inside the United States. */
   readonly usGeography?: number;
 }

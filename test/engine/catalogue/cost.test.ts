@@ -48,7 +48,7 @@ const cases: readonly (readonly [
     'a service tier of which nothing is known',
     'openai',
     'gpt-5.5',
-    { input: 1, output: 1, serviceTier: 'new' },
+    { input: 1, output: 1, serviceTier: 'scale' },
     undefined,
   ],
   [
@@ -76,9 +76,10 @@ for (const [title, vendor, model, usage, cost, atMs = monday] of cases) {
   });
 }
 
-test("a configured price has neither tiers nor service tiers, but the vendor's fees", (t) => {
+test("a configured price has no tiers by length, but the vendor's fees and service tiers", (t) => {
   const modelFacts = new Map([['claude-haiku-5-5', { price: { input: 1, output: 2 } }]]);
   const vendor = { format: formats.get('anthropic') ?? {}, because: 'host' } as const;
   const facts = knownModel({ modelFacts }, 'claude-haiku-5-5', vendor, undefined);
   t.is(costOf({ input: 200_000, cacheWrite: 100_000, output: 0, webSearches: 1 }, facts, 0), 0.31 * usd);
+  t.is(costOf({ input: 200_000, output: 0, serviceTier: 'batch' }, facts, 0), 0.1 * usd);
 });

@@ -249,3 +249,13 @@ test('a prompt that surely exceeds a known window is refused, unless a fallback 
   t.is((await (await start(['p,large']))('/v1/messages', words(8_000))).status, 200);
   t.is((await (await start(['p,large']))('/v1/messages', words(20_000))).status, 400);
 });
+
+test('a model server at a usual place is asked for the window that it serves', async (t) => {
+  const upstream = await vendor(t);
+  const models = async () => [{ name: 'm', contextWindow: 1_234 }];
+  const localPlaces = [{ name: 'x', title: 'X', origin: upstream.url, models }];
+  const gateway = await open(t, [provider(upstream, 'm', 'other')], { localPlaces });
+  await refresh(gateway);
+  t.like(await call(gateway, '/v1/models/p,m'), { context_length: 1_234, max_completion_tokens: 700 });
+  t.like(await call(gateway, '/v1/models/p,other'), { context_length: 9_000 });
+});

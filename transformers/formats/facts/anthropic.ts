@@ -11,7 +11,7 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  */
 export const anthropicFacts: VendorFacts = {
   asOf: '2026-11-22',
-  pricing: { webSearchPer1000: 10, tiers: { standard: 1, priority: 1, batch: 0.5 }, usGeography: 1.1 },
+  pricing: { webSearchPer1000: 10, tiers: { priority: 1, batch: 0.5 }, usGeography: 1.1 },
   models: [
     {
       id: 'claude-fable-5-2',

@@ -14,7 +14,7 @@ const peakHours = [
  */
 export const deepseekFacts: VendorFacts = {
   asOf: '2026-11-22',
-  pricing: { tiers: { standard: 1, default: 1 } },
+  pricing: { tiers: {} },
   models: [
     // Serves DeepSeek-V4.1-Flash; JSON mode is json_object; the aliases are accepted and billed as this.
     {

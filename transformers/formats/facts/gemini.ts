@@ -13,7 +13,7 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  */
 export const geminiFacts: VendorFacts = {
   asOf: '2026-11-22',
-  pricing: { tiers: { standard: 1, batch: 0.5, flex: 0.5 } },
+  pricing: { tiers: { batch: 0.5, flex: 0.5 } },
   models: [
     // Context is shared by input, thinking and output; one request yields at most 32768 tokens unstreamed, 65536 streamed; longer answers continue over several requests, each re-sending what went before.
     {

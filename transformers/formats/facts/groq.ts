@@ -10,7 +10,7 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  */
 export const groqFacts: VendorFacts = {
   asOf: '2026-11-22',
-  pricing: { tiers: { on_demand: 1, default: 1, flex: 1, batch: 0.5 } },
+  pricing: { tiers: { batch: 0.5, flex: 1 } },
   models: [
     {
       id: 'openai/gpt-oss-120b',

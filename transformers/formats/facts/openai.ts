@@ -14,7 +14,7 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  */
 export const openaiFacts: VendorFacts = {
   asOf: '2026-11-22',
-  pricing: { webSearchPer1000: 10, tiers: { default: 1, batch: 0.5, flex: 0.5, fast: 2, priority: 2 } },
+  pricing: { webSearchPer1000: 10, tiers: { batch: 0.5, flex: 0.5, priority: 2 } },
   models: [
     {
       id: 'gpt-6-astra',

@@ -9,7 +9,7 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  */
 export const openrouterFacts: VendorFacts = {
   asOf: '2026-11-22',
-  pricing: { tiers: { standard: 1, default: 1, batch: 0.5 } },
+  pricing: { tiers: { batch: 0.5 } },
   models: [
     // Host market: pi-ai shows 0.006/0.5, the ranking sample 0.15/0.6 and 0.112/0.336; given here is the vendor's off-peak price.
     {
