@@ -1,3 +1,4 @@
+import { finalize, from, mergeMap } from 'rxjs';
 import Type from 'typebox';
 import type { Config } from '../engine/config/config.ts';
 import { explain, smallRequest } from '../engine/endpoints/explain.ts';
@@ -22,6 +23,9 @@ const ExplainRequest = Type.Object({
   ...fields,
   body: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'A request, as a client sends it.' })),
   headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "The client's headers." })),
+  configuration: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Explained by this one; default: the one in use.' }),
+  ),
 });
 
 const requestReader = reader(ExplainRequest);
@@ -32,8 +36,23 @@ const requestReader = reader(ExplainRequest);
 export const explainRoutes = (
   gateway: () => Gateway,
   clients: readonly ClientProtocol[],
+  /** Builds a configuration for inspection; rejects with a fault if it can't be used. */
+  aside: (source: JsonObject) => Promise<Gateway>,
 ): readonly DocumentedRoute[] => {
-  const answer = (request: HttpRequest) => explain(questionOf(request, clients, gateway().config), gateway());
+  const answer = (request: HttpRequest) => {
+    const active = gateway();
+    const { configuration, question } = questionOf(request, clients, active.config);
+    if (!configuration) return explain(question, active);
+    return from(aside(configuration)).pipe(
+      mergeMap((other) =>
+        explain(question, other).pipe(
+          finalize(() => {
+            if (other.upstreams !== active.upstreams) void other.upstreams.close();
+          }),
+        ),
+      ),
+    );
+  };
   return [
     jsonRoute('GET', '/api/explain', {
       ...explainDoc,
@@ -59,16 +78,20 @@ const questionOf = (
   const wire = asked.client ?? 'messages';
   const client = clients.find((row) => row.wire === wire) ?? noClient(clients);
   const headers = Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return {
+  const question = {
     client,
-    body: bodyOf(source) ?? smallRequest(client.wire, asked.model ?? noRequest(), asked.text ?? 'Hello!'),
+    body: objectAt(source, 'body') ?? smallRequest(client.wire, asked.model ?? noRequest(), asked.text ?? 'Hello!'),
     headers: Object.fromEntries(headers),
     atMs: startedAtMs,
   };
+  return { configuration: objectAt(source, 'configuration'), question };
 };
 
-/** The body as parsed; the reader has checked that it is an object. */
-const bodyOf = ({ body }: JsonObject): JsonObject | undefined => (isJsonObject(body) ? body : undefined);
+/** A member as parsed; the reader has checked that it is an object. */
+const objectAt = (source: JsonObject, name: string): JsonObject | undefined => {
+  const value = source[name];
+  return isJsonObject(value) ? value : undefined;
+};
 
 const noClient = (clients: readonly ClientProtocol[]): never =>
   fail('invalid-request', `client must be one of ${clients.map(({ wire }) => wire).join(', ')}.`, { param: 'client' });
