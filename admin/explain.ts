@@ -1,3 +1,4 @@
+import { finalize, from, mergeMap } from 'rxjs';
 import Type from 'typebox';
 import type { Config } from '../engine/config/config.ts';
 import { explain, smallRequest } from '../engine/endpoints/explain.ts';
@@ -26,6 +27,9 @@ const ExplainRequest = Type.Object({
   key: text('The name of the client in `CLIENTS` whose key it carries.'),
   preset: text('The preset, for rules that look at it. The configuration is the base all the same.'),
   at: Type.Optional(Type.String({ format: 'date-time', description: 'When it is sent; default: now.' })),
+  configuration: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Explained by this one; default: the one in use.' }),
+  ),
 });
 
 const requestReader = reader(ExplainRequest);
@@ -36,8 +40,23 @@ const requestReader = reader(ExplainRequest);
 export const explainRoutes = (
   gateway: () => Gateway,
   clients: readonly ClientProtocol[],
+  /** Builds a configuration for inspection; rejects with a fault if it can't be used. */
+  aside: (source: JsonObject) => Promise<Gateway>,
 ): readonly DocumentedRoute[] => {
-  const answer = (request: HttpRequest) => explain(questionOf(request, clients, gateway().config), gateway());
+  const answer = (request: HttpRequest) => {
+    const active = gateway();
+    const { configuration, question } = questionOf(request, clients, active.config);
+    if (!configuration) return explain(question, active);
+    return from(aside(configuration)).pipe(
+      mergeMap((other) =>
+        explain(question, other).pipe(
+          finalize(() => {
+            if (other.upstreams !== active.upstreams) void other.upstreams.close();
+          }),
+        ),
+      ),
+    );
+  };
   return [
     jsonRoute('GET', '/api/explain', {
       ...explainDoc,
@@ -63,9 +82,9 @@ const questionOf = (
   const wire = asked.client ?? 'messages';
   const client = clients.find((row) => row.wire === wire) ?? noClient(clients);
   const headers = Object.entries(asked.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return {
+  const question = {
     client,
-    body: bodyOf(source) ?? smallRequest(client.wire, asked.model ?? noRequest(), asked.text ?? 'Hello!'),
+    body: objectAt(source, 'body') ?? smallRequest(client.wire, asked.model ?? noRequest(), asked.text ?? 'Hello!'),
     headers: Object.fromEntries(headers),
     origin: {
       ...(asked.path !== undefined && { path: asked.path }),
@@ -74,10 +93,14 @@ const questionOf = (
     },
     atMs: asked.at === undefined ? startedAtMs : Date.parse(asked.at),
   };
+  return { configuration: objectAt(source, 'configuration'), question };
 };
 
-/** The body as parsed; the reader has checked that it is an object. */
-const bodyOf = ({ body }: JsonObject): JsonObject | undefined => (isJsonObject(body) ? body : undefined);
+/** A member as parsed; the reader has checked that it is an object. */
+const objectAt = (source: JsonObject, name: string): JsonObject | undefined => {
+  const value = source[name];
+  return isJsonObject(value) ? value : undefined;
+};
 
 const noClient = (clients: readonly ClientProtocol[]): never =>
   fail('invalid-request', `client must be one of ${clients.map(({ wire }) => wire).join(', ')}.`, { param: 'client' });

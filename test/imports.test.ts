@@ -251,6 +251,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['transformers/', ['engine/model/', 'typebox']],
   ['ui/src/parts/json-editor/', ['ui/src/', 'react', '@codemirror/*', '@lezer/common', '@lezer/highlight']],
   ['ui/src/parts/markdown/', ['ui/src/', 'react', 'marked']],
+  ['ui/src/parts/data-table.tsx', ['ui/src/', 'react', '@tanstack/react-virtual']],
   ['ui/src/parts/chart/', ['ui/src/', 'react', 'uplot']],
   ['ui/src/pages/yard/', ['ui/src/', 'react', '@xyflow/react']],
 

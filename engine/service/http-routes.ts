@@ -99,7 +99,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
         () => gateway().config.transformers,
       ),
       ...graphRoutes(gateway, protocols),
-      ...explainRoutes(gateway, protocols),
+      ...explainRoutes(gateway, protocols, parts.gateway.aside),
       ...requestRoutes({
         requests: parts.allRequests,
         startedAtMs,

@@ -5,8 +5,10 @@ import { type Finding, formatFinding } from '../config/diagnostics.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
 import { ConfigStore } from '../config/store.ts';
+import { validateConfig } from '../config/validate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';
+import type { JsonObject } from '../model/json/json.ts';
 import { buildGateway, type Gateway } from '../routing/gateway.ts';
 import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
 import { retiringModels } from '../routing/retiring-models.ts';
@@ -20,6 +22,8 @@ export interface ReloadableGateway {
   readonly presets: Presets<Gateway>;
   /** Builds the gateway of a configuration that isn't put into use. */
   readonly build: (config: Config) => Promise<Gateway>;
+  /** The same from a configuration as written. Rejects with an `invalid-request` fault if it can't be used. */
+  readonly aside: (source: JsonObject) => Promise<Gateway>;
   /** Applies changes of the file and of custom transformers from now on. `applied` receives each new gateway. */
   readonly watch: (applied: (gateway: Gateway) => void) => void;
   readonly close: () => Promise<void>;
@@ -98,6 +102,16 @@ export const openGateway = async (
         warn(findings.map(({ path, message }) => ({ path: `preset ${name}: ${path}`, message }))),
     }),
     build,
+    async aside(source) {
+      const result = validateConfig(source, env);
+      if (!('config' in result)) return unusable(result.faults);
+      const { config: other } = result;
+      const built = await build(other);
+      const { faults } = validateEntries(other, built.registry, isBroken);
+      if (faults.length === 0) return built;
+      if (built.upstreams !== active.upstreams) await built.upstreams.close();
+      return unusable(faults);
+    },
     watch(applied) {
       onApplied = applied;
       store.watch();
@@ -127,6 +141,15 @@ const checkUse = (
 
 /** The modules of the user that a gateway has loaded. */
 const modulesOf = ({ registry: { custom, router } }: Gateway) => [...custom.values(), ...(router ? [router] : [])];
+
+const unusable = (faults: readonly Finding[]): never =>
+  fail(
+    'invalid-request',
+    `The configuration can't be used:${faults.map((fault) => `\n- ${formatFinding(fault)}`).join('')}`,
+    {
+      param: 'configuration',
+    },
+  );
 
 /** How long a change of the configuration waits for those of other processes, in milliseconds. */
 const turnMs = 10_000;

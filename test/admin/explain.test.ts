@@ -73,6 +73,26 @@ test('a small request will do, and so will a query', async (t) => {
   t.like(await response.json(), { client: 'chat', relays: { request: true, reply: true } });
 });
 
+test('a configuration that is not saved explains a request; the one in use stays as it is', async (t) => {
+  const running = await gateway(t);
+  const provider = { name: 'new', baseUrl: `${running.upstream.url}/v1`, apiKey: 'the-key-of-a-draft', models: ['x'] };
+  const configuration = { Providers: [provider], Router: { default: 'new,x' }, TIMEOUTS: { connectMs: 1_234 } };
+  const { body } = await ask(running, { model: 'any', configuration });
+  t.like(body, { provider: 'new', model: 'x', scenario: 'default', headers: { authorization: '***' } });
+  t.false(JSON.stringify(body).includes('the-key-of-a-draft'));
+  t.like((await ask(running, { model: 'any' })).body, { provider: 'p', model: 'm' });
+  t.is(running.upstream.requests.length, 0);
+  for (const [broken, message] of [
+    [{ ...configuration, Router: { default: 'gone,x' } }, /Router\.default.*gone/],
+    [{ ...configuration, transformers: ['no-such-stage'] }, /transformers\[0\].*no-such-stage/],
+    ['text', /configuration must be object/],
+  ] as const) {
+    const answer = await ask(running, { model: 'any', configuration: broken });
+    t.is(answer.status, 400);
+    t.regex(String(answer.body.message), message);
+  }
+});
+
 test("a client's headers count", async (t) => {
   const running = await gateway(t, {
     Providers: [{ name: 'p', baseUrl: 'https://api.anthropic.com', apiKey: secret, models: ['m', 'n'] }],

@@ -162,12 +162,13 @@ browserTest('a provider is added with models from its list, tested, saved, and r
     await field.press('ArrowDown');
     await field.press('Enter');
     t.is(await field.inputValue(), 'third,huge');
-    await save(page);
-    t.like((await onDisk()).Router, { default: 'first,large', routes: { think: 'third,huge' } });
-
     await page.getByLabel('Sample').selectOption({ label: 'Thinking' });
+    await page.getByText('The dry run includes what is not saved yet.').waitFor();
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByRole('list', { name: 'Dry run result' }).getByText('third,huge').waitFor();
+    t.notRegex(JSON.stringify((await onDisk()).Router), /huge/, 'nothing is saved by a dry run');
+    await save(page);
+    t.like((await onDisk()).Router, { default: 'first,large', routes: { think: 'third,huge' } });
   });
 });
 

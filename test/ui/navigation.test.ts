@@ -90,6 +90,32 @@ browserTest('back leads to where one was: filters, rows, view, pause and scroll'
   t.deepEqual(serious(complaints), []);
 });
 
+browserTest('a long list renders only the rows in sight, at any width', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/?rows=1000`);
+  const list = page.getByRole('region', { name: 'Request list' });
+  await page.getByText('120 requests').waitFor();
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    const oldest = list.locator(`a[href="#/requests/${ids[0]}"]`);
+    // Rows that weren't in sight yet may be taller than thought.
+    for (let tries = 0; tries < 50 && (await oldest.count()) === 0; tries += 1) {
+      await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+      await page.evaluate('new Promise(requestAnimationFrame)');
+    }
+    await oldest.waitFor();
+    t.true((await list.getByRole('link').count()) < 80, `${await list.getByRole('link').count()} rows`);
+    t.is(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'), false);
+    await page.evaluate('window.scrollTo(0, 0)');
+    await list.locator(`a[href="#/requests/${ids[119]}"]`).waitFor();
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await list.getByRole('link').first().focus();
+  for (let n = 0; n < 60; n += 1) await page.keyboard.press('ArrowDown');
+  t.is(await page.evaluate('document.activeElement.getAttribute("href")'), `#/requests/${ids[59]}`);
+  t.deepEqual(await violations(page), []);
+  t.deepEqual(serious(complaints), []);
+});
+
 browserTest('a tab stays in the address, and j and k go through the list as it was filtered', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/?search=large`);
   const list = page.getByRole('region', { name: 'Request list' });

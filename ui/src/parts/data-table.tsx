@@ -1,4 +1,5 @@
-import { type KeyboardEvent, type ReactNode, useRef } from 'react';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { navigate } from '../router/route.ts';
 import { classNames } from './class-names.ts';
 import './data-table.css';
@@ -42,6 +43,7 @@ export const DataTable = <Row,>({
   readonly tone?: (row: Row) => 'bad' | undefined;
 }) => {
   const body = useRef<HTMLTableSectionElement>(null);
+  const { shown, before, after, measure } = useShownRows(rows, body);
   if (rows.length === 0) return <>{empty}</>;
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -65,20 +67,23 @@ export const DataTable = <Row,>({
           </tr>
         </thead>
         <tbody ref={body} onKeyDown={onKeyDown}>
-          {rows.map((row) => {
+          <Gap height={before} />
+          {shown.map(([index, row]) => {
             const to = open?.(row);
             return (
               <tr
                 key={rowKey(row)}
+                ref={measure}
+                data-index={index}
                 className={classNames(to !== undefined && 'data-open', tone?.(row) && `data-${tone(row)}`)}
                 onClick={(event) => {
                   const onLink = event.target instanceof Element && event.target.closest('a, button');
                   if (to !== undefined && !onLink && window.getSelection()?.isCollapsed !== false) navigate(to);
                 }}
               >
-                {columns.map(({ name, title, cell, numeric, wideOnly }, index) => (
+                {columns.map(({ name, title, cell, numeric, wideOnly }, column) => (
                   <td key={name} data-title={title} className={cellClass(numeric, wideOnly)}>
-                    {index === 0 && to !== undefined ? (
+                    {column === 0 && to !== undefined ? (
                       <a className="data-link" href={to}>
                         {cell(row)}
                       </a>
@@ -90,11 +95,53 @@ export const DataTable = <Row,>({
               </tr>
             );
           })}
+          <Gap height={after} />
         </tbody>
       </table>
     </ScrollRegion>
   );
 };
+
+/** Longer tables render only what is near the window. */
+const wholeTable = 60;
+
+/** A row's height before it was rendered, in pixels. */
+const usualRowPx = 37;
+
+/** The rows to render, by their index, and the heights of what is left out before and after them, in pixels. */
+const useShownRows = <Row,>(rows: readonly Row[], body: RefObject<HTMLTableSectionElement | null>) => {
+  const [top, setTop] = useState(0);
+  const isLong = rows.length > wholeTable;
+  useLayoutEffect(() => {
+    const box = body.current?.getBoundingClientRect();
+    if (isLong && box) setTop(Math.round(box.top + window.scrollY));
+  });
+  const virtual = useWindowVirtualizer({
+    count: isLong ? rows.length : 0,
+    estimateSize: () => usualRowPx,
+    overscan: 12,
+    scrollMargin: top,
+  });
+  if (!isLong) return { shown: [...rows.entries()], before: 0, after: 0, measure: undefined };
+  const items = virtual.getVirtualItems();
+  return {
+    shown: items.flatMap(({ index }): readonly (readonly [number, Row])[] => {
+      const row = rows[index];
+      return row === undefined ? [] : [[index, row]];
+    }),
+    before: (items[0]?.start ?? top) - top,
+    after: virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top),
+    measure: virtual.measureElement,
+  };
+};
+
+/** Rows that aren't rendered, as one of their height. */
+const Gap = ({ height }: { readonly height: number }) =>
+  height > 0 && (
+    <tr className="data-gap">
+      <td style={{ height }} />
+    </tr>
+  );
 
 const cellClass = (numeric = false, wideOnly = false): string | undefined =>
   classNames(numeric && 'number', wideOnly && 'data-wide') || undefined;

@@ -16,7 +16,7 @@ import { type Sample, sampleBody, samples } from './samples.ts';
 
 /** Shows how a request would be routed and converted. Nothing is sent to a provider. */
 export const TryRequest = () => {
-  const { saved, dirty } = useForm();
+  const { config, saved, dirty } = useForm();
   const [destination = { value: 'provider,model' }] = destinationsOf(saved);
   const textOf = (client: Protocol, name: Sample['name']): string =>
     JSON.stringify(sampleBody(client, name, destination.value), null, 2);
@@ -44,7 +44,9 @@ export const TryRequest = () => {
     leaving.current = own;
     setBusy(true);
     try {
-      setResult({ explanation: await explain({ client: protocol, body }, own.signal) });
+      setResult({
+        explanation: await explain({ client: protocol, body, ...(dirty && { configuration: config }) }, own.signal),
+      });
     } catch (error) {
       if (isAbort(error)) return;
       setResult({ error: wordError(error) });
@@ -53,7 +55,7 @@ export const TryRequest = () => {
   };
   return (
     <Panel title="Dry run" about="Shows step by step how a request would be handled. Nothing is sent to a provider.">
-      {dirty && <Notice>The dry run uses the saved configuration. Save first to include your changes.</Notice>}
+      {dirty && <Notice>The dry run includes what is not saved yet.</Notice>}
       <div className="row try-controls">
         <Segmented
           label="Client protocol"
