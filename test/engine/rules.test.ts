@@ -330,6 +330,8 @@ test('the record, the metrics, the graph, the models and the dry run show the ru
     at: '2026-06-01T22:00:00Z',
   });
   t.like(await later.json(), { scenario: 'rule/night' });
+  const never = await ask('/api/explain', { model: 'any', at: 'soon' });
+  t.is(never.status, 400, await never.text());
   const { data } = await get('/v1/models');
   t.true(data.some(({ id }) => id.endsWith('switchyard-rule-night')));
 });

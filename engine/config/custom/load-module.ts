@@ -1,8 +1,7 @@
-import { realpath, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import * as nodeModule from 'node:module';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorCode } from '../../model/fault.ts';
 import { bundle, moduleUrl, root } from '../../paths.ts';
 import { type HookData, initialize, loadMark, resolve as resolveModule } from './resolve-hook.ts';
 
@@ -22,18 +21,14 @@ export const loadModule = async (file: string): Promise<unknown> => {
 };
 
 /**
- * Loads a module that may be CommonJS, whatever its ending, bypassing the cache for the file itself. Rejects with the load error.
+ * As `loadModule`, for a module that may be CommonJS whatever its ending: one that sets `module.exports`. Of CommonJS, the cache is
+ * bypassed for the file itself alone. Never takes an ES module for CommonJS: newer Node.js would load it, once and for all.
  */
 export const loadCommonModule = async (file: string): Promise<unknown> => {
+  if (!(await readFile(file, 'utf8')).includes('module.exports')) return loadModule(file);
   const require = nodeModule.createRequire(file);
   delete require.cache[file];
-  try {
-    const exported: unknown = require(file);
-    return typeof exported === 'object' && exported !== null && 'default' in exported ? exported.default : exported;
-  } catch (error) {
-    if (errorCode(error) !== 'ERR_REQUIRE_ESM' && !(error instanceof SyntaxError)) throw error;
-    return loadModule(file);
-  }
+  return require(file);
 };
 
 /** Lets modules be written in TypeScript and import the gateway's own packages. */

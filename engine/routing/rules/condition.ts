@@ -125,16 +125,11 @@ type FactName = Exclude<keyof When, 'all' | 'any' | 'not'>;
 type Part = Pick<Fact, 'says' | 'test'> & { readonly member?: string };
 
 const compileFact = (name: FactName, when: When, at: string): readonly Fact[] =>
-  partsOf(name, when).map(({ member, ...part }) => ({
+  compilers[name](when).map(({ member, ...part }) => ({
     type: 'fact',
     at: member === undefined ? at : memberPath(at, member),
     ...part,
   }));
-
-const partsOf = (name: FactName, when: When): readonly Part[] => {
-  const compile: FactCompiler | undefined = compilers[name];
-  return compile(when);
-};
 
 type FactCompiler = (when: When) => readonly Part[];
 
