@@ -9,11 +9,11 @@ import { freePort } from '../../engine/http/bind.ts';
 import { until } from './until.ts';
 
 /** Whether a program is installed. */
-const isInstalled = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
+const isInstalled = (program: string, args: readonly string[]): boolean => spawnSync(program, args).error === undefined;
 
 /** Whether a test that needs this program has to be left out, which is said. */
-export const isMissing = (t: ExecutionContext, program: string): boolean => {
-  if (isInstalled(program)) return false;
+export const isMissing = (t: ExecutionContext, program: string, ...args: readonly string[]): boolean => {
+  if (isInstalled(program, args.length > 0 ? args : ['--version'])) return false;
   t.log(`${program} is not installed: left out`);
   t.pass();
   return true;
