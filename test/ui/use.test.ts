@@ -149,6 +149,11 @@ browserTest('a stream is stopped; an upstream’s error and an incomplete stream
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   const run = runOf(page, 'Messages');
   await run.getByText('word 3').waitFor();
+  await page.getByRole('link', { name: 'Presets', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Presets' }).waitFor();
+  await page.goBack();
+  await run.getByText('word 3').waitFor();
+  await run.getByText('receiving', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await run.getByText('stopped', { exact: true }).waitFor();
   t.regex((await run.textContent()) ?? '', /word 3/, 'what was said stays');

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { createStore, useStore } from '../../state/store.ts';
 import { type Job, type Run, runRequest } from './run.ts';
 
 /** The latest requests and their responses. */
@@ -10,27 +10,27 @@ export interface Runs {
   readonly stop: () => void;
 }
 
-/** Sends requests in parallel; leaving the page aborts them. */
-export const useRuns = (): Runs => {
-  const [list, setList] = useState<readonly Run[]>([]);
-  const current = useRef<AbortController>(undefined);
-  useEffect(() => () => current.current?.abort(), []);
-  const start = useCallback<Runs['start']>((jobs, capture) => {
-    current.current?.abort();
-    const own = new AbortController();
-    current.current = own;
-    setList([]);
-    jobs.forEach((job, at) => {
-      void runRequest({ ...job, capture, signal: own.signal }, (run) => {
-        // Late updates of an aborted request must not mix with the next one's.
-        if (current.current === own) setList((before) => Object.assign([...before], { [at]: run }));
-      });
+/** They go on, and stay, while other pages are shown. */
+const runs = createStore<readonly Run[]>([]);
+let current: AbortController | undefined;
+
+const start: Runs['start'] = (jobs, capture) => {
+  current?.abort();
+  const own = new AbortController();
+  current = own;
+  runs.set([]);
+  jobs.forEach((job, at) => {
+    void runRequest({ ...job, capture, signal: own.signal }, (run) => {
+      // Late updates of an aborted request must not mix with the next one's.
+      if (current === own) runs.set(Object.assign([...runs.get()], { [at]: run }));
     });
-  }, []);
-  return {
-    list,
-    running: list.some(({ phase }) => phase === 'waiting' || phase === 'receiving'),
-    start,
-    stop: useCallback(() => current.current?.abort(), []),
-  };
+  });
+};
+
+const stop = (): void => current?.abort();
+
+/** Sends requests in parallel. */
+export const useRuns = (): Runs => {
+  const list = useStore(runs);
+  return { list, running: list.some(({ phase }) => phase === 'waiting' || phase === 'receiving'), start, stop };
 };

@@ -23,7 +23,7 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
   } = summary;
   return (
     <Panel title="Overview">
-      <dl className="facts">
+      <dl className="request-facts">
         <Fact title="Client">
           {protocolTitles[protocol]}, {stream ? 'streamed' : 'not streamed'}
           <small>
