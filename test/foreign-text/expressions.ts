@@ -187,6 +187,20 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[A-Za-z]+\s+/, many('a')),
     foreign(/^bearer\s+/i, 'bearer', many(' ')),
   ],
+  'engine/observe/usage/hour-files.ts': [
+    foreign(
+      /^((\d{4}-\d\d-\d\dT\d\d)\.(\d{1,10})-\d{1,16})\.json(\..{1,64}\.tmp)?$/,
+      '2026-01-31T08.1-1.json.',
+      many('a'),
+    ),
+    foreign(/^(\d{4}-\d\d)\.jsonl$/),
+  ],
+  'engine/observe/usage/report.ts': [
+    foreign(/^(\d{1,5})([hd])$/, many('1')),
+    foreign(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/, '2026-01-31T08:00:00.', many('1')),
+    foreign(/^[=+\-@\t\r\n]/),
+    foreign(/[",\r\n]/, many('a')),
+  ],
   'engine/operators/call-upstream.ts': [foreign(/\bhtml\b/i), foreign(/\bevent-stream\b/i), foreign(/\bjson\b/i)],
   'engine/operators/hide-credentials.ts': [foreign(/^\w+ /, many('a'))],
   'engine/operators/write-reply.ts': [

@@ -51,6 +51,8 @@ interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   readonly numbersByTime?: boolean | undefined;
   /** Keys to mask. Return a new array when the list changes. */
   readonly secrets: () => readonly string[];
+  /** Called with each request that ends. */
+  readonly onEnded?: (request: EndedRequest) => void;
 }
 
 /** Numbers per millisecond, one per process: more than processes of a service. */
@@ -66,7 +68,7 @@ export const maxSummaries = 1_000;
 const captureHeader = 'x-switchyard-capture';
 
 /** Creates an empty history. */
-export const createHistory = ({ secrets, numbersByTime = false, ...settings }: HistoryOptions): History => {
+export const createHistory = ({ secrets, numbersByTime = false, onEnded, ...settings }: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures();
   const inFlight = new Set<RequestHistoryEntry>();
@@ -84,6 +86,7 @@ export const createHistory = ({ secrets, numbersByTime = false, ...settings }: H
       : count;
     const entry = record.keep(newest, status, maskText);
     ring[count % maxSummaries] = entry;
+    onEnded?.(entry);
     if (record.recorder) captures.add(showEnded(entry), record.recorder, { ...settings, secrets: secrets() });
   };
 
@@ -158,11 +161,14 @@ export class RequestHistoryEntry implements Watcher {
   #route: ObservedRoute | undefined;
   #known: KnownModel | undefined;
   #calledMs: number | undefined;
+  #calls = 0;
   #upstreamMs: number | undefined;
   #firstByteMs: number | undefined;
   #overheadMs: number | undefined;
   #usage: Usage | undefined;
   #fault: Fault | undefined;
+  #isBroken = false;
+  #isAnswered = false;
   #passThrough: PassThrough = { request: false, reply: false };
   #finished = false;
 
@@ -190,6 +196,7 @@ export class RequestHistoryEntry implements Watcher {
   }
 
   called(): void {
+    this.#calls += 1;
     this.#calledMs = performance.now();
     this.#known = this.#knownNow();
   }
@@ -212,6 +219,7 @@ export class RequestHistoryEntry implements Watcher {
   /** The upstream accepted; what passes through is decided. */
   answered(passThrough: PassThrough): void {
     this.#passThrough = passThrough;
+    this.#isAnswered = true;
   }
 
   chunk(): void {
@@ -225,6 +233,7 @@ export class RequestHistoryEntry implements Watcher {
 
   fault(fault: Fault): void {
     this.#fault = fault;
+    this.#isBroken = true;
   }
 
   attemptFailed({ fault }: ObservedFailure): void {
@@ -233,6 +242,7 @@ export class RequestHistoryEntry implements Watcher {
 
   failed(fault: Fault): void {
     this.#fault = fault;
+    this.#isBroken = true;
   }
 
   firstByte(): void {
@@ -283,8 +293,13 @@ export class RequestHistoryEntry implements Watcher {
       failed: progress.failed,
       relayed: this.#passThrough,
       captured: recorder !== undefined,
+      calls: this.#calls,
+      isFailed: status !== clientClosed && (status >= 400 || this.#isBroken),
+      mayCost: this.#isAnswered || (status === clientClosed && this.#calls > 0),
     };
   }
 }
+
+const clientClosed = 499;
 
 const noLosses: readonly SummaryLoss[] = [];
