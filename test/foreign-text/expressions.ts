@@ -32,6 +32,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
   'engine/cli/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
   'engine/cli/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
+  'engine/cli/usage.ts': [foreign(/\p{C}/gu, many('\n'))],
   'engine/cli/reach-service.ts': [own(/^\[(.*)\]$/)],
   'engine/config/backups.ts': [
     own(/^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/),
