@@ -17,6 +17,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/config/schema.ts', ['engine/config/rule-schema.ts', 'typebox']],
   ['engine/config/rule-schema.ts', ['typebox']],
   ['engine/observe/history/schema.ts', ['engine/model/json/json.ts', 'typebox']],
+  ['engine/observe/usage/schema.ts', ['typebox']],
   // The engine's layers, from the lowest to the highest: each names the ones below that it uses.
   ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system']],
   ['engine/backpressure.ts', []],
@@ -125,7 +126,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/observe/',
       ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/', 'model/', 'reasoning/'),
-      ...below('catalogue/', 'routing/', 'upstream/'),
+      ...below('catalogue/', 'config/write-atomically.ts', 'routing/', 'upstream/'),
       'rxjs',
       'typebox',
       'node:',
@@ -263,7 +264,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'ui/src/',
       'react',
       'admin/schema.ts',
-      ...below('config/schema.ts', 'model/json/json.ts', 'observe/history/schema.ts'),
+      ...below('config/schema.ts', 'model/json/json.ts', 'observe/history/schema.ts', 'observe/usage/schema.ts'),
     ],
   ],
   ['ui/src/', ['ui/src/', 'react']],

@@ -171,6 +171,17 @@ client
   .action(() => runCommand(import('./client-commands.ts').then(({ hashKey }) => hashKey(cli))));
 
 program
+  .command('usage')
+  .description('show requests, tokens and cost over time')
+  .option('--by <what>', 'model, provider, client, scenario or protocol', 'model')
+  .option('--since <time>', 'a time, or how long ago: 36h, 7d', '30d')
+  .option('--until <time>', 'the end; default: now')
+  .option('--step <step>', 'hour, day or month')
+  .addOption(asJson())
+  .option('--csv', 'print CSV')
+  .action((options) => runCommand(import('./usage.ts').then(({ printUsage }) => printUsage(cli, options))));
+
+program
   .command('env')
   .description('print the environment variables that connect a client to the service')
   .requiredOption('--for <program>', clients.map(({ name, about }) => `${name}: ${about}`).join('; '))

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { writeAtomically } from '../config/write-atomically.ts';
 import type { AppLog } from '../log/logs.ts';
-import { errorCode } from '../model/fault.ts';
+import { errorCode, ifMissing } from '../model/fault.ts';
 import { parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
 import type { UsageLedger } from './usage.ts';
@@ -225,13 +225,6 @@ class Files {
 
 const fileName = /^((\d{1,10})-(\d{1,16}))(?:\.(\d{1,10})-\d{1,16})?\.json$/;
 const tempName = /^(\d{1,10})-\d{1,16}\.json\..{1,64}\.tmp$/;
-
-const ifMissing =
-  <T>(value: T) =>
-  (error: unknown): T => {
-    if (errorCode(error) === 'ENOENT') return value;
-    throw error;
-  };
 
 const plain = (record: UsageLedger['record']): Omit<UsageFile, 'absorbed'> => ({
   day: { key: record.day.key, clients: { ...record.day.clients } },

@@ -124,6 +124,14 @@ export const faultOf = (error: unknown): Fault =>
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
+/** Takes a system's error that says that a file is missing as this value; throws any other. */
+export const ifMissing =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (errorCode(error) === 'ENOENT') return value;
+    throw error;
+  };
+
 /** Cuts a text to at most `maxChars` characters. The result is a copy, so the whole text isn't kept in memory. */
 export const shorten = (text: string, maxChars = 200): string =>
   text.length <= maxChars ? text : Buffer.from(`${text.slice(0, maxChars - 1)}…`).toString();

@@ -20,6 +20,7 @@ import { transformerRoutes } from '../../admin/transformers.ts';
 import { uiRoutes } from '../../admin/ui.ts';
 import type { UiFiles } from '../../admin/ui-files.ts';
 import { upstreamRoutes } from '../../admin/upstreams.ts';
+import { type UsageParts, usageRoutes } from '../../admin/usage.ts';
 import { chatModels } from '../../protocols/chat/models.ts';
 import { clientProtocols } from '../../protocols/index.ts';
 import { messagesCounting } from '../../protocols/messages/count-tokens.ts';
@@ -66,6 +67,7 @@ interface HttpRouteParts {
   readonly facts: () => ServiceFacts;
   /** Where model servers of this machine are looked for. */
   readonly localPlaces: readonly LocalPlace[];
+  readonly usage: UsageParts;
   /** Says to the service's other processes that there are new lists of models. */
   readonly modelsRefreshed: () => void;
 }
@@ -121,6 +123,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...fleetRoutes(parts.fleet),
       ...upstreamRoutes(gateway),
       ...clientRoutes({ gateway, store }),
+      ...usageRoutes(parts.usage),
       ...metricsRoutes(metrics),
       ...healthRoutes(health),
     ],

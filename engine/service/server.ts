@@ -24,6 +24,7 @@ import { createHistory, type History } from '../observe/history/history.ts';
 import { answerHistory, shareHistory } from '../observe/history/shared-history.ts';
 import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
+import { openUsageHours, type UsageHours, usageFolder } from '../observe/usage/hour-files.ts';
 import type { LossSeries } from '../observer.ts';
 import { root } from '../paths.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
@@ -39,7 +40,16 @@ import type { Answerer } from './workers/peers.ts';
 
 /** Builds the service and opens its port. Rejects with a message for users if it can't. */
 export const start = async (options: StartOptions): Promise<Service> => {
-  const { env, home, report, vendors = [], supervision, uiFolder = builtUi, pause = timeoutAfter } = options;
+  const {
+    env,
+    home,
+    report,
+    vendors = [],
+    supervision,
+    uiFolder = builtUi,
+    pause = timeoutAfter,
+    nowMs = Date.now,
+  } = options;
   const places = options.localPlaces ?? localPlaces;
   const registry = { formats: withVendors(vendors), stages, defaultFormat, messagesBody: encodeMessagesBody };
   const known = knownVendors(registry.formats);
@@ -65,7 +75,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
     isUsed: () => gateway.active().config.clients !== undefined,
     isAlive,
   });
-  const release = once(() => gateway.close().then(usageFiles.close).then(services.close));
+  const usageHours = await openUsageHours({ folder: usageFolder(home), log: logs.app, nowMs, isAlive });
+  const release = once(() => gateway.close().then(usageFiles.close).then(usageHours.close).then(services.close));
   const { fleet } = services;
   const metrics = createMetrics({
     losses,
@@ -82,8 +93,9 @@ export const start = async (options: StartOptions): Promise<Service> => {
     variableOf: (provider) => keyVariable(gateway.store.source, provider) ?? variableFor(provider),
     baseUrl,
     numbersByTime: peers !== undefined,
+    onEnded: usageHours.add,
   });
-  peers?.answer(answersFrom(metrics, requests));
+  peers?.answer(answersFrom(metrics, requests, usageHours));
   const { hub } = services;
   const allRequests = shareHistory(requests, peers, (on) =>
     hub?.say({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
@@ -105,6 +117,13 @@ export const start = async (options: StartOptions): Promise<Service> => {
     configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
     localPlaces: places,
+    usage: {
+      folder: usageFolder(home),
+      nowMs,
+      write: async () => {
+        await Promise.all([usageHours.write(), peers?.isShared() ? peers.ask({ kind: 'usage' }) : undefined]);
+      },
+    },
     modelsRefreshed: () => hub?.say({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     health: () => state,
     fleet: () => fleetState(fleet),
@@ -168,6 +187,8 @@ export interface StartOptions extends ServicesOptions {
   readonly server?: ChosenServer;
   /** Shares the port with other processes of the service, which listen at `taken`. Absent: exclusive. */
   readonly sharing?: { readonly taken: ListenAddress | undefined };
+  /** The clock of usage by hours, in milliseconds since 1970; absent: the system's. */
+  readonly nowMs?: () => number;
   /** Waits so many milliseconds while the service stops; absent: by a timer. */
   readonly pause?: (ms: number) => Promise<void>;
 }
@@ -207,10 +228,11 @@ const lastRecordMs = 2_000;
 
 /** Answers what the service's other processes ask. */
 const answersFrom =
-  (metrics: Metrics, requests: History): Answerer =>
+  (metrics: Metrics, requests: History, usage: UsageHours): Answerer =>
   async (question) => {
-    if (question.kind !== 'metrics') return answerHistory(requests, question);
-    await metrics.tellAll();
+    if (question.kind === 'usage') await usage.write();
+    else if (question.kind === 'metrics') await metrics.tellAll();
+    else return answerHistory(requests, question);
     return undefined;
   };
 

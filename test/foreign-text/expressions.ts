@@ -32,6 +32,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
   'engine/cli/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
   'engine/cli/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
+  'engine/cli/usage.ts': [foreign(/\p{C}/gu, many('\n'))],
   'engine/cli/reach-service.ts': [own(/^\[(.*)\]$/)],
   'engine/config/backups.ts': [
     own(/^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/),
@@ -187,6 +188,20 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/observe/history/show-capture.ts': [
     foreign(/^[A-Za-z]+\s+/, many('a')),
     foreign(/^bearer\s+/i, 'bearer', many(' ')),
+  ],
+  'engine/observe/usage/hour-files.ts': [
+    foreign(
+      /^((\d{4}-\d\d-\d\dT\d\d)\.(\d{1,10})-\d{1,16})\.json(\..{1,64}\.tmp)?$/,
+      '2026-01-31T08.1-1.json.',
+      many('a'),
+    ),
+    foreign(/^(\d{4}-\d\d)\.jsonl$/),
+  ],
+  'engine/observe/usage/report.ts': [
+    foreign(/^(\d{1,5})([hd])$/, many('1')),
+    foreign(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/, '2026-01-31T08:00:00.', many('1')),
+    foreign(/^[=+\-@\t\r\n]/),
+    foreign(/[",\r\n]/, many('a')),
   ],
   'engine/operators/call-upstream.ts': [foreign(/\bhtml\b/i), foreign(/\bevent-stream\b/i), foreign(/\bjson\b/i)],
   'engine/operators/hide-credentials.ts': [foreign(/^\w+ /, many('a'))],

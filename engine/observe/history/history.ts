@@ -54,6 +54,8 @@ interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   readonly numbersByTime?: boolean | undefined;
   /** Keys to mask. Return a new array when the list changes. */
   readonly secrets: () => readonly string[];
+  /** Called with each request that ends. */
+  readonly onEnded?: (request: EndedRequest) => void;
 }
 
 /** Numbers per millisecond, one per process: more than processes of a service. */
@@ -69,7 +71,7 @@ export const maxSummaries = 1_000;
 const captureHeader = 'x-switchyard-capture';
 
 /** Creates an empty history. */
-export const createHistory = ({ secrets, numbersByTime = false, ...settings }: HistoryOptions): History => {
+export const createHistory = ({ secrets, numbersByTime = false, onEnded, ...settings }: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures();
   const traffic = new Traffic();
@@ -90,6 +92,7 @@ export const createHistory = ({ secrets, numbersByTime = false, ...settings }: H
     ring[count % maxSummaries] = entry;
     const { startedAtMs, durationMs, fault, firstByteMs } = entry;
     traffic.ended(startedAtMs + durationMs, hasFailed(status, fault !== undefined), firstByteMs);
+    onEnded?.(entry);
     if (record.recorder) captures.add(showEnded(entry), record.recorder, { ...settings, secrets: secrets() });
   };
 
@@ -172,11 +175,14 @@ export class RequestHistoryEntry implements Watcher {
   #route: ObservedRoute | undefined;
   #known: KnownModel | undefined;
   #calledMs: number | undefined;
+  #calls = 0;
   #upstreamMs: number | undefined;
   #firstByteMs: number | undefined;
   #overheadMs: number | undefined;
   #usage: Usage | undefined;
   #fault: Fault | undefined;
+  #isBroken = false;
+  #isAnswered = false;
   #passThrough: PassThrough = { request: false, reply: false };
   #finished = false;
 
@@ -210,6 +216,7 @@ export class RequestHistoryEntry implements Watcher {
 
   /** The first call counts: what lies between it and the last one's answer is no overhead. */
   called(): void {
+    this.#calls += 1;
     this.#calledMs ??= performance.now();
     this.#known = this.#knownNow();
   }
@@ -233,6 +240,7 @@ export class RequestHistoryEntry implements Watcher {
   answered(passThrough: PassThrough): void {
     this.#fault = undefined;
     this.#passThrough = passThrough;
+    this.#isAnswered = true;
   }
 
   chunk(): void {
@@ -246,6 +254,7 @@ export class RequestHistoryEntry implements Watcher {
 
   fault(fault: Fault): void {
     this.#fault = fault;
+    this.#isBroken = true;
   }
 
   attemptFailed({ fault }: ObservedFailure): void {
@@ -254,6 +263,7 @@ export class RequestHistoryEntry implements Watcher {
 
   failed(fault: Fault): void {
     this.#fault = fault;
+    this.#isBroken = true;
   }
 
   firstByte(): void {
@@ -304,8 +314,13 @@ export class RequestHistoryEntry implements Watcher {
       failed: progress.failed,
       relayed: this.#passThrough,
       captured: recorder !== undefined,
+      calls: this.#calls,
+      isFailed: status !== clientClosed && (status >= 400 || this.#isBroken),
+      mayCost: this.#isAnswered || (status === clientClosed && this.#calls > 0),
     };
   }
 }
+
+const clientClosed = 499;
 
 const noLosses: readonly SummaryLoss[] = [];

@@ -35,6 +35,12 @@ export interface EndedRequest {
   readonly failed: readonly FailedAttempt[];
   readonly relayed: RequestSummary['relayed'];
   readonly captured: boolean;
+  /** Calls to upstreams. */
+  readonly calls: number;
+  /** Whether the client got an error. */
+  readonly isFailed: boolean;
+  /** Whether an upstream may charge for it: it accepted a call, or the client left while one was under way. */
+  readonly mayCost: boolean;
 }
 
 /** Renders the summary for the API; omits unknown values. */

@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import type { WholeReply } from '../engine/http/endpoint.ts';
+import { fail } from '../engine/model/fault.ts';
+import { readUsageQuery, usageCsv, usageReport } from '../engine/observe/usage/report.ts';
+import { UsageGroup, UsageReport, UsageStep } from '../engine/observe/usage/schema.ts';
+import { adminRoute, type DocumentedRoute, jsonTextReply } from './endpoint.ts';
+
+/** Dependencies of the endpoint of usage. */
+export interface UsageParts {
+  readonly folder: string;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** Has all processes of the service write what they have counted. */
+  readonly write: () => Promise<void>;
+}
+
+/** `GET /api/usage`: requests, tokens and cost over time, of all processes of the service and of earlier ones. */
+export const usageRoutes = ({ folder, nowMs, write }: UsageParts): readonly DocumentedRoute[] => [
+  adminRoute('GET', '/api/usage', {
+    summary: 'Requests, tokens and cost over time',
+    says: 'Sums by name, and by hour, day or month.',
+    reply: UsageReport,
+    query: {
+      from: Type.String({ default: '30d', description: 'A time (`2026-01-31`), or how long ago (`36h`, `7d`).' }),
+      to: Type.String({ description: 'The end, which is left out; default: now.' }),
+      by: Type.Enum(UsageGroup.enum, { default: 'model' }),
+      step: Type.Enum(UsageStep.enum, { default: 'none', description: '`hour`: at most 31 days.' }),
+      format: Type.Enum(['json', 'csv'], { default: 'json' }),
+    },
+    async answer({ query }) {
+      const params = new URLSearchParams(query);
+      const format = params.get('format') ?? 'json';
+      if (format !== 'json' && format !== 'csv')
+        return fail('invalid-request', 'format must be one of json, csv.', { param: 'format' });
+      const asked = Object.fromEntries(params);
+      const read = readUsageQuery(asked, nowMs());
+      await write();
+      const report = await usageReport(folder, read);
+      return format === 'csv' ? csvReply(usageCsv(report)) : jsonTextReply(JSON.stringify(report));
+    },
+  }),
+];
+
+const csvReply = (body: string): WholeReply => ({
+  type: 'whole',
+  status: 200,
+  headers: {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="usage.csv"',
+    'cache-control': 'no-store',
+  },
+  body,
+});

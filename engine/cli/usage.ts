@@ -1,0 +1,86 @@
+import { usageFolder } from '../observe/usage/hour-files.ts';
+import { readUsageQuery, usageCsv, usageReport } from '../observe/usage/report.ts';
+import type { UsageReport, UsageSums } from '../observe/usage/schema.ts';
+import { type Cli, CommandError } from './cli.ts';
+
+/** Options of `switchyard usage`, as typed. */
+interface UsageOptions {
+  readonly by?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly step?: string;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+/** `switchyard usage`: prints requests, tokens and cost over time. Reads the files, so the service need not run. */
+export const printUsage = async (
+  cli: Cli,
+  { by, since, until, step, json = false, csv = false }: UsageOptions,
+): Promise<void> => {
+  if (json && csv) throw new CommandError('--json and --csv exclude each other.');
+  const names = { from: '--since', to: '--until', by: '--by', step: '--step' };
+  const query = readUsageQuery({ from: since, to: until, by, step }, Date.now(), names);
+  const report = await usageReport(usageFolder(cli.home), query);
+  if (json) cli.print(JSON.stringify(report, null, 2));
+  else if (csv) cli.print(usageCsv(report).trimEnd());
+  else for (const line of tableOf(report)) cli.print(line);
+};
+
+const tableOf = ({ from, to, by, step, total, rows }: UsageReport): readonly string[] => {
+  const span = `From ${from} to ${to}`;
+  if (rows.length === 0) return [`${span}: no requests.`];
+  const stepped = step !== 'none';
+  const head = [...(stepped ? [step] : []), by, ...Object.keys(columns)];
+  const cells = rows.map(({ from: start, name, ...sums }) => [
+    ...(stepped ? [startText(start ?? '', step)] : []),
+    harmless(name ?? '–'),
+    ...figures(sums),
+  ]);
+  const lines = [head, ...cells, [...(stepped ? [''] : []), 'total', ...figures(total)]];
+  const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const names = head.length - Object.keys(columns).length;
+  const table = lines.map((line) =>
+    line
+      .map((cell, at) => (at < names ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+  const { unpriced } = total;
+  const unknown = unpriced === 1 ? 'the cost of 1 request is' : `the costs of ${unpriced} requests are`;
+  return [span, '', ...table, ...(unpriced > 0 ? ['', `≥: ${unknown} not known; see docs/models.md.`] : [])];
+};
+
+const startText = (start: string, step: string): string =>
+  start.slice(0, step === 'hour' ? 'yyyy-mm-ddThh:mm'.length : step === 'day' ? 'yyyy-mm-dd'.length : 'yyyy-mm'.length);
+
+/** Clients choose names of models: no control character reaches the terminal. */
+const harmless = (name: string): string => name.replaceAll(/\p{C}/gu, '�');
+
+const figures = (sums: UsageSums): readonly string[] => Object.values(columns).map((column) => column(sums));
+
+const columns: Readonly<Record<string, (sums: UsageSums) => string>> = {
+  requests: ({ requests }) => count(requests),
+  errors: ({ errors }) => count(errors),
+  retries: ({ retries }) => count(retries),
+  input: ({ input, uncounted }) => atLeast(input, uncounted, count),
+  'cache read': ({ cacheRead, uncounted }) => atLeast(cacheRead, uncounted, count),
+  'cache write': ({ cacheWrite, uncounted }) => atLeast(cacheWrite, uncounted, count),
+  output: ({ output, uncounted }) => atLeast(output, uncounted, count),
+  reasoning: ({ reasoning, uncounted }) => atLeast(reasoning, uncounted, count),
+  cost: ({ cost, unpriced }) => atLeast(cost, unpriced, usd),
+};
+
+/** What is known of a sum of which parts may be unknown. */
+const atLeast = (sum: number, unknown: number, format: (value: number) => string): string => {
+  if (unknown === 0) return format(sum);
+  return sum === 0 ? '–' : `≥ ${format(sum)}`;
+};
+
+const count = (value: number): string => value.toLocaleString('en-US');
+
+const usd = (nanoDollars: number): string => {
+  const dollars = nanoDollars / 1e9;
+  const digits = dollars >= 1 ? 2 : 6;
+  return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
+};

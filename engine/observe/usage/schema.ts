@@ -1,0 +1,77 @@
+import Type, { type Static } from 'typebox';
+
+const count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
+
+/** What requests came to. */
+const sums = {
+  requests: count(),
+  errors: count('Requests whose client got an error.'),
+  retries: count('Calls after the first one: at the same destination or at a fallback.'),
+  input: count('Tokens that were neither read from nor written to a cache.'),
+  cacheRead: count(),
+  cacheWrite: count(),
+  output: count('Tokens of answers, reasoning included.'),
+  reasoning: count('The part of `output` spent on reasoning.'),
+  cost: count('Billionths of a USD, at the prices that were known when the requests ended.'),
+  unpriced: count('Requests that may have cost something unknown: if any, `cost` is the least that all cost.'),
+  uncounted: count('Requests whose tokens the upstream did not report in full.'),
+};
+
+export const UsageSums = Type.Object(sums);
+export type UsageSums = Static<typeof UsageSums>;
+
+export const noUsage: UsageSums = {
+  requests: 0,
+  errors: 0,
+  retries: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  output: 0,
+  reasoning: 0,
+  cost: 0,
+  unpriced: 0,
+  uncounted: 0,
+};
+
+/** What an hour's requests of one kind came to; an empty name is none. */
+export const UsageRow = Type.Object({
+  protocol: Type.String(),
+  scenario: Type.String(),
+  provider: Type.String(),
+  model: Type.String(),
+  client: Type.String(),
+  ...sums,
+});
+export type UsageRow = Static<typeof UsageRow>;
+
+export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol']);
+export type UsageGroup = Static<typeof UsageGroup>;
+
+export const UsageStep = Type.Enum(['hour', 'day', 'month', 'none']);
+export type UsageStep = Static<typeof UsageStep>;
+
+/** `GET /api/usage`. */
+export const UsageReport = Type.Object({
+  from: Type.String({ description: 'The start of the first hour.' }),
+  to: Type.String({ description: 'The end of the time asked for.' }),
+  by: UsageGroup,
+  step: UsageStep,
+  total: UsageSums,
+  rows: Type.Immutable(
+    Type.Array(
+      Type.Object({
+        from: Type.Union([Type.String(), Type.Null()], {
+          description: 'The start of the hour, day or month in UTC; null without steps.',
+        }),
+        name: Type.Union([Type.String(), Type.Null()], {
+          description:
+            'Of a model with its provider: `provider,model`. Null: none. `other`: what is summed up beyond the bounds.',
+        }),
+        ...sums,
+      }),
+      { description: 'By time; then the highest cost first.' },
+    ),
+  ),
+});
+export type UsageReport = Static<typeof UsageReport>;

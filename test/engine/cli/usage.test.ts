@@ -1,0 +1,43 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { noUsage } from '../../../engine/observe/usage/schema.ts';
+import { commandRig } from '../../support/command.ts';
+
+test('switchyard usage: a table with totals, CSV and JSON, without a running service', async (t) => {
+  const { home, run } = await commandRig(t);
+  t.regex((await run(['usage'])).out, /^From .* to .*: no requests\.\n$/);
+  const folder = join(home, 'usage', 'hours');
+  const row = { protocol: 'chat', scenario: 'default', provider: 'p', client: '', ...noUsage };
+  const rows = [
+    { ...row, model: 'priced', requests: 1_200, errors: 1, input: 5_000, output: 30, cost: 1_234_560_000 },
+    { ...row, model: 'half', requests: 2, input: 10, output: 3, cost: 1_500, unpriced: 1, uncounted: 1 },
+    { ...row, model: 'un\u001b[31mknown', requests: 1, unpriced: 1, uncounted: 1 },
+  ];
+  await mkdir(folder, { recursive: true });
+  const at = new Date().toISOString();
+  const id = `${at.slice(0, 'yyyy-mm-ddThh'.length)}.1-1`;
+  await writeFile(join(folder, `${id}.json`), JSON.stringify({ id, rows }));
+  const { out, code } = await run(['usage', '--since', '7d', '--step', 'month']);
+  t.is(code, 0);
+  const lines = out.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | ').trim());
+  t.is(
+    lines[2],
+    'month | model | requests | errors | retries | input | cache read | cache write | output | reasoning | cost',
+  );
+  const month = at.slice(0, 'yyyy-mm'.length);
+  t.is(lines[3], `${month} | p,priced | 1,200 | 1 | 0 | 5,000 | 0 | 0 | 30 | 0 | $1.23`);
+  t.is(lines[4], `${month} | p,half | 2 | 0 | 0 | ≥ 10 | – | – | ≥ 3 | – | ≥ $0.000002`);
+  t.is(lines[5], `${month} | p,un�[31mknown | 1 | 0 | 0 | – | – | – | – | – | –`);
+  t.is(lines[6], '| total | 1,203 | 1 | 0 | ≥ 5,010 | – | – | ≥ 33 | – | ≥ $1.23');
+  t.regex(out, /the costs of 2 requests are not known/);
+  t.like(JSON.parse((await run(['usage', '--json', '--by', 'provider'])).out), {
+    rows: [{ name: 'p', requests: 1_203 }],
+  });
+  t.regex((await run(['usage', '--csv', '--by', 'provider'])).out, /^from,provider,requests,[\s\S]*\n,p,1203,/);
+  const refused = await run(['usage', '--since', 'monday']);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /^switchyard: --since must be a time/);
+  t.regex((await run(['usage', '--by', 'colour'])).err, /--by must be one of model/);
+  t.regex((await run(['usage', '--csv', '--json'])).err, /exclude each other/);
+});
