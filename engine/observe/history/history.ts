@@ -181,7 +181,6 @@ export class RequestHistoryEntry implements Watcher {
   #overheadMs: number | undefined;
   #usage: Usage | undefined;
   #fault: Fault | undefined;
-  #isBroken = false;
   #isAnswered = false;
   #passThrough: PassThrough = { request: false, reply: false };
   #finished = false;
@@ -254,7 +253,6 @@ export class RequestHistoryEntry implements Watcher {
 
   fault(fault: Fault): void {
     this.#fault = fault;
-    this.#isBroken = true;
   }
 
   attemptFailed({ fault }: ObservedFailure): void {
@@ -263,7 +261,6 @@ export class RequestHistoryEntry implements Watcher {
 
   failed(fault: Fault): void {
     this.#fault = fault;
-    this.#isBroken = true;
   }
 
   firstByte(): void {
@@ -315,12 +312,10 @@ export class RequestHistoryEntry implements Watcher {
       relayed: this.#passThrough,
       captured: recorder !== undefined,
       calls: this.#calls,
-      isFailed: status !== clientClosed && (status >= 400 || this.#isBroken),
-      mayCost: this.#isAnswered || (status === clientClosed && this.#calls > 0),
+      isFailed: hasFailed(status, fault !== undefined),
+      mayCost: this.#isAnswered || (status === clientGone && this.#calls > 0),
     };
   }
 }
-
-const clientClosed = 499;
 
 const noLosses: readonly SummaryLoss[] = [];
