@@ -443,7 +443,8 @@ export class Hub {
     const lease = this.#holds.get(id);
     if (!lease) return;
     lease.grant(held, unused);
-    if (lease.isIdle) this.#holds.delete(id);
+    // What was given back after the ask is still to be said.
+    if (lease.isIdle && held === 0) this.#holds.delete(id);
   }
 
   #hear(facts: readonly Fact[], nowMs: number): void {

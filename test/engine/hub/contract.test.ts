@@ -216,6 +216,32 @@ for (const [name, open, program] of kinds) {
   });
 }
 
+test('what is given back while an answer is on its way is free for others', async (t) => {
+  const inner = new MemoryStore({ nowMs, epoch: 'e' });
+  let answer = (): void => undefined;
+  let isSlow = false;
+  const store: HubStore = {
+    async exchange(push) {
+      const pull = await inner.exchange(push);
+      if (isSlow) await new Promise<void>((resolve) => (answer = resolve));
+      return pull;
+    },
+    putBlob: (blob) => inner.putBlob(blob),
+    readBlobs: (names) => inner.readBlobs(names),
+  };
+  const one = new Hub({ store, member: '1', nowMs });
+  t.true(await one.acquire('s', 1));
+  isSlow = true;
+  const ticking = one.tick();
+  one.release('s');
+  isSlow = false;
+  answer();
+  await ticking;
+  await one.tick();
+  const two = new Hub({ store: inner, member: '2', nowMs });
+  t.true(await two.acquire('s', 1));
+});
+
 test('over IPC: a frozen store is left alone, said once, and taken up again', async (t) => {
   const rig = await overIpc(t);
   const silences: boolean[] = [];
