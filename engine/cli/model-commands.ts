@@ -4,7 +4,7 @@ import { type RefreshedList, refreshModels } from '../endpoints/refresh-models.t
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import { boundsOf, type Gateway } from '../routing/gateway.ts';
-import { modelNames, namedRoutes } from '../routing/model-names.ts';
+import { destinationName, modelNames, namedRoutes } from '../routing/model-names.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { type Cli, CommandError, usableConfig } from './cli.ts';
 import { offlineFacts } from './offline-facts.ts';
@@ -23,9 +23,7 @@ export const listModels = async (
   const config = await usableConfig(cli);
   const { factsOf, loadPrices } = await offlineFacts(config, cli.home);
   await loadPrices();
-  const routes = new Map(
-    namedRoutes(config).map(({ provider, model, routes: names }) => [`${provider.name},${model}`, names]),
-  );
+  const routes = new Map(namedRoutes(config).map((route) => [destinationName(route), route.routes]));
   const models = modelNames(config, { factsOf }).map(({ id, title, facts }) => ({
     id,
     title,

@@ -32,6 +32,12 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('./pages/request/request.tsx')).Request,
   },
   {
+    name: 'usage',
+    title: 'Usage',
+    link: { group: 'Monitor', icon: 'usage', key: 'u' },
+    load: async () => (await import('./pages/usage/usage.tsx')).Usage,
+  },
+  {
     name: 'logs',
     title: 'Logs',
     link: { group: 'Monitor', icon: 'logs', key: 'l' },

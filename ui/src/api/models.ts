@@ -12,3 +12,21 @@ export const readModelFacts = async (signal?: AbortSignal): Promise<readonly Pro
 /** Asks a saved provider for its list of models. */
 export const refreshModels = async (provider: string, signal?: AbortSignal): Promise<RefreshedModels> =>
   call('/api/models/refresh', { method: 'POST', body: { provider }, signal });
+
+/** Where a model's price comes from, and of which date it is. */
+export const priceSource = (
+  { listedAt, factsOf }: Pick<ProviderModelFacts, 'listedAt' | 'factsOf'>,
+  { price, from }: Pick<KnownModel, 'price' | 'from'>,
+): string => {
+  if (!price) return 'Not known: set it in the configuration';
+  switch (from.price) {
+    case 'list':
+      return `The provider’s list${listedAt === null ? '' : ` of ${listedAt.slice(0, 'yyyy-mm-dd'.length)}`}`;
+    case 'package':
+      return `Built in${factsOf === undefined ? '' : `, as of ${factsOf}`}`;
+    case 'prices':
+      return 'The built-in table of prices, at today’s date';
+    default:
+      return 'The configuration';
+  }
+};

@@ -6,7 +6,7 @@ import type { ChartProps } from './props.ts';
 import './plot.css';
 
 /** The plot, loaded by `Chart`. */
-export const Plot = ({ times, lines, height = 120 }: ChartProps) => {
+export const Plot = ({ times, lines, step, height = 120 }: ChartProps) => {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const picked = useStore(theme);
@@ -18,7 +18,7 @@ export const Plot = ({ times, lines, height = 120 }: ChartProps) => {
   useEffect(() => {
     const element = place.current;
     if (!element) return;
-    const chart = new uPlot(options(element, newest.current.lines, height), dataOf(newest.current), element);
+    const chart = new uPlot(options(element, newest.current.lines, height, step), dataOf(newest.current), element);
     plot.current = chart;
     const resized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
     resized.observe(element);
@@ -26,7 +26,7 @@ export const Plot = ({ times, lines, height = 120 }: ChartProps) => {
       resized.disconnect();
       chart.destroy();
     };
-  }, [shape, height, picked]);
+  }, [shape, height, picked, step]);
 
   useEffect(() => {
     plot.current?.setData(dataOf({ times, lines }));
@@ -40,7 +40,15 @@ const dataOf = ({ times, lines }: Pick<ChartProps, 'times' | 'lines'>): uPlot.Al
   ...lines.map(({ values }) => [...values]),
 ];
 
-const options = (element: HTMLElement, lines: ChartProps['lines'], height: number): uPlot.Options => {
+/** How a time is written below the chart. */
+const timeFormats = { hour: '{MM}-{DD} {HH}:{mm}', day: '{MM}-{DD}', month: '{YYYY}-{MM}' } as const;
+
+const options = (
+  element: HTMLElement,
+  lines: ChartProps['lines'],
+  height: number,
+  step: ChartProps['step'],
+): uPlot.Options => {
   const colour = (name: string): string => colourOf(element, name);
   const axis = {
     stroke: colour('--ink-soft'),
@@ -51,12 +59,20 @@ const options = (element: HTMLElement, lines: ChartProps['lines'], height: numbe
   return {
     width: element.clientWidth,
     height,
-    padding: [8, 4, 0, 0],
+    // The last label reaches beyond its step.
+    padding: [8, step ? 36 : 4, 0, 0],
     legend: { show: false },
+    ...(step && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'UTC') }),
     cursor: { y: false, points: { size: 6 } },
     scales: { x: { time: true }, ...Object.fromEntries(lines.map((_, index) => [`y${index}`, { range: fromZero }])) },
     axes: [
-      { ...axis, space: 70, size: 22, values: '{HH}:{mm}:{ss}', grid: { show: false } },
+      {
+        ...axis,
+        space: step === 'hour' ? 90 : 70,
+        size: 22,
+        values: step ? timeFormats[step] : '{HH}:{mm}:{ss}',
+        grid: { show: false },
+      },
       ...lines.flatMap((line, index): readonly uPlot.Axis[] => {
         if (line.scaleOf !== undefined) return [];
         const own = {

@@ -5,6 +5,8 @@ export interface ChartProps {
   /** Milliseconds since 1970, rising. */
   readonly times: readonly number[];
   readonly lines: readonly ChartLine[];
+  /** What lies between two times, which are in UTC then; absent: seconds, in the time of the browser. */
+  readonly step?: 'hour' | 'day' | 'month';
   /** In pixels. */
   readonly height?: number;
 }

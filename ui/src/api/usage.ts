@@ -1,0 +1,26 @@
+import type { UsageReport } from '../../../engine/observe/usage/schema.ts';
+import { call, failure, send } from './call.ts';
+
+export type { UsageReport };
+
+export type UsageGroup = UsageReport['by'];
+export type UsageStep = UsageReport['step'];
+
+/** What a report of usage is about. */
+interface UsageQuery {
+  /** How long ago it begins: `7d`. */
+  readonly from: string;
+  readonly by: UsageGroup;
+  readonly step: UsageStep;
+}
+
+/** Requests, tokens and cost over time. */
+export const readUsage = ({ from, by, step }: UsageQuery, signal?: AbortSignal): Promise<UsageReport> =>
+  call('/api/usage', { query: { from, by, step }, signal });
+
+/** The same as CSV. */
+export const readUsageCsv = async ({ from, by, step }: UsageQuery): Promise<string> => {
+  const response = await send('/api/usage', { query: { from, by, step, format: 'csv' } });
+  if (!response.ok) throw await failure(response);
+  return response.text();
+};

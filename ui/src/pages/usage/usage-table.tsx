@@ -1,0 +1,58 @@
+import type { UsageReport } from '../../api/usage.ts';
+import { count } from '../../format/count.ts';
+import { usd } from '../../format/usd.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { atLeast, groups } from './usage-view.ts';
+
+/** Without a name: the total. */
+type Row = UsageReport['total'] & { readonly name?: string | null };
+
+/** The sums by name, and their total. */
+export const UsageTable = ({ report: { by, rows, total } }: { readonly report: UsageReport }) => {
+  const title = groups.find(({ value }) => value === by)?.label ?? by;
+  const shown: readonly Row[] = rows.length > 1 ? [...rows, total] : rows;
+  return (
+    <DataTable
+      label={`Usage by ${title.toLowerCase()}`}
+      columns={[{ name: 'name', title, cell: nameOf }, ...figures]}
+      rows={shown}
+      rowKey={({ name }) => `${typeof name} ${name}`}
+      empty={<Empty title="No requests in this time">Each request counts here once it has ended.</Empty>}
+    />
+  );
+};
+
+const nameOf = ({ name }: Row) => (name === undefined ? <strong>Total</strong> : (name ?? '–'));
+
+const tokens = (title: string, about: string, of: (row: Row) => number): Column<Row> => ({
+  name: title,
+  title,
+  about,
+  numeric: true,
+  cell: (row) => atLeast(of(row), row.uncounted, count),
+});
+
+const figures: readonly Column<Row>[] = [
+  { name: 'requests', title: 'Requests', numeric: true, cell: ({ requests }) => count(requests) },
+  {
+    name: 'errors',
+    title: 'Errors',
+    about: 'Requests whose client got an error',
+    numeric: true,
+    cell: ({ errors }) => count(errors),
+  },
+  {
+    name: 'retries',
+    title: 'Retries',
+    about: 'Calls after the first one',
+    numeric: true,
+    cell: ({ retries }) => count(retries),
+  },
+  tokens('Input', 'Tokens that no cache has to do with', ({ input }) => input),
+  tokens('Cache read', 'Tokens read from a cache', ({ cacheRead }) => cacheRead),
+  tokens('Cache write', 'Tokens written to a cache', ({ cacheWrite }) => cacheWrite),
+  tokens('Output', 'Tokens of answers, reasoning included', ({ output }) => output),
+  tokens('Reasoning', 'The part of the output spent on reasoning', ({ reasoning }) => reasoning),
+  { name: 'cost', title: 'Cost', numeric: true, cell: ({ cost, unpriced }) => atLeast(cost, unpriced, usd) },
+];

@@ -1,0 +1,83 @@
+import { useCallback, useState } from 'react';
+import { wordError } from '../../api/api-error.ts';
+import { readUsage, readUsageCsv } from '../../api/usage.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { Button } from '../../parts/button.tsx';
+import { SelectField } from '../../parts/field.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { saveText } from '../../parts/save-text.ts';
+import { Segmented } from '../../parts/segmented.tsx';
+import { navigate } from '../../router/route.ts';
+import type { PageProps } from '../page.ts';
+import { PricesPanel } from './prices-panel.tsx';
+import { UsageCharts } from './usage-charts.tsx';
+import { UsageTable } from './usage-table.tsx';
+import { groups, ranges, usageAddress, usageViewOf } from './usage-view.ts';
+import './usage.css';
+
+/** How often the figures are read, in milliseconds. */
+const everyMs = 10_000;
+
+/** Requests, tokens and cost over time. */
+export const Usage = ({ query }: PageProps) => {
+  const { range, by } = usageViewOf(query);
+  const { name: from, step } = range;
+  const [problem, setProblem] = useState('');
+  const overTime = useLoad(
+    useCallback((signal) => readUsage({ from, by: 'protocol', step }, signal), [from, step]),
+    everyMs,
+  );
+  const sums = useLoad(
+    useCallback((signal) => readUsage({ from, by, step: 'none' }, signal), [from, by]),
+    everyMs,
+  );
+  const download = async (): Promise<void> => {
+    setProblem('');
+    try {
+      saveText(`usage-${from}-by-${by}.csv`, [await readUsageCsv({ from, by, step })]);
+    } catch (error) {
+      setProblem(wordError(error));
+    }
+  };
+  const error = problem || (sums.error ?? overTime.error);
+  return (
+    <>
+      <PageHeader
+        title="Usage"
+        about="What models were used, and what that cost. Kept for 400 days."
+        actions={
+          <Segmented
+            label="Time"
+            value={range.name}
+            onChange={(name) => navigate(usageAddress({ range: name, by }))}
+            options={ranges.map(({ name, title }) => ({ value: name, label: title }))}
+          />
+        }
+      />
+      {error && <Notice kind="failed">{error}</Notice>}
+      {overTime.data && <UsageCharts report={overTime.data} step={step} />}
+      <Panel
+        flush
+        title="Sums"
+        about="≥: at least, since a part isn’t known. –: nothing of it is known."
+        actions={
+          <>
+            <SelectField
+              label="Group by"
+              unlabelled
+              value={by}
+              options={groups}
+              onChange={(value) => navigate(usageAddress({ range: range.name, by: value }))}
+            />
+            <Button onClick={() => void download()}>Download CSV</Button>
+          </>
+        }
+      >
+        {sums.data && <UsageTable report={sums.data} />}
+      </Panel>
+      <PricesPanel />
+    </>
+  );
+};
