@@ -37,6 +37,10 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   await page.getByText('No requests in this time').waitFor();
   for (const model of ['p,priced', 'any', 'p,unpriced']) await send(model);
   await send('p,priced', 'fails');
+  await until(async () => {
+    const { total } = JSON.parse(await (await fetch(`${gateway.baseUrl}/api/usage`)).text());
+    return total.requests === 4;
+  });
   await page.reload();
 
   const cells = async (name: string): Promise<string> =>

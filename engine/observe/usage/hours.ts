@@ -1,4 +1,3 @@
-import { shorten } from '../../model/fault.ts';
 import type { EndedRequest } from '../history/show-ended.ts';
 import { noUsage, type UsageRow, type UsageSums } from './schema.ts';
 
@@ -102,7 +101,7 @@ export class UsageHour {
           model: otherName,
           client: otherName,
         })
-      : this.#open(key, { protocol, scenario, provider, model: shorten(model), client });
+      : this.#open(key, { protocol, scenario, provider, model, client });
   }
 
   #open(key: string, names: Omit<UsageRow, keyof UsageSums>): Row {
