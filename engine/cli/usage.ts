@@ -28,6 +28,8 @@ export const printUsage = async (
 };
 
 const tableOf = ({ from, to, by, step, total, rows }: UsageReport): readonly string[] => {
+  const columns = by === 'scenario' ? { ...usual, saved } : usual;
+  const figures = (sums: UsageSums): readonly string[] => Object.values(columns).map((column) => column(sums));
   const span = `From ${from} to ${to}`;
   if (rows.length === 0) return [`${span}: no requests.`];
   const stepped = step !== 'none';
@@ -57,9 +59,7 @@ const startText = (start: string, step: string): string =>
 /** Clients choose names of models: no control character reaches the terminal. */
 const harmless = (name: string): string => name.replaceAll(/\p{C}/gu, '�');
 
-const figures = (sums: UsageSums): readonly string[] => Object.values(columns).map((column) => column(sums));
-
-const columns: Readonly<Record<string, (sums: UsageSums) => string>> = {
+const usual: Readonly<Record<string, (sums: UsageSums) => string>> = {
   requests: ({ requests }) => count(requests),
   errors: ({ errors }) => count(errors),
   retries: ({ retries }) => count(retries),
@@ -71,6 +71,12 @@ const columns: Readonly<Record<string, (sums: UsageSums) => string>> = {
   cost: ({ cost, unpriced }) => atLeast(cost, unpriced, usd),
 };
 
+/** Against the default destination, as far as both costs are known. */
+const saved = (sums: UsageSums): string => {
+  if (sums.uncompared === 0) return usd(sums.saved);
+  return sums.saved === 0 ? '–' : `${usd(sums.saved)} (${count(sums.uncompared)} unknown)`;
+};
+
 /** What is known of a sum of which parts may be unknown. */
 const atLeast = (sum: number, unknown: number, format: (value: number) => string): string => {
   if (unknown === 0) return format(sum);
@@ -80,7 +86,7 @@ const atLeast = (sum: number, unknown: number, format: (value: number) => string
 const count = (value: number): string => value.toLocaleString('en-US');
 
 const usd = (nanoDollars: number): string => {
-  const dollars = nanoDollars / 1e9;
+  const dollars = Math.abs(nanoDollars) / 1e9;
   const digits = dollars >= 1 ? 2 : 6;
-  return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
+  return `${nanoDollars < 0 ? '-' : ''}$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
 };

@@ -39,6 +39,8 @@ export interface Gateway extends Services {
   readonly formatOf: (destination: Destination) => FormatChoice;
   /** What is known of a provider's model. */
   readonly modelFacts: (destination: Destination) => KnownModel;
+  /** That of `Router.default`; `undefined` without one, or if it is a pool. */
+  readonly defaultDestination: Destination | undefined;
   readonly pools: Pools;
   /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
   readonly mostlyPasses: (client: ClientProtocol) => boolean;
@@ -100,6 +102,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     return plan;
   };
   const usual = usualDestination(config);
+  const hasDefault = config.router.default !== undefined && usual?.pool === undefined;
   return {
     ...services,
     config,
@@ -109,6 +112,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     rules: compileRules(config),
     formatOf: choose,
     modelFacts,
+    defaultDestination: hasDefault ? usual : undefined,
     pools: compilePools(config, { health: services.health, planFor }),
     mostlyPasses(client) {
       const { requestPassThrough, replyPassThrough } = usual

@@ -37,6 +37,10 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   await page.getByText('No requests in this time').waitFor();
   for (const model of ['p,priced', 'any', 'p,unpriced']) await send(model);
   await send('p,priced', 'fails');
+  await until(async () => {
+    const { total } = JSON.parse(await (await fetch(`${gateway.baseUrl}/api/usage`)).text());
+    return total.requests === 4;
+  });
   await page.reload();
 
   const cells = async (name: string): Promise<string> =>
@@ -59,6 +63,8 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
     .getByRole('region', { name: 'Usage by scenario' })
     .getByRole('row', { name: /^explicit 3\b/ })
     .waitFor();
+  t.regex(await cells('explicit 3'), / \| ≥ \$1\.45 \| –$/, 'the last column is what was saved');
+  t.regex(await cells('default 1'), / \| \$1\.45 \| \$0$/);
   t.is(await page.evaluate('window.location.hash'), '#/usage?range=30d&by=scenario');
   await page.reload();
   await page.getByRole('row', { name: /^default 1\b/ }).waitFor();

@@ -153,7 +153,7 @@ interface RequestStart {
   readonly namedClient?: string | undefined;
   readonly progress: ReplyProgress;
   /** Knows what models cost. */
-  readonly gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue'>;
+  readonly gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue' | 'defaultDestination'>;
   /** Present if the request is captured. */
   readonly recorder: Recorder | undefined;
 }
@@ -235,6 +235,18 @@ export class RequestHistoryEntry implements Watcher {
     return this.#usage && known && costOf(this.#usage, known, this.start.startedAtMs);
   }
 
+  /** What the same tokens cost at the default destination. What only one vendor charges for is left out. */
+  #defaultCost(cost: number | undefined): number | undefined {
+    const { defaultDestination, modelFacts } = this.start.gateway;
+    const route = this.#route;
+    if (cost === undefined || !this.#usage || !defaultDestination || !route) return undefined;
+    if (defaultDestination.provider.name === route.provider.name && defaultDestination.model === route.model)
+      return cost;
+    const { price } = modelFacts(defaultDestination);
+    const { input, cacheRead, cacheWrite, cacheWrite1h, output } = this.#usage;
+    return price && costOf({ input, cacheRead, cacheWrite, cacheWrite1h, output }, { price }, this.start.startedAtMs);
+  }
+
   /** The upstream accepted; what passes through is decided. Faults of earlier attempts are among the attempts. */
   answered(passThrough: PassThrough): void {
     this.#fault = undefined;
@@ -284,6 +296,7 @@ export class RequestHistoryEntry implements Watcher {
     const route = this.#route;
     const fault = this.#fault;
     const losses = progress.context?.losses;
+    const cost = this.#cost();
     return {
       n,
       id,
@@ -302,7 +315,8 @@ export class RequestHistoryEntry implements Watcher {
       status,
       fault: fault && { kind: fault.kind, message: shorten(maskText(fault.message), 500) },
       usage: this.#usage,
-      cost: this.#cost(),
+      cost,
+      defaultCost: this.#defaultCost(cost),
       firstByteMs: this.#firstByteMs,
       durationMs: performance.now() - this.#startedMs,
       overheadMs: this.#overheadMs,

@@ -25,6 +25,8 @@ export interface EndedRequest {
   readonly usage: Usage | undefined;
   /** Nano-dollars; `undefined`: unknown. */
   readonly cost: number | undefined;
+  /** What the same tokens cost at the default destination, in nano-dollars; `undefined`: one of both costs is unknown. */
+  readonly defaultCost: number | undefined;
   readonly firstByteMs: number | undefined;
   readonly durationMs: number;
   readonly overheadMs: number | undefined;

@@ -1,4 +1,3 @@
-import { shorten } from '../../model/fault.ts';
 import type { EndedRequest } from '../history/show-ended.ts';
 import { noUsage, type UsageRow, type UsageSums } from './schema.ts';
 
@@ -31,7 +30,7 @@ export const floorToHour = (atMs: number): number => Math.floor(atMs / hourMs) *
 /** What a request that ended adds to the sums. */
 export type CountedRequest = Pick<
   EndedRequest,
-  'protocol' | 'scenario' | 'provider' | 'model' | 'namedClient' | 'usage' | 'cost'
+  'protocol' | 'scenario' | 'provider' | 'model' | 'namedClient' | 'usage' | 'cost' | 'defaultCost'
 > &
   Pick<EndedRequest, 'calls' | 'isFailed' | 'mayCost'>;
 
@@ -73,7 +72,7 @@ export class UsageHour {
 
   add(request: CountedRequest): void {
     const row = this.#rowOf(request);
-    const { usage, cost, calls, mayCost } = request;
+    const { usage, cost, defaultCost, calls, mayCost } = request;
     row.requests += 1;
     if (request.isFailed) row.errors += 1;
     if (calls > 1) row.retries += calls - 1;
@@ -82,8 +81,10 @@ export class UsageHour {
     row.cacheWrite += tokens(usage?.cacheWrite);
     row.output += tokens(usage?.output);
     row.reasoning += tokens(usage?.reasoning);
-    if (cost !== undefined && cost >= 0 && cost <= mostCost) row.cost += Math.round(cost);
+    if (isCost(cost)) row.cost += Math.round(cost);
     else if (mayCost) row.unpriced += 1;
+    if (isCost(cost) && isCost(defaultCost)) row.saved += Math.round(defaultCost) - Math.round(cost);
+    else if (mayCost) row.uncompared += 1;
     const prompt = usage?.input ?? usage?.cacheRead ?? usage?.cacheWrite;
     if (mayCost && (prompt === undefined || usage?.output === undefined)) row.uncounted += 1;
     this.#changes += 1;
@@ -102,7 +103,7 @@ export class UsageHour {
           model: otherName,
           client: otherName,
         })
-      : this.#open(key, { protocol, scenario, provider, model: shorten(model), client });
+      : this.#open(key, { protocol, scenario, provider, model, client });
   }
 
   #open(key: string, names: Omit<UsageRow, keyof UsageSums>): Row {
@@ -113,6 +114,8 @@ export class UsageHour {
     return row;
   }
 }
+
+const isCost = (cost: number | undefined): cost is number => cost !== undefined && cost >= 0 && cost <= mostCost;
 
 /** A count that an upstream reported; anything that is no count is 0. */
 const tokens = (count: number | undefined): number =>

@@ -127,18 +127,22 @@ const columns = [
   'output',
   'reasoning',
   'unpriced',
+  'uncompared',
   'uncounted',
-] as const satisfies readonly Exclude<keyof UsageSums, 'cost'>[];
+] as const satisfies readonly Exclude<keyof UsageSums, 'cost' | 'saved'>[];
 
-/** A report's rows as CSV, with the cost in USD. */
+/** A report's rows as CSV, with costs in USD. */
 export const usageCsv = ({ by, rows }: UsageReport): string => {
-  const lines = rows.map(({ from, name, cost, ...sums }) => [
+  const lines = rows.map(({ from, name, cost, saved, ...sums }) => [
     from ?? '',
     name ?? '',
     ...columns.map((column) => String(sums[column])),
     (cost / 1e9).toFixed(9),
+    (saved / 1e9).toFixed(9),
   ]);
-  return [['from', by, ...columns, 'costUsd'], ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+  return [['from', by, ...columns, 'costUsd', 'savedUsd'], ...lines]
+    .map((cells) => `${cells.map(csvCell).join(',')}\r\n`)
+    .join('');
 };
 
 /** A text that a spreadsheet would take for a formula begins with an apostrophe. */

@@ -14,6 +14,11 @@ const sums = {
   reasoning: count('The part of `output` spent on reasoning.'),
   cost: count('Billionths of a USD, at the prices that were known when the requests ended.'),
   unpriced: count('Requests that may have cost something unknown: if any, `cost` is the least that all cost.'),
+  saved: Type.Integer({
+    description:
+      'Billionths of a USD by which the same tokens would have cost more at `Router.default`; negative: less.',
+  }),
+  uncompared: count('Requests that may have cost something, for which one of both costs is unknown.'),
   uncounted: count('Requests whose tokens the upstream did not report in full.'),
 };
 
@@ -31,6 +36,8 @@ export const noUsage: UsageSums = {
   reasoning: 0,
   cost: 0,
   unpriced: 0,
+  saved: 0,
+  uncompared: 0,
   uncounted: 0,
 };
 

@@ -10,9 +10,18 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
   const folder = join(home, 'usage', 'hours');
   const row = { protocol: 'chat', scenario: 'default', provider: 'p', client: '', ...noUsage };
   const rows = [
-    { ...row, model: 'priced', requests: 1_200, errors: 1, input: 5_000, output: 30, cost: 1_234_560_000 },
-    { ...row, model: 'half', requests: 2, input: 10, output: 3, cost: 1_500, unpriced: 1, uncounted: 1 },
-    { ...row, model: 'un\u001b[31mknown', requests: 1, unpriced: 1, uncounted: 1 },
+    {
+      ...row,
+      model: 'priced',
+      requests: 1_200,
+      errors: 1,
+      input: 5_000,
+      output: 30,
+      cost: 1_234_560_000,
+      saved: -500_000_000,
+    },
+    { ...row, model: 'half', requests: 2, input: 10, output: 3, cost: 1_500, unpriced: 1, uncompared: 1, uncounted: 1 },
+    { ...row, model: 'un\u001b[31mknown', requests: 1, unpriced: 1, uncompared: 1, uncounted: 1 },
   ];
   await mkdir(folder, { recursive: true });
   const at = new Date().toISOString();
@@ -31,6 +40,7 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
   t.is(lines[5], `${month} | p,un�[31mknown | 1 | 0 | 0 | – | – | – | – | – | –`);
   t.is(lines[6], '| total | 1,203 | 1 | 0 | ≥ 5,010 | – | – | ≥ 33 | – | ≥ $1.23');
   t.regex(out, /the costs of 2 requests are not known/);
+  t.regex((await run(['usage', '--by', 'scenario'])).out, /cost +saved\ndefault .* -\$0\.50 \(2 unknown\)\n/);
   t.like(JSON.parse((await run(['usage', '--json', '--by', 'provider'])).out), {
     rows: [{ name: 'p', requests: 1_203 }],
   });

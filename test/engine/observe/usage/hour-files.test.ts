@@ -15,6 +15,7 @@ const request = (more: Partial<CountedRequest> = {}): CountedRequest => ({
   namedClient: undefined,
   usage: { input: 10, output: 2 },
   cost: 100,
+  defaultCost: 250,
   calls: 1,
   isFailed: false,
   mayCost: true,
@@ -95,6 +96,8 @@ test('an hour is a file of its process until it is over, then a line of its mont
     reasoning: 1,
     cost: 100,
     unpriced: 1,
+    saved: 150,
+    uncompared: 1,
     uncounted: 0,
   });
   t.is((await machine.total({ from: '2026-01-31T23:00Z' })).requests, 1);
@@ -128,7 +131,7 @@ const row = { protocol: 'chat', scenario: '', provider: 'p', model: 'm', client:
 const sums = { requests: 5, errors: 0, retries: 0, input: 1, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0 };
 const record = JSON.stringify({
   id: '2026-01-31T20.1-1',
-  rows: [{ ...row, ...sums, cost: 7, unpriced: 0, uncounted: 0 }],
+  rows: [{ ...row, ...sums, cost: 7, unpriced: 0, saved: -1, uncompared: 0, uncounted: 0 }],
 });
 const file = '2026-01-31T20.1-1.json';
 

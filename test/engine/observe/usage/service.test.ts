@@ -26,7 +26,11 @@ const providersAt = (url: string): readonly object[] => [
     name: 'p',
     baseUrl: `${url}/v1`,
     apiKey: 'k',
-    models: [{ name: 'priced', price: { input: 1, cacheRead: 0.5, output: 10 } }, 'free'],
+    models: [
+      { name: 'priced', price: { input: 1, cacheRead: 0.5, output: 10 } },
+      { name: 'cheap', price: { input: 0.5, cacheRead: 0.25, output: 5 } },
+      'free',
+    ],
   },
 ];
 
@@ -151,6 +155,16 @@ test('the figures are those of the requests: answers, failures, retries, streams
   await until(async () => (await report('')).rows.find(({ name }) => name === 'p,free')?.requests === 2);
   const free = (await report('')).rows.find(({ name }) => name === 'p,free');
   t.like(free, { errors: 0, unpriced: 2, uncounted: 1 }, 'what a client left may cost something');
+
+  t.is(await send('p,cheap'), 200);
+  await until(async () => (await report('')).total.requests === 10);
+  const compared = (await report('')).rows.map(({ name, saved, uncompared }) => [name, saved, uncompared]);
+  t.deepEqual(compared.toSorted(), [
+    [null, 0, 0],
+    ['p,cheap', cost / 2, 0],
+    ['p,free', 0, 2],
+    ['p,priced', 0, 2],
+  ]);
 
   const csv = await get('?by=provider&format=csv');
   t.regex(csv.headers.get('content-type') ?? '', /^text\/csv/);

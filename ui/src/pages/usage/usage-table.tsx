@@ -15,7 +15,7 @@ export const UsageTable = ({ report: { by, rows, total } }: { readonly report: U
   return (
     <DataTable
       label={`Usage by ${title.toLowerCase()}`}
-      columns={[{ name: 'name', title, cell: nameOf }, ...figures]}
+      columns={[{ name: 'name', title, cell: nameOf }, ...figures, ...(by === 'scenario' ? [saved] : [])]}
       rows={shown}
       rowKey={({ name }) => `${typeof name} ${name}`}
       empty={<Empty title="No requests in this time">Each request counts here once it has ended.</Empty>}
@@ -32,6 +32,17 @@ const tokens = (title: string, about: string, of: (row: Row) => number): Column<
   numeric: true,
   cell: (row) => atLeast(of(row), row.uncounted, count),
 });
+
+const saved: Column<Row> = {
+  name: 'saved',
+  title: 'Saved',
+  about: 'What the same tokens would have cost more at the default model, where both prices are known',
+  numeric: true,
+  cell: ({ saved: known, uncompared }) => {
+    if (uncompared === 0) return usd(known);
+    return known === 0 ? '–' : `${usd(known)} (${count(uncompared)} unknown)`;
+  },
+};
 
 const figures: readonly Column<Row>[] = [
   { name: 'requests', title: 'Requests', numeric: true, cell: ({ requests }) => count(requests) },

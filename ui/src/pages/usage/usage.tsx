@@ -18,7 +18,7 @@ import { groups, ranges, usageAddress, usageViewOf } from './usage-view.ts';
 import './usage.css';
 
 /** How often the figures are read, in milliseconds. */
-const everyMs = 10_000;
+const everyMs = { hour: 10_000, day: 60_000, month: 60_000 } as const;
 
 /** Requests, tokens and cost over time. */
 export const Usage = ({ query }: PageProps) => {
@@ -27,11 +27,11 @@ export const Usage = ({ query }: PageProps) => {
   const [problem, setProblem] = useState('');
   const overTime = useLoad(
     useCallback((signal) => readUsage({ from, by: 'protocol', step }, signal), [from, step]),
-    everyMs,
+    everyMs[step],
   );
   const sums = useLoad(
     useCallback((signal) => readUsage({ from, by, step: 'none' }, signal), [from, by]),
-    everyMs,
+    everyMs[step],
   );
   const download = async (): Promise<void> => {
     setProblem('');
