@@ -237,12 +237,13 @@ export class RequestHistoryEntry implements Watcher {
 
   /** What the same tokens cost at the default destination. What only one vendor charges for is left out. */
   #defaultCost(cost: number | undefined): number | undefined {
-    const { defaultDestination, modelFacts } = this.start.gateway;
+    const { defaultDestination, modelFacts, catalogue } = this.start.gateway;
     const route = this.#route;
     if (cost === undefined || !this.#usage || !defaultDestination || !route) return undefined;
     if (defaultDestination.provider.name === route.provider.name && defaultDestination.model === route.model)
       return cost;
     const { price } = modelFacts(defaultDestination);
+    if (!price) catalogue.wantPrices(defaultDestination.provider);
     const { input, cacheRead, cacheWrite, cacheWrite1h, output } = this.#usage;
     return price && costOf({ input, cacheRead, cacheWrite, cacheWrite1h, output }, { price }, this.start.startedAtMs);
   }
