@@ -36,8 +36,8 @@ export const RouterModule = () => {
         {...useField('Router.module.form')}
         value={form}
         options={[
-          { value: 'question', label: 'A question' },
-          { value: 'messages', label: 'A Messages request and the configuration' },
+          { value: 'question', label: 'The decoded request' },
+          { value: 'messages', label: 'A Messages body and the configuration (claude-code-router)' },
         ]}
         onChange={(picked) => set(path, picked)}
       />
