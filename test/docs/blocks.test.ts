@@ -55,6 +55,7 @@ test('every block is of a language that has a rule below', (t) => {
 
 /** Pages of functions that most users don't need, which are short. */
 const furtherPages = [
+  'docs/clients.md',
   'docs/credentials.md',
   'docs/fleet.md',
   'docs/models.md',
@@ -73,7 +74,7 @@ test('the pages for users are read in an hour', (t) => {
     [],
   );
   const sum = usual?.reduce((total, { words }) => total + words, 0) ?? 0;
-  t.true(sum <= 12_300, `${sum} words`);
+  t.true(sum <= 12_000, `${sum} words`);
 });
 
 test('text: what the service prints at its first start', async (t) => {
