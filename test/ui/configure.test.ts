@@ -102,7 +102,8 @@ const put = async (change: (config: Record<string, unknown>) => object): Promise
 
 const isCovered = `(button) => {
   const { x, y, width, height } = button.getBoundingClientRect();
-  return !button.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  const top = document.elementFromPoint(x + width / 2, y + height / 2);
+  return top !== null && top.closest('.toasts') !== null;
 }`;
 
 const save = async (page: Page): Promise<void> => {
