@@ -132,9 +132,7 @@ browserTest('a module is set, and one that cannot be used is reported at its fie
     .getByText(/Can't be used: none\.js/i)
     .first()
     .waitFor();
-  await page
-    .getByLabel('The module takes')
-    .selectOption({ label: 'A Messages body and the configuration (claude-code-router)' });
+  await page.getByLabel('The module takes').selectOption({ label: 'A Messages body and the configuration' });
   await path.fill('route.js');
   await page
     .getByText(/Can't be used/i)

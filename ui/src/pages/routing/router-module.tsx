@@ -37,7 +37,7 @@ export const RouterModule = () => {
         value={form}
         options={[
           { value: 'question', label: 'The decoded request' },
-          { value: 'messages', label: 'A Messages body and the configuration (claude-code-router)' },
+          { value: 'messages', label: 'A Messages body and the configuration' },
         ]}
         onChange={(picked) => set(path, picked)}
       />
