@@ -65,7 +65,9 @@ test('the package has what runs and nothing else, and brings little along', asyn
   const schema: unknown = JSON.parse(await readFile(join(gateway, 'dist/config.schema.json'), 'utf8'));
   t.deepEqual(schema, configSchema());
   const lock: { readonly packages: object } = JSON.parse(await readFile(join(packages, '.package-lock.json'), 'utf8'));
-  t.true(Object.keys(lock.packages).length <= 40, `${Object.keys(lock.packages).length} packages`);
+  // Without the package itself. On Node.js 22, both releases of uWebSockets.js have a build for it.
+  const brought = Object.keys(lock.packages).length - 1;
+  t.true(brought <= 40, `${brought} packages`);
   const bytes = (await filesIn(packages)).reduce((sum, { size }) => sum + size, 0);
   t.true(bytes < 120_000_000, `${bytes} bytes`);
 });
