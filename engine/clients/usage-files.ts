@@ -2,8 +2,9 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { writeAtomically } from '../config/write-atomically.ts';
+import { FileWork } from '../log/file-work.ts';
 import type { AppLog } from '../log/logs.ts';
-import { errorCode, ifMissing } from '../model/fault.ts';
+import { ifMissing } from '../model/fault.ts';
 import { parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
 import type { UsageLedger } from './usage.ts';
@@ -98,12 +99,17 @@ class Files {
   #absorbed: readonly string[] = [];
   /** Changes of the ledger that are written. */
   #written: number;
-  #isFailing = false;
+  readonly #work: FileWork;
   /** What was read, by file name, as of its time of change. */
   readonly #known = new Map<string, { readonly changedMs: number; readonly file: UsageFile | undefined }>();
 
   constructor(options: UsageFilesOptions) {
     this.#options = options;
+    this.#work = new FileWork(
+      options.log,
+      options.folder,
+      "the usage of clients can't be kept on disk; a restart forgets it",
+    );
     this.#self = options.process ?? { pid: process.pid, startedAtMs: Date.now() };
     this.#id = `${this.#self.pid}-${this.#self.startedAtMs}`;
     this.#written = options.ledger.changes;
@@ -111,7 +117,7 @@ class Files {
 
   /** Takes over what ended processes have counted. */
   async open(): Promise<void> {
-    await this.#quietly(async () => {
+    await this.#work.run(async () => {
       const { ledger, folder } = this.#options;
       await this.#removeTempFiles();
       const others = await this.#others();
@@ -129,23 +135,23 @@ class Files {
         this.#absorbed = [...this.#absorbed, other.id];
       }
       if (claimed.length > 0) await this.write();
-      if (this.#isFailing) return;
+      if (this.#work.isFailing) return;
       for (const name of claimed) await rm(join(folder, name), { force: true });
       this.#absorbed = [];
     });
-    await this.#quietly(() => this.#learn());
+    await this.#work.run(() => this.#learn());
   }
 
   async exchange(): Promise<void> {
     await this.write();
-    await this.#quietly(() => this.#learn());
+    await this.#work.run(() => this.#learn());
   }
 
   async write(): Promise<void> {
     const { ledger, folder } = this.#options;
     const { changes } = ledger;
     if (changes === this.#written && this.#absorbed.length === 0) return;
-    await this.#quietly(async () => {
+    await this.#work.run(async () => {
       const file: UsageFile = { ...plain(ledger.record), absorbed: [...this.#absorbed] };
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeAtomically(join(folder, `${this.#id}.json`), JSON.stringify(file));
@@ -205,20 +211,6 @@ class Files {
     for (const name of await readdir(folder).catch(ifMissing([]))) {
       const [, pid] = tempName.exec(name) ?? [];
       if (pid !== undefined && this.#hasEnded(Number(pid))) await rm(join(folder, name), { force: true });
-    }
-  }
-
-  /** Warns once of failures in a row; the next exchange tries again. */
-  async #quietly(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) {
-        const fields = { folder: this.#options.folder, error: errorCode(error) ?? String(error) };
-        this.#options.log.warn("the usage of clients can't be kept on disk; a restart forgets it", fields);
-      }
-      this.#isFailing = true;
     }
   }
 }

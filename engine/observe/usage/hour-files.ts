@@ -2,8 +2,9 @@ import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { writeAtomically } from '../../config/write-atomically.ts';
+import { FileWork } from '../../log/file-work.ts';
 import type { AppLog } from '../../log/logs.ts';
-import { errorCode, ifMissing } from '../../model/fault.ts';
+import { ifMissing } from '../../model/fault.ts';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
 import { type CountedRequest, hourOf, hourStartMs, monthOf, UsageHour } from './hours.ts';
@@ -124,10 +125,15 @@ class Hours {
   #own: OwnHour[] = [];
   /** The end of the last hour that was taken as over: what comes later belongs to later hours, should the clock go back. */
   #closedMs = 0;
-  #isFailing = false;
+  readonly #work: FileWork;
 
   constructor(options: UsageHoursOptions) {
     this.#options = options;
+    this.#work = new FileWork(
+      options.log,
+      options.folder,
+      "usage can't be kept on disk; a restart forgets what isn't written",
+    );
     const { pid, startedAtMs } = options.process ?? { pid: process.pid, startedAtMs: Date.now() };
     this.#pid = pid;
     this.#id = `${pid}-${startedAtMs}`;
@@ -152,7 +158,7 @@ class Hours {
 
   /** Writes what has changed, and moves the hours that are over to the files of their months. */
   async write(): Promise<void> {
-    await this.#quietly(async () => {
+    await this.#work.run(async () => {
       let isTurning = false;
       for (const own of [...this.#own]) {
         const { counted } = own;
@@ -177,7 +183,7 @@ class Hours {
 
   /** Moves what ended processes have left to the files of months, and removes what is too old. */
   async tidy(): Promise<void> {
-    await this.#quietly(() => this.#tidy());
+    await this.#work.run(() => this.#tidy());
   }
 
   async #tidy(): Promise<void> {
@@ -219,20 +225,6 @@ class Hours {
   /** A process with this one's number has ended: this one has it now. */
   #hasEnded(pid: number): boolean {
     return pid === this.#pid || !this.#options.isAlive(pid);
-  }
-
-  /** Warns once of failures in a row; the next write tries again. */
-  async #quietly(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) {
-        const fields = { folder: this.#options.folder, error: errorCode(error) ?? String(error) };
-        this.#options.log.warn("usage can't be kept on disk; a restart forgets what isn't written", fields);
-      }
-      this.#isFailing = true;
-    }
   }
 }
 
