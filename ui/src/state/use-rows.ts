@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { useCallback, useRef, useState } from 'react';
 
 /** An edited list, with a key per row that stays with the row. */
 interface Rows<T> {
@@ -41,4 +41,14 @@ export const useRows = <T>(list: readonly T[], onChange: (next: readonly T[]) =>
       onChange(list.toSpliced(from, 1).toSpliced(to, 0, moved));
     },
   };
+};
+
+/** Which rows are open, by their keys. `show` does nothing for a row that doesn't exist. */
+export const useOpenRows = () => {
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const show = useCallback((key: number | undefined, shown: boolean): void => {
+    if (key === undefined) return;
+    setOpen((before) => new Set(shown ? [...before, key] : [...before].filter((one) => one !== key)));
+  }, []);
+  return { open, show };
 };

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ProviderFile } from '../../api/config.ts';
 import { readUpstreams, type Upstream } from '../../api/upstreams.ts';
 import { useLoad } from '../../api/use-load.ts';
@@ -7,7 +7,7 @@ import { useForm } from '../../config/form.ts';
 import { useWanted } from '../../config/wanted-field.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { SortableList, type SortableRow } from '../../parts/sortable-list.tsx';
-import { useRows } from '../../state/use-rows.ts';
+import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { AddProvider } from './add-provider.tsx';
 import { DefaultRoute } from './default-route.tsx';
 import { ProviderForm } from './provider-form.tsx';
@@ -32,12 +32,8 @@ const ProviderList = () => {
   const { data: upstreams = [] } = useLoad(readUpstreams, stateEveryMs);
   const list = config.Providers ?? none;
   const rows = useRows(list, (next) => change((before) => ({ ...before, Providers: next })));
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const { open, show } = useOpenRows();
   const [fresh, setFresh] = useState<number>();
-  const show = useCallback((key: number | undefined, shown: boolean) => {
-    if (key === undefined) return;
-    setOpen((before) => new Set(shown ? [...before, key] : [...before].filter((one) => one !== key)));
-  }, []);
   useEffect(() => {
     if (fresh === undefined) return;
     setFresh(undefined);

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { isJsonObject, type JsonObject } from '../../api/json.ts';
 import { ownRulesOf, valueToTexts, withOwnRules } from '../../config/conditions.ts';
 import { useForm } from '../../config/form.ts';
@@ -7,7 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SortableList } from '../../parts/sortable-list.tsx';
-import { useRows } from '../../state/use-rows.ts';
+import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { RouterModule } from './router-module.tsx';
 import { RuleForm } from './rule-form.tsx';
 
@@ -16,11 +15,7 @@ export const OwnRules = () => {
   const { config, change } = useForm();
   const list = ownRulesOf(config);
   const rows = useRows(list, (next) => change((before) => withOwnRules(before, next)));
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const show = (key: number | undefined, shown: boolean): void => {
-    if (key === undefined) return;
-    setOpen((before) => new Set(shown ? [...before, key] : [...before].filter((one) => one !== key)));
-  };
+  const { open, show } = useOpenRows();
   return (
     <Panel
       title="Your rules"

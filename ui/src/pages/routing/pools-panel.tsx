@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import type { PoolFile } from '../../api/config.ts';
 import { useForm } from '../../config/form.ts';
 import { useWanted } from '../../config/wanted-field.ts';
@@ -7,7 +6,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SortableList } from '../../parts/sortable-list.tsx';
-import { useRows } from '../../state/use-rows.ts';
+import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { PoolForm } from './pool-form.tsx';
 
 const none: readonly PoolFile[] = [];
@@ -17,11 +16,7 @@ export const PoolsPanel = () => {
   const { config, change } = useForm();
   const list = config.Pools ?? none;
   const rows = useRows(list, (next) => change((before) => ({ ...before, Pools: next })));
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const show = (key: number | undefined, shown: boolean): void => {
-    if (key === undefined) return;
-    setOpen((before) => new Set(shown ? [...before, key] : [...before].filter((one) => one !== key)));
-  };
+  const { open, show } = useOpenRows();
   return (
     <Panel
       title="Pools"

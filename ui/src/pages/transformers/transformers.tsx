@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import type { TransformerEntry } from '../../api/config.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
 import { type Entry, entryOf, knownOf, writtenOf } from '../../config/entry.ts';
@@ -7,7 +6,7 @@ import { moveTexts } from '../../config/unreadable-texts.ts';
 import { useWanted } from '../../config/wanted-field.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { SortableList } from '../../parts/sortable-list.tsx';
-import { useRows } from '../../state/use-rows.ts';
+import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { AddTransformer } from './add-transformer.tsx';
 import { EntryForm } from './entry-form.tsx';
 import { EntryHead } from './entry-head.tsx';
@@ -29,11 +28,7 @@ const EntryList = () => {
   const { config, change, transformers } = useForm();
   const list = config.transformers ?? none;
   const rows = useRows(list, (next) => change((before) => ({ ...before, transformers: next })));
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const show = (key: number | undefined, shown: boolean): void => {
-    if (key === undefined) return;
-    setOpen((before) => new Set(shown ? [...before, key] : [...before].filter((one) => one !== key)));
-  };
+  const { open, show } = useOpenRows();
   const move = (from: number, to: number): void => {
     const places = list.map((_, at) => at);
     const order = places.toSpliced(from, 1).toSpliced(to, 0, from);
