@@ -207,8 +207,8 @@ export class RequestHistoryEntry implements Watcher {
 
   routed({ resolution }: ObservedAttempt): void {
     if (this.#route === undefined) {
-      const { startedAtMs, client } = this.start;
-      this.#traffic.began(startedAtMs, client.wire, resolution.provider.name, shorten(resolution.model));
+      // By the time of its routing: what waited for a count or a module would fall into a step that may be over.
+      this.#traffic.began(Date.now(), this.start.client.wire, resolution.provider.name, shorten(resolution.model));
     }
     this.#route = resolution;
   }

@@ -53,7 +53,7 @@ export class Traffic {
   readonly #steps = new Float64Array(maxSteps);
   readonly #lines = new Map<string, SecondRing>();
 
-  /** A request was routed that began at this time. */
+  /** A request was routed at this time. */
   began(atMs: number, wire: ClientWire, provider: string, model: string): void {
     this.#add(atMs, began);
     const key = lineOf(wire, provider, model);
@@ -76,7 +76,7 @@ export class Traffic {
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
-  /** Requests of a line that began in the last seconds. */
+  /** Requests of a line that were routed in the last seconds. */
   recent(nowMs: number, wire: ClientWire, provider: string, model: string): number {
     return this.#lines.get(lineOf(wire, provider, model))?.since(Math.floor(nowMs / 1_000)) ?? 0;
   }
