@@ -81,7 +81,7 @@ export class WindowLease {
     return this.#use(nowMs);
   }
 
-  /** The same, for one that has waited for a grant. */
+  /** Admits one that has waited for a grant: it was counted when it asked. */
   takeGranted(nowMs: number): boolean {
     return this.#use(nowMs);
   }

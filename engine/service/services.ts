@@ -138,7 +138,7 @@ export const openServices = (
   };
 };
 
-/** This process's share of the limits of tokens: that of its place among the workers. One that isn't among them has the least. */
+/** This process's share of the token limits, by its place among the workers; the last place for a process that isn't one. */
 const shareOf = (
   { workers, fleet: configured }: Pick<Config, 'workers' | 'fleet'>,
   supervision: Supervision | undefined,

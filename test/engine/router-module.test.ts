@@ -218,7 +218,7 @@ for (const [name, form, source] of [
   });
 }
 
-test('a module that cannot be used is refused when it is configured, with its path; one that is gone is no obstacle to other changes', async (t) => {
+test('an unusable module is refused when it is configured, with its path; a deleted one does not block other changes', async (t) => {
   const { ask, gateway, written } = await rig(t, 'route.js', { 'route.js': `export default () => 'p,chosen';` });
   const check = async (module: unknown) => {
     const answer = await fetch(`${gateway.baseUrl}/api/config/check`, {

@@ -300,7 +300,7 @@ for (const strategy of ['weighted', 'fastest', 'least-busy', 'sticky'] as const)
 
 const models = [{ models: ['claude-opus*', 'big'] }, { models: ['*haiku*'] }];
 
-test('members serve the models that they name; whoever names the pool may have any', (t) => {
+test('members serve the models that they name; a client that names the pool may get any', (t) => {
   const { choose } = rig(t, 'weighted', 2, { members: models });
   t.is(choose(plainRequest, 'claude-opus-5-5').to, 'a');
   t.is(choose(plainRequest, 'big').to, 'a');

@@ -84,7 +84,7 @@ test('which provider issued a signature is known to all processes', async (t) =>
     return upstream.requests.at(-1)?.text.includes(signature) === false;
   });
   t.is((await again('one,m')).status, 200);
-  t.true(upstream.requests.at(-1)?.text.includes(signature), 'the one that issued it does');
+  t.true(upstream.requests.at(-1)?.text.includes(signature), 'the issuing provider gets it');
 });
 
 for (const workers of [1, 2]) {
