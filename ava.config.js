@@ -1,20 +1,21 @@
 import { availableParallelism } from 'node:os';
-import { compileTests } from './test/runner/compile.js';
+import { compileTests, testFiles } from './test/runner/compile.js';
 import { endHung } from './test/runner/end-hung.js';
 
 endHung();
 
 /** These wait most of their time, for browsers, other processes and time windows. */
-const waiting = /\/test\/(?:ui|reliability|engine\/(?:clients|hub|service)|security)\//;
+const waiting = /\/test\/(?:__tests__\/)?(?:ui|reliability|engine\/(?:clients|hub|service)|security)\//;
 
-const compiled = process.env.COMPILED_TESTS ?? (await compileTests(process.argv.slice(2)));
+const given = process.env.COMPILED_TESTS;
+const { folder, files } = given ? { folder: given, files: testFiles() } : await compileTests(process.argv.slice(2));
 
 export default {
   // The compiled form is loaded in a test file's place, which the runner allows for what it takes for CommonJS.
   extensions: { ts: 'commonjs' },
-  require: [['./test/runner/load-compiled.cjs', compiled]],
-  files: ['test/**/*.test.ts'],
-  // Tests set environment variables and send signals, so each file has a process.
+  require: [['./test/runner/load-compiled.cjs', folder]],
+  files,
+  // Tests set environment variables and send signals, so each file or group has a process.
   workerThreads: false,
   // Files wait nearly half of their time: two per core keep the cores busy. Those that wait most come first, so that none is left
   // to run alone at the end.

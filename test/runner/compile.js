@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
 import { bundleOptions } from '../../engine/launch/compile.js';
 import { freshBuild, recordBuild } from '../../engine/launch/stale-build.js';
+import { groupTests, isGroup, titleIn, writeGroups } from './groups.js';
 
 /*
  * The tests as JavaScript. A test file's process loads a few compiled modules instead of a thousand through a loader, which takes
@@ -14,10 +15,9 @@ import { freshBuild, recordBuild } from '../../engine/launch/stale-build.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'switchyard-tests');
-const record = join(cache, 'manifest.json');
 
 /** What decides how the tests are compiled. */
-const own = ['engine/launch/compile.js', 'test/runner/compile.js'];
+const own = ['engine/launch/compile.js', 'test/runner/compile.js', 'test/runner/groups.js'];
 
 /** Compiled folders are removed at this age, in milliseconds: no run takes so long. */
 const maxAgeMs = 3_600_000;
@@ -25,31 +25,58 @@ const maxAgeMs = 3_600_000;
 /** All test files, relative to the root. */
 export const testFiles = () =>
   readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.ts'))
     .map((file) => join('test', file))
+    .filter((file) => file.endsWith('.test.ts') && !isGroup(file))
     .sort();
 
 /**
- * The folder of the compiled tests. All are compiled, once for as long as no source changes; a run of a few named files
- * compiles only these.
+ * Compiles the tests of a run. All are compiled, once for as long as no source changes; a run of a few named files compiles only
+ * these. A run that names none has groups.
  * @param {readonly string[]} args the runner's arguments
- * @returns {Promise<string>}
+ * @returns {Promise<{ readonly folder: string, readonly files: readonly string[] }>} where they are, and the files to run
  */
 export const compileTests = async (args) => {
-  const tests = testFiles();
-  const key = tests.join();
+  const whole = args.every((arg) => /^(?:-|\d+$)/.test(arg));
+  const groups = whole ? groupTests(root, testFiles()) : new Map(testFiles().map((file) => [file, [file]]));
+  if (whole) writeGroups(root, groups);
+  const files = [...groups.keys()];
+  const record = join(cache, whole ? 'groups.json' : 'files.json');
+  const key = JSON.stringify([...groups]);
   const compiled = freshBuild(record, root, key);
-  if (compiled && existsSync(compiled)) return compiled;
+  if (compiled && existsSync(compiled)) return { folder: compiled, files };
   removeOld();
-  const named = namedFiles(args);
+  const named = whole ? undefined : namedFiles(args);
   const folder = join(cache, `${Date.now()}-${process.pid}`);
   const startedAtMs = Date.now();
   // The compiler is a process of its own, which would stay for as long as the runner.
-  const inputs = await compileTo(folder, named ?? tests).finally(stop);
-  if (named) return folder;
-  const files = [...own, ...Object.keys(inputs).filter((file) => !file.startsWith('slim:'))];
-  recordBuild(record, root, { key, folder, files, startedAtMs });
-  return folder;
+  const inputs = await compileTo(folder, named ?? files, [namedTests(groups)]).finally(stop);
+  if (!named) {
+    const sources = [...own, ...Object.keys(inputs).filter((file) => !/^(?:slim|title):/.test(file))];
+    recordBuild(record, root, { key, folder, files: sources, startedAtMs });
+  }
+  return { folder, files };
+};
+
+/**
+ * Test files in groups get a `test` that puts their own title before each test's.
+ * @param {ReadonlyMap<string, readonly string[]>} groups
+ * @returns {import('esbuild').Plugin}
+ */
+const namedTests = (groups) => {
+  const members = new Set([...groups].flatMap(([file, tests]) => (isGroup(file) ? tests : [])));
+  return {
+    name: 'named-tests',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^ava$/ }, ({ importer }) => {
+        const test = relative(root, importer);
+        return members.has(test) ? { path: titleIn(test), namespace: 'title' } : undefined;
+      });
+      onLoad({ filter: /./, namespace: 'title' }, ({ path }) => ({
+        contents: `import { groupedTest } from './grouped-test.js';\nexport default groupedTest(${JSON.stringify(path)});`,
+        resolveDir: import.meta.dirname,
+      }));
+    },
+  };
 };
 
 /**

@@ -1,0 +1,87 @@
+// @ts-check
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/*
+ * Groups of test files that share a process. Starting the runner's process and loading the gateway takes longer than most files'
+ * tests: so files whose tests only compare values have one per folder.
+ */
+
+/**
+ * The folder of the groups' files, which are written for each whole run. The runner leaves a folder of this name out of titles, so
+ * they stay what they are without groups.
+ */
+const folder = 'test/__tests__';
+
+/** Tests of values in, values out: they leave their process as it is, so that others can share it. */
+const shared = /^test\/(?:protocols|transformers|engine\/(?:catalogue|config|model|routing))\//;
+
+/** What still needs a process of its own: hooks, an order, loading that waits, and what acts on or measures the whole process. */
+const needsOwnProcess =
+  /test\.(?:serial|before|after)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd)|node:child_process|support\/(?:browser|command|cpu-time|redis|workers)|performance\.|setFlagsFromString/m;
+
+/** @param {string} root @param {string} test */
+const canShare = (root, test) => shared.test(test) && !needsOwnProcess.test(readFileSync(join(root, test), 'utf8'));
+
+/**
+ * Test files of a whole run: groups, and files that need a process of their own.
+ * @param {string} root
+ * @param {readonly string[]} tests paths relative to the root
+ * @returns {ReadonlyMap<string, readonly string[]>} by the file to run, the test files in it
+ */
+export const groupTests = (root, tests) => {
+  /** @type {Map<string, string[]>} */
+  const groups = new Map();
+  for (const test of tests) {
+    const file = canShare(root, test) ? groupOf(test) : test;
+    groups.set(file, [...(groups.get(file) ?? []), test]);
+  }
+  // A group of one file is that file.
+  return new Map([...groups].map(([file, members]) => [members.length === 1 ? (members[0] ?? file) : file, members]));
+};
+
+/**
+ * `test/engine/config/edit/lists.test.ts` belongs to `test/__tests__/engine/config.test.ts`.
+ * @param {string} test
+ */
+const groupOf = (test) => {
+  const [, area, part] = dirname(test).split('/');
+  return area ? `${join(folder, area, part ?? '')}.test.ts` : test;
+};
+
+/**
+ * Writes the groups' files. They stay where they are between runs: another run may use them.
+ * @param {string} root
+ * @param {ReadonlyMap<string, readonly string[]>} groups
+ */
+export const writeGroups = (root, groups) => {
+  const place = join(root, folder);
+  mkdirSync(place, { recursive: true });
+  for (const entry of readdirSync(place, { recursive: true, encoding: 'utf8' })) {
+    if (entry.endsWith('.ts') && !groups.has(join(folder, entry))) rmSync(join(place, entry));
+  }
+  for (const [file, members] of groups) {
+    if (!isGroup(file)) continue;
+    const path = join(root, file);
+    const text = members.map((member) => `import '${relative(dirname(file), member)}';\n`).join('');
+    mkdirSync(dirname(path), { recursive: true });
+    if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
+  }
+};
+
+/** @param {string} file */
+export const isGroup = (file) => file.startsWith(`${folder}/`);
+
+/**
+ * What comes before the titles of a test file in its group, so that they read as if the file ran by itself.
+ * @param {string} test
+ */
+export const titleIn = (test) =>
+  relative(
+    groupOf(test)
+      .replace(`${folder}/`, 'test/')
+      .replace(/\.test\.ts$/, ''),
+    test,
+  )
+    .replace(/\.test\.ts$/, '')
+    .replaceAll('/', ' › ');
