@@ -1,4 +1,5 @@
 import type { Format, Transformer } from '../engine/model/transformer.ts';
+import { cachepoints } from './cachepoints.ts';
 import { enhancetool } from './enhancetool.ts';
 import { anthropic } from './formats/anthropic.ts';
 import { deepseek } from './formats/deepseek.ts';
@@ -17,7 +18,13 @@ const byName = <T extends { readonly name: string }>(rows: readonly T[]): Readon
 export const formats: ReadonlyMap<string, Format> = byName([openai, anthropic, deepseek, gemini, openrouter, groq]);
 
 /** The transformers available to a configuration, by name. */
-export const stages: ReadonlyMap<string, Transformer> = byName([maxtoken, tooluse, reasoning, enhancetool]);
+export const stages: ReadonlyMap<string, Transformer> = byName([
+  maxtoken,
+  tooluse,
+  reasoning,
+  enhancetool,
+  cachepoints,
+]);
 
 /** A provider's format if neither the configuration nor the host determines it. */
 export const defaultFormat = openai.name;

@@ -279,6 +279,7 @@ const written: JsonObject = {
   Router: { default: 'a,m', think: 'b,x', longContextThreshold: 9, routes: { image: 'm', background: 'a,n/o:p' } },
   transformers: [
     'enhancetool',
+    'cachepoints',
     { name: 'reasoning', provider: 'a', models: ['m'], options: { tag: 'think' } },
     { path: 'x.ts' },
   ],
