@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { compileTests, testFiles } from './test/runner/compile.js';
-import { endHung } from './test/runner/end-hung.js';
+import { endHung, reportArguments } from './test/runner/end-hung.js';
 
-endHung();
+const reports = 'node_modules/.cache/switchyard-hung-tests';
+endHung(reports);
 
 /** These wait most of their time, for browsers, other processes and time windows. */
 const waiting = /\/test\/(?:__tests__\/)?(?:ui|reliability|engine\/(?:clients|hub|service)|security)\//;
@@ -17,6 +18,7 @@ export default {
   files,
   // Tests set environment variables and send signals, so each file or group has a process.
   workerThreads: false,
+  nodeArguments: reportArguments(reports),
   // Files wait nearly half of their time: two per core keep the cores busy. Those that wait most come first, so that none is left
   // to run alone at the end.
   concurrency: 2 * availableParallelism(),
