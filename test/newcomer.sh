@@ -28,6 +28,8 @@ newcomer() {
   for http in '' node; do
     rm -rf "$home"
     mkdir "$home"
+    # What the service before printed must not be taken for this one's, which may open the file later.
+    : >"$out"
     set -m
     env -u CI HOME="$home" SWITCHYARD_HTTP="$http" SWITCHYARD_PORT=0 npm start --silent >"$out" 2>&1 &
     service=$!

@@ -27,13 +27,13 @@ export interface LocalPlace {
   readonly origin: string;
   /** `undefined`: another program listens there. */
   readonly models: (ask: Ask) => Promise<readonly LocalModel[] | undefined>;
+  /** How long one question may take, in milliseconds; default: 1,000. A server here answers at once, or doesn't listen. */
+  readonly limitMs?: number;
 }
 
 /** The JSON at a path; `undefined` for a failure. A `body` is sent with POST. */
 type Ask = (path: string, body?: Json) => Promise<Json | undefined>;
 
-/** How long one question may take, in milliseconds. A server on the same machine answers at once, or doesn't listen. */
-const askMs = 1_000;
 const maxBytes = 4 << 20;
 const maxModels = 200;
 
@@ -145,8 +145,9 @@ export const findLocalServers = async (
   places: readonly LocalPlace[] = localPlaces,
 ): Promise<readonly LocalServer[]> => {
   const found = await Promise.all(
-    places.map(async ({ name, title, origin, models }): Promise<readonly LocalServer[]> => {
-      const listed = await models((path, body) => askJson(origin + path, body));
+    places.map(async (place): Promise<readonly LocalServer[]> => {
+      const { name, title, origin } = place;
+      const listed = await askModels(place);
       return listed ? [{ name, title, baseUrl: `${origin}/v1`, models: listed }] : [];
     }),
   );
@@ -154,8 +155,8 @@ export const findLocalServers = async (
 };
 
 /** The models that one of these servers has, with their windows; none if it isn't there. Never rejects. */
-export const localModels = async ({ origin, models }: LocalPlace): Promise<readonly ListedModel[]> => {
-  const listed = await models((path, body) => askJson(origin + path, body));
+export const localModels = async (place: LocalPlace): Promise<readonly ListedModel[]> => {
+  const listed = await askModels(place);
   return (listed ?? []).map(({ name, contextWindow }) => ({
     id: name,
     ...(contextWindow !== undefined && { context: contextWindow }),
@@ -170,11 +171,14 @@ export const describeServer = ({ title, baseUrl, models }: LocalServer): string 
   return `${title} at ${baseUrl}: ${names.join(', ') || 'no models'}`;
 };
 
-const askJson = async (url: string, body: Json | undefined): Promise<Json | undefined> => {
+const askModels = ({ origin, models, limitMs = 1_000 }: LocalPlace): Promise<readonly LocalModel[] | undefined> =>
+  models((path, body) => askJson(origin + path, body, limitMs));
+
+const askJson = async (url: string, body: Json | undefined, limitMs: number): Promise<Json | undefined> => {
   try {
     const answer = await fetch(url, {
       redirect: 'error',
-      signal: AbortSignal.timeout(askMs),
+      signal: AbortSignal.timeout(limitMs),
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
     });
     return answer.ok ? parseJson(await textOf(answer)) : undefined;

@@ -89,7 +89,7 @@ const placed = async (t: ExecutionContext, name: string, answers: Answers | Upst
   t.teardown(upstream.close);
   const place = localPlaces.find((one) => one.name === name);
   if (!place) throw new Error(name);
-  return { ...place, origin: upstream.url };
+  return { ...place, origin: upstream.url, limitMs: 60_000 };
 };
 
 for (const [server, name] of Object.entries(places)) {
