@@ -205,7 +205,7 @@ export const TransformerRow = Type.Object({
   options: orNull(Type.Unsafe<JsonObject>({ type: 'object' }), {
     description: 'The JSON schema of its options, where there is one.',
   }),
-  halves: Type.Object({ request: Type.Boolean(), events: Type.Boolean() }),
+  halves: Type.Object({ request: Type.Boolean(), events: Type.Boolean(), call: Type.Boolean() }),
   state: Type.Enum(['loaded', 'failed']),
   error: Type.Optional(Type.String({ description: 'Why it could not be loaded.' })),
   path: Type.Optional(Type.String({ description: 'The module, as the configuration names it.' })),
@@ -424,6 +424,7 @@ export const PlanGraph = Type.Object({
         'stage-request',
         'encode-request',
         'forward-request',
+        'stage-call',
         'call-upstream',
         'read-records',
         'decode-stream',

@@ -7,7 +7,7 @@ import type { TransformerRegistry } from '../engine/routing/plan/choose-format.t
 import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
 import { TransformerRow } from './schema.ts';
 
-const both = { request: true, events: true };
+const both = { request: true, events: true, call: true };
 
 /**
  * `GET /api/transformers`: formats with their upstream path, stages, and custom modules, including those that failed to load.
@@ -67,14 +67,15 @@ const showStage = ({ name, about = '', options, halves }: Transformer): Transfor
 const showCustom = ({ name }: TransformerEntry, path: string, loaded: LoadedStage): TransformerRow => {
   const row = { endpoint: null, kind: 'custom', path } as const;
   if ('problem' in loaded) {
-    const halves = { request: false, events: false };
+    const halves = { request: false, events: false, call: false };
     return { ...row, name, about: '', options: null, halves, state: 'failed', error: loaded.problem };
   }
   const { stage, about = '', schema = null } = loaded;
-  const { request, events, operators = {} } = stage;
+  const { request, events, call, operators = {} } = stage;
   const halves = {
     request: (request ?? operators.request) !== undefined,
     events: (events ?? operators.events) !== undefined,
+    call: call !== undefined,
   };
   return { ...row, name: stage.name, about, options: schema, halves, state: 'loaded' };
 };

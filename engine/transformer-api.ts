@@ -36,3 +36,4 @@ export type {
   Turn,
 } from './model/request.ts';
 export { inputObject, inputText } from './model/request.ts';
+export type { CallChanges, ProviderCall } from './model/transformer.ts';

@@ -11,8 +11,8 @@ export const readCallExtras = (row: CallExtrasFile, at: string, findings: Diagno
     const fault = headerFault(name, value);
     if (fault !== undefined) findings.fault(memberPath(memberPath(at, 'headers'), name), fault);
   }
-  for (const [member, fault] of Object.entries(decidedMembers)) {
-    if (Object.hasOwn(body, member)) findings.fault(memberPath(memberPath(at, 'body'), member), fault);
+  for (const [member, fault] of bodyFaults(body)) {
+    findings.fault(memberPath(memberPath(at, 'body'), member), fault);
   }
   if (!row.headers && !row.query && !row.body) return undefined;
   return {
@@ -38,7 +38,8 @@ export const callExtrasOf = ({ extras, modelExtras }: Provider, model: string): 
   };
 };
 
-const headerFault = (name: string, value: string): string | undefined => {
+/** Why calls can't have this header; `undefined` if they can. */
+export const headerFault = (name: string, value: string): string | undefined => {
   if (!headerName.test(name)) return 'is no name of a header';
   if (reservedHeaders.has(name.toLowerCase())) return 'is set by the gateway itself';
   return headerValue.test(value) ? undefined : 'must have a value without control characters, in Latin-1';
@@ -68,6 +69,10 @@ const reservedHeaders = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+
+/** Members that a patch of the body may not have, each with the reason. */
+export const bodyFaults = (patch: object): readonly (readonly [string, string])[] =>
+  Object.entries(decidedMembers).filter(([member]) => Object.hasOwn(patch, member));
 
 const decidedMembers: Readonly<Record<string, string>> = {
   model: 'is set by the destination of a request',

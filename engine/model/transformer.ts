@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { ModelEvent } from './event.ts';
+import type { JsonObject } from './json/json.ts';
 import type { Losses } from './loss.ts';
 import type { Machine } from './machine.ts';
 import type { VendorModels } from './model-catalog.ts';
@@ -13,6 +14,25 @@ export interface Stage {
   readonly name: string;
   readonly request?: (request: ModelRequest, losses: Losses) => ModelRequest;
   readonly events?: Machine<ModelEvent, ModelEvent>;
+  /** Changes the HTTP request to the provider, whether it is converted or passes through. */
+  readonly call?: (call: ProviderCall) => CallChanges | undefined;
+}
+
+/** The HTTP request to the provider, as a stage sees it. */
+export interface ProviderCall {
+  /** By lower-case name, without those that hold credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** In the provider's format; parsed when it is first read. */
+  readonly body: JsonObject;
+  /** The request that it was encoded from. If it passes through, long texts may be shortened. */
+  readonly request: ModelRequest;
+}
+
+/** What a stage changes in the HTTP request; `null` removes. */
+export interface CallChanges {
+  readonly headers?: Readonly<Record<string, string | null>>;
+  /** A JSON Merge Patch of the body (RFC 7396). */
+  readonly body?: JsonObject;
 }
 
 /** A named kind of stage, as used in the configuration's `transformers` list. */
@@ -21,7 +41,7 @@ export interface Transformer {
   /** What it is for, in one sentence for users. */
   readonly about?: string | undefined;
   /** The halves it has; options may disable one. */
-  readonly halves: { readonly request: boolean; readonly events: boolean };
+  readonly halves: { readonly request: boolean; readonly events: boolean; readonly call: boolean };
   /** Schema of its options; also feeds the docs and the web interface. */
   readonly options: TSchema;
   readonly optionsReader: Reader<unknown>;
@@ -38,6 +58,7 @@ export interface TransformerSpec<S extends TSchema> {
   readonly request?: (request: ModelRequest, options: Static<S>, losses: Losses) => ModelRequest;
   /** `undefined` if these options leave the answer unchanged, so that it can pass through. */
   readonly events?: (options: Static<S>) => Machine<ModelEvent, ModelEvent> | undefined;
+  readonly call?: (call: ProviderCall, options: Static<S>) => CallChanges | undefined;
 }
 
 export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): Transformer => {
@@ -45,17 +66,22 @@ export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): 
   return {
     name: spec.name,
     about: spec.about,
-    halves: { request: spec.request !== undefined, events: spec.events !== undefined },
+    halves: {
+      request: spec.request !== undefined,
+      events: spec.events !== undefined,
+      call: spec.call !== undefined,
+    },
     options: spec.options,
     optionsReader,
     configure(given) {
       const options = optionsReader.read(given ?? {}, 'options');
-      const { request } = spec;
+      const { request, call } = spec;
       const events = spec.events?.(options);
       return {
         name: spec.name,
         ...(request && { request: (asked: ModelRequest, losses: Losses) => request(asked, options, losses) }),
         ...(events && { events }),
+        ...(call && { call: (sent: ProviderCall) => call(sent, options) }),
       };
     },
   };

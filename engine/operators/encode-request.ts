@@ -9,6 +9,7 @@ import type { Range } from '../model/json/outline.ts';
 import { replaceMember } from '../model/json/replace-member.ts';
 import type { PassThrough } from '../observer.ts';
 import { callUrl } from '../upstream/url.ts';
+import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { mayPassThrough } from './pass-through.ts';
 import type { SequenceStep } from './rx/sequence.ts';
@@ -29,7 +30,7 @@ export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): Seque
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
     const url = callUrl(plan.format, plan.target, resolution.model, request);
     const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
-    const ready = fill(routed, { passThrough, call: { url, headers: sent, body } });
+    const ready = fill(routed, { passThrough, call: changeCall(routed, { url, headers: sent, body }) });
     observer.encoded(ready);
     return ready;
   };

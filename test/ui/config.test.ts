@@ -251,7 +251,7 @@ test('invalid entries are faults if edited, and warnings if saved before', (t) =
     kind: 'stage',
     about: '',
     options,
-    halves: { request: true, events: false },
+    halves: { request: true, events: false, call: false },
     state: 'loaded',
   };
   const config = { transformers: ['cap', 'nobody', { name: 'cap', options: { cap: 3 } }] };

@@ -109,9 +109,10 @@ const isTransformer = (value: unknown): value is Pick<Transformer, 'configure'> 
 const problemOf = (stage: unknown): string | undefined => {
   if (!isRecord(stage))
     return 'its default export must be a transformer, or a function of its options that returns one';
-  const { name, request, events, operators = {} } = stage;
+  const { name, request, events, call, operators = {} } = stage;
   if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
   if (!isOptional(request, 'function')) return 'its request half must be a function';
+  if (!isOptional(call, 'function')) return 'its call half must be a function';
   if (events !== undefined && !(isRecord(events) && typeof events.start === 'function'))
     return 'its events half must be a machine; an RxJS operator belongs in operators.events';
   if (!isRecord(operators)) return 'its operators must be an object';
@@ -119,8 +120,8 @@ const problemOf = (stage: unknown): string | undefined => {
     if (!isOptional(operators[half], 'function')) return `its operators.${half} must be an RxJS operator`;
     if (operators[half] !== undefined && stage[half] !== undefined) return `it defines its ${half} half twice`;
   }
-  const has = request ?? events ?? operators.request ?? operators.events;
-  return has === undefined ? 'it has neither a request half nor an events half' : undefined;
+  const has = request ?? events ?? call ?? operators.request ?? operators.events;
+  return has === undefined ? 'it has none of a request half, an events half and a call half' : undefined;
 };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -17,12 +17,13 @@ export const asStage = <T>(name: string, work: () => T): T => stageContext.run(n
 
 /** Wraps a stage so that its code runs under its name, and the gateway's code around it under none. */
 export const withContext = (stage: OpenStage): OpenStage => {
-  const { name, request, events, operators } = stage;
+  const { name, request, events, call, operators } = stage;
   const operator = <T>(half: MonoTypeOperatorFunction<T>) => operatorWithin(name, half);
   return {
     name,
     ...(request && { request: (...given) => asStage(name, () => request.call(stage, ...given)) }),
     ...(events && { events: machineWithin(name, events) }),
+    ...(call && { call: (sent) => asStage(name, () => call.call(stage, sent)) }),
     ...(operators && {
       operators: {
         ...(operators.request && { request: operator(operators.request) }),

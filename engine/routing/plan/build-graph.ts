@@ -7,7 +7,9 @@ import type { Format, Target } from '../../model/transformer.ts';
 import { callUrl } from '../../upstream/url.ts';
 import { resolveRoute } from '../resolve.ts';
 import {
+  type CallStage,
   type ConfiguredStage,
+  callStageOf,
   type EventStage,
   eventStageOf,
   type RequestStage,
@@ -31,6 +33,8 @@ export interface Graph {
   /** In list order. */
   readonly requestStages: readonly GraphNode<'request', 'request', RequestStage>[];
   readonly encodeRequest: GraphNode<'request', 'bytes', UpstreamProtocol['encodeRequest']>;
+  /** In list order. */
+  readonly callStages: readonly GraphNode<'bytes', 'bytes', CallStage>[];
   readonly callUpstream: GraphNode<'bytes', 'bytes', Format['headers']>;
   readonly readRecords: GraphNode<'bytes', 'records', typeof readSseRecords>;
   readonly decodeStream: GraphNode<'records', 'events', UpstreamProtocol['decodeStream']>;
@@ -78,6 +82,10 @@ export const buildGraph = ({
     const work = requestStageOf(placed.stage);
     return work ? [stageNode('stage-request', 'request', placed, work)] : [];
   });
+  const callStages = stages.flatMap((placed) => {
+    const work = callStageOf(placed.stage);
+    return work ? [stageNode('stage-call', 'bytes', placed, work)] : [];
+  });
   const eventStages = stages.toReversed().flatMap((placed) => {
     const work = eventStageOf(placed.stage, placed.entry.path !== undefined);
     return work ? [stageNode('stage-events', 'events', placed, work)] : [];
@@ -103,7 +111,7 @@ export const buildGraph = ({
     requestPassThrough: decidePassThrough(client, upstream, requestStages),
     replyPassThrough: decidePassThrough(client, upstream, eventStages),
   };
-  const typed = { ...steps, requestStages, eventStages, ...decisions };
+  const typed = { ...steps, requestStages, callStages, eventStages, ...decisions };
   return { ...typed, ...join(client, typed, patchedBy(extras.patches)) };
 };
 
@@ -131,7 +139,7 @@ const node = <In extends Payload, Out extends Payload, Work>(
   about: NodeDetails = {},
 ): GraphNode<In, Out, Work> => ({ id: step, step, name, takes, gives, work, about });
 
-const stageNode = <C extends Payload, Work extends RequestStage | EventStage>(
+const stageNode = <C extends Payload, Work extends RequestStage | CallStage | EventStage>(
   step: NodeKind,
   payload: C,
   { stage, entry }: ConfiguredStage,
@@ -154,7 +162,7 @@ const join = (
   parts: Omit<Graph, 'nodes' | 'edges'>,
   patched: readonly string[],
 ): Pick<Graph, 'nodes' | 'edges'> => {
-  const { requestStages, eventStages, requestPassThrough, replyPassThrough } = parts;
+  const { requestStages, callStages, eventStages, requestPassThrough, replyPassThrough } = parts;
   const clientNode = node('client', client.wire, 'text', 'bytes', undefined);
   const passRequest = node('forward-request', client.wire, 'bytes', 'bytes', undefined, {
     but: ['model', 'credentials', ...patched],
@@ -167,6 +175,8 @@ const join = (
   const lastRequest = requestStages.at(-1) ?? parts.route;
   const firstEvents = eventStages[0];
   const lastEvents = eventStages.at(-1);
+  const firstCall = callStages[0] ?? parts.callUpstream;
+  const lastCall = callStages.at(-1);
   return {
     nodes: [
       clientNode,
@@ -175,6 +185,7 @@ const join = (
       ...requestStages,
       parts.encodeRequest,
       ...requestPass,
+      ...callStages,
       parts.callUpstream,
       parts.readRecords,
       parts.decodeStream,
@@ -190,8 +201,10 @@ const join = (
       connect(parts.route, firstRequest, converted(requestPassThrough.open)),
       ...connectAll(requestStages),
       ...(lastRequest === parts.route ? [] : [connect(lastRequest, parts.encodeRequest)]),
-      connect(parts.encodeRequest, parts.callUpstream),
-      ...requestPass.flatMap((pass) => [connect(clientNode, pass, 'as-it-came'), connect(pass, parts.callUpstream)]),
+      connect(parts.encodeRequest, firstCall),
+      ...requestPass.flatMap((pass) => [connect(clientNode, pass, 'as-it-came'), connect(pass, firstCall)]),
+      ...connectAll(callStages),
+      ...(lastCall ? [connect(lastCall, parts.callUpstream)] : []),
       connect(parts.callUpstream, parts.readRecords, 'streamed'),
       connect(parts.readRecords, parts.decodeStream),
       connect(parts.callUpstream, parts.decodeReply, 'whole'),

@@ -10,6 +10,7 @@ import type { Losses } from '../../model/loss.ts';
 import type { Machine } from '../../model/machine.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
+import type { CallChanges, ProviderCall } from '../../model/transformer.ts';
 import type { TransformerRegistry } from './choose-format.ts';
 
 /** A stage and the configuration entry that names it. */
@@ -59,6 +60,12 @@ export type RequestStage =
   | { readonly form: 'function'; readonly run: (request: ModelRequest, losses: Losses) => ModelRequest }
   | { readonly form: 'operator'; readonly run: MonoTypeOperatorFunction<ModelRequest> };
 
+/** A stage's half for the HTTP request to the provider. */
+export interface CallStage {
+  readonly form: 'function';
+  readonly run: (call: ProviderCall) => CallChanges | undefined;
+}
+
 /** A stage's event half: transforms the events of answers. */
 export type EventStage = (
   | { readonly form: 'machine'; readonly run: Machine<ModelEvent, ModelEvent> }
@@ -79,6 +86,9 @@ export const eventStageOf = ({ events, operators }: OpenStage, custom: boolean):
   if (events) return { form: 'machine', run: events, custom };
   return operators?.events && { form: 'operator', run: operators.events, custom };
 };
+
+/** The stage's half for the HTTP request, if it has one. */
+export const callStageOf = ({ call }: OpenStage): CallStage | undefined => call && { form: 'function', run: call };
 
 /** The result of checking the transformer entries. A configuration with faults isn't activated. */
 export interface CheckedEntries {

@@ -9,6 +9,7 @@ export type NodeKind =
   | 'stage-request'
   | 'encode-request'
   | 'forward-request'
+  | 'stage-call'
   | 'call-upstream'
   | 'read-records'
   | 'decode-stream'

@@ -147,7 +147,7 @@ const bad: readonly (readonly [title: string, source: string, problem: RegExp])[
   ['a function that gives nothing', 'export default () => {};', /must be a transformer/],
   ['a function that throws', `export default () => { throw new Error('no luck'); };`, /no luck/],
   ['no name', 'export default { request: (r) => r };', /no name/],
-  ['no half at all', `export default { name: 'a' };`, /neither/],
+  ['no half at all', `export default { name: 'a' };`, /none of/],
   ['a request half that is none', `export default { name: 'a', request: {} };`, /request half must be a function/],
   ['an operator for a machine', `export default { name: 'a', events: (s) => s };`, /operators\.events/],
   ['a machine for an operator', `export default { name: 'a', operators: { events: {} } };`, /must be an RxJS operator/],

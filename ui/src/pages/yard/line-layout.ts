@@ -54,6 +54,7 @@ const layersOf = ({ nodes }: Graph): readonly Layer[] => {
     layer(find('route'), undefined),
     ...stages.toSorted((one, other) => entryOf(one) - entryOf(other)),
     layer(find('encode-request'), find('decode-stream')),
+    ...halves('stage-call').map((out) => layer(out, undefined)),
   ];
 };
 
@@ -258,6 +259,7 @@ const abouts: Readonly<Record<Step, string>> = {
   'stage-request': 'stage',
   'encode-request': 'encode request',
   'forward-request': 'pass through',
+  'stage-call': 'change call',
   'call-upstream': 'call',
   'read-records': 'parse records',
   'decode-stream': 'decode response',

@@ -1,0 +1,86 @@
+import { bodyFaults, headerFault } from '../config/call-extras.ts';
+import { bodyText, type Ready, type Reconciled } from '../exchange.ts';
+import { isSecretParameter } from '../log/mask-text.ts';
+import { stageFault } from '../model/fault.ts';
+import { writeJson } from '../model/json/exact-numbers.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import { applyPatches } from '../model/json/merge-patch.ts';
+import type { ModelRequest } from '../model/request.ts';
+import type { CallChanges, ProviderCall } from '../model/transformer.ts';
+import type { CallStage } from '../routing/plan/build-stages.ts';
+
+type SentCall = Ready['call'];
+
+/** Has each stage with a call half change the call, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
+export const changeCall = ({ plan, request }: Pick<Reconciled, 'plan' | 'request'>, call: SentCall): SentCall =>
+  plan.graph.callStages.reduce((sent, { name, work }) => changedBy(name, work, sent, request), call);
+
+const changedBy = (name: string, { run }: CallStage, call: SentCall, request: ModelRequest): SentCall => {
+  const seen = new SeenCall(call, request);
+  try {
+    const { headers, body } = checked(run(seen));
+    return {
+      url: call.url,
+      headers: headers ? withHeaders(call.headers, headers) : call.headers,
+      body: body ? writeJson(applyPatches({ ...seen.body }, [body])) : call.body,
+    };
+  } catch (error) {
+    throw stageFault(name, `failed on the call${error instanceof Unusable ? `: ${error.message}` : ''}`, error);
+  }
+};
+
+/** The call as a stage sees it. The body is parsed only for stages that read or change it. */
+class SeenCall implements ProviderCall {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly request: ModelRequest;
+  readonly #sent: SentCall;
+  #body: JsonObject | undefined;
+
+  constructor(sent: SentCall, request: ModelRequest) {
+    this.headers = Object.fromEntries(Object.entries(sent.headers).filter(([name]) => !isSecretParameter(name)));
+    this.request = request;
+    this.#sent = sent;
+  }
+
+  get body(): JsonObject {
+    if (this.#body === undefined) {
+      const parsed = parseJson(bodyText(this.#sent.body));
+      this.#body = isJsonObject(parsed) ? parsed : {};
+    }
+    return this.#body;
+  }
+}
+
+/** The stage gave what a call can't have. */
+class Unusable extends Error {}
+
+/** Checks a stage's changes: a custom module may return anything. */
+const checked = (changes: CallChanges | undefined): CallChanges => {
+  if (changes === undefined) return {};
+  if (!isJsonObject(changes) || changes instanceof Promise) throw new Unusable('it gave something else than changes');
+  const unknown = Object.keys(changes).find((member) => member !== 'headers' && member !== 'body');
+  if (unknown !== undefined) throw new Unusable(`it gave "${unknown}", and only headers and body can be changed`);
+  const { headers = {}, body = {} } = changes;
+  if (!isJsonObject(headers)) throw new Unusable('its headers must be an object');
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string' && value !== null) throw new Unusable(`headers.${name} must be a string or null`);
+    const fault = headerFault(name, value ?? '');
+    if (fault !== undefined) throw new Unusable(`headers.${name} ${fault}`);
+  }
+  if (!isJsonObject(body)) throw new Unusable('its body must be an object');
+  for (const [member, fault] of bodyFaults(body)) throw new Unusable(`body.${member} ${fault}`);
+  return changes;
+};
+
+/** Names count in any case. */
+const withHeaders = (
+  headers: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | null>>,
+): Readonly<Record<string, string>> => {
+  const changed: Record<string, string> = { ...headers };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) delete changed[name.toLowerCase()];
+    else changed[name.toLowerCase()] = value;
+  }
+  return changed;
+};
