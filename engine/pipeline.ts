@@ -8,10 +8,9 @@ import { encodeRequest } from './operators/encode-request.ts';
 import { inspectStream, inspectWhole } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents } from './operators/read-events.ts';
-import { refuseOverlong } from './operators/refuse-overlong.ts';
 import { endOnFault, observeReply, renderFaults } from './operators/render-faults.ts';
 import { retry } from './operators/retry/retry.ts';
-import { assertServable, route } from './operators/route.ts';
+import { refuseUnservable, route } from './operators/route.ts';
 import { sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
 import { showLimits } from './operators/show-limits.ts';
@@ -52,8 +51,7 @@ const decodeAndRoute = (gateway: Gateway): OperatorFunction<Exchange, Routed> =>
 const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> => {
   const reconcile = reconcileReasoning(gateway.signatures);
   return sequence(
-    assertServable(), // refuses what this destination can't serve
-    refuseOverlong(gateway), // and a prompt that surely exceeds its window
+    refuseUnservable(gateway), // refuses what this destination can't serve
     reconcile, // earlier reasoning: all of this provider's, none of others'
     decodeUnlessPassing(gateway, reconcile), // an outline → the whole request, where it is needed
     transformRequest(gateway), // request → request: each stage, in list order

@@ -30,6 +30,8 @@ export const createCatalogue = (home: string | undefined, nowMs: () => number = 
   const prices = openPriceTable(() => {
     version += 1;
   });
+  /** Addresses whose prices were wanted before. */
+  const wanted = new WeakSet<URL>();
   const use = (next: readonly KeptList[]): void => {
     lists = next;
     version += 1;
@@ -62,6 +64,10 @@ export const createCatalogue = (home: string | undefined, nowMs: () => number = 
       if (home !== undefined) use(await readVendorLists(home));
     },
     loadPrices: prices.load,
-    wantPrices: ({ baseUrl }) => prices.loadFor(baseUrl),
+    wantPrices({ baseUrl }) {
+      if (wanted.has(baseUrl)) return;
+      wanted.add(baseUrl);
+      prices.loadFor(baseUrl);
+    },
   };
 };

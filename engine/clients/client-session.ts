@@ -19,18 +19,15 @@ interface ClientServices {
 }
 
 /**
- * Begins a request of a client with a key of its own; `undefined` for others. Throws an `unauthorized` fault if the key has been
- * revoked since the request's head arrived.
+ * Begins a request of a client with a key of its own. Throws an `unauthorized` fault if the key has been revoked since the
+ * request's head arrived.
  */
-export const clientOf = (
+export const clientSession = (
   services: ClientServices,
-  { namedClient }: { readonly namedClient: string | undefined },
+  name: string,
   preset: string | undefined,
   use: SessionUse = 'answer',
-): ClientSession | undefined =>
-  namedClient === undefined
-    ? undefined
-    : new ClientSession(accessOf(services.access, namedClient), services, preset, use);
+): ClientSession => new ClientSession(accessOf(services.access, name), services, preset, use);
 
 /** Tokens reserved for an answer whose request names no maximum. */
 const usualOutput = 4_096;

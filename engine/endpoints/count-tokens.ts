@@ -11,7 +11,7 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import { clientOf } from '../clients/client-session.ts';
+import { clientSession } from '../clients/client-session.ts';
 import { bodyText, type Exchange, fill, newExchange, type Ready, type Routed } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import { FaultError, fail, faultOf } from '../model/fault.ts';
@@ -83,7 +83,7 @@ export const prepareAuxiliary = (
     decode(gateway.config, decodeRequest),
     route(gateway),
     (routed) => fill(routed, { apiKey: availableKey(routed, gateway) }),
-    assertServable(),
+    assertServable,
     reconcileReasoning(gateway.signatures),
     transformRequest(gateway),
     encodeRequest(gateway.config),
@@ -182,7 +182,8 @@ export const auxiliaryEndpoint = (
   handle: (incoming, { preset }) => {
     const { id, startedAtMs, body, backpressure } = incoming;
     const gateway = currentGateway();
-    const namedClient = clientOf(gateway, incoming, preset, use);
+    const { namedClient: name } = incoming;
+    const namedClient = name === undefined ? undefined : clientSession(gateway, name, preset, use);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
     const origin = originOf(incoming, preset);
     const exchange = newExchange({ id, startedAtMs, client, namedClient, origin, body, clientHeader, backpressure });

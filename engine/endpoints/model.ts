@@ -1,4 +1,4 @@
-import { clientOf } from '../clients/client-session.ts';
+import { clientSession } from '../clients/client-session.ts';
 import { newExchange, newReplyProgress } from '../exchange.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
@@ -29,7 +29,8 @@ export const modelEndpoint = (
   handle(incoming, { preset }) {
     const { id, startedAtMs, body, backpressure, path } = incoming;
     const gateway = currentGateway();
-    const namedClient = clientOf(gateway, incoming, preset);
+    const { namedClient: name } = incoming;
+    const namedClient = name === undefined ? undefined : clientSession(gateway, name, preset);
     const progress = newReplyProgress();
     const watchers: Watcher[] = [
       metrics.started(client.wire, namedClient?.name),

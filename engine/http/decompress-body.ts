@@ -10,8 +10,7 @@ import { TooMuchData, unzstd } from './zstd.ts';
 export type Decoder = (data: Uint8Array, maxBytes: number, grow: (bytes: number) => void) => Promise<Uint8Array>;
 
 /** Decoders for a `content-encoding` header, last coding first; a fault for an unknown coding. */
-export const readCodings = (header: string | undefined): readonly Decoder[] | Fault => {
-  if (header === undefined) return none;
+export const readCodings = (header: string): readonly Decoder[] | Fault => {
   const names = header.split(',').map((name) => name.trim().toLowerCase());
   const codings: Decoder[] = [];
   for (const name of names.filter((name) => name !== '' && name !== 'identity').reverse()) {
@@ -21,8 +20,6 @@ export const readCodings = (header: string | undefined): readonly Decoder[] | Fa
   }
   return codings;
 };
-
-const none: readonly Decoder[] = [];
 
 /** Decompresses a body within the limits. Rejects broken data, data that grows too large, and data beyond the memory budget. */
 export const decompressBody = async (

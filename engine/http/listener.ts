@@ -1,10 +1,8 @@
 import type { Fault } from '../model/fault.ts';
-import { type KeySettings, keyCheck, type OriginGuardSettings, originGuard } from './access.ts';
+import { type KeySettings, keyCheck, type OriginGuardSettings, originGuard, trustedProxies } from './access.ts';
 import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
 import { BodyBudget } from './body-budget.ts';
 import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';
-import { trustedProxies } from './client-address.ts';
-import { ConnectionLimit } from './connection-limit.ts';
 import type { Rejection } from './endpoint.ts';
 import type { HttpRouter } from './router.ts';
 import { ServedRequest, type ServingListener } from './serve-request.ts';
@@ -239,3 +237,48 @@ const settingsOf = (options: ServeOptions): ServeSettings => ({
 /** `localhost` resolves to either loopback address, so both are opened. */
 const listenAddresses = (host: string): readonly [string, string?] =>
   host === '127.0.0.1' || host === 'localhost' ? ['127.0.0.1', '::1'] : [host.replace(/^\[(.*)\]$/, '$1')];
+
+/**
+ * Limits the connections per client address. uWebSockets.js doesn't report the address of a closed connection, so the count
+ * is an upper bound: active requests plus connections used recently (idle ones are closed natively after 8 to 12 seconds).
+ * Exact while only one address is connected; never too low.
+ */
+export class ConnectionLimit {
+  #open = 0;
+  #recent = new Map<string, number>();
+  #earlier = new Map<string, number>();
+  #recentFromMs = 0;
+
+  /** Open connections of all addresses. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Records a new connection. `active`: the address's active requests. `false`: the address has more than `max` connections. */
+  admit(address: string, active: number, max: number): boolean {
+    this.#open += 1;
+    this.used(address);
+    if (this.#open <= max) return true;
+    return active + (this.#recent.get(address) ?? 0) + (this.#earlier.get(address) ?? 0) <= max;
+  }
+
+  /** Records the end of a request; its connection may stay open for a while. */
+  used(address: string): void {
+    const nowMs = Date.now();
+    if (nowMs - this.#recentFromMs > idleMs) {
+      // After two spans all earlier connections have timed out.
+      this.#earlier = nowMs - this.#recentFromMs > 2 * idleMs ? new Map() : this.#recent;
+      this.#recent = new Map();
+      this.#recentFromMs = nowMs;
+    }
+    this.#recent.set(address, (this.#recent.get(address) ?? 0) + 1);
+  }
+
+  /** Records a closed connection. */
+  closed(): void {
+    this.#open -= 1;
+  }
+}
+
+/** The longest time an idle connection stays open, in milliseconds. */
+const idleMs = 15_000;

@@ -30,7 +30,7 @@ export const readBody = (receiver: BodyReceiver): BodyReader | undefined => {
     receiver.received(noBytes);
     return undefined;
   }
-  const codings = readCodings(headerValue(stream.headers, 'content-encoding'));
+  const codings = codingsOf(headerValue(stream.headers, 'content-encoding'));
   // A body that is slightly too large is drained: a client that is still sending might miss the answer.
   const close = length > limits.bodyBytes * drainFactor;
   if ('kind' in codings) receiver.received({ fault: codings, close });
@@ -38,6 +38,11 @@ export const readBody = (receiver: BodyReceiver): BodyReader | undefined => {
   else return new BodyReader(receiver, codings);
   return undefined;
 };
+
+const codingsOf = (header: string | undefined): ReturnType<typeof readCodings> =>
+  header === undefined ? noCodings : readCodings(header);
+
+const noCodings: readonly Decoder[] = [];
 
 /** Bodies up to this many times the limit are drained; for larger ones the connection is closed. */
 const drainFactor = 8;

@@ -1,5 +1,4 @@
-import type { KeyCheck, OriginGuard } from './access.ts';
-import type { TrustedProxies } from './client-address.ts';
+import type { KeyCheck, OriginGuard, TrustedProxies } from './access.ts';
 import type { HttpRouter } from './router.ts';
 
 /** What a listener serves and to whom. Replaced as a whole on each configuration change. */

@@ -9,29 +9,21 @@ export interface FieldNames {
   readonly members: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Translates a loss's path to the path in the client's body. */
-export type ToClientPath = (path: string) => string;
-
-/** Leaves paths unchanged. */
-export const unchangedPath: ToClientPath = (path) => path;
-
 /**
- * Creates a translation to the paths of this `body`. A path that continues beyond the body is cut there; a path without a
- * counterpart in the body, such as one of the answer, is unchanged.
+ * Translates a loss's path to the path in the client's `body`. A path that continues beyond the body is cut there; a path without
+ * a counterpart in the body, such as one of the answer, is unchanged.
  */
-export const toClientPath = (names: FieldNames | undefined, body: JsonObject): ToClientPath => {
+export const toClientPath = (names: FieldNames | undefined, body: JsonObject, path: string): string => {
   const members = names?.members ?? {};
-  return (path) => {
-    const [field, rest] = knownField(path, names?.fields ?? {});
-    const candidates = names?.fields[field] ?? [];
-    for (const candidate of candidates) {
-      const found = walk(body, stepsOf(candidate), {});
-      if (found.whole) return walk(found.value, stepsOf(rest), members, found.path).path;
-    }
-    const [first] = candidates;
-    if (first !== undefined) return first;
-    return walk(body, stepsOf(path), members).path || path;
-  };
+  const [field, rest] = knownField(path, names?.fields ?? {});
+  const candidates = names?.fields[field] ?? [];
+  for (const candidate of candidates) {
+    const found = walk(body, stepsOf(candidate), {});
+    if (found.whole) return walk(found.value, stepsOf(rest), members, found.path).path;
+  }
+  const [first] = candidates;
+  if (first !== undefined) return first;
+  return walk(body, stepsOf(path), members).path || path;
 };
 
 /** Splits a path after its longest prefix that is a known field. */

@@ -1,4 +1,5 @@
-import { type ToClientPath, unchangedPath } from './client-paths.ts';
+import { type FieldNames, toClientPath } from './client-paths.ts';
+import type { JsonObject } from './json/json.ts';
 
 /** How a conversion treats a field that it can't represent exactly. */
 type LossOutcome = 'dropped' | 'approximated';
@@ -19,35 +20,41 @@ interface Recorded {
   byKey: Map<string, Loss> | undefined;
 }
 
+/** What translates paths to the client's spelling: its names of fields, and its body. */
+interface ClientBody {
+  readonly names: FieldNames | undefined;
+  readonly body: JsonObject;
+}
+
 /** Collects a request's losses. Each step records under its own name; one entry per path and step. */
 export class Losses {
   readonly #recorded: Recorded;
   readonly #step: string;
-  readonly #toClientPath: ToClientPath;
+  readonly #client: ClientBody | undefined;
 
-  /** `toClientPath` translates paths to the client's spelling. */
-  constructor(step: string, toClientPath = unchangedPath, recorded: Recorded = { byKey: undefined }) {
+  /** `client`: absent where paths are in the client's spelling already. */
+  constructor(step: string, client?: ClientBody, recorded: Recorded = { byKey: undefined }) {
     this.#step = step;
-    this.#toClientPath = toClientPath;
+    this.#client = client;
     this.#recorded = recorded;
   }
 
   /** The same collection, recording under another step's name. */
   at(step: string): Losses {
-    return new Losses(step, this.#toClientPath, this.#recorded);
+    return new Losses(step, this.#client, this.#recorded);
   }
 
   drop(path: string, note?: string): void {
-    this.#add(path, 'dropped', note);
+    this.#add(this.#spelled(path), 'dropped', note);
   }
 
   approximate(path: string, note?: string): void {
-    this.#add(path, 'approximated', note);
+    this.#add(this.#spelled(path), 'approximated', note);
   }
 
   /** As `drop`, for a path already in the client's spelling. */
   dropAsWritten(path: string, note?: string): void {
-    this.#add(path, 'dropped', note, unchangedPath);
+    this.#add(path, 'dropped', note);
   }
 
   get list(): readonly Loss[] {
@@ -58,11 +65,14 @@ export class Losses {
     return this.#recorded.byKey?.size ?? 0;
   }
 
-  #add(path: string, outcome: LossOutcome, note: string | undefined, toClientPath = this.#toClientPath): void {
-    const clientPath = toClientPath(path);
-    const key = `${this.#step} ${clientPath}`;
+  #spelled(path: string): string {
+    return this.#client ? toClientPath(this.#client.names, this.#client.body, path) : path;
+  }
+
+  #add(path: string, outcome: LossOutcome, note: string | undefined): void {
+    const key = `${this.#step} ${path}`;
     this.#recorded.byKey ??= new Map();
     const { byKey } = this.#recorded;
-    if (!byKey.has(key)) byKey.set(key, { path: clientPath, outcome, step: this.#step, note });
+    if (!byKey.has(key)) byKey.set(key, { path, outcome, step: this.#step, note });
   }
 }

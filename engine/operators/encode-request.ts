@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Config } from '../config/config.ts';
-import { fill, type Ready, type Reconciled } from '../exchange.ts';
+import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { withinStack } from '../model/fault.ts';
 import { writeJson } from '../model/json/exact-numbers.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
@@ -11,7 +11,6 @@ import type { PassThrough } from '../observer.ts';
 import { callUrl } from '../upstream/url.ts';
 import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
-import { mayPassThrough } from './pass-through.ts';
 import type { SequenceStep } from './rx/sequence.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
@@ -64,3 +63,29 @@ const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string): Uint8
     ? bytes
     : Buffer.concat([bytes.subarray(0, from), value, bytes.subarray(to)]);
 };
+
+/**
+ * Decides what passes through unchanged, before the call: both sides speak the same format, no stage handles that direction,
+ * and neither side wants a change. The client's body passes with its model replaced.
+ */
+export const mayPassThrough = ({ client, asked, request, resolution, plan, verbatim }: Reconciled): PassThrough => {
+  const { graph, upstream } = plan;
+  return {
+    request:
+      graph.requestPassThrough.open &&
+      verbatim &&
+      !resolution.tagged &&
+      !client.needsRepair?.(asked) &&
+      (upstream.acceptsVerbatim?.(request) ?? true),
+    reply: graph.replyPassThrough.open && !client.rewritesReply?.(asked),
+  };
+};
+
+/** Decides again when the answer's head is there: it must be streamed or whole as the client asked, with the same tool names. */
+export const passesThrough = (
+  { passThrough, progress, context }: Pick<Answered, 'passThrough' | 'progress' | 'context'>,
+  streamed: boolean,
+): PassThrough =>
+  passThrough.reply && (streamed !== progress.streaming || context.names.changed)
+    ? { ...passThrough, reply: false }
+    : passThrough;

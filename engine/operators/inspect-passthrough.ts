@@ -12,12 +12,11 @@ import { readSseRecords } from '../model/sse.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { awaitSign } from '../reasoning/signature-watch.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { RecordPasser } from './pass-records.ts';
+import { RecordPasser, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage } from './read-events.ts';
 import { collectedBytes } from './rx/collect-bytes.ts';
 import type { StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
-import { StreamTail } from './stream-tail.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { from, map, type Observable } from 'rxjs';
 import type { LoadedRouter } from '../config/custom/load-router.ts';
 import { type Decoded, fill, type Routed } from '../exchange.ts';
-import { toClientPath } from '../model/client-paths.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
+import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { namesDestination, type Resolution, resolveRoute, sizeMatters } from '../routing/resolve.ts';
 import { agentHint, factsOf } from '../routing/rules/facts.ts';
@@ -66,7 +66,8 @@ const routeTo = (
   const { request, observer, namedClient } = decoded;
   const requestClass = requestClassOf(decoded, config);
   const hints = own || requestClass !== undefined ? { own, requestClass } : undefined;
-  const resolution = pools.choose(resolveRoute(request, config, size, hints), decoded);
+  const found = resolveRoute(request, config, size, hints);
+  const resolution = found.pool ? pools.choose(found, decoded) : found;
   const routed = newAttempt(decoded, resolution, gateway);
   observer.routed(routed);
   if (!namedClient) return routed;
@@ -79,15 +80,22 @@ const routeTo = (
 const requestClassOf = ({ client, clientHeader }: Decoded, { router }: Gateway['config']): string | undefined =>
   router.routes.background === undefined ? undefined : agentHint({ client, header: clientHeader }, 'requestClass');
 
-/** Throws the fault of a plan that can't be used, and `unsupported` for fields that only another upstream format can carry. */
-export const assertServable =
-  () =>
-  (routed: Routed): Routed => {
-    const { plan, client } = routed;
-    if (plan.fault) throw new FaultError(plan.fault);
-    if (plan.upstream.wire !== client.wire) refuseOwnWireFields(routed);
+/** Refuses what the destination can't serve: as `assertServable`, and a prompt that surely exceeds the model's window. */
+export const refuseUnservable =
+  (gateway: Gateway): SequenceStep<Routed, Routed> =>
+  (routed) => {
+    assertServable(routed);
+    refuseOverlong(routed, gateway);
     return routed;
   };
+
+/** Throws the fault of a plan that can't be used, and `unsupported` for fields that only another upstream format can carry. */
+export const assertServable = (routed: Routed): Routed => {
+  const { plan, client } = routed;
+  if (plan.fault) throw new FaultError(plan.fault);
+  if (plan.upstream.wire !== client.wire) refuseOwnWireFields(routed);
+  return routed;
+};
 
 /** State stored at one vendor means nothing to another; dropping it would give a wrong answer silently. */
 const refuseOwnWireFields = ({ client, asked }: Routed): void => {
@@ -101,6 +109,29 @@ const refuseOwnWireFields = ({ client, asked }: Routed): void => {
       code: 'unsupported_parameter',
     },
   );
+};
+
+/** Vendors count differently than the gateway. A prompt is surely too long where it exceeds the window by half. */
+const margin = 1.5;
+
+/** A body with fewer bytes per token of this limit isn't looked into: its prompt may well fit. */
+const leastBytesPerToken = 4;
+
+/**
+ * Refuses a prompt that surely exceeds the model's known window, in the words on which clients compact a conversation: some servers
+ * would silently cut it. Goes on where a fallback may have room, or no window is known; then the vendor decides.
+ */
+const refuseOverlong = (routed: Routed, { config, tokens, modelFacts, pools }: Gateway): void => {
+  const { plan, body, request, outline, resolution } = routed;
+  const { window } = plan;
+  if (window === undefined || body.length < window * margin * leastBytesPerToken) return;
+  const size = tokens.sizeBeside(request, window * margin, body.length, outline);
+  if (!size || size.by === 'estimate' || size.tokens <= window * margin) return;
+  const rooms = fallbacksOf(resolution, config, (pool) => pools.ranked(pool, resolution.scenario, routed)).map(
+    modelFacts,
+  );
+  if (rooms.some(({ context }) => context === undefined || size.tokens <= context * margin)) return;
+  fail('upstream-context', `prompt is too long: ${size.tokens} tokens > ${window} maximum`);
 };
 
 /** Prepares an attempt at a destination. */
@@ -122,7 +153,7 @@ export const newContext = (decoded: Decoded, { request, model, tokens }: Resolut
     asked,
     model,
     names: new ToolNames(),
-    losses: new Losses(client.wire, toClientPath(client.fieldNames, asked)),
+    losses: new Losses(client.wire, { names: client.fieldNames, body: asked }),
     inputEstimate: tokens ?? estimateTokens(request, body.length),
   };
   progress.context = context;

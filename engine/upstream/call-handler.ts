@@ -148,7 +148,8 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
         this.#complete = true;
       },
     };
-    this.#subscriber.next(plainAnswer(answer, this.#limits, this.#backpressure));
+    const isPlain = answer.headers['content-encoding'] === undefined;
+    this.#subscriber.next(isPlain ? answer : plainAnswer(answer, this.#limits, this.#backpressure));
     if (!this.#flowing) this.pause();
     return !this.#paused;
   }

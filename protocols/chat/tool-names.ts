@@ -1,6 +1,5 @@
 import type { ModelRequest } from '../../engine/model/request.ts';
-import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
-import type { ToolNames } from '../../engine/model/wire/tool-names.ts';
+import { callIdsFit, type ToolNames } from '../../engine/model/wire/tool-names.ts';
 import type { ChatDialect } from './dialect.ts';
 
 /** The names that servers accept. Source: OpenAI API reference, "Create chat completion", `tools`. */

@@ -12,8 +12,8 @@ import type {
   TextPart,
   WireFormat,
 } from '../../engine/model/request.ts';
-import type { CallIds } from '../../engine/model/wire/call-ids.ts';
 import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
+import type { CallIds } from '../../engine/model/wire/tool-names.ts';
 import { encodeCitation } from './citations.ts';
 import { maxCallId, responsesTraits } from './dialect.ts';
 import { encodeExtra } from './extra.ts';

@@ -1,7 +1,7 @@
 import type { ClientProtocol, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { recordType } from '../../engine/model/sse.ts';
-import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
+import { callIdsFit } from '../../engine/model/wire/tool-names.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, ownWireField } from './decode-request.ts';

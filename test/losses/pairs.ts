@@ -1,4 +1,3 @@
-import { toClientPath } from '../../engine/model/client-paths.ts';
 import { FaultError } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { type Loss, Losses } from '../../engine/model/loss.ts';
@@ -62,7 +61,7 @@ export type Conversion = { readonly body: JsonObject; readonly losses: readonly 
 /** A client's body for an upstream. A body that the client's own protocol refuses throws. */
 export const convert = (client: ClientProtocol, asked: JsonObject, target: Target): Conversion => {
   const request = { ...client.decodeRequest(asked), model: target.model };
-  const losses = new Losses(client.wire, toClientPath(client.fieldNames, asked)).at(target.name);
+  const losses = new Losses(client.wire, { names: client.fieldNames, body: asked }).at(target.name);
   try {
     const context = { names: new ToolNames(), losses, relaysReply: false, client: client.wire };
     const body: JsonObject = JSON.parse(JSON.stringify(target.protocol.encodeRequest(request, context)));

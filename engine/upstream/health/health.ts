@@ -3,16 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { Provider } from '../../config/config.ts';
 import type { RetryPolicy } from '../../config/schema.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import {
-  type Cooldown,
-  Cooldowns,
-  chooseKey,
-  conversationHash,
-  hasHistory,
-  type KeyChoice,
-  keyPrint,
-} from './choose-key.ts';
-import { ModelHealth } from './model-health.ts';
+import { chooseKey, conversationHash, hasHistory, type KeyChoice } from './choose-key.ts';
+import { type Cooldown, Cooldowns, keyPrint, ModelHealth } from './model-health.ts';
 import { type HealthFacts, type ProviderNews, shareHealth } from './share-health.ts';
 
 /** Requests at one provider, from the first attempt to the end of the answer. */

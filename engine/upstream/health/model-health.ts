@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { BreakerPolicy, KeyPolicy } from '../../config/schema.ts';
 import {
   afterFault,
@@ -9,9 +11,54 @@ import {
   breakerWaitMs,
   closedBreaker,
 } from './breaker.ts';
-import { type Cooldown, Cooldowns, keyPrint } from './choose-key.ts';
 import type { FailureClass } from './failure-class.ts';
 import { Load } from './load.ts';
+
+/** Why a key is cooling down: rate-limited, not accepted, or without permission. */
+export type CooldownReason = 'limited' | 'refused' | 'forbidden';
+
+/** A period in which a key isn't used. */
+export interface Cooldown {
+  readonly why: CooldownReason;
+  /** In milliseconds of the service's clock. */
+  readonly untilMs: number;
+}
+
+/** Keys whose fingerprint is kept. */
+const maxPrints = 1_000;
+const prints = new LRUCache<string, string>({ max: maxPrints });
+
+/** What other processes know a key by: the key itself is never passed on. */
+export const keyPrint = (key: string): string => {
+  const known = prints.get(key);
+  if (known !== undefined) return known;
+  const made = createHash('sha256').update(key).digest('base64url').slice(0, 16);
+  prints.set(key, made);
+  return made;
+};
+
+/** A bound, since other processes may know of other keys. */
+const maxCooldowns = 1_000;
+
+/** The cooldowns of keys, by their fingerprints. Costs nothing while there are none. */
+export class Cooldowns {
+  readonly #byPrint = new Map<string, Cooldown>();
+
+  of(key: string, nowMs: number): Cooldown | undefined {
+    if (this.#byPrint.size === 0) return undefined;
+    const print = keyPrint(key);
+    const cooldown = this.#byPrint.get(print);
+    if (cooldown === undefined || cooldown.untilMs > nowMs) return cooldown;
+    this.#byPrint.delete(print);
+    return undefined;
+  }
+
+  set(print: string, cooldown: Cooldown): void {
+    const [oldest] = this.#byPrint.keys();
+    if (this.#byPrint.size >= maxCooldowns && oldest !== undefined) this.#byPrint.delete(oldest);
+    this.#byPrint.set(print, cooldown);
+  }
+}
 
 /** A failed attempt. */
 interface FailedAttemptFacts {
@@ -100,7 +147,7 @@ export class ModelHealth {
   /** Called when an attempt succeeds. */
   served(probe: boolean): void {
     const before = this.#breaker;
-    this.#breaker = afterService(before, probe);
+    if (before !== closedBreaker) this.#breaker = afterService(before, probe);
     if (this.#breaker === closedBreaker) this.#witnesses = undefined;
     if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#news?.closed();
   }

@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
-import type { Cooldown } from './choose-key.ts';
-import type { ModelHealth, ModelNews } from './model-health.ts';
+import type { Cooldown, ModelHealth, ModelNews } from './model-health.ts';
 
 /** Facts that processes tell each other; of two with the same id, the later expiry wins. */
 export interface HealthFacts {

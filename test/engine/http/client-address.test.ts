@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import test from 'ava';
 import { NEVER, of } from 'rxjs';
-import { trustedProxies } from '../../../engine/http/client-address.ts';
+import { trustedProxies } from '../../../engine/http/access.ts';
 import { until } from '../../support/until.ts';
 import { endpoint, raw, serve, statusesOf, text } from './rig.ts';
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import test from 'ava';
 import { of } from 'rxjs';
-import { ConnectionLimit } from '../../../engine/http/connection-limit.ts';
+import { ConnectionLimit } from '../../../engine/http/listener.ts';
 import { defaultLimits } from '../../../engine/http/settings.ts';
 import { until } from '../../support/until.ts';
 import { endpoint, serve, text } from './rig.ts';

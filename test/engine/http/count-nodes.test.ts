@@ -1,5 +1,5 @@
 import test from 'ava';
-import { countNodes } from '../../../engine/http/count-nodes.ts';
+import { countNodes } from '../../../engine/http/body-budget.ts';
 
 for (const [text, nodes] of [
   ['', 0],

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { maskFields } from '../../../engine/log/mask-fields.ts';
 import { textMask } from '../../../engine/log/mask-text.ts';
+import { maskFields } from '../../../engine/log/record-writer.ts';
 import { isJsonObject } from '../../../engine/model/json/json.ts';
 
 const none: readonly string[] = [];

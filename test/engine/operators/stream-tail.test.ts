@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { StreamTail } from '../../../engine/operators/stream-tail.ts';
+import { StreamTail } from '../../../engine/operators/pass-records.ts';
 
 const text = fc.array(fc.constantFrom('a', 'data: x', '\n', '\n\n', '\r\n\r\n', 'long '.repeat(20)), { maxLength: 90 });
 

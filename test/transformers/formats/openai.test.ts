@@ -2,8 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
-import { CallIds } from '../../../engine/model/wire/call-ids.ts';
-import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
+import { CallIds, ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { chatClient } from '../../../protocols/chat/index.ts';
 import { replyContext } from '../../support/context.ts';
 import {

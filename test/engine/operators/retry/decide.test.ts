@@ -15,9 +15,10 @@ import {
   breakerWaitMs,
   closedBreaker,
 } from '../../../../engine/upstream/health/breaker.ts';
-import { type Cooldown, chooseKey, conversationHash } from '../../../../engine/upstream/health/choose-key.ts';
+import { chooseKey, conversationHash } from '../../../../engine/upstream/health/choose-key.ts';
 import { classifyFailure, type FailureClass } from '../../../../engine/upstream/health/failure-class.ts';
 import { isWithinBudget, ProviderHealth } from '../../../../engine/upstream/health/health.ts';
+import type { Cooldown } from '../../../../engine/upstream/health/model-health.ts';
 import { plainRequest } from '../../../support/context.ts';
 
 const defaults = defaultSettings();
