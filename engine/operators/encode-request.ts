@@ -29,7 +29,9 @@ export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): Seque
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
     const url = callUrl(plan.format, plan.target, resolution.model, request);
     const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
-    const ready = fill(routed, { passThrough, call: changeCall(routed, { url, headers: sent, body }) });
+    const call = { url, headers: sent, body };
+    const changed = plan.graph.callStages.length > 0 ? changeCall(routed, call) : call;
+    const ready = fill(routed, { passThrough, call: changed });
     observer.encoded(ready);
     return ready;
   };
