@@ -157,6 +157,8 @@ export interface Routed extends Decoded {
   readonly context: ReplyContext;
   /** The provider's key for this attempt. */
   readonly apiKey: string;
+  /** The index of this attempt's base URL among the plan's targets. */
+  readonly addressAt: number;
   /** Earlier attempts at this destination. */
   readonly retries: number;
 }

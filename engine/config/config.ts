@@ -73,6 +73,8 @@ export interface Provider {
   readonly name: string;
   /** `unknownBaseUrl` if a variable in the configured URL is not set. */
   readonly baseUrl: URL;
+  /** Further base URLs of the same API, in order; absent: none. */
+  readonly otherBaseUrls?: readonly URL[];
   /** At least one; a single empty key if the upstream needs none. */
   readonly apiKeys: readonly string[];
   readonly models: readonly string[];

@@ -61,15 +61,17 @@ const readProvider = (
   const urlPath = memberPath(at, row.baseUrl === undefined ? 'api_base_url' : 'baseUrl');
   const keysPath = memberPath(at, row.apiKey === undefined ? 'api_key' : 'apiKey');
   const apiKeys = credential === undefined ? undefined : readKeys(credential, keysPath, missing, findings);
-  const others = missing.filter(({ path }) => !apiKeys || apiKeys.length === 0 || !path.startsWith(`${keysPath}[`));
+  const urlsPath = `${memberPath(at, 'otherBaseUrls')}[`;
+  const others = missing.filter(
+    ({ path }) => !path.startsWith(urlsPath) && (!apiKeys || apiKeys.length === 0 || !path.startsWith(`${keysPath}[`)),
+  );
   const unset = [...new Set(others.map(({ name }) => name))];
   for (const name of unset) findings.warn(at, `can't be used: the environment variable ${name} is not set`);
   // A URL with an unset variable could name a different host.
   const baseUrl = missing.some(({ path }) => path === urlPath) ? new URL(unknownBaseUrl) : httpUrl(url);
   if (url !== undefined && !baseUrl) findings.fault(urlPath, 'must be a URL (http or https)');
-  if (baseUrl && (baseUrl.username !== '' || baseUrl.password !== '')) {
-    findings.fault(urlPath, 'must not contain a user name or password, which would not be sent; use apiKey');
-  }
+  if (baseUrl) checkUrl(baseUrl, urlPath, findings);
+  const otherBaseUrls = readOtherUrls(row, baseUrl, missing, memberPath(at, 'otherBaseUrls'), findings);
   if (isClients && ![row.apiKey ?? '', row.api_key ?? ''].every((key) => key.length === 0)) {
     findings.warn(keysPath, 'has no effect: clients send their own credentials');
   }
@@ -89,6 +91,7 @@ const readProvider = (
   return {
     name: row.name.trim(),
     baseUrl,
+    ...(otherBaseUrls.length > 0 && { otherBaseUrls }),
     apiKeys: apiKeys.length > 0 ? apiKeys : [''],
     models: [...new Set(models)],
     ...(isClients && { credentials: 'client' as const }),
@@ -97,6 +100,36 @@ const readProvider = (
     ...(modelFacts.size > 0 && { modelFacts }),
     unset,
   };
+};
+
+const checkUrl = ({ username, password }: URL, at: string, findings: Diagnostics): void => {
+  if (username === '' && password === '') return;
+  findings.fault(at, 'must not contain a user name or password, which would not be sent; use apiKey');
+};
+
+/** Reads the further base URLs. Repeated ones and those with an unset variable are omitted with a warning. */
+const readOtherUrls = (
+  { otherBaseUrls = [] }: ProviderFile,
+  first: URL | undefined,
+  missing: readonly UnsetReference[],
+  at: string,
+  findings: Diagnostics,
+): readonly URL[] => {
+  const urls: URL[] = [];
+  otherBaseUrls.forEach((text, index) => {
+    const path = memberPath(at, index);
+    const unset = missing.find((reference) => reference.path === path);
+    const url = httpUrl(text);
+    if (unset) findings.warn(path, `is ignored: the environment variable ${unset.name} is not set`);
+    else if (!url) findings.fault(path, 'must be a URL (http or https)');
+    else if ([first, ...urls].some((other) => other?.href === url.href)) {
+      findings.warn(path, 'is ignored: the URL is listed before');
+    } else {
+      checkUrl(url, path, findings);
+      urls.push(url);
+    }
+  });
+  return urls;
 };
 
 /** What a model's object says of the model; `undefined` if it says nothing. */

@@ -114,6 +114,14 @@ export const ProviderFile = Type.Object({
     examples: ['work', 'local'],
   }),
   baseUrl: text("Base URL of the provider's API.", 'https://api.vendor.example/v1', 'http://127.0.0.1:11434/v1'),
+  otherBaseUrls: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Further base URLs of the same API and keys, in order; each takes requests while those before it fail.',
+      maxItems: 8,
+      examples: [['https://eu.vendor.example/v1']],
+    }),
+  ),
   apiKey: credential(
     'The credential, preferably a reference such as `$PROVIDER_KEY`, or a list of several used in rotation. Empty if none is needed.',
   ),

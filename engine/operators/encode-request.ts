@@ -17,7 +17,7 @@ import type { SequenceStep } from './rx/sequence.ts';
 export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): SequenceStep<Reconciled, Ready> => {
   const withClientCredentials = clientCredentials(config);
   return (routed) => {
-    const { plan, resolution, clientHeader, request, apiKey, observer } = routed;
+    const { plan, resolution, clientHeader, request, apiKey, addressAt, observer } = routed;
     const passThrough = mayPassThrough(routed);
     const headers = {
       'content-type': 'application/json',
@@ -27,7 +27,7 @@ export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): Seque
       ...plan.graph.callUpstream.work({ apiKey, clientHeader, request }),
     };
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
-    const url = callUrl(plan.format, plan.target, resolution.model, request);
+    const url = callUrl(plan.format, plan.targets[addressAt] ?? plan.target, resolution.model, request);
     const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
     const call = { url, headers: sent, body };
     const changed = plan.graph.callStages.length > 0 ? changeCall(routed, call) : call;

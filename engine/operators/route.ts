@@ -139,7 +139,15 @@ export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Ga
   const { request, provider, model } = resolution;
   const plan = gateway.planFor({ client: decoded.client, provider, model });
   const context = newContext(decoded, resolution);
-  return fill(decoded, { request, resolution, plan, context, apiKey: provider.apiKeys[0] ?? '', retries: 0 });
+  return fill(decoded, {
+    request,
+    resolution,
+    plan,
+    context,
+    apiKey: provider.apiKeys[0] ?? '',
+    addressAt: 0,
+    retries: 0,
+  });
 };
 
 /** The context of an attempt. Losses and tool names start afresh, since those of an earlier attempt don't apply. */

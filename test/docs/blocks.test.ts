@@ -60,6 +60,7 @@ const furtherPages = [
   'docs/fleet.md',
   'docs/models.md',
   'docs/pools.md',
+  'docs/reasoning.md',
   'docs/rules.md',
   'docs/usage.md',
 ];

@@ -342,6 +342,25 @@ browserTest('a provider can have several keys', async (t) => {
   });
 });
 
+browserTest('a provider can have further base URLs', async (t) => {
+  await on(t, '/providers', async (page) => {
+    await page
+      .getByRole('list', { name: 'Providers' })
+      .getByRole('button', { name: /^first/ })
+      .click();
+    await page.getByRole('button', { name: 'Add a base URL' }).click();
+    const second = page.getByLabel('Base URL 2', { exact: true });
+    await second.fill('nowhere');
+    await page.getByText('must be a URL (http or https)').first().waitFor();
+    await second.fill('http://127.0.0.1:9/v1');
+    await save(page);
+    t.like((await onDisk()).Providers[0], { otherBaseUrls: ['http://127.0.0.1:9/v1'] });
+    await page.getByRole('button', { name: 'Remove base URL 2' }).click();
+    await save(page);
+    t.false('otherBaseUrls' in ((await onDisk()).Providers[0] ?? {}));
+  });
+});
+
 browserTest('a provider and one of its models have additional headers and body members', async (t) => {
   await on(t, '/providers', async (page) => {
     await page

@@ -16,6 +16,8 @@ export interface RetrySituation {
   readonly hasMember: boolean;
   /** The provider has another key that isn't cooling down and wasn't used for this request. */
   readonly hasOtherKey: boolean;
+  /** The provider has another base URL that hasn't just failed. */
+  readonly hasOtherUrl: boolean;
   /** The model's breaker is open. */
   readonly isOpen: boolean;
   /** The provider's retry budget allows a retry. */
@@ -57,11 +59,12 @@ export const decide = (situation: RetrySituation, policy: RetryPolicy): RetryDec
 const stop: RetryDecision = { type: 'stop' };
 
 const retryHere = (situation: RetrySituation, policy: RetryPolicy): RetryDecision | undefined => {
-  const { failureClass, retries, hasFallback, hasMember, hasOtherKey, isOpen, inBudget } = situation;
+  const { failureClass, retries, hasFallback, hasMember, hasOtherKey, hasOtherUrl, isOpen, inBudget } = situation;
   const { isDiscouraged, askedMs, waitedMs, chance } = situation;
   if (retries >= policy.attempts || !inBudget || isOpen) return undefined;
   if (hasOtherKey && (failureClass === 'rateLimited' || failureClass === 'keyRejected'))
     return { type: 'retry', afterMs: 0, key: 'other' };
+  if (hasOtherUrl && isOfAddress(failureClass)) return { type: 'retry', afterMs: 0, key: 'same' };
   // Another member can answer at once.
   if (hasMember) return undefined;
   if (isDiscouraged || !(failureClass === 'transient' || failureClass === 'busy' || failureClass === 'rateLimited'))
@@ -77,6 +80,10 @@ const retryHere = (situation: RetrySituation, policy: RetryPolicy): RetryDecisio
   // Never earlier than asked, with jitter, so that clients don't return all at once.
   return { type: 'retry', afterMs: Math.min(leftMs, askedMs + chance * policy.baseMs), key: 'same' };
 };
+
+/** Whether the same request may succeed at another base URL of the provider. */
+export const isOfAddress = (failureClass: FailureClass): boolean =>
+  failureClass === 'transient' || failureClass === 'persistent';
 
 /** Full jitter: a random part of a span that doubles with each retry. */
 const backOffMs = (retries: number, chance: number, { baseMs, maxMs }: RetryPolicy): number =>

@@ -12,7 +12,7 @@ import type { Cooldown, ModelHealth } from '../../upstream/health/model-health.t
 import { decodeInFull } from '../decode.ts';
 import { nameDestination } from '../render-faults.ts';
 import { newAttempt } from '../route.ts';
-import { decide, type RetryDecision } from './decide.ts';
+import { decide, isOfAddress, type RetryDecision } from './decide.ts';
 import { outcomeOf, reasonOf, retryAfterMs } from './retry-after.ts';
 
 /**
@@ -74,7 +74,9 @@ export class RetrySession {
     this.#probe = probe;
     if (this.#load) this.#sentAtMs = nowMs;
     if (retries > 0) newAttempt(this.#routed, resolution, this.#gateway);
-    return fill(this.#routed, { retries, apiKey: this.#key });
+    const { otherBaseUrls } = resolution.provider;
+    const addressAt = otherBaseUrls ? this.#provider.addresses.choose(otherBaseUrls.length + 1, nowMs) : 0;
+    return fill(this.#routed, { retries, apiKey: this.#key, addressAt });
   }
 
   /** `onFirstByte` must be called: this attempt is the one that a half-open breaker lets through, or is measured. */
@@ -164,6 +166,10 @@ export class RetrySession {
     };
     const nowMs = health.nowMs();
     const counts = this.#health.failed(failed, nowMs, config);
+    const { resolution, addressAt } = this.#routed;
+    if (resolution.provider.otherBaseUrls && isOfAddress(failureClass)) {
+      this.#provider.addresses.failed(addressAt, nowMs);
+    }
     if (counts && this.#sentAtMs !== undefined) this.#load?.failed(nowMs);
     this.#counts ||= counts;
     this.#probe = false;
@@ -210,6 +216,7 @@ export class RetrySession {
         hasFallback: this.#fallbacks.length > 0,
         hasMember: this.#hasMember,
         hasOtherKey: this.#otherKey(health.nowMs()) !== undefined,
+        hasOtherUrl: this.#hasOtherUrl(health.nowMs()),
         isOpen: breaker.openUntilMs !== 0,
         inBudget: this.#routed.retries > 0 || isWithinBudget(this.#provider.traffic, config.retry),
         isDiscouraged: fault.headers?.['x-should-retry'] === 'false',
@@ -225,6 +232,11 @@ export class RetrySession {
     return this.#routed.resolution.provider.apiKeys.find(
       (key) => !this.#keysTried.includes(key) && this.#health.cooldownOf(key, nowMs) === undefined,
     );
+  }
+
+  #hasOtherUrl(nowMs: number): boolean {
+    const { otherBaseUrls } = this.#routed.resolution.provider;
+    return otherBaseUrls !== undefined && this.#provider.addresses.hasUsable(otherBaseUrls.length + 1, nowMs);
   }
 
   #retry({ afterMs, key }: Extract<RetryDecision, { type: 'retry' }>, fault: Fault): Observable<unknown> {

@@ -24,6 +24,8 @@ export interface Plan extends PlanKey {
   readonly format: Format;
   /** The provider with the options of its format. */
   readonly target: Target;
+  /** `target`, and one for each of the provider's further base URLs. */
+  readonly targets: readonly Target[];
   readonly upstream: UpstreamProtocol;
   /** JSON Merge Patches of the upstream's request body. */
   readonly patches: readonly JsonObject[];
@@ -61,12 +63,15 @@ export const compilePlan = (
   const configured = { baseUrl, options: choice.options, model, passes, maxOutput };
   const misfit = format.optionsReader.faults(configured.options, 'options')[0];
   const target = misfit ? { ...configured, options: {} } : configured;
+  const others = provider.otherBaseUrls ?? [];
+  const targets = [target, ...others.map((url) => ({ ...target, baseUrl: withQuery(url, extras.query) }))];
   const upstream = format.protocol(target);
   return {
     ...key,
     choice,
     format,
     target,
+    targets,
     upstream,
     patches: extras.patches,
     window,

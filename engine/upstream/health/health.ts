@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Provider } from '../../config/config.ts';
 import type { RetryPolicy } from '../../config/schema.ts';
 import type { ModelRequest } from '../../model/request.ts';
+import { Addresses } from './addresses.ts';
 import { chooseKey, conversationHash, hasHistory, type KeyChoice } from './choose-key.ts';
 import { type Cooldown, Cooldowns, keyPrint, ModelHealth } from './model-health.ts';
 import { type HealthFacts, type ProviderNews, shareHealth } from './share-health.ts';
@@ -72,6 +73,8 @@ const maxConversations = 10_000;
 /** The observed health of one provider. */
 export class ProviderHealth {
   readonly traffic: Traffic = { live: 0, retrying: 0 };
+  /** Of the provider's base URLs, where it has several. */
+  readonly addresses = new Addresses();
   readonly #models = new LRUCache<string, ModelHealth>({ max: maxModels });
   /** Cooldowns that hold for all models: of keys that the provider rejects. */
   readonly #cooldowns = new Cooldowns();

@@ -75,6 +75,7 @@ const plain: RetrySituation = {
   hasFallback: false,
   hasMember: false,
   hasOtherKey: false,
+  hasOtherUrl: false,
   isOpen: false,
   inBudget: true,
   isDiscouraged: false,
@@ -128,6 +129,10 @@ const steps: readonly (readonly [title: string, over: Partial<RetrySituation>, s
     { failureClass: 'incompatible', isFallback: true, hasFallback: true },
     fallback,
   ],
+  ['another base URL is asked at once', { hasOtherUrl: true, hasMember: true, hasFallback: true }, again(0)],
+  ['… also after a fault that lasts', { failureClass: 'persistent', hasOtherUrl: true }, again(0)],
+  ['… but not for a limit of the key', { failureClass: 'rateLimited', hasOtherUrl: true, hasFallback: true }, fallback],
+  ['… nor beyond the retries', { retries: 2, hasOtherUrl: true }, end],
   ['another member of a pool is asked at once', { hasMember: true, hasFallback: true }, fallback],
   ['… after the other keys', { failureClass: 'rateLimited', hasOtherKey: true, hasMember: true }, again(0, 'other')],
   [
@@ -150,6 +155,7 @@ const anySituation = fc.record({
   hasFallback: fc.boolean(),
   hasMember: fc.boolean(),
   hasOtherKey: fc.boolean(),
+  hasOtherUrl: fc.boolean(),
   isOpen: fc.boolean(),
   inBudget: fc.boolean(),
   isDiscouraged: fc.boolean(),
@@ -168,7 +174,7 @@ test('R15 never after the first byte, never on a client fault, never more than t
       if (step.type === 'stop') return true;
       const { askedMs = 0 } = situation;
       const waits =
-        step.key === 'other'
+        step.key === 'other' || (step.afterMs === 0 && situation.hasOtherUrl)
           ? step.afterMs === 0
           : step.afterMs >= askedMs && step.afterMs + situation.waitedMs <= 10_000;
       return situation.retries < 2 && situation.inBudget && !situation.isOpen && waits;

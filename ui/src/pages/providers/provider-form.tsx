@@ -8,6 +8,7 @@ import { withNames } from '../../config/models.ts';
 import { renameProvider } from '../../config/rename-provider.ts';
 import { addressOf, spelling } from '../../config/spelling.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { BaseUrlsField } from './base-urls-field.tsx';
 import { CallExtras } from './call-extras.tsx';
 import { formatOf, withFormat } from './format-entry.ts';
 import { KeysField } from './keys-field.tsx';
@@ -83,6 +84,7 @@ export const ProviderForm = ({
           onChange={(format) => change((before) => withFormat(before, name, format || undefined, formats))}
         />
       </div>
+      <BaseUrlsField provider={provider} path={path} onChange={(urls) => set('otherBaseUrls', urls)} />
       <SelectField
         label="Credentials"
         hint="A client’s own key or login goes to this provider alone."
