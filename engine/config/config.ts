@@ -154,7 +154,8 @@ export interface TransformerEntry {
 export interface RouterConfig {
   readonly default: string | undefined;
   /** Prompt tokens above which a request counts as long. */
-  readonly longContextThreshold: number;
+  /** Tokens; absent: as the window of the default route says. */
+  readonly longContextThreshold?: number;
   readonly routes: Readonly<Partial<Record<Scenario, string>>>;
   /** Fallback destinations by rule, in order. */
   readonly fallback: Readonly<Partial<Record<FallbackRule, readonly string[]>>>;

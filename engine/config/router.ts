@@ -6,7 +6,7 @@ import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import type { ProviderList } from './providers.ts';
 import { readRules } from './rules.ts';
-import { type FallbackFile, longContextThreshold, type RouterFile, RouterModuleFile } from './schema.ts';
+import { type FallbackFile, type RouterFile, RouterModuleFile } from './schema.ts';
 
 /** What destinations may name. */
 export interface DestinationList extends ProviderList {
@@ -59,7 +59,7 @@ export const readRouter = (
   const rules = readRules(source.rules ?? [], destination, findings);
   return {
     default: destination('Router.default', source.default),
-    longContextThreshold: source.longContextThreshold ?? longContextThreshold,
+    ...(source.longContextThreshold !== undefined && { longContextThreshold: source.longContextThreshold }),
     routes,
     fallback,
     ...(rules.length > 0 && { rules }),

@@ -183,9 +183,6 @@ export const FallbackFile = Type.Object(
 );
 export type FallbackFile = Static<typeof FallbackFile>;
 
-/** Default of `Router.longContextThreshold`. */
-export const longContextThreshold = 60_000;
-
 /** `Router.module` in the source, as an object. */
 export const RouterModuleFile = Type.Object({
   path: Type.String({
@@ -205,7 +202,14 @@ export const RouterModuleFile = Type.Object({
 export const RouterFile = Type.Object(
   {
     default: text(`Where a bare model name goes when no scenario fits, ${destination}.`, exampleModel),
-    longContextThreshold: Type.Optional(whole('Tokens above which a request counts as long.', longContextThreshold, 0)),
+    longContextThreshold: Type.Optional(
+      Type.Integer({
+        description:
+          'Tokens above which a request counts as long. Default: 90 % of the window of the default route, or 60,000 if that is unknown.',
+        minimum: 0,
+        examples: [60_000],
+      }),
+    ),
     routes: Type.Optional(
       Type.Object(routes, { description: 'Destinations by scenario.', examples: [{ think: exampleModel }] }),
     ),

@@ -73,25 +73,23 @@ const questionOf = (
   tokens: async () => (await tokens.count(request)).tokens,
 });
 
-const olderQuestionOf = (
-  { request, client, text }: Decoded,
-  { config, registry, tokens }: Gateway,
-): Observable<OlderQuestion> => {
+const olderQuestionOf = ({ request, client, text }: Decoded, gateway: Gateway): Observable<OlderQuestion> => {
+  const { registry, tokens } = gateway;
   const context = { names: new ToolNames(), losses: new Losses(client.wire), relaysReply: false, client: client.wire };
   // Parsed anew, since a module may change it.
   const body: JsonObject =
     client.wire === 'messages' ? JSON.parse(text) : (registry.messagesBody?.(request, context) ?? {});
   return from(tokens.count(request)).pipe(
-    map(({ tokens: tokenCount }) => ({ request: { body, tokenCount }, config: olderConfig(config) })),
+    map(({ tokens: tokenCount }) => ({ request: { body, tokenCount }, config: olderConfig(gateway) })),
   );
 };
 
 /** The configuration in the older spelling, without credentials. */
-const olderConfig = ({ providers, router }: Gateway['config']): JsonObject => ({
+const olderConfig = ({ config: { providers, router }, longContext }: Gateway): JsonObject => ({
   Providers: providers.map(({ name, baseUrl, models }) => ({ name, api_base_url: baseUrl.href, models })),
   Router: {
     ...(router.default !== undefined && { default: router.default }),
-    longContextThreshold: router.longContextThreshold,
+    longContextThreshold: longContext().threshold,
     ...router.routes,
   },
 });

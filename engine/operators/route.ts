@@ -50,7 +50,7 @@ const routeBySize = (gateway: Gateway, decoded: Decoded, own?: RuleResult): Rout
   const { config, tokens } = gateway;
   const { request, body, outline } = decoded;
   if (own?.route || !sizeMatters(request, config)) return routeTo(gateway, decoded, undefined, own);
-  const size = tokens.sizeBeside(request, config.router.longContextThreshold, body.length, outline);
+  const size = tokens.sizeBeside(request, gateway.longContext().threshold, body.length, outline);
   if (size) return routeTo(gateway, decoded, size, own);
   return from(tokens.count(request, outline)).pipe(sequence((count) => routeTo(gateway, decoded, count, own)));
 };
@@ -65,7 +65,8 @@ const routeTo = (
   const { config, pools } = gateway;
   const { request, observer, namedClient } = decoded;
   const requestClass = requestClassOf(decoded, config);
-  const hints = own || requestClass !== undefined ? { own, requestClass } : undefined;
+  const longContext = size ? gateway.longContext() : undefined;
+  const hints = own || requestClass !== undefined || longContext ? { own, requestClass, longContext } : undefined;
   const found = resolveRoute(request, config, size, hints);
   const resolution = found.pool ? pools.choose(found, decoded) : found;
   const routed = newAttempt(decoded, resolution, gateway);

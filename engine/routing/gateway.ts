@@ -8,7 +8,7 @@ import { effectiveApiKey } from '../config/change.ts';
 import type { Config, Provider } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
-import { type Destination, findDestination } from '../config/destination.ts';
+import { type Destination, findDestination, findPool } from '../config/destination.ts';
 import type { Environment } from '../config/env.ts';
 import { isDemo } from '../config/providers.ts';
 import type { Logs } from '../log/logs.ts';
@@ -24,6 +24,7 @@ import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts'
 import { compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
 import { compilePools, type Pools } from './pools.ts';
 import { type CompiledRules, compileRules } from './rules/rules.ts';
+import { type LongContext, longContextBy } from './scenarios.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
 /** A configuration compiled for use: everything that serving a request needs. */
@@ -42,6 +43,8 @@ export interface Gateway extends Services {
   /** That of `Router.default`; `undefined` without one, or if it is a pool. */
   readonly defaultDestination: Destination | undefined;
   readonly pools: Pools;
+  /** From where on a request counts as long. */
+  readonly longContext: () => LongContext;
   /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
   readonly mostlyPasses: (client: ClientProtocol) => boolean;
 }
@@ -74,6 +77,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
   const { catalogue } = services;
   const plans = new Map<string, Plan>();
   const facts = new Map<string, KnownModel>();
+  let longContext: LongContext | undefined;
   let version = catalogue.version();
   /** Forgets what was made of older facts. */
   const renew = (): void => {
@@ -81,6 +85,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     version = catalogue.version();
     plans.clear();
     facts.clear();
+    longContext = undefined;
   };
   const choose = (destination: Destination): FormatChoice => formatOf(config, registry, destination);
   const modelFacts = ({ provider, model }: Destination): KnownModel => {
@@ -113,6 +118,16 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
     formatOf: choose,
     modelFacts,
     defaultDestination: hasDefault ? usual : undefined,
+    longContext() {
+      renew();
+      const { longContextThreshold: threshold } = config.router;
+      const limits = (destination: Destination) => limitsOf(modelFacts(destination), choose(destination));
+      longContext ??=
+        threshold === undefined
+          ? longContextBy(usualDestinations(config).flatMap((destination) => limits(destination).window ?? []))
+          : { threshold };
+      return longContext;
+    },
     pools: compilePools(config, { health: services.health, planFor }),
     mostlyPasses(client) {
       const { requestPassThrough, replyPassThrough } = usual
@@ -138,6 +153,16 @@ const usualDestination = (config: Config): Destination | undefined => {
   const model = provider?.models[0];
   if (router.default !== undefined) return findDestination(config, router.default);
   return provider && model !== undefined ? { provider, model } : undefined;
+};
+
+/** The default route's destination, or the members of its pool. */
+const usualDestinations = (config: Config): readonly Destination[] => {
+  const pool = findPool(config.pools, config.router.default ?? '');
+  if (!pool) return [usualDestination(config)].filter((destination) => destination !== undefined);
+  return pool.members.flatMap(({ provider: name, model }) => {
+    const provider = config.providers.find((one) => one.name === name);
+    return provider ? [{ provider, model }] : [];
+  });
 };
 
 /** What building a gateway needs besides the configuration. */

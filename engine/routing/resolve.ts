@@ -13,7 +13,7 @@ import type { ModelRequest } from '../model/request.ts';
 import { aliasDestination, destinationName, takeModelTag, type UntaggedRequest } from './model-names.ts';
 import { noMember, unknownModel, unknownProvider } from './no-route.ts';
 import type { OwnRoute, RuleResult } from './rules/rules.ts';
-import { rules } from './scenarios.ts';
+import { type LongContext, longContextBy, rules } from './scenarios.ts';
 import type { PromptSize } from './tokens/prompt-tokens.ts';
 
 /** The destination of a request, with the upstream's name of the model, and why it was chosen. */
@@ -60,9 +60,15 @@ interface RouteHints {
   readonly own?: RuleResult | undefined;
   /** What an agent says its request is. */
   readonly requestClass?: string | undefined;
+  /** Absent: no window is known. */
+  readonly longContext?: LongContext | undefined;
 }
 
 const noHints: RouteHints = {};
+
+/** The threshold that the configuration sets, or else the usual one. */
+const configured = ({ router }: Config): LongContext =>
+  router.longContextThreshold === undefined ? longContextBy([]) : { threshold: router.longContextThreshold };
 
 /**
  * Resolves a request's destination: an explicit `provider,model` or pool, else a tag, else the user's own rules, else the first matching
@@ -73,7 +79,7 @@ export const resolveRoute = (
   asked: ModelRequest,
   config: Config,
   size: PromptSize = noSize,
-  { own, requestClass } = noHints,
+  { own, requestClass, longContext = configured(config) } = noHints,
 ): Resolution => {
   const untagged = takeModelTag(asked);
   const { request } = untagged;
@@ -82,7 +88,7 @@ export const resolveRoute = (
     explicitly(request.model, config, untagged, warnings) ??
     byTag(untagged, config) ??
     own?.route ??
-    byScenario(request, config, { ...size, requestClass }, warnings) ??
+    byScenario(request, config, { ...size, requestClass, longContext }, warnings) ??
     byDefault(request, config, warnings) ??
     byModel(request.model, config);
   if (!pool && !provider.models.includes(model))
@@ -145,11 +151,10 @@ const namedDestination = (text: string, { providers }: Config, at: string): Dest
 const byScenario = (
   request: ModelRequest,
   config: Config,
-  size: PromptSize & Pick<RouteHints, 'requestClass'>,
+  facts: PromptSize & Pick<RouteHints, 'requestClass'> & { readonly longContext: LongContext },
   warnings: string[],
 ): Choice | undefined => {
   const { router } = config;
-  const facts = { ...size, longContextThreshold: router.longContextThreshold };
   for (const scenario of scenarios) {
     const route = router.routes[scenario];
     const why = route === undefined ? undefined : rules[scenario](request, facts);

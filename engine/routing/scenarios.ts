@@ -5,17 +5,36 @@ import type { PromptSize } from './tokens/prompt-tokens.ts';
 
 /** What a rule needs besides the request. */
 interface Facts extends PromptSize {
-  readonly longContextThreshold: number;
+  readonly longContext: LongContext;
   /** What an agent says its request is. */
   readonly requestClass?: string | undefined;
 }
 
+/** From where on a request counts as long. */
+export interface LongContext {
+  /** Tokens that a request must exceed. */
+  readonly threshold: number;
+  /** Where the threshold comes from, worded for users; absent: the configuration. */
+  readonly because?: string;
+}
+
+/** Of the default route's window: vendors count differently, and the answer needs room too. */
+const windowShare = 0.9;
+/** Tokens, where no window is known. */
+const usualThreshold = 60_000;
+
+/** The threshold where the configuration sets none. `windows`: those known of the default route's models, in tokens. */
+export const longContextBy = (windows: readonly number[]): LongContext =>
+  windows.length > 0
+    ? { threshold: Math.floor(windowShare * Math.min(...windows)), because: "90 % of the default model's window" }
+    : { threshold: usualThreshold };
+
 /** Returns why the request belongs to the scenario, worded for users; `undefined` if it doesn't. */
 type Rule = (request: ModelRequest, facts: Facts) => string | undefined;
 
-const longContext: Rule = (_, { tokens, by, longContextThreshold }) =>
-  tokens > longContextThreshold
-    ? `${qualifiers[by]}${formatCount(tokens)} tokens > ${formatCount(longContextThreshold)}`
+const longContext: Rule = (_, { tokens, by, longContext: { threshold, because } }) =>
+  tokens > threshold
+    ? `${qualifiers[by]}${formatCount(tokens)} tokens > ${formatCount(threshold)}${because === undefined ? '' : `, ${because}`}`
     : undefined;
 
 const qualifiers = { count: '', bound: 'at least ', estimate: 'about ' };

@@ -259,3 +259,34 @@ test('a model server at a usual place is asked for the window that it serves', a
   t.like(await call(gateway, '/v1/models/p,m'), { context_length: 1_234, max_completion_tokens: 700 });
   t.like(await call(gateway, '/v1/models/p,other'), { context_length: 9_000 });
 });
+
+test('longContext goes by the window of the default route, unless a threshold is set', async (t) => {
+  const upstream = await vendor(t);
+  const models = [{ name: 'm', context: 1_000 }, { name: 'small', context: 500 }, 'unknown', 'long'];
+  const routeOf = async (router: object, pools: readonly object[] = []) => {
+    const gateway = await startGateway({
+      Providers: [provider(upstream, ...models)],
+      Pools: pools,
+      Router: { routes: { longContext: 'p,long' }, ...router },
+    });
+    t.teardown(gateway.stop);
+    return async (count: number) => {
+      const messages = [{ role: 'user', content: words(count) }];
+      const body = JSON.stringify({ client: 'chat', body: { model: 'any', messages } });
+      const { model, reason } = await call(gateway, '/api/explain', { method: 'POST', body });
+      return { model, reason: String(reason) };
+    };
+  };
+  const byWindow = await routeOf({ default: 'p,m' });
+  t.like(await byWindow(800), { model: 'm' });
+  t.like(await byWindow(1_200), { model: 'long' });
+  t.regex((await byWindow(1_200)).reason, /tokens > 900, 90 % of the default model's window$/);
+  t.like(await (await routeOf({ default: 'p,m', longContextThreshold: 2_000 }))(1_200), { model: 'm' });
+  const unknown = await routeOf({ default: 'p,unknown' });
+  t.like(await unknown(50_000), { model: 'unknown' });
+  t.regex((await unknown(70_000)).reason, /tokens > 60,000$/);
+  const pool = await routeOf({ default: 'both' }, [
+    { name: 'both', members: [{ to: 'p,m' }, { to: 'p,small' }], strategy: 'weighted' },
+  ]);
+  t.regex((await pool(600)).reason, /tokens > 450, /);
+});

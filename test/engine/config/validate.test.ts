@@ -98,7 +98,7 @@ test('an empty configuration is complete', (t) => {
     keys: { limitedMs: 30_000, refusedMs: 300_000 },
     providers: [],
     pools: [],
-    router: { default: undefined, longContextThreshold: 60_000, routes: {}, fallback: {} },
+    router: { default: undefined, routes: {}, fallback: {} },
     transformers: [],
   });
 });

@@ -6,12 +6,12 @@ import { plainRequest } from '../../support/context.ts';
 
 /** Why a request belongs to a scenario. */
 const why = (scenario: Scenario, over: Partial<ModelRequest>, tokens = 0): string | undefined =>
-  rules[scenario]({ ...plainRequest, ...over }, { tokens, by: 'count', longContextThreshold: 60_000 });
+  rules[scenario]({ ...plainRequest, ...over }, { tokens, by: 'count', longContext: { threshold: 60_000 } });
 
 test('longContext: more tokens than the threshold', (t) => {
   t.is(why('longContext', {}, 60_000), undefined);
   t.is(why('longContext', {}, 81_230), '81,230 tokens > 60,000');
-  const facts = { tokens: 70_000, longContextThreshold: 60_000 };
+  const facts = { tokens: 70_000, longContext: { threshold: 60_000 } };
   t.is(rules.longContext(plainRequest, { ...facts, by: 'bound' }), 'at least 70,000 tokens > 60,000');
   t.is(rules.longContext(plainRequest, { ...facts, by: 'estimate' }), 'about 70,000 tokens > 60,000');
 });

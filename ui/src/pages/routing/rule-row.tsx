@@ -18,9 +18,6 @@ import { SortableList } from '../../parts/sortable-list.tsx';
 import { useRows } from '../../state/use-rows.ts';
 import { Fallback } from './fallback.tsx';
 
-/** The default threshold, in tokens. */
-const usualThreshold = 60_000;
-
 /** One rule: its destination and its fallbacks. */
 export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
   const { config, change } = useForm();
@@ -90,7 +87,8 @@ const Threshold = () => {
       className="rule-threshold"
       min={0}
       step={1000}
-      placeholder={String(usualThreshold)}
+      placeholder="Automatic"
+      hint="Default: 90 % of the default model’s window, or 60,000 if that is unknown."
       {...useField('Router.longContextThreshold')}
       value={Router.longContextThreshold}
       onChange={(value) =>
