@@ -21,7 +21,8 @@ export interface Exchange {
   readonly client: ClientProtocol;
   /** The client whose own key the request carries; `undefined`: the administrator, who has no limits. */
   readonly namedClient: ClientSession | undefined;
-  readonly origin: RequestOrigin;
+  /** Where the request came in, for the user's own rules. */
+  readonly origin: () => RequestOrigin;
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
   /** A header of the client's request, by lower-case name. */
@@ -38,7 +39,7 @@ export interface Exchange {
 type ExchangeStart = Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | 'clientHeader' | 'backpressure'> & {
   readonly seed?: string;
   readonly namedClient?: ClientSession | undefined;
-  readonly origin?: RequestOrigin;
+  readonly origin?: () => RequestOrigin;
   /** Called when only the values parsed from the body are still held. */
   readonly bodyReleased?: (() => void) | undefined;
   /** Calls `handler` when the client must get the end of its answer at once. */
@@ -56,7 +57,7 @@ class RequestExchange implements Exchange {
   readonly startedAtMs: number;
   readonly client: ClientProtocol;
   readonly namedClient: ClientSession | undefined;
-  readonly origin: RequestOrigin;
+  readonly origin: () => RequestOrigin;
   readonly body: Uint8Array;
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
@@ -72,7 +73,7 @@ class RequestExchange implements Exchange {
     this.startedAtMs = startedAtMs;
     this.client = client;
     this.namedClient = start.namedClient;
-    this.origin = start.origin ?? unknownOrigin;
+    this.origin = start.origin ?? (() => unknownOrigin);
     this.body = body;
     this.clientHeader = clientHeader;
     this.bodyReleased = start.bodyReleased;

@@ -185,7 +185,7 @@ export const auxiliaryEndpoint = (
     const { namedClient: name } = incoming;
     const namedClient = name === undefined ? undefined : clientSession(gateway, name, preset, use);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
-    const origin = originOf(incoming, preset);
+    const origin = () => originOf(incoming, preset);
     const exchange = newExchange({ id, startedAtMs, client, namedClient, origin, body, clientHeader, backpressure });
     const parts = serve(exchange, gateway);
     if (!namedClient) return parts;

@@ -52,7 +52,7 @@ const exchangeFor = ({ client, body, headers, origin, atMs }: Question): Exchang
     id: 'explain',
     startedAtMs: atMs,
     client,
-    origin: { path: usualPaths[client.wire], preset: undefined, key: undefined, ...origin },
+    origin: () => ({ path: usualPaths[client.wire], preset: undefined, key: undefined, ...origin }),
     body: Buffer.from(JSON.stringify(body)),
     clientHeader: (name) => headers[name],
     backpressure: new Backpressure(),

@@ -49,7 +49,7 @@ export const modelEndpoint = (
       id,
       seed,
       namedClient,
-      origin: originOf(incoming, preset),
+      origin: () => originOf(incoming, preset),
       startedAtMs,
       client,
       body,

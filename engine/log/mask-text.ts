@@ -60,6 +60,24 @@ export const textMask = (secrets: () => readonly string[]): ((text: string) => s
   };
 };
 
+/** The configured secrets that logs and history mask. */
+export class SecretList {
+  #all: readonly string[] = [];
+
+  /** What is masked now: a new array after each change. */
+  readonly all = (): readonly string[] => this.#all;
+
+  /** Masks these alone. */
+  reset(secrets: readonly string[]): void {
+    this.#all = [...secrets];
+  }
+
+  /** Masks these too. */
+  add(secrets: readonly string[]): void {
+    this.#all = [...new Set([...this.#all, ...secrets])];
+  }
+}
+
 /** Cache: most texts of a log repeat, such as models, URLs and reasons. */
 const maxKnown = 500;
 const maxKnownChars = 256;

@@ -1,4 +1,5 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import Type from 'typebox';
 import type { ModelEvent } from './event.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Losses } from './loss.ts';
@@ -168,3 +169,7 @@ export interface Call {
   readonly clientHeader: (name: string) => string | undefined;
   readonly request: ModelRequest;
 }
+
+/** The usual key header; none without a configured key. */
+export const bearer = ({ apiKey }: Call): Readonly<Record<string, string>> =>
+  apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` };

@@ -67,7 +67,7 @@ const questionOf = (
 ): RouteQuestion => ({
   request,
   client: client.wire,
-  ...origin,
+  ...origin(),
   header: (name) => (isSecretParameter(name) ? undefined : clientHeader(name.toLowerCase())),
   atMs: startedAtMs,
   tokens: async () => (await tokens.count(request)).tokens,

@@ -8,7 +8,7 @@ import { type Outline, outlineOf } from '../model/json/outline.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { takeModelTag } from '../routing/model-names.ts';
+import { takeModelTag } from '../routing/resolve.ts';
 import { mayPassThrough } from './encode-request.ts';
 import { newContext } from './route.ts';
 import type { SequenceStep } from './rx/sequence.ts';

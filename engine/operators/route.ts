@@ -4,13 +4,13 @@ import { type Decoded, fill, type Routed } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { FaultError, fail } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
+import type { ModelRequest, Part } from '../model/request.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { namesDestination, type Resolution, resolveRoute, sizeMatters } from '../routing/resolve.ts';
 import { agentHint, factsOf } from '../routing/rules/facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
-import { estimateTokens } from '../routing/tokens/estimate.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
 import { askRouter } from './ask-router.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
@@ -167,4 +167,27 @@ export const newContext = (decoded: Decoded, { request, model, tokens }: Resolut
   };
   progress.context = context;
   return context;
+};
+
+/** Bytes of a request's JSON per token; a rule of thumb. */
+const bytesPerToken = 4;
+/** What vendors charge for a medium image. */
+const tokensPerImage = 1_500;
+
+/**
+ * Estimates a prompt's tokens from the length of its body. Used only for the provisional count at the start of a stream; no
+ * decision depends on it.
+ */
+const estimateTokens = (request: ModelRequest, bodyBytes: number): number => {
+  let binary = 0;
+  let images = 0;
+  const visit = (part: Part): void => {
+    if (part.type === 'tool-result') part.content.forEach(visit);
+    if ((part.type === 'image' || part.type === 'document') && part.source.kind === 'base64') {
+      binary += part.source.data.length;
+      images += 1;
+    }
+  };
+  for (const turn of request.turns) turn.parts.forEach(visit);
+  return Math.ceil((bodyBytes - binary) / bytesPerToken) + images * tokensPerImage;
 };

@@ -9,8 +9,8 @@ import {
   providersOf,
 } from '../config/destination.ts';
 import { fail } from '../model/fault.ts';
-import type { ModelRequest } from '../model/request.ts';
-import { aliasDestination, destinationName, takeModelTag, type UntaggedRequest } from './model-names.ts';
+import type { ModelRequest, TextPart } from '../model/request.ts';
+import { aliasDestination, destinationName } from './model-names.ts';
 import { noMember, unknownModel, unknownProvider } from './no-route.ts';
 import type { OwnRoute, RuleResult } from './rules/rules.ts';
 import { type LongContext, longContextBy, rules } from './scenarios.ts';
@@ -113,14 +113,36 @@ const explicitly = (
   warnings: string[],
 ): Choice | undefined => {
   if (text.trim() === '') return fail('invalid-request', 'model must not be blank.', { param: 'model' });
-  const named = namedDestination(text, config, 'model') ?? poolNamed(text, config) ?? aliasDestination(text, config);
-  if (!named) return undefined;
-  if (destination !== undefined) {
+  const named = explicitChoice(text, config);
+  if (named && destination !== undefined) {
     const kind = named.pool ? 'pool' : 'provider';
     warnings.push(`the tag for ${destination} has no effect: the model names a ${kind}`);
   }
-  return { ...named, scenario: 'explicit', reason: `explicit: the model asked for is ${nameOf(named)}` };
+  return named;
 };
+
+/** The destination that the model asked for names; `undefined` for a bare model. Looked up once per name. */
+const explicitChoice = (text: string, config: Config): Choice | undefined => {
+  const known = explicitChoices.get(config) ?? new Map<string, Choice>();
+  const before = known.get(text);
+  if (before) return before;
+  const named = namedDestination(text, config, 'model') ?? poolNamed(text, config) ?? aliasDestination(text, config);
+  if (!named) return undefined;
+  const choice = {
+    ...named,
+    scenario: 'explicit',
+    reason: `explicit: the model asked for is ${nameOf(named)}`,
+  } as const;
+  if (known.size >= maxKnown) known.clear();
+  if (text.length <= maxKnownChars) explicitChoices.set(config, known.set(text, choice));
+  return choice;
+};
+
+const explicitChoices = new WeakMap<Config, Map<string, Choice>>();
+
+/** Names kept per configuration, and characters of each. Bounds, since clients choose them. */
+const maxKnown = 1_000;
+const maxKnownChars = 256;
 
 const nameOf = (destination: Destination): string =>
   `${destination.pool ? 'the pool ' : ''}${destinationName(destination)}`;
@@ -186,4 +208,50 @@ const byModel = (text: string, config: Config): Choice => {
     return pool ? noMember(pool, model) : unknownModel(model, config, 'model');
   }
   return { provider, model, scenario: 'model', reason: `model: only ${provider.name} lists ${model}` };
+};
+
+/** A request without its model tags. */
+interface UntaggedRequest {
+  /** The text of the first non-empty tag; `undefined` if there is none. */
+  readonly destination: string | undefined;
+  /** The path of the first tag, in the client's field names. */
+  readonly at: string;
+  /** The same request object if there is no tag. */
+  readonly request: ModelRequest;
+}
+
+/**
+ * Removes `<SWITCHYARD-MODEL>provider,model</SWITCHYARD-MODEL>` from the system prompt, also under claude-code-router's name
+ * `CCR-SUBAGENT-MODEL`. Texts that become empty are removed too, since vendors refuse them.
+ */
+export const takeModelTag = (request: ModelRequest): UntaggedRequest => {
+  if (!request.system.some(isTagged)) return { destination: undefined, at: 'system', request };
+  const system: TextPart[] = [];
+  let destination: string | undefined;
+  let at: string | undefined;
+  for (const part of request.system) {
+    if (!isTagged(part)) {
+      system.push(part);
+      continue;
+    }
+    const text = part.text.replace(tag, (_, _name, named: string) => {
+      at ??= part.at;
+      destination ??= named.trim() || undefined;
+      return '';
+    });
+    if (text.trim() === '') moveCacheMark(part, system);
+    else system.push({ ...part, text });
+  }
+  return { destination, at: at ?? 'system', request: { ...request, system } };
+};
+
+const tag = /<(SWITCHYARD-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g;
+
+/** Searches for a fixed text first, which is faster: prompts are long, and few have a tag. */
+const isTagged = ({ text }: TextPart): boolean => text.includes('-MODEL>') && text.search(tag) >= 0;
+
+/** Moves the cache mark of a removed text to the text before it. */
+const moveCacheMark = ({ cache }: TextPart, system: TextPart[]): void => {
+  const last = system.pop();
+  if (last) system.push(cache && !last.cache ? { ...last, cache } : last);
 };

@@ -9,7 +9,7 @@ import { validateConfig } from '../config/validate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
-import { buildGateway, type Gateway } from '../routing/gateway.ts';
+import { buildGateway, type Gateway, secretsOf } from '../routing/gateway.ts';
 import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
 import { retiringModels } from '../routing/retiring-models.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
@@ -66,7 +66,7 @@ export const openGateway = async (
   const use = (next: Gateway): void => {
     const before = active;
     active = next;
-    secrets.reset(next.config);
+    secrets.reset(secretsOf(next.config));
     logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
     onApplied(next);
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
@@ -80,13 +80,13 @@ export const openGateway = async (
     ...(hub && { exclusive: oneAtATime(hub) }),
     async prepare(next) {
       // Masked before anything of the configuration can be logged.
-      secrets.reset(active.config, next);
+      secrets.reset([...secretsOf(active.config), ...secretsOf(next)]);
       const ready = await buildGateway(gatewayOptions, next, active);
       return { ...checkUse(next, ready, isBroken), apply: () => use(ready) };
     },
   });
   const build = (aside: Config): Promise<Gateway> => {
-    secrets.add(aside);
+    secrets.add(secretsOf(aside));
     return buildGateway(gatewayOptions, aside, active);
   };
   return {

@@ -89,7 +89,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const startedAtMs = Date.now();
   const baseUrl = (): string => baseUrlOf(placeOf(config, listener));
   const requests = createHistory({
-    secrets: () => services.secrets.all,
+    secrets: services.secrets.all,
     variableOf: (provider) => keyVariable(gateway.store.source, provider) ?? variableFor(provider),
     baseUrl,
     numbersByTime: peers !== undefined,

@@ -9,6 +9,7 @@ import { keepAliveMs as defaultKeepAliveMs } from '../config/schema.ts';
 import { Hub } from '../hub/hub.ts';
 import { createSealer, readStateKeys, type Sealer } from '../hub/seal.ts';
 import type { Logs } from '../log/logs.ts';
+import { SecretList } from '../log/mask-text.ts';
 import { openLogs } from '../log/open-logs.ts';
 import { createLossCounter } from '../observe/losses.ts';
 import type { LossSeries } from '../observer.ts';
@@ -45,7 +46,7 @@ export interface ServicesOptions {
 /** What outlives each gateway of a process. */
 export interface ProcessServices {
   readonly logs: Logs;
-  readonly secrets: MaskedSecrets;
+  readonly secrets: SecretList;
   /** Losses per field since the start. */
   readonly losses: () => readonly LossSeries[];
   readonly gatewayOptions: GatewayOptions;
@@ -72,14 +73,14 @@ export const openServices = (
   peers: Pick<Peers, 'store' | 'fleet' | 'isShared'> | undefined,
 ): ProcessServices => {
   const stateKeys = readStateKeys(env);
-  const secrets = new MaskedSecrets();
-  secrets.reset(config);
+  const secrets = new SecretList();
+  secrets.reset(secretsOf(config));
   const logs = openLogs({
     home,
     enabled: config.log,
     level: config.logLevel,
     onTrouble: report,
-    secrets: () => secrets.all,
+    secrets: secrets.all,
   });
   const hub = peers && openHub(peers, logs.app);
   const fleet =
@@ -232,23 +233,3 @@ const textsOver = (hub: Hub, sealer: Sealer, forMs: number): Omit<SharedTexts, '
     });
   },
 });
-
-/** The secrets that logs and history mask. */
-class MaskedSecrets {
-  #all: readonly string[] = [];
-
-  /** A new array after each change. */
-  get all(): readonly string[] {
-    return this.#all;
-  }
-
-  /** Masks the secrets of these configurations alone. */
-  reset(...configs: readonly Config[]): void {
-    this.#all = configs.flatMap(secretsOf);
-  }
-
-  /** Masks the secrets of another configuration too. */
-  add(config: Config): void {
-    this.#all = [...new Set([...this.#all, ...secretsOf(config)])];
-  }
-}

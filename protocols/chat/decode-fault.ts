@@ -1,5 +1,5 @@
 import { errorText, type Fault, type FaultKind, saysContextOverflow } from '../../engine/model/fault.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
 /** The members of an error body, in any of its forms. */
@@ -21,13 +21,6 @@ export const decodeFault = (status: number, headers: Headers, body: string): Fau
   const report = readReport(isJsonObject(first) ? (first.error ?? first) : undefined);
   const kept = Object.entries(headers).filter(([name]) => retryHeader.test(name));
   return { ...faultOfReport(report, status), status, ...(kept.length > 0 && { headers: Object.fromEntries(kept) }) };
-};
-
-/** The error inside a chunk, or inside a reply with a success status; `undefined` without one. */
-export const reportedError = (body: JsonObject): Json | undefined => {
-  const { error } = body;
-  if (error !== undefined && error !== null && error !== false) return error;
-  return body.object === 'error' || body.type === 'error' ? body : undefined;
 };
 
 /** An error reported inside a reply → fault. Uses the error's own status if it has one. */

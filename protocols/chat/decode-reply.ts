@@ -2,8 +2,8 @@ import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { decodeReportedFault, reportedError } from './decode-fault.ts';
-import { endReply, readChunk } from './decode-stream.ts';
+import { decodeReportedFault } from './decode-fault.ts';
+import { endReply, readChunk, reportedError } from './decode-stream.ts';
 import { failReply, newReplyState } from './reply-state.ts';
 import { ChatReply, type Choice } from './schema-reply.ts';
 

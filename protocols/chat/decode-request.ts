@@ -1,12 +1,12 @@
-import type { JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { DecodeSettings } from '../../engine/model/protocol.ts';
-import type { Extra, ModelRequest } from '../../engine/model/request.ts';
+import type { Extra, FunctionTool, ModelRequest, Tool, ToolChoice } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { cacheMark } from './decode-content.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { unknownMembers } from './extra.ts';
-import { decodeFunctionChoice, decodeFunctions, readsFunctionCalls } from './legacy-functions.ts';
+import { decodeFunctionChoice, decodeFunctions } from './legacy-functions.ts';
 import { refusedFields, refuseUnsupported } from './refuse-unsupported.ts';
 import { ChatRequest, JsonSchemaFormat } from './schema-request.ts';
 
@@ -29,10 +29,8 @@ export const decodeRequest = (body: JsonObject, { chatStrict: strict } = strictl
     model: asked.model,
     system,
     turns,
-    tools: decodeTools(asked.tools ?? [], asked.web_search_options, decodeFunctions(asked.functions ?? [])),
-    toolChoice:
-      decodeToolChoice(asked.tool_choice) ??
-      (asked.functions?.length ? decodeFunctionChoice(asked.function_call) : undefined),
+    tools: toolsOf(asked),
+    toolChoice: toolChoiceOf(asked),
     // The older format allows one call only.
     parallelToolCalls: readsFunctionCalls(body) ? false : (asked.parallel_tool_calls ?? undefined),
     maxTokens: asked.max_completion_tokens ?? asked.max_tokens ?? undefined,
@@ -56,6 +54,18 @@ export const decodeRequest = (body: JsonObject, { chatStrict: strict } = strictl
     cache: asked.cache_control ? cacheMark({ type: 'ephemeral', ttl: asked.cache_control.ttl ?? null }) : undefined,
     extra: requestExtra(body, asked),
   };
+};
+
+const toolsOf = ({ tools, functions, web_search_options: search }: ChatRequest): readonly Tool[] => {
+  const older = functions?.length ? decodeFunctions(functions) : noFunctions;
+  return tools?.length || search || older.length > 0 ? decodeTools(tools ?? [], search, older) : older;
+};
+
+const noFunctions: readonly FunctionTool[] = [];
+
+const toolChoiceOf = ({ tool_choice, functions, function_call }: ChatRequest): ToolChoice | undefined => {
+  if (tool_choice !== undefined && tool_choice !== null) return decodeToolChoice(tool_choice);
+  return functions?.length ? decodeFunctionChoice(function_call) : undefined;
 };
 
 const wantsUsage = ({ stream_options }: ChatRequest): boolean | undefined =>
@@ -99,3 +109,15 @@ const requestExtra = (body: JsonObject, asked: ChatRequest): Extra | undefined =
   };
   return { wire: 'chat', at: '', fields };
 };
+
+/** Whether the client declares tools in the older format only, so that it reads calls in that format too. */
+export const readsFunctionCalls = ({ functions, tools }: JsonObject): boolean =>
+  Array.isArray(functions) && functions.length > 0 && !(Array.isArray(tools) && tools.length > 0);
+
+/** Whether the body uses the older format, which most vendors reject. */
+export const usesFunctions = (body: JsonObject): boolean =>
+  (Array.isArray(body.functions) && body.functions.length > 0) ||
+  (Array.isArray(body.messages) &&
+    body.messages.some(
+      (message) => isJsonObject(message) && (message.role === 'function' || isJsonObject(message.function_call)),
+    ));

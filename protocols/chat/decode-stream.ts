@@ -1,11 +1,11 @@
 import { isSingleDelta, type ModelEvent, mergeUsage } from '../../engine/model/event.ts';
-import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { SseRecord, StreamEnd } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { decodeCitation } from './citations.ts';
-import { decodeReportedFault, reportedError } from './decode-fault.ts';
+import { decodeReportedFault } from './decode-fault.ts';
 import { decodeFinish } from './finish.ts';
 import { readReasoning } from './read-reasoning.ts';
 import { closeCalls, readCall } from './read-tool-calls.ts';
@@ -40,7 +40,7 @@ export const endReply = (state: ReplyState, out: ModelEvent[]): void => {
     failReply(state, cutOff, out);
     return;
   }
-  closeCalls(state, out);
+  if (state.calls.all.length > 0) closeCalls(state, out);
   if (state.done) return;
   closeBlock(state, out);
   state.done = true;
@@ -51,7 +51,7 @@ export const endReply = (state: ReplyState, out: ModelEvent[]): void => {
 /** Appends text to the open block of this type, or opens one. Ends the calls before it. */
 const readText = (state: ReplyState, type: 'text' | 'refusal', text: string, out: ModelEvent[]): void => {
   if (state.open !== type) {
-    closeCalls(state, out);
+    if (state.calls.all.length > 0) closeCalls(state, out);
     if (state.done) return;
     openBlock(state, { type }, out);
   }
@@ -59,7 +59,8 @@ const readText = (state: ReplyState, type: 'text' | 'refusal', text: string, out
 };
 
 const readMessage = (state: ReplyState, message: WireMessage, out: ModelEvent[]): void => {
-  readReasoning(state, message, out);
+  const { reasoning_content, reasoning, reasoning_details } = message;
+  if (reasoning_content || reasoning || reasoning_details) readReasoning(state, message, out);
   const content = contentText(message.content);
   if (content !== '') readText(state, 'text', content, out);
   if (message.refusal) {
@@ -97,6 +98,13 @@ const readFinish = (state: ReplyState, word: string, out: ModelEvent[]): void =>
     const message = 'The upstream aborted its answer for lack of resources.';
     failReply(state, { kind: 'upstream-overloaded', message, code: word }, out);
   } else state.finish ??= word;
+};
+
+/** The error inside a chunk, or inside a reply with a success status; `undefined` without one. */
+export const reportedError = (body: JsonObject): Json | undefined => {
+  const { error } = body;
+  if (error !== undefined && error !== null && error !== false) return error;
+  return body.object === 'error' || body.type === 'error' ? body : undefined;
 };
 
 const chunkReader = reader(Chunk);

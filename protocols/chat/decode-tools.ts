@@ -21,7 +21,7 @@ const functionMembers = new Set(['name', 'description', 'parameters', 'strict'])
 export const decodeTools = (
   tools: readonly JsonObject[],
   searchOptions: JsonObject | null | undefined,
-  functions: readonly FunctionTool[] = [],
+  functions: readonly FunctionTool[],
 ): readonly Tool[] => {
   const decoded = [...tools.map((tool, index) => decodeTool(tool, `tools[${index}]`)), ...functions];
   if (decoded.length > 1) refuseDuplicates(decoded, functions);
@@ -84,8 +84,7 @@ const flatLocation = (location: JsonObject): JsonObject =>
   isJsonObject(location.approximate) ? { type: 'approximate', ...location.approximate } : location;
 
 /** `tool_choice` → choice. Throws for an invalid value. */
-export const decodeToolChoice = (choice: string | JsonObject | null | undefined): ToolChoice | undefined => {
-  if (choice === null || choice === undefined) return undefined;
+export const decodeToolChoice = (choice: string | JsonObject): ToolChoice => {
   if (choice === 'none' || choice === 'auto' || choice === 'required') return { type: choice };
   if (typeof choice === 'string') {
     return fail('invalid-request', 'tool_choice must be none, auto, required or an object.', { param: 'tool_choice' });

@@ -223,10 +223,3 @@ export const cacheMember = (
   losses.approximate(path, 'prompt_cache_breakpoint');
   return { prompt_cache_breakpoint: { mode: 'explicit' } };
 };
-
-/** Whether the vendor rejects unknown members of messages and tools. */
-export const refusesUnknown = ({ takenExtra }: ChatDialect): (() => boolean) =>
-  takenExtra === undefined ? takesAny : takesNone;
-
-const takesAny = (): boolean => false;
-const takesNone = (): boolean => true;

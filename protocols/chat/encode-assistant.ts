@@ -11,9 +11,9 @@ import {
   type Turn,
 } from '../../engine/model/request.ts';
 import { type ToolNames, toolsByName } from '../../engine/model/wire/tool-names.ts';
-import { refusesUnknown, takes } from './dialect.ts';
+import { takes } from './dialect.ts';
 import { addText, type ContentContext, isPlainText } from './encode-content.ts';
-import { writeExtra } from './extra.ts';
+import { refusesUnknown, writeExtra } from './extra.ts';
 import { redactedEntry, thinkingEntry, wireFormat } from './reasoning-details.ts';
 import { wireCallId, wireName } from './tool-names.ts';
 

@@ -3,8 +3,8 @@ import type { Losses } from '../../engine/model/loss.ts';
 import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { DocumentPart, ImagePart, Part, SearchResultPart, TextPart } from '../../engine/model/request.ts';
 import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
-import { type ChatDialect, cacheMember, refusesUnknown } from './dialect.ts';
-import { writeExtra } from './extra.ts';
+import { type ChatDialect, cacheMember } from './dialect.ts';
+import { refusesUnknown, writeExtra } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
 
 /** What the content encoders need. */

@@ -2,10 +2,10 @@ import type { RequestContext } from '../../engine/model/context.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
-import { type ChatDialect, cacheMember, refusesUnknown, takes } from './dialect.ts';
+import { type ChatDialect, cacheMember, takes } from './dialect.ts';
 import { type AssistantContext, encodeAssistant } from './encode-assistant.ts';
 import { addText, asContent, type ContentContext, encodeParts, isPlainText } from './encode-content.ts';
-import { writeExtra } from './extra.ts';
+import { refusesUnknown, writeExtra } from './extra.ts';
 import { wireCallId } from './tool-names.ts';
 
 /**

@@ -3,8 +3,8 @@ import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
 import { replyTier } from '../../engine/model/wire/service-tier.ts';
 import { encodeCitation } from './citations.ts';
+import { readsFunctionCalls } from './decode-request.ts';
 import { encodeFinish, finishIsLost } from './finish.ts';
-import { readsFunctionCalls } from './legacy-functions.ts';
 import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
 import { encodeUsage } from './usage.ts';
 

@@ -20,7 +20,7 @@ export const encodeRequest =
     const { losses } = context;
     const dialect = traitsOf(newest, known, request.model);
     // Declared names come first, so that calls in the history use their tool's name.
-    const tools = encodeTools(request, dialect, context);
+    const tools = hasTools(request) ? encodeTools(request, dialect, context) : undefined;
     const output = encodeOutput(request, dialect, losses);
     const body: JsonDraft = {
       model: request.model,
@@ -55,6 +55,9 @@ export const encodeRequest =
     writeExtra(body, request.extra, losses, refusedExtra(dialect, request.stream));
     return body;
   };
+
+const hasTools = ({ tools, toolChoice, parallelToolCalls }: ModelRequest): boolean =>
+  tools.length > 0 || toolChoice !== undefined || parallelToolCalls !== undefined;
 
 /** Fields that keep their value, and the request's members that hold them. */
 const plainFields = [

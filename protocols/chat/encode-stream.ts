@@ -5,10 +5,10 @@ import { machine } from '../../engine/model/machine.ts';
 import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import { replyTier } from '../../engine/model/wire/service-tier.ts';
 import { encodeCitation } from './citations.ts';
+import { readsFunctionCalls } from './decode-request.ts';
 import { faultRecord } from './encode-fault.ts';
 import { replyHead } from './encode-reply.ts';
 import { encodeFinish, finishIsLost } from './finish.ts';
-import { readsFunctionCalls } from './legacy-functions.ts';
 import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
 import { encodeUsage } from './usage.ts';
 

@@ -2,10 +2,10 @@ import type { RequestContext } from '../../engine/model/context.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import { recordDropped, recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { CustomTool, FunctionTool, ModelRequest } from '../../engine/model/request.ts';
-import { type ChatDialect, cacheMember, refusesUnknown, takes } from './dialect.ts';
+import { type ChatDialect, cacheMember, takes } from './dialect.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
 import { encodeWebSearch } from './encode-web-search.ts';
-import { writeExtra } from './extra.ts';
+import { refusesUnknown, writeExtra } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
 import { wireName } from './tool-names.ts';
 
@@ -16,9 +16,6 @@ import { wireName } from './tool-names.ts';
 export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context: RequestContext): JsonObject => {
   const { losses } = context;
   const body: JsonDraft = {};
-  if (request.tools.length === 0 && request.toolChoice === undefined && request.parallelToolCalls === undefined) {
-    return body;
-  }
   const tools: JsonObject[] = [];
   const left = new Set<string>();
   for (const tool of request.tools) {

@@ -3,6 +3,7 @@ import type { Losses } from '../../engine/model/loss.ts';
 import { recordExtraLoss, recordMemberLoss } from '../../engine/model/record-losses.ts';
 import type { Extra } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
+import type { ChatDialect } from './dialect.ts';
 
 /** The members of `value` outside `known`, without nulls; `undefined` when there are none. */
 export const unknownMembers = (value: JsonObject, known: ReadonlySet<string>): JsonObject | undefined => {
@@ -43,3 +44,10 @@ export const writeExtra = (
   }
   recordExtraLoss(extra.outer, losses);
 };
+
+/** Whether the vendor rejects unknown members of messages and tools. */
+export const refusesUnknown = ({ takenExtra }: ChatDialect): (() => boolean) =>
+  takenExtra === undefined ? takesAny : takesNone;
+
+const takesAny = (): boolean => false;
+const takesNone = (): boolean => true;

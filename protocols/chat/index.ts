@@ -4,9 +4,10 @@ import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { splitReasoning } from '../../engine/model/reasoning/split-reasoning.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+import { callIdsFit } from '../../engine/model/wire/tool-names.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
-import { decodeRequest } from './decode-request.ts';
+import { decodeRequest, readsFunctionCalls, usesFunctions } from './decode-request.ts';
 import { decodeStream, readEnd } from './decode-stream.ts';
 import { type ChatDialect, searchModels } from './dialect.ts';
 import { encodeBreak, encodeFault } from './encode-fault.ts';
@@ -15,8 +16,6 @@ import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
-import { readsFunctionCalls, usesFunctions } from './legacy-functions.ts';
-import { takesCallIds } from './tool-names.ts';
 
 export { type ChatDialect, type ChatField, plainDialect, plainEfforts, searchModels } from './dialect.ts';
 export { chatModelList } from './models.ts';
@@ -48,8 +47,13 @@ const acceptsVerbatim =
     const dialect = traitsOf(newest, known, request.model);
     const searches = request.tools.some((tool) => tool.type === 'web-search');
     const all = dialect.passThrough === 'all' || (dialect.passThrough === 'without-web-search' && !searches);
-    return all && takesCallIds(request, dialect) && !loopForbidsThinking(request, dialect);
+    const thinks = request.reasoning !== undefined;
+    return all && takesCallIds(request, dialect) && !(thinks && loopForbidsThinking(request, dialect));
   };
+
+/** Whether the model accepts all call ids of this request unchanged. */
+const takesCallIds = (request: ModelRequest, { maxCallId }: ChatDialect): boolean =>
+  maxCallId === undefined || callIdsFit(request, maxCallId);
 
 /**
  * The upstream side of Chat Completions for one vendor: the dialect of its newest models, and the known differences

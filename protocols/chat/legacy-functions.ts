@@ -1,5 +1,5 @@
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
+import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { FunctionTool, ToolCallPart, ToolChoice, ToolResultPart } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { decodeContent } from './decode-content.ts';
@@ -67,15 +67,3 @@ export const decodeFunctionResult = (raw: JsonObject, at: string, counts: CallCo
 };
 
 const idOf = (name: string, counts: CallCounts): string => `call_${name}_${counts.get(name) ?? 0}`;
-
-/** Whether the client declares tools in the older format only, so that it reads calls in that format too. */
-export const readsFunctionCalls = ({ functions, tools }: JsonObject): boolean =>
-  Array.isArray(functions) && functions.length > 0 && !(Array.isArray(tools) && tools.length > 0);
-
-/** Whether the body uses the older format, which most vendors reject. */
-export const usesFunctions = (body: JsonObject): boolean =>
-  (Array.isArray(body.functions) && body.functions.length > 0) ||
-  (Array.isArray(body.messages) &&
-    body.messages.some(
-      (message) => isJsonObject(message) && (message.role === 'function' || isJsonObject(message.function_call)),
-    ));

@@ -1,5 +1,4 @@
-import type { ModelRequest } from '../../engine/model/request.ts';
-import { callIdsFit, type ToolNames } from '../../engine/model/wire/tool-names.ts';
+import type { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import type { ChatDialect } from './dialect.ts';
 
 /** The names that servers accept. Source: OpenAI API reference, "Create chat completion", `tools`. */
@@ -12,7 +11,3 @@ export const wireName = (names: ToolNames, name: string): string => names.wire(n
 /** A call's id as sent upstream. */
 export const wireCallId = (id: string, { callIds }: ToolNames, { maxCallId }: ChatDialect): string =>
   callIds.wire(id, maxCallId);
-
-/** Whether the model accepts all call ids of this request unchanged. */
-export const takesCallIds = (request: ModelRequest, { maxCallId }: ChatDialect): boolean =>
-  maxCallId === undefined || callIdsFit(request, maxCallId);

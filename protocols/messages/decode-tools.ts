@@ -52,10 +52,7 @@ const choiceBody = reader(ToolChoiceBody);
 const namedChoice = reader(NamedChoice);
 
 /** Decodes `tool_choice` and its limit on parallel calls. Throws an `invalid-request` fault with the path. */
-export const decodeToolChoice = (
-  raw: JsonObject | null | undefined,
-): Pick<ModelRequest, 'toolChoice' | 'parallelToolCalls'> => {
-  if (!raw) return {};
+export const decodeToolChoice = (raw: JsonObject): Pick<ModelRequest, 'toolChoice' | 'parallelToolCalls'> => {
   const body = choiceBody.read(raw, 'tool_choice');
   const disabled = body.disable_parallel_tool_use ?? undefined;
   return {

@@ -11,10 +11,10 @@ import { recordedAnswer, startUpstream } from '../support/upstream.ts';
  * that lengthens it has to say why.
  */
 const paths = [
-  { from: '/v1/messages', stream: false, most: 115 },
-  { from: '/v1/messages', stream: true, most: 117 },
-  { from: '/v1/chat/completions', stream: false, most: 110 },
-  { from: '/v1/chat/completions', stream: true, most: 114 },
+  { from: '/v1/messages', stream: false, most: 87 },
+  { from: '/v1/messages', stream: true, most: 89 },
+  { from: '/v1/chat/completions', stream: false, most: 82 },
+  { from: '/v1/chat/completions', stream: true, most: 85 },
 ] as const;
 
 const warmUps = 3;

@@ -222,6 +222,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/routing/model-names.ts': [
     foreign(/[^a-z0-9._-]+/g, many('a')),
     foreign(/^(?:[a-z]+[-/])?(switchyard-.+)$/i, 'a', many('a'), '!'),
+  ],
+  'engine/routing/resolve.ts': [
     foreign(/<(SWITCHYARD-MODEL|CCR-SUBAGENT-MODEL)>([^<]*)<\/\1>/g, '<SWITCHYARD-MODEL>', many('-'), '\n'),
   ],
   'engine/routing/plan/build-stages.ts': [own(/\.$/)],

@@ -1,4 +1,4 @@
-import { format, noOptions } from '../../engine/model/transformer.ts';
+import { bearer, format, noOptions } from '../../engine/model/transformer.ts';
 import type { KnownModels } from '../../engine/model/wire/known-models.ts';
 import {
   type ChatDialect,
@@ -7,7 +7,6 @@ import {
   chatUpstream,
   plainDialect,
 } from '../../protocols/chat/index.ts';
-import { bearer } from './bearer.ts';
 import { deepseekFacts } from './facts/deepseek.ts';
 
 /**

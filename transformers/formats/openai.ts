@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { type Call, format, type Target } from '../../engine/model/transformer.ts';
+import { bearer, type Call, format, type Target } from '../../engine/model/transformer.ts';
 import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
 import {
   type ChatDialect,
@@ -11,7 +11,6 @@ import {
   searchModels,
 } from '../../protocols/chat/index.ts';
 import { openAiModels, responsesUpstream } from '../../protocols/responses/index.ts';
-import { bearer } from './bearer.ts';
 import { openaiFacts } from './facts/openai.ts';
 
 /** The maximum length of a call id, in characters: a conversation from another vendor may have longer ones. */

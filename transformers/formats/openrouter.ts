@@ -1,4 +1,4 @@
-import { type Call, format, noOptions } from '../../engine/model/transformer.ts';
+import { bearer, type Call, format, noOptions } from '../../engine/model/transformer.ts';
 import type { KnownModels } from '../../engine/model/wire/known-models.ts';
 import {
   type ChatDialect,
@@ -8,7 +8,6 @@ import {
   plainDialect,
   plainEfforts,
 } from '../../protocols/chat/index.ts';
-import { bearer } from './bearer.ts';
 import { openrouterFacts } from './facts/openrouter.ts';
 
 /**

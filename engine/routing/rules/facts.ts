@@ -18,7 +18,8 @@ export interface RequestFacts {
 }
 
 /** A decoded request. With an outline, `request` is that of the outline. */
-interface DecodedRequest extends Pick<RequestFacts, 'client' | 'origin' | 'request'> {
+interface DecodedRequest extends Pick<RequestFacts, 'client' | 'request'> {
+  readonly origin: () => RequestOrigin;
   readonly clientHeader: RequestFacts['header'];
   readonly startedAtMs: number;
   readonly body: Uint8Array;
@@ -32,7 +33,7 @@ export const factsOf = (
   counted?: PromptSize,
 ): RequestFacts => ({
   client,
-  origin,
+  origin: origin(),
   header: clientHeader,
   request,
   atMs: startedAtMs,

@@ -1,5 +1,3 @@
-import type { ModelRequest, Part } from '../../model/request.ts';
-
 /**
  * A lower bound of a text's tokens, in one pass over its characters. The encoding splits a text into words, runs of signs and
  * groups of up to three digits, and no token crosses a split. So each letter after a space begins a token, and each three digits
@@ -39,29 +37,6 @@ export const tokenLowerBoundOfJson = (json: Uint8Array, from: number, to: number
 
 /** The longest token of the encoding: 128 spaces. */
 const maxTokenCharacters = 128;
-
-/** Bytes of a request's JSON per token; a rule of thumb. */
-const bytesPerToken = 4;
-/** What vendors charge for a medium image. */
-const tokensPerImage = 1_500;
-
-/**
- * Estimates a prompt's tokens from the length of its body. Used only for the provisional count at the start of a stream; no
- * decision depends on it.
- */
-export const estimateTokens = (request: ModelRequest, bodyBytes: number): number => {
-  let binary = 0;
-  let images = 0;
-  const visit = (part: Part): void => {
-    if (part.type === 'tool-result') part.content.forEach(visit);
-    if ((part.type === 'image' || part.type === 'document') && part.source.kind === 'base64') {
-      binary += part.source.data.length;
-      images += 1;
-    }
-  };
-  for (const turn of request.turns) turn.parts.forEach(visit);
-  return Math.ceil((bodyBytes - binary) / bytesPerToken) + images * tokensPerImage;
-};
 
 /**
  * The longest run of one kind of character that the encoder gets in one piece. Its time is quadratic in the run's length

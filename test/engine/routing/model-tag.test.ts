@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { TextPart } from '../../../engine/model/request.ts';
-import { takeModelTag } from '../../../engine/routing/model-names.ts';
+import { takeModelTag } from '../../../engine/routing/resolve.ts';
 import { plainRequest } from '../../support/context.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 
