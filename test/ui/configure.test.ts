@@ -154,6 +154,10 @@ browserTest('a provider is added with models from its list, tested, saved, and r
     await page.getByText('Connection works').waitFor();
     await page.getByText('All clear.').waitFor();
     t.deepEqual((await onDisk()).Providers.length, 2, 'nothing is saved by a test');
+    await page.getByLabel('Base URL').fill(`${upstream.url}/elsewhere`);
+    await page.getByText('Connection works').waitFor({ state: 'detached' });
+    await page.getByLabel('Base URL').fill(upstream.url);
+    await page.getByText('Connection works').waitFor();
     await save(page);
     t.like((await onDisk()).Providers[2], { name: 'third', baseUrl: upstream.url, models: ['huge'] });
 
@@ -598,13 +602,23 @@ browserTest('settings: a server field, and a required restart', async (t) => {
     t,
     '/settings',
     async (page) => {
-      await page.getByLabel('idleMs').fill('90000');
+      const size = page.getByLabel('Body (bodyBytes)');
+      t.is(await size.getAttribute('placeholder'), '32 MiB');
+      await size.fill('many');
+      await page.getByText('Write a size, such as 32 MiB or 500 KiB.').waitFor();
+      const bar = page.getByRole('region', { name: 'Unsaved changes' });
+      await bar.getByRole('button', { name: 'LIMITS.bodyBytes' }).waitFor();
+      t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
+      await size.fill('1.5 MiB');
+      await size.press('Tab');
+      t.is(await size.inputValue(), '1536 KiB');
+      await page.getByLabel('idleMs').fill('90 s');
       await page.getByLabel('Port (PORT)').fill('34999');
       // At once: what needs a restart is told whether or not the check was faster.
       await save(page);
       await page.getByText('Restart required: PORT').waitFor();
       await page.reload();
-      t.like(await onDisk(), { PORT: 34999, TIMEOUTS: { idleMs: 90_000 } });
+      t.like(await onDisk(), { PORT: 34999, LIMITS: { bodyBytes: 1_572_864 }, TIMEOUTS: { idleMs: 90_000 } });
       await page.getByRole('button', { name: 'Go to restart' }).click();
       await page.getByRole('button', { name: 'Restart' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
