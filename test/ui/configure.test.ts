@@ -327,6 +327,54 @@ browserTest('a pool is added, named by a route and renamed; the dry run shows it
   });
 });
 
+browserTest('a provider that is removed hands its routes to another one', async (t) => {
+  const before = await onDisk();
+  await put((config) => ({
+    ...config,
+    Providers: [...before.Providers, { name: 'spare', baseUrl: upstream.url, apiKey: '$SPARE', models: ['other'] }],
+    transformers: [...before.transformers, { name: 'reasoning', provider: 'spare' }],
+    Router: {
+      default: 'first,large',
+      routes: { background: 'first,small', think: 'spare,other' },
+      fallback: { default: ['spare,other', 'first,small'] },
+      rules: [{ name: 'mine', when: { images: true }, to: ['spare,other', 'first,small'] }],
+    },
+    Pools: [{ name: 'pair', members: [{ to: 'first,large' }, { to: 'spare,other' }] }],
+  }));
+  t.teardown(() => put(() => before));
+  await on(t, '/providers', async (page) => {
+    await page.getByRole('button', { name: 'Remove spare' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove spare?' });
+    t.deepEqual(await dialog.getByRole('list', { name: 'Uses of spare' }).locator('li').allTextContents(), [
+      'the route Thinking',
+      'fallbacks of Default',
+      'the rule mine',
+      'the pool pair',
+      'its transformers, which are removed',
+    ]);
+    t.deepEqual(await violations(page), []);
+    const to = dialog.getByLabel('Move its routes to');
+    t.is(await to.inputValue(), 'first,large');
+    await to.fill('spare,other');
+    t.true(await dialog.getByRole('button', { name: 'Remove and move routes' }).isDisabled());
+    await to.fill('first,small');
+    await to.press('Escape');
+    await dialog.getByRole('button', { name: 'Remove and move routes' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await save(page);
+  });
+  const after = await onDisk();
+  t.false(JSON.stringify(after).includes('spare'));
+  t.like(after, {
+    Router: {
+      default: 'first,large',
+      routes: { background: 'first,small', think: 'first,small' },
+      fallback: { default: ['first,small'] },
+    },
+    Pools: [{ name: 'pair', members: [{ to: 'first,large' }] }],
+  });
+});
+
 browserTest('a provider can have several keys', async (t) => {
   await on(t, '/providers', async (page) => {
     await page
