@@ -361,11 +361,11 @@ export const Explanation = Type.Object({
       provider: Type.String(),
       model: Type.String(),
       format: Type.String(),
-      fault: orNull(Type.String(), { description: 'Why it can not be used.' }),
+      fault: orNull(Type.String(), { description: 'Why it cannot be used.' }),
     }),
     {
       description:
-        "Who is asked when this destination can not serve, in order: its pool's other members, the fallbacks.",
+        "Who is asked when this destination cannot serve, in order: its pool's other members, the fallbacks.",
     },
   ),
   rules: listOf(

@@ -154,6 +154,10 @@ browserTest('a provider is added with models from its list, tested, saved, and r
     await page.getByText('Connection works').waitFor();
     await page.getByText('All clear.').waitFor();
     t.deepEqual((await onDisk()).Providers.length, 2, 'nothing is saved by a test');
+    await page.getByLabel('Base URL').fill(`${upstream.url}/elsewhere`);
+    await page.getByText('Connection works').waitFor({ state: 'detached' });
+    await page.getByLabel('Base URL').fill(upstream.url);
+    await page.getByText('Connection works').waitFor();
     await save(page);
     t.like((await onDisk()).Providers[2], { name: 'third', baseUrl: upstream.url, models: ['huge'] });
 
@@ -320,6 +324,54 @@ browserTest('a pool is added, named by a route and renamed; the dry run shows it
       ...config,
       Router: { ...Object(Router), routes: { ...Object(Object(Router).routes), image: '' } },
     }));
+  });
+});
+
+browserTest('a provider that is removed hands its routes to another one', async (t) => {
+  const before = await onDisk();
+  await put((config) => ({
+    ...config,
+    Providers: [...before.Providers, { name: 'spare', baseUrl: upstream.url, apiKey: '$SPARE', models: ['other'] }],
+    transformers: [...before.transformers, { name: 'reasoning', provider: 'spare' }],
+    Router: {
+      default: 'first,large',
+      routes: { background: 'first,small', think: 'spare,other' },
+      fallback: { default: ['spare,other', 'first,small'] },
+      rules: [{ name: 'mine', when: { images: true }, to: ['spare,other', 'first,small'] }],
+    },
+    Pools: [{ name: 'pair', members: [{ to: 'first,large' }, { to: 'spare,other' }] }],
+  }));
+  t.teardown(() => put(() => before));
+  await on(t, '/providers', async (page) => {
+    await page.getByRole('button', { name: 'Remove spare' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove spare?' });
+    t.deepEqual(await dialog.getByRole('list', { name: 'Uses of spare' }).locator('li').allTextContents(), [
+      'the route Thinking',
+      'fallbacks of Default',
+      'the rule mine',
+      'the pool pair',
+      'its transformers, which are removed',
+    ]);
+    t.deepEqual(await violations(page), []);
+    const to = dialog.getByLabel('Move its routes to');
+    t.is(await to.inputValue(), 'first,large');
+    await to.fill('spare,other');
+    t.true(await dialog.getByRole('button', { name: 'Remove and move routes' }).isDisabled());
+    await to.fill('first,small');
+    await to.press('Escape');
+    await dialog.getByRole('button', { name: 'Remove and move routes' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await save(page);
+  });
+  const after = await onDisk();
+  t.false(JSON.stringify(after).includes('spare'));
+  t.like(after, {
+    Router: {
+      default: 'first,large',
+      routes: { background: 'first,small', think: 'first,small' },
+      fallback: { default: ['first,small'] },
+    },
+    Pools: [{ name: 'pair', members: [{ to: 'first,large' }] }],
   });
 });
 
@@ -617,13 +669,23 @@ browserTest('settings: a server field, and a required restart', async (t) => {
     t,
     '/settings',
     async (page) => {
-      await page.getByLabel('idleMs').fill('90000');
+      const size = page.getByLabel('Body (bodyBytes)');
+      t.is(await size.getAttribute('placeholder'), '32 MiB');
+      await size.fill('many');
+      await page.getByText('Write a size, such as 32 MiB or 500 KiB.').waitFor();
+      const bar = page.getByRole('region', { name: 'Unsaved changes' });
+      await bar.getByRole('button', { name: 'LIMITS.bodyBytes' }).waitFor();
+      t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
+      await size.fill('1.5 MiB');
+      await size.press('Tab');
+      t.is(await size.inputValue(), '1536 KiB');
+      await page.getByLabel('idleMs').fill('90 s');
       await page.getByLabel('Port (PORT)').fill('34999');
       // At once: what needs a restart is told whether or not the check was faster.
       await save(page);
       await page.getByText('Restart required: PORT').waitFor();
       await page.reload();
-      t.like(await onDisk(), { PORT: 34999, TIMEOUTS: { idleMs: 90_000 } });
+      t.like(await onDisk(), { PORT: 34999, LIMITS: { bodyBytes: 1_572_864 }, TIMEOUTS: { idleMs: 90_000 } });
       await page.getByRole('button', { name: 'Go to restart' }).click();
       await page.getByRole('button', { name: 'Restart' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();

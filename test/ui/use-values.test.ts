@@ -4,7 +4,7 @@ import { isJsonObject } from '../../ui/src/api/json.ts';
 import type { Protocol } from '../../ui/src/api/protocols.ts';
 import { sseReader } from '../../ui/src/api/sse-records.ts';
 import { textListReader } from '../../ui/src/api/text-list-reader.ts';
-import type { Connection } from '../../ui/src/pages/connect/clients/client-guide.ts';
+import { type Connection, routedName } from '../../ui/src/pages/connect/clients/client-guide.ts';
 import { clientGuides } from '../../ui/src/pages/connect/clients/index.ts';
 import { quoted, withoutProxy } from '../../ui/src/pages/connect/clients/shell.ts';
 import { LogBook } from '../../ui/src/pages/logs/log-book.ts';
@@ -320,6 +320,7 @@ const connection: Connection = {
   origin: 'http://10.0.0.5:3999',
   wantsKey: true,
   model: "demo,it's",
+  byRules: false,
   models: ["demo,it's", 'echo'],
 };
 
@@ -337,6 +338,8 @@ test('each client guide has this gateway’s address in its form and the model, 
         .map((one) => one.text)
         .join('\n');
       t.is(open.includes('any-value'), guide.name !== 'curl', guide.name);
+      const routed = guide.snippets({ ...connection, byRules: true, model: routedName }, shell);
+      t.notRegex(routed.map((one) => one.text.replace(/"models": .*/s, '')).join('\n'), /demo,/, guide.name);
       t.is(new Set(snippets.map(({ label }) => label)).size, snippets.length, guide.name);
       for (const { label, text: file } of snippets)
         if (label.endsWith('.json')) t.notThrows(() => JSON.parse(file), guide.name);

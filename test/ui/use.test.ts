@@ -370,6 +370,12 @@ browserTest(
       .getByRole('region', { name: 'Shell', exact: true })
       .getByText(`ANTHROPIC_BASE_URL=${gateway.baseUrl}\n`)
       .waitFor();
+    const shell = page.getByRole('region', { name: 'Shell', exact: true });
+    t.notRegex((await shell.textContent()) ?? '', /ANTHROPIC_MODEL/, 'the rules choose');
+    await page.getByRole('list', { name: 'Routes' }).getByText('Default → box,small').waitFor();
+    await page.getByText('Always one model').click();
+    await shell.getByText('ANTHROPIC_MODEL=box,small').waitFor();
+    await page.getByText('Chosen by the rules').click();
     await page.getByText('PowerShell').first().click();
     await page.getByText(`$env:ANTHROPIC_BASE_URL = '${gateway.baseUrl}'`).waitFor();
     await page.getByText('bash, zsh').click();
@@ -382,6 +388,8 @@ browserTest(
 
     await programs.getByText('Codex').click();
     await page.getByText(`base_url = "${gateway.baseUrl}/v1"`).waitFor();
+    t.is(await page.getByText('model = "').count(), 0);
+    await page.getByText('Always one model').click();
     await page.getByLabel('Model in the examples').fill('box,broken');
     await page.getByText('model = "box,broken"').waitFor();
     await page.getByRole('button', { name: 'Run check' }).click();

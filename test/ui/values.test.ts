@@ -4,6 +4,7 @@ import { sseReader } from '../../ui/src/api/sse-records.ts';
 import { bytes } from '../../ui/src/format/bytes.ts';
 import { count, counted, rate, shortCount } from '../../ui/src/format/count.ts';
 import { duration } from '../../ui/src/format/duration.ts';
+import { readQuantity, showQuantity } from '../../ui/src/format/quantity.ts';
 import { diffValues } from '../../ui/src/pages/request/diff-values.ts';
 
 const signs = { same: ' ', added: '+', removed: '-', 'left-out': '~' } as const;
@@ -127,5 +128,28 @@ test('figures are formatted compactly', (t) => {
   t.deepEqual(
     [counted(1, 'request'), counted(2, 'request'), counted(2, 'entry', 'entries')],
     ['1 request', '2 requests', '2 entries'],
+  );
+});
+
+test('sizes and times are shown in the largest unit of which they are multiples, and read in any', (t) => {
+  const sizes = [0, 500, 65_536, 33_554_432, 1_572_864, 2 ** 30];
+  t.deepEqual(
+    sizes.map((size) => showQuantity('bytes', size)),
+    ['0', '500 B', '64 KiB', '32 MiB', '1536 KiB', '1 GiB'],
+  );
+  const times = [0, 250, 15_000, 90_000, 300_000, 7_200_000];
+  t.deepEqual(
+    times.map((time) => showQuantity('ms', time)),
+    ['0', '250 ms', '15 s', '90 s', '5 min', '2 h'],
+  );
+  for (const size of sizes) t.is(readQuantity('bytes', showQuantity('bytes', size)), size);
+  for (const time of times) t.is(readQuantity('ms', showQuantity('ms', time)), time);
+  t.deepEqual(
+    ['1.5s', '2 MB', '20', ' 1 m ', '1 d'].map((text) => readQuantity('ms', text)),
+    [1_500, undefined, 20, 60_000, 86_400_000],
+  );
+  t.deepEqual(
+    ['2mb', '2 M', '-1', '', 'x', '1e9', '3 s'].map((text) => readQuantity('bytes', text)),
+    [2_000_000, 2_097_152, ...Array(5).fill(undefined)],
   );
 });

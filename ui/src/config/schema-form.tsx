@@ -1,9 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
+import { quantityOf } from '../format/quantity.ts';
 import { CheckField, NumberField, SelectField, TextArea, TextField } from '../parts/field.tsx';
 import { Described } from './described.tsx';
 import { withMember } from './field-path.ts';
 import { useField } from './form.ts';
 import { JsonField } from './json-field.tsx';
+import { QuantityField } from './quantity-field.tsx';
 
 /** A form made from a JSON Schema. Values that have no control are edited as JSON. */
 export const SchemaForm = ({
@@ -99,6 +101,11 @@ const Member = ({
         onChange={(checked) => onChange(checked === (usual === true) && !required ? undefined : checked)}
       />
     );
+  }
+  const kind = quantityOf(path);
+  if (kind && isNumeric(schema) && (value === undefined || typeof value === 'number' || typeof value === 'string')) {
+    const about = typeof schema.description === 'string' ? schema.description : '';
+    return <QuantityField {...mark} {...{ kind, label, about, usual, value, onChange }} />;
   }
   if (isNumeric(schema) && (value === undefined || typeof value === 'number')) {
     return (

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { count } from '../format/count.ts';
 import { classNames } from './class-names.ts';
 import './combo-field.css';
 import { Field, type FieldFrame } from './field.tsx';
@@ -39,7 +40,8 @@ export const ComboField = ({
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
   const needle = (typed ?? '').toLowerCase();
-  const fitting = options.filter((option) => option.value.toLowerCase().includes(needle)).slice(0, mostShown);
+  const found = options.filter((option) => option.value.toLowerCase().includes(needle));
+  const fitting = found.slice(0, mostShown);
   const shows = isOpen && fitting.length > 0;
 
   useEffect(() => {
@@ -128,6 +130,11 @@ export const ComboField = ({
                 {option.note !== undefined && <span className="soft small">{option.note}</span>}
               </div>
             ))}
+            {found.length > mostShown && (
+              <p className="combo-more soft small" role="presentation">
+                {count(found.length - mostShown)} more: type to narrow the list.
+              </p>
+            )}
           </div>
         </div>
       )}

@@ -1,9 +1,10 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { pages } from '../pages.ts';
 import { Button, IconButton } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { href, navigate } from '../router/route.ts';
+import { href, navigate, route } from '../router/route.ts';
+import { kept } from '../state/kept.ts';
 import { useStore } from '../state/store.ts';
 import { unsaved } from '../state/unsaved.ts';
 import './navigation.css';
@@ -80,20 +81,36 @@ const Links = ({ current }: { readonly current: string | undefined }) =>
           ({ name, title, link }) =>
             link?.group === group && (
               <li key={name}>
-                <a
-                  className="side-link"
-                  href={href(`/${name}`)}
-                  aria-current={isHere(name, current) ? 'page' : undefined}
-                >
+                <a className="side-link" href={href(`/${name}`)} aria-current={name === current ? 'page' : undefined}>
                   <Icon name={link.icon} />
                   {title}
                 </a>
+                {name === '' && <LastRequest isHere={current === 'requests'} />}
               </li>
             ),
         )}
       </ul>
     </section>
   ));
+
+const lastPlace = kept('session', 'request.last');
+
+/** The request that was opened last in this tab. */
+const LastRequest = ({ isHere }: { readonly isHere: boolean }) => {
+  const { path } = useStore(route);
+  const [last, setLast] = useState(() => lastPlace.read());
+  useEffect(() => {
+    if (!path.startsWith('/requests/')) return;
+    lastPlace.write(`#${path}`);
+    setLast(`#${path}`);
+  }, [path]);
+  if (last === undefined) return null;
+  return (
+    <a className="side-link side-sub-link" href={last} aria-current={isHere ? 'page' : undefined}>
+      Last request
+    </a>
+  );
+};
 
 /** Where there are unsaved changes, other than on this page. */
 const UnsavedLinks = ({ current }: { readonly current: string | undefined }) =>
@@ -105,10 +122,6 @@ const UnsavedLinks = ({ current }: { readonly current: string | undefined }) =>
         </a>
       ),
   );
-
-/** A single request belongs to the Yard. */
-const isHere = (name: string, current: string | undefined): boolean =>
-  name === current || (name === '' && current === 'requests');
 
 const PageKeys = ({
   name,

@@ -8,11 +8,12 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
 import { href } from '../../router/route.ts';
 import { kept } from '../../state/kept.ts';
-import type { Connection } from './clients/client-guide.ts';
+import { type Connection, routedName } from './clients/client-guide.ts';
 import { clientGuides } from './clients/index.ts';
 import { keyVariable, type Shell, shells, shellTitles } from './clients/shell.ts';
 import './connect.css';
 import { GuideView } from './guide-view.tsx';
+import { hasDefault, WayByRules } from './way-by-rules.tsx';
 
 const clientPlace = kept('local', 'connect.client');
 const shellPlace = kept('local', 'connect.shell');
@@ -23,29 +24,37 @@ export const Connect = () => {
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
   const [client, setClient] = useState(() => clientPlace.read());
   const [shell, setShell] = useState<Shell>(() => shells.find((one) => one === shellPlace.read()) ?? 'bash');
-  const [model, setModel] = useState<string>();
+  const [picked, setModel] = useState<string>();
+  const [way, setWay] = useState<'rules' | 'one'>();
+  // Without a default route, the rules leave most requests without a model.
+  const byRules = (way ?? (config && !hasDefault(config) ? 'one' : 'rules')) === 'rules';
   const guide = clientGuides.find(({ name }) => name === client) ?? clientGuides[0];
   const listed = models.data ?? [];
   const connection: Connection = {
     origin: window.location.origin,
     wantsKey: (config?.APIKEY ?? '') !== '' || config?.CLIENTS !== undefined,
-    model: model ?? listed[0]?.id ?? '',
+    model: byRules ? routedName : (picked ?? listed[0]?.id ?? ''),
+    byRules,
     models: listed.map(({ id }) => id),
   };
   return (
     <>
       <PageHeader title="Connect" about="Point your tools at this gateway: copy, paste, check." />
       <div className="connect-choices">
-        <ComboField
-          label="Model in the examples"
-          value={connection.model}
-          onChange={setModel}
-          options={listed.map(({ id, owned_by: owner }) => ({
-            value: id,
-            ...(owner !== undefined && { note: owner }),
-          }))}
-          error={models.error}
-        />
+        <div className="field">
+          <span className="field-label" aria-hidden="true">
+            Model
+          </span>
+          <Segmented
+            label="Model"
+            value={byRules ? 'rules' : 'one'}
+            onChange={setWay}
+            options={[
+              { value: 'rules', label: 'Chosen by the rules' },
+              { value: 'one', label: 'Always one model' },
+            ]}
+          />
+        </div>
         <div className="field">
           <span className="field-label" aria-hidden="true">
             Shell
@@ -60,7 +69,20 @@ export const Connect = () => {
             options={shells.map((value) => ({ value, label: shellTitles[value] }))}
           />
         </div>
+        {!byRules && (
+          <ComboField
+            label="Model in the examples"
+            value={connection.model}
+            onChange={setModel}
+            options={listed.map(({ id, owned_by: owner }) => ({
+              value: id,
+              ...(owner !== undefined && { note: owner }),
+            }))}
+            error={models.error}
+          />
+        )}
       </div>
+      {config && byRules && <WayByRules config={config} />}
       {models.data?.length === 0 && (
         <Notice kind="warn" title="No models available yet">
           <a href={href('/providers')}>Add a provider</a> first.

@@ -4,6 +4,7 @@ import { readUpstreams, type Upstream } from '../../api/upstreams.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ConfigPage } from '../../config/config-page.tsx';
 import { useForm } from '../../config/form.ts';
+import { removeProvider, usesOf } from '../../config/remove-provider.ts';
 import { useWanted } from '../../config/wanted-field.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { SortableList, type SortableRow } from '../../parts/sortable-list.tsx';
@@ -12,6 +13,7 @@ import { AddProvider } from './add-provider.tsx';
 import { DefaultRoute } from './default-route.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import { ProviderHead } from './provider-head.tsx';
+import { RemoveProviderDialog } from './remove-provider-dialog.tsx';
 import './providers.css';
 
 /** The polling interval of the providers' state, in milliseconds. */
@@ -34,6 +36,7 @@ const ProviderList = () => {
   const rows = useRows(list, (next) => change((before) => ({ ...before, Providers: next })));
   const { open, show } = useOpenRows();
   const [fresh, setFresh] = useState<number>();
+  const [removed, setRemoved] = useState<number>();
   useEffect(() => {
     if (fresh === undefined) return;
     setFresh(undefined);
@@ -58,8 +61,22 @@ const ProviderList = () => {
         label="Providers"
         rows={list.map((provider, at) => rowOf(provider, at, rows.keys[at] ?? at, open, show, formats, upstreams))}
         onMove={rows.move}
-        onRemove={rows.remove}
+        onRemove={(at) => {
+          if (usesOf(config, list[at]?.name ?? '').length > 0) setRemoved(at);
+          else rows.remove(at);
+        }}
       />
+      {removed !== undefined && (
+        <RemoveProviderDialog
+          at={removed}
+          onClose={() => setRemoved(undefined)}
+          onRemove={(to) => {
+            rows.remove(removed);
+            change(() => removeProvider(config, removed, to));
+            setRemoved(undefined);
+          }}
+        />
+      )}
       <DefaultRoute />
       <AddProvider transformers={transformers} taken={list.map(({ name = '' }) => name)} onAdd={add} />
     </>

@@ -12,22 +12,25 @@ import { Notice } from '../../parts/notice.tsx';
 export const TestConnection = ({ provider }: { readonly provider: ProviderFile }) => {
   const models = modelNames(provider);
   const [model, setModel] = useState<string>();
-  const [result, setResult] = useState<ProviderTest>();
+  const [tested, setTested] = useState<{ readonly of: string; readonly result: ProviderTest }>();
   const [busy, setBusy] = useState(false);
   const leaving = useRef<AbortController>(undefined);
   useEffect(() => () => leaving.current?.abort(), []);
   const asked = model ?? models[0] ?? '';
+  const of = JSON.stringify([provider, asked]);
+  // A result says nothing about a provider that was changed since.
+  const result = tested?.of === of ? tested.result : undefined;
   const test = async (): Promise<void> => {
     if (asked === '' || busy) return;
     const own = new AbortController();
     leaving.current = own;
     setBusy(true);
-    setResult(undefined);
+    setTested(undefined);
     try {
-      setResult(await testProvider(provider, asked, own.signal));
+      setTested({ of, result: await testProvider(provider, asked, own.signal) });
     } catch (error) {
       if (isAbort(error)) return;
-      setResult({ ok: false, ms: 0, message: wordError(error) });
+      setTested({ of, result: { ok: false, ms: 0, message: wordError(error) } });
     }
     setBusy(false);
   };

@@ -31,7 +31,7 @@ const parts = [
 
 const groups = [
   { field: 'LIMITS', title: 'Limits', about: 'Limits per request, client and provider.' },
-  { field: 'TIMEOUTS', title: 'Timeouts', about: 'How long the gateway waits, in milliseconds.' },
+  { field: 'TIMEOUTS', title: 'Timeouts', about: 'How long the gateway waits.' },
   {
     field: 'RETRY',
     title: 'Retries',
@@ -103,6 +103,7 @@ export const ServerForm = () => {
             <SchemaForm
               schema={{ ...group, additionalProperties: false }}
               path={field}
+              titles={titlesOf(group)}
               value={isJsonObject(value) ? value : {}}
               onChange={(next) =>
                 change((before) => withMember(before, field, Object.keys(next).length === 0 ? undefined : next))
@@ -114,6 +115,15 @@ export const ServerForm = () => {
     </>
   );
 };
+
+/** Names in words, without their unit: `firstByteMs` is `First byte (firstByteMs)`. */
+const titlesOf = ({ properties }: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.keys(isJsonObject(properties) ? properties : {}).map((name) => {
+      const words = name.replace(/(?:Bytes|Ms)$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+      return [name, `${words.charAt(0).toUpperCase()}${words.slice(1)} (${name})`];
+    }),
+  );
 
 const KeyField = () => {
   const { config, change } = useForm();

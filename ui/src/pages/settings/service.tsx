@@ -11,7 +11,6 @@ import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { confirm } from '../../shell/confirm.ts';
-import { ThemeSwitch } from '../../shell/theme-switch.tsx';
 import { useStore } from '../../state/store.ts';
 import { awaitService } from './await-service.ts';
 import { Fleet } from './fleet.tsx';
@@ -21,7 +20,7 @@ type Progress =
   | { readonly phase: 'idle' | 'starting' | 'waiting' | 'done' }
   | { readonly phase: 'failed' | 'moved'; readonly message: string };
 
-/** The processes, their restart, and the theme. */
+/** The processes and their restart. */
 export const Service = () => {
   const { saved } = useForm();
   const { of, restart: fields } = useStore(checked);
@@ -119,9 +118,6 @@ export const Service = () => {
         )}
       </Panel>
       <Fleet />
-      <Panel title="Theme" about="Stored in this browser.">
-        <ThemeSwitch />
-      </Panel>
     </>
   );
 };

@@ -33,12 +33,28 @@ export const baseExtensions = (readOnly: boolean, maxLines: number): Extension =
   EditorView.contentAttributes.of({ tabindex: '0' }),
   keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...searchKeymap, ...lintKeymap]),
   EditorState.tabSize.of(2),
+  aboveBar,
   theme,
   EditorView.theme({ '.cm-scroller': { maxHeight: `${maxLines * 1.5}em` } }),
   readOnly
     ? [EditorState.readOnly.of(true)]
     : [highlightActiveLine(), lintGutter(), linter(wellFormed, { delay: 300 })],
 ];
+
+/** Keeps the line that is edited above the bar at the page's foot, which lies on the editor. */
+const aboveBar = EditorView.updateListener.of(({ view, docChanged, selectionSet }) => {
+  if (!view.hasFocus || !(docChanged || selectionSet)) return;
+  view.requestMeasure({
+    read: () => {
+      const cursor = view.coordsAtPos(view.state.selection.main.head);
+      const bar = document.querySelector('.save-bar')?.getBoundingClientRect();
+      return cursor && bar ? cursor.bottom - bar.top : 0;
+    },
+    write: (hidden) => {
+      if (hidden > 0) window.scrollBy(0, hidden + view.defaultLineHeight);
+    },
+  });
+});
 
 /** An empty text isn't an error yet. */
 const wellFormed = (view: EditorView) => (view.state.doc.length === 0 ? [] : jsonParseLinter()(view));

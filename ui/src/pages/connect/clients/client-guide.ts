@@ -1,6 +1,9 @@
 import type { Protocol } from '../../../api/protocols.ts';
 import type { Shell } from './shell.ts';
 
+/** A name that no provider has, so that the rules choose. */
+export const routedName = 'switchyard';
+
 /** How clients reach the gateway. */
 export interface Connection {
   /** The origin of this page: `http://127.0.0.1:3456`. */
@@ -9,6 +12,8 @@ export interface Connection {
   readonly wantsKey: boolean;
   /** The model used in the examples. */
   readonly model: string;
+  /** The rules choose the model: a client that has names of its own keeps them, others ask for `routedName`. */
+  readonly byRules: boolean;
   /** All model names that the gateway accepts. */
   readonly models: readonly string[];
 }

@@ -11,7 +11,7 @@ export const codex: ClientGuide = {
     {
       label: '~/.codex/config.toml',
       text: [
-        `model = ${JSON.stringify(connection.model)}`,
+        ...(connection.byRules ? [] : [`model = ${JSON.stringify(connection.model)}`]),
         'model_provider = "switchyard"',
         '',
         '[model_providers.switchyard]',
@@ -28,7 +28,7 @@ export const codex: ClientGuide = {
       : [{ label: shellLabel[shell], text: assignments(shell, false, [[keyVariable, anyKey]]) }]),
   ],
   notes: [
-    'The first two lines must come before the first `[table]` in the file. Back the file up before you change it.',
+    'What is above `[model_providers.switchyard]` must come before the first `[table]` in the file. Back the file up before you change it.',
     `Codex reads the key from \`${keyVariable}\` and refuses to start while it is empty.`,
     '`switchyard run codex` does the same for a single run and changes no files.',
   ],

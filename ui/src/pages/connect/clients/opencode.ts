@@ -1,4 +1,4 @@
-import { baseOf, type ClientGuide } from './client-guide.ts';
+import { baseOf, type ClientGuide, type Connection } from './client-guide.ts';
 import { anyKey, keyVariable } from './shell.ts';
 
 /** opencode. Source: its documentation, "Providers". */
@@ -23,7 +23,7 @@ export const opencode: ClientGuide = {
                 apiKey: connection.wantsKey ? `{env:${keyVariable}}` : anyKey,
                 timeout: 600_000,
               },
-              models: Object.fromEntries(destinations(connection.models).map((name) => [name, {}])),
+              models: Object.fromEntries(namesOf(connection).map((name) => [name, {}])),
             },
           },
         },
@@ -34,6 +34,9 @@ export const opencode: ClientGuide = {
   ],
   notes: ['opencode shows only the models listed in this file. Add a line for each model that you add to the gateway.'],
 };
+
+/** The name that the examples ask for, then all others. */
+const namesOf = ({ model, models }: Connection): readonly string[] => [...new Set([model, ...destinations(models)])];
 
 /** Names of the form `provider,model`; all others are aliases. */
 const destinations = (models: readonly string[]): readonly string[] => {
