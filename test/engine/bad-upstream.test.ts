@@ -11,6 +11,8 @@ import { jsonAnswer, type Reaction, type ScriptedUpstream, sseAnswer, startUpstr
 
 /** What every client protocol shows of each fault of an upstream, before and after the first byte. */
 let gateway: TestGateway;
+/** The same, but with patience for the first byte: an answer that stalls after it must not be late before, on a busy machine. */
+let patient: TestGateway;
 const upstreams = new Map<WireName, ScriptedUpstream>();
 
 /** A recording of each wire that has both text and calls, or as much of it as there is. */
@@ -74,10 +76,12 @@ test.before(async () => {
   };
   // Behind a first keep-alive, a fault is no status anymore.
   gateway = await startGateway(config, {}, { keepAliveMs: 600_000 });
+  patient = await startGateway({ ...config, TIMEOUTS: { idleMs: 9_000 } }, {}, { keepAliveMs: 600_000 });
 });
 
 test.after.always(async () => {
   await gateway?.stop();
+  await patient?.stop();
   await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
 });
 
@@ -89,7 +93,8 @@ const turnOf = (model: string) => (/never|stalls/.test(model) ? waiting : workin
 
 const post = ({ path, ask }: FaultClient, model: string, stream: boolean) =>
   turnOf(model)(async () => {
-    const answer = await request(`${gateway.baseUrl}${path}`, {
+    const { baseUrl } = model.endsWith('stalls mid-stream') ? patient : gateway;
+    const answer = await request(`${baseUrl}${path}`, {
       method: 'POST',
       body: JSON.stringify({ ...ask, model, stream }),
     });

@@ -129,7 +129,7 @@ const mayConnect = /^engine\/(?:upstream\/|cli\/)/;
 const listensOnly = new Map([
   ['engine/http/bind.ts', ['createServer']],
   ['engine/http/bind.ts', ['createServer', 'isIPv4']],
-  ['engine/http/client-address.ts', ['BlockList', 'isIPv4', 'isIPv6']],
+  ['engine/http/access.ts', ['BlockList', 'isIPv4', 'isIPv6']],
   ['engine/http/host-name.ts', ['isIPv4', 'isIPv6']],
   ['engine/config/service-settings.ts', ['isIPv4', 'isIPv6']],
   ['engine/service/demo/demo-server.ts', ['createServer']],
