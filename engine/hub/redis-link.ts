@@ -52,7 +52,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
   const isTls = first.protocol === 'rediss:';
   const isSingle = urls.length === 1 && primary === undefined;
   // An address isn't a name that TLS can ask for; nodes of a cluster and of sentinels have names of their own.
-  const hasName = isSingle && isIP(first.hostname.replace(/^\[|\]$/g, '')) === 0;
+  const hasName = isSingle && isIP(first.hostname) === 0 && !first.hostname.startsWith('[');
   const socket = {
     connectTimeout: connectMs,
     reconnectStrategy: reconnectMs,

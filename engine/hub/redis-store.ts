@@ -141,7 +141,9 @@ export class RedisStore implements HubStore {
     }
     this.#failures += 1;
     this.#retryMs = nowMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 1));
-    this.#problem = problem ?? `it does not answer within ${withinMs} ms: look at its load and the network`;
+    this.#problem =
+      problem ??
+      `it does not answer within ${withinMs} ms: look at its load, the network, and whether its port has TLS`;
     if (this.#failures === 1) this.#isExplained = false;
     const explains = problem !== undefined && !this.#isExplained;
     if (this.#failures === 1 || explains) onChange?.({ type: 'down', problem: this.#problem });

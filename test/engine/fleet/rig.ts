@@ -84,10 +84,17 @@ const fetchFrom =
       sent.end(body === undefined ? undefined : JSON.stringify(body));
     });
 
+interface StoreOf {
+  readonly store: string | readonly string[];
+  readonly primary?: string;
+  readonly key?: string;
+  readonly ca?: string;
+}
+
 /** A gateway of a fleet in this process, with a client whose limit is far. */
 export const inProcessFleet = async (
   t: ExecutionContext,
-  { key = fleetKey, ...fleet }: { readonly store: string; readonly key?: string; readonly ca?: string },
+  { key = fleetKey, ...fleet }: StoreOf,
   wallMs?: () => number,
 ) => {
   const upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
@@ -95,8 +102,8 @@ export const inProcessFleet = async (
   const said: string[] = [];
   const store = openFleetStore(
     {
-      urls: [new URL(fleet.store)],
-      primary: undefined,
+      urls: [fleet.store].flat().map((url) => new URL(url)),
+      primary: fleet.primary,
       ca: fleet.ca,
       name: 'switchyard',
       keys: [Buffer.from(key, 'hex')],
