@@ -137,6 +137,8 @@ export const FleetState = Type.Object({
     Type.Object({
       up: Type.Boolean({ description: 'Whether it answers; if not, limits go on by shares.' }),
       seconds: Type.Number({ description: 'How long the last exchange took.' }),
+      problem: orNull(Type.String({ description: "Why it doesn't answer, and what to do." })),
+      clockOffSeconds: Type.Number({ description: "How far this machine's clock is ahead of the store's." }),
     }),
   ),
   drift: Type.Boolean({ description: 'Members have had different configurations for more than 60 seconds.' }),
@@ -150,6 +152,9 @@ export const FleetState = Type.Object({
       configSeconds: count('Seconds since this configuration came into use.'),
       streams: count('Active streams.'),
       isThis: Type.Boolean({ description: 'It gave this answer.' }),
+      isStranger: Type.Boolean({
+        description: 'It has another `FLEET.key`: it belongs to another fleet of this name.',
+      }),
     }),
   ),
 });

@@ -63,11 +63,11 @@ const fleetLines = ({ store, drift, members }: JsonObject): readonly string[] =>
   if (!isJsonObject(store)) return [];
   const rows = (Array.isArray(members) ? members : []).filter(isJsonObject);
   return [
-    `  fleet          ${store.up === true ? 'the store answers' : 'THE STORE FAILS: limits go on by shares'}`,
+    `  fleet          ${store.up === true ? 'the store answers' : `THE STORE FAILS, limits go on by shares: ${store.problem ?? 'no answer yet'}`}`,
     ...(drift === true ? ['                 CONFIGURATIONS DIFFER for more than 60 s'] : []),
     ...rows.map(
-      ({ machine, pid, address, version, config, streams }) =>
-        `                 ${machine} ${pid}, ${address}, ${version}, configuration ${config}, ${streams} streams`,
+      ({ machine, pid, address, version, config, streams, isStranger }) =>
+        `                 ${machine} ${pid}, ${address}, ${version}, configuration ${config}, ${streams} streams${isStranger === true ? ', ANOTHER FLEET.key' : ''}`,
     ),
   ];
 };

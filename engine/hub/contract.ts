@@ -88,6 +88,8 @@ export const Pull = Type.Object({
   members: list(Type.Object({ member: Type.String(), about: Type.String() })),
   /** The store has lost everything a moment ago, and grants no leases until all members may have said what they had. */
   isFresh: Type.Optional(Type.Boolean()),
+  /** How far the clock of the store's user is ahead of the store's, in milliseconds. */
+  clockOffMs: Type.Optional(Type.Integer()),
 });
 export type Pull = Static<typeof Pull>;
 

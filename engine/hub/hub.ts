@@ -44,7 +44,9 @@ interface HubOptions {
   /** How long a request waits for the store, in milliseconds. */
   readonly waitMs?: number;
   /** Called when the store stops answering, and when it answers again. */
-  readonly onSilence?: (isSilent: boolean) => void;
+  readonly onSilence?: (isSilent: boolean, problem: string) => void;
+  /** Called after each answer of the store. */
+  readonly onAnswer?: () => void;
   /** Members to reckon with until the store has said how many there are. */
   readonly expected?: number;
   /** What happens to limits while the store grants no leases; absent: each member goes on by its share. */
@@ -87,6 +89,9 @@ export class Hub {
   #exchange: Promise<void> | undefined;
   #again: Promise<void> | undefined;
   #isSilent = false;
+  /** Why the last exchange failed; empty: it didn't. */
+  #problem = '';
+  #clockOffMs = 0;
   #seconds = 0;
   /** The store grants no leases to anyone for a moment. */
   #isFresh = false;
@@ -262,6 +267,10 @@ export class Hub {
   get figures() {
     return {
       isUp: this.#heardMs !== undefined && !this.#isSilent,
+      /** Why it doesn't answer; empty if it does. */
+      problem: this.#problem,
+      /** How far this machine's clock is ahead of the store's. */
+      clockOffSeconds: this.#clockOffMs / 1_000,
       seconds: this.#seconds,
       members: this.#members.length,
       /** Blocks of limits that were granted. */
@@ -334,7 +343,13 @@ export class Hub {
     const begunMs = nowMs();
     const push = this.#compose(isTick, asked);
     const said = [...this.#unsaid.values()].slice(0, push.facts.length);
-    const pull = await inTime(store.exchange(push), exchangeMs);
+    let problem = `it does not answer within ${exchangeMs} ms`;
+    const exchanged = store.exchange(push).catch((error: unknown) => {
+      if (error instanceof Error) problem = error.message;
+      throw error;
+    });
+    const pull = await inTime(exchanged, exchangeMs);
+    this.#problem = pull ? '' : problem;
     this.#setSilent(pull === undefined);
     if (!pull) {
       for (const lease of asked.values()) lease.failed();
@@ -350,6 +365,7 @@ export class Hub {
     this.#epoch = pull.epoch;
     this.#version = pull.version;
     this.#members = pull.members;
+    this.#clockOffMs = pull.clockOffMs ?? 0;
     this.#isFresh = pull.isFresh ?? false;
     // After a loss, not all members have been heard of yet.
     this.#parts = Math.max(1, this.#isFresh ? this.#parts : 0, pull.members.length);
@@ -364,6 +380,7 @@ export class Hub {
     for (const { id, held, unused } of pull.holds) this.#held(id, held, unused);
     for (const { lease, settle } of asking) settle(lease.take());
     this.#hear(pull.facts, nowMs());
+    this.#options.onAnswer?.();
   }
 
   #compose(isTick: boolean, asked: Map<string, WindowLease>): Push {
@@ -464,7 +481,7 @@ export class Hub {
   #setSilent(isSilent: boolean): void {
     if (this.#isSilent === isSilent) return;
     this.#isSilent = isSilent;
-    this.#options.onSilence?.(isSilent);
+    this.#options.onSilence?.(isSilent, this.#problem);
   }
 }
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { RedisClientOptions } from '@redis/client';
 import { inTime } from './hub.ts';
 
@@ -29,15 +30,37 @@ const reconnectMs = 500;
 
 /** Opens a connection. The client's package is loaded now, and only if there is a store. */
 export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<StoreLink> => {
-  const { createClient, createCluster, createSentinel } = await import('@redis/client');
+  const { ClientClosedError, ClientOfflineError, createClient, createCluster, createSentinel } = await import(
+    '@redis/client'
+  );
   const [first] = urls;
   if (!first) throw new Error('There is no address.');
   const ignore = (): void => undefined;
+  let lost: unknown;
+  const note = (error: unknown): void => {
+    lost = error;
+  };
+  /** Says why there is no connection, rather than that there is none. */
+  const explained = <T>(sent: Promise<T>): Promise<T> =>
+    sent.catch((error: unknown) => {
+      const isWithout = error instanceof ClientOfflineError || error instanceof ClientClosedError;
+      if (!isWithout) throw error;
+      if (lost !== undefined) throw lost;
+      // It hasn't answered yet: the caller's deadline ends that.
+      return new Promise<never>(() => undefined);
+    });
   const isTls = first.protocol === 'rediss:';
+  const isSingle = urls.length === 1 && primary === undefined;
+  // An address isn't a name that TLS can ask for; nodes of a cluster and of sentinels have names of their own.
+  const hasName = isSingle && isIP(first.hostname) === 0 && !first.hostname.startsWith('[');
   const socket = {
     connectTimeout: connectMs,
     reconnectStrategy: reconnectMs,
-    ...(isTls && { tls: true as const, servername: first.hostname, ...(ca !== undefined && { ca }) }),
+    ...(isTls && {
+      tls: true as const,
+      ...(hasName && { servername: first.hostname }),
+      ...(ca !== undefined && { ca }),
+    }),
   };
   const { username, password } = credentials(first);
   const common = {
@@ -47,13 +70,13 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
     disableOfflineQueue: true,
     commandsQueueMaxLength: maxQueue,
   } satisfies RedisClientOptions;
-  if (urls.length === 1 && primary === undefined) {
+  if (isSingle) {
     const client = createClient({ ...common, url: first.href });
-    client.on('error', ignore);
+    client.on('error', note);
     await inTime(client.connect(), firstMs);
     return {
       isSpread: false,
-      send: (_, command) => client.sendCommand(command),
+      send: (_, command) => explained(client.sendCommand(command)),
       close: () => client.destroy(),
     };
   }
@@ -65,20 +88,20 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
       sentinelClientOptions: common,
       scanInterval: scanMs,
     });
-    sentinel.on('error', ignore);
-    await inTime(sentinel.connect(), firstMs);
+    sentinel.on('error', note);
+    await inTime(sentinel.connect().catch(note), firstMs);
     return {
       isSpread: false,
-      send: (_, command) => sentinel.sendCommand(false, [...command]),
+      send: (_, command) => explained(sentinel.sendCommand(false, [...command])),
       close: () => void sentinel.destroy().catch(ignore),
     };
   }
   const cluster = createCluster({ rootNodes: urls.map(({ href }) => ({ url: href })), defaults: common });
-  cluster.on('error', ignore);
-  await inTime(cluster.connect(), firstMs);
+  cluster.on('error', note);
+  await inTime(cluster.connect().catch(note), firstMs);
   return {
     isSpread: true,
-    send: (key, command) => cluster.sendCommand(key, false, [...command]),
+    send: (key, command) => explained(cluster.sendCommand(key, false, [...command])),
     close: () => cluster.destroy(),
   };
 };

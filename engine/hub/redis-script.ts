@@ -99,7 +99,8 @@ if q.base then
   end
   for _, id in ipairs(q.totals) do table.insert(out[7], redis.call('HGET', KEYS[4], id) or '0') end
   for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ${keptMs}) end
-  out[1], out[2], out[3], out[4] = epoch, told, (fresh and 'fresh' or 'settled') .. ' ' .. present, applied
+  out[1], out[2], out[4] = epoch, told, applied
+  out[3] = (fresh and 'fresh' or 'settled') .. ' ' .. present .. ' ' .. string.format('%.0f', now)
 end
 
 for _, w in ipairs(q.windows) do

@@ -16,6 +16,7 @@ import { inTime } from './hub.ts';
 import { openLink, type StoreAddress, type StoreLink } from './redis-link.ts';
 import { script } from './redis-script.ts';
 import type { Sealer } from './seal.ts';
+import { storeProblem } from './store-problem.ts';
 
 /** Options of a store that several machines use. */
 interface RedisStoreOptions extends StoreAddress {
@@ -24,6 +25,8 @@ interface RedisStoreOptions extends StoreAddress {
   /** Seals facts, and names all that is named after something of the configuration. */
   readonly sealer: Sealer;
   readonly nowMs: () => number;
+  /** The machine's clock, in milliseconds since 1970. */
+  readonly wallMs: () => number;
   /** After so many milliseconds without a push, a member counts as gone. */
   readonly memberMs?: number;
   /** Called when the store fails, when it answers again, and when it has lost everything; `problem` says why it fails. */
@@ -39,8 +42,6 @@ const exchangeMs = 250;
 /** A store that has failed is left alone for so long before it is tried again, in milliseconds; doubled up to the longest. */
 const firstPauseMs = 200;
 const longestPauseMs = 1_000;
-/** After so many failures in a row, the connection is made anew: its other end may be gone. */
-const failuresPerLink = 5;
 /** Longest value of a blob, in characters: 64 KiB and what sealing adds. */
 const maxBlob = 90_000;
 
@@ -72,6 +73,9 @@ export class RedisStore implements HubStore {
   #epoch = '';
   #failures = 0;
   #retryMs = 0;
+  #problem = '';
+  /** It has been said why the store fails, and not only that it is silent. */
+  #isExplained = false;
 
   constructor(options: RedisStoreOptions) {
     this.#options = options;
@@ -84,7 +88,7 @@ export class RedisStore implements HubStore {
     const [epoch] = reply;
     if (this.#epoch !== '' && this.#epoch !== epoch) this.#options.onChange?.({ type: 'emptied' });
     this.#epoch = epoch;
-    return this.#pull(push, reply);
+    return this.#pull(push, reply, this.#options.wallMs());
   }
 
   putBlob({ name, value, forMs }: Blob): void {
@@ -97,7 +101,7 @@ export class RedisStore implements HubStore {
 
   async readBlobs(names: readonly string[]): Promise<BlobValues> {
     const keys = names.map((name) => this.#blobKey(name));
-    if (!this.#isOpen) throw new Error('The store is left alone for a while.');
+    if (!this.#isOpen) throw new Error(this.#problem);
     // A slow read isn't the store's failure: a request waits for a moment only, and what comes later is kept.
     const { isSpread, send } = await this.#link;
     const read = isSpread
@@ -117,13 +121,13 @@ export class RedisStore implements HubStore {
 
   async #attempt<T>(withinMs: number, call: (link: StoreLink) => Promise<T>): Promise<T> {
     const { nowMs, onChange } = this.#options;
-    if (!this.#isOpen) throw new Error('The store is left alone for a while.');
+    if (!this.#isOpen) throw new Error(this.#problem);
     // One call at a time tries a store that has failed.
     if (this.#failures > 0) this.#retryMs = nowMs() + longestPauseMs;
-    let problem = `no answer within ${withinMs} ms`;
+    let problem: string | undefined;
     const answer = await inTime(
       this.#link.then(call).catch((error: unknown) => {
-        problem = error instanceof Error ? error.message : String(error);
+        problem = storeProblem(error);
         throw error;
       }),
       withinMs,
@@ -137,9 +141,16 @@ export class RedisStore implements HubStore {
     }
     this.#failures += 1;
     this.#retryMs = nowMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 1));
-    if (this.#failures === 1) onChange?.({ type: 'down', problem });
-    if (this.#failures % failuresPerLink === 0) this.#renewLink();
-    throw new Error(problem);
+    this.#problem =
+      problem ??
+      `it does not answer within ${withinMs} ms: look at its load, the network, and whether its port has TLS`;
+    if (this.#failures === 1) this.#isExplained = false;
+    const explains = problem !== undefined && !this.#isExplained;
+    if (this.#failures === 1 || explains) onChange?.({ type: 'down', problem: this.#problem });
+    this.#isExplained ||= explains;
+    // The other end may be gone, or sends what never ends.
+    if (problem === undefined) this.#renewLink();
+    throw new Error(this.#problem);
   }
 
   #renewLink(): void {
@@ -222,7 +233,9 @@ export class RedisStore implements HubStore {
     return replyReader.matches(reply) ? reply : Promise.reject(new Error('The answer of the store is not understood.'));
   }
 
-  #pull(push: Push, [epoch, version, state, applied, facts, members, totals, windows, holds]: Reply): Pull {
+  #pull(push: Push, reply: Reply, wallMs: number): Pull {
+    const [epoch, version, state, applied, facts, members, totals, windows, holds] = reply;
+    const [phase = '', , storeMs] = state.split(' ');
     return {
       epoch,
       version,
@@ -241,7 +254,8 @@ export class RedisStore implements HubStore {
       members: members
         .map(([member, about]) => ({ member, about }))
         .toSorted((one, other) => (one.member < other.member ? -1 : 1)),
-      isFresh: state.startsWith('fresh'),
+      isFresh: phase === 'fresh',
+      ...(storeMs !== undefined && { clockOffMs: Math.round(wallMs - Number(storeMs)) }),
     };
   }
 

@@ -19,6 +19,7 @@ import { version } from '../paths.ts';
 export const openFleetStore = (
   { urls, primary, ca, name, keys }: FleetConfig,
   report: (line: string) => void,
+  wallMs: () => number = Date.now,
 ): RedisStore =>
   new RedisStore({
     urls,
@@ -27,6 +28,7 @@ export const openFleetStore = (
     name,
     sealer: createSealer(keys.map((key) => Buffer.from(key))),
     nowMs: () => performance.now(),
+    wallMs,
     onChange: (change) => report(changeText(change)),
   });
 
@@ -62,13 +64,17 @@ const About = Type.Object({
   configSeconds: Type.Integer(),
   address: Type.String(),
   streams: Type.Integer(),
+  /** Names the key that it seals with. */
+  key: Type.Optional(Type.String()),
 });
 type About = Static<typeof About>;
 const about = reader(About);
 
 /** A process of the fleet, as it says of itself. */
-export interface FleetMember extends About {
+export interface FleetMember extends Omit<About, 'key'> {
   readonly isThis: boolean;
+  /** Its key isn't one of this process's: it belongs to another fleet of the same name. */
+  readonly isStranger: boolean;
 }
 
 /** What a process says of itself that changes. */
@@ -98,6 +104,20 @@ export const joinFleet = (
   const machine = hostname().slice(0, 200);
   let state: (() => MemberState) | undefined;
   const digest = digestOver(() => performance.now());
+  const keyNames = fleet.keys.map((key) =>
+    createSealer([Buffer.from(key)])
+      .nameOf('fleet')
+      .slice(0, 16),
+  );
+  const [key = ''] = keyNames;
+  const members = (): readonly FleetMember[] =>
+    hub.members.flatMap((one) => {
+      const known = parseJson(one.about);
+      if (!about.matches(known)) return [];
+      const { key: its = key, ...shown } = known;
+      return [{ ...shown, isThis: one.member === member, isStranger: !keyNames.includes(its) }];
+    });
+  const troubles = sayChanges((line) => log.warn(line));
   const hub = new Hub({
     store,
     member,
@@ -109,12 +129,13 @@ export const joinFleet = (
       const { source, address, streams } = state();
       const { config, configSeconds } = digest(source);
       const { pid } = process;
-      return JSON.stringify({ machine, pid, version, config, configSeconds, address, streams } satisfies About);
+      return JSON.stringify({ machine, pid, version, config, configSeconds, address, streams, key } satisfies About);
     },
-    onSilence(isSilent) {
-      if (isSilent) log.warn("the fleet's store does not answer; limits go on by shares");
-      else log.info("the fleet's store answers again");
+    onSilence(isSilent, problem) {
+      if (isSilent) log.warn(`FLEET.store fails, limits go on by shares: ${problem}`);
+      else log.info('FLEET.store answers again');
     },
+    onAnswer: () => troubles(troublesOf(members(), hub.figures.clockOffSeconds)),
   });
   hub.start();
   return {
@@ -123,11 +144,36 @@ export const joinFleet = (
     present(next) {
       state = next;
     },
-    members: () =>
-      hub.members.flatMap((one) => {
-        const known = parseJson(one.about);
-        return about.matches(known) ? [{ ...known, isThis: one.member === member }] : [];
-      }),
+    members,
+  };
+};
+
+/** Clocks that are further apart, in seconds, are said: limits go by the store's, months of budgets by the machine's. */
+const clockSeconds = 30;
+
+/** What is wrong among members while the store answers. */
+const troublesOf = (members: readonly FleetMember[], clockOffSeconds: number): readonly string[] => {
+  const strangers = members.filter(({ isStranger }) => isStranger).map(({ machine }) => machine);
+  const off = Math.abs(clockOffSeconds);
+  const side = clockOffSeconds > 0 ? 'ahead of' : 'behind';
+  return [
+    ...(strangers.length > 0
+      ? [
+          `another fleet uses this FLEET.name with another FLEET.key (${strangers[0]}): choose another name, or give all the same key`,
+        ]
+      : []),
+    ...(off > clockSeconds
+      ? [`this machine's clock is far ${side} the store's: budgets' periods begin by it; synchronize both (NTP)`]
+      : []),
+  ];
+};
+
+/** Says each line once, until it no longer holds. */
+const sayChanges = (say: (line: string) => void) => {
+  let before: readonly string[] = [];
+  return (lines: readonly string[]): void => {
+    for (const line of lines) if (!before.includes(line)) say(line);
+    before = lines;
   };
 };
 
@@ -149,12 +195,19 @@ const digestOver = (nowMs: () => number) => {
 /** Two configurations at once for longer than a rollout's pause, in seconds, are shown as drift. */
 const driftSeconds = 60;
 
+/** What metrics say of the fleet. */
+export const fleetFigures = ({ hub, members }: Fleet) => ({
+  ...hub.figures,
+  strangers: members().filter(({ isStranger }) => isStranger).length,
+});
+
 /** What `GET /api/fleet` answers. */
 export const fleetState = (fleet: Fleet | undefined): FleetState => {
   if (!fleet) return { store: null, drift: false, members: [] };
-  const { isUp, seconds } = fleet.hub.figures;
+  const { isUp, seconds, problem, clockOffSeconds } = fleet.hub.figures;
   const members = [...fleet.members()];
-  return { store: { up: isUp, seconds }, drift: hasDrift(members), members };
+  const store = { up: isUp, seconds, problem: problem === '' ? null : problem, clockOffSeconds };
+  return { store, drift: hasDrift(members), members };
 };
 
 /** Whether members use different configurations, and have done so for a while. */

@@ -28,7 +28,7 @@ import { openUsageHours, type UsageHours, usageFolder } from '../observe/usage/h
 import type { LossSeries } from '../observer.ts';
 import { root } from '../paths.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
-import { fleetState } from './fleet.ts';
+import { fleetFigures, fleetState } from './fleet.ts';
 import { tuneHeap } from './heap-tuning.ts';
 import { httpRoutes } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
@@ -82,7 +82,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     losses,
     upstreams: () => upstreamStates(gateway.active()),
     shared: peers,
-    fleet: fleet && (() => fleet.hub.figures),
+    fleet: fleet && (() => fleetFigures(fleet)),
   });
   const telling = peers && setInterval(() => metrics.tell(), tellMs).unref();
   const state = { draining: false };

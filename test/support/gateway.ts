@@ -15,7 +15,15 @@ export interface TestGateway extends Pick<Service, 'baseUrl' | 'routes'> {
 export interface GatewayExtras
   extends Pick<
     StartOptions,
-    'transformerFolders' | 'uiFolder' | 'vendors' | 'healthNowMs' | 'nowMs' | 'keepAliveMs' | 'pause' | 'localPlaces'
+    | 'transformerFolders'
+    | 'uiFolder'
+    | 'vendors'
+    | 'healthNowMs'
+    | 'nowMs'
+    | 'keepAliveMs'
+    | 'pause'
+    | 'localPlaces'
+    | 'supervision'
   > {
   /** Further files in its folder, by relative path. */
   readonly files?: Readonly<Record<string, string>>;

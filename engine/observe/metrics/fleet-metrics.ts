@@ -5,6 +5,8 @@ export interface FleetFigures {
   readonly isUp: boolean;
   readonly seconds: number;
   readonly members: number;
+  readonly strangers: number;
+  readonly clockOffSeconds: number;
   readonly leases: number;
   readonly byShare: number;
 }
@@ -34,6 +36,19 @@ export const fleetMetrics = (figures: () => FleetFigures): readonly Metric[] => 
     one(
       { type: 'gauge', name: 'fleet_members', help: 'Processes of the fleet.', across: 'max' },
       ({ members }) => members,
+    ),
+    one(
+      { type: 'gauge', name: 'fleet_strangers', help: 'Processes with another key than this one.', across: 'max' },
+      ({ strangers }) => strangers,
+    ),
+    one(
+      {
+        type: 'gauge',
+        name: 'store_clock_seconds',
+        help: "This machine's clock, ahead of the store's.",
+        across: 'max',
+      },
+      ({ clockOffSeconds }) => clockOffSeconds,
     ),
     one(
       { type: 'counter', name: 'limits_by_share_total', help: 'Requests that a share of a limit admitted.' },

@@ -53,7 +53,7 @@ const PeerResult = Type.Union([
   Type.Object({ kind: Type.Literal('exchange'), pull: Pull }),
   Type.Object({ kind: Type.Literal('blobs'), values: BlobValues }),
   /** There is no answer, and there won't be one. */
-  Type.Object({ kind: Type.Literal('failed') }),
+  Type.Object({ kind: Type.Literal('failed'), problem: Type.Optional(Type.String({ maxLength: 1_024 })) }),
 ]);
 export type PeerResult = Static<typeof PeerResult>;
 

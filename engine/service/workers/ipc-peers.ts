@@ -121,7 +121,12 @@ export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => 
           if (Date.now() - atMs >= exchangeMs && message.call.kind === 'exchange') return;
           void joined
             .call(message.call)
-            .catch((): PeerResult => ({ kind: 'failed' }))
+            .catch(
+              (error: unknown): PeerResult => ({
+                kind: 'failed',
+                ...(error instanceof Error && { problem: error.message.slice(0, 1_024) }),
+              }),
+            )
             .then((result) => send({ type: 'result', id, result }));
           return;
         }

@@ -153,12 +153,12 @@ export const storeOver = (
 ): HubStore => ({
   async exchange(push) {
     const result = await call({ kind: 'exchange', of, push });
-    return result?.kind === 'exchange' ? result.pull : noAnswer();
+    return result?.kind === 'exchange' ? result.pull : noAnswer(result);
   },
   putBlob: (blob) => putBlob(blob, of),
   async readBlobs(names) {
     const result = await call({ kind: 'blobs', of, names: [...names] });
-    return result?.kind === 'blobs' ? result.values : noAnswer();
+    return result?.kind === 'blobs' ? result.values : noAnswer(result);
   },
 });
 
@@ -166,8 +166,8 @@ const noStore = (): never => {
   throw new Error('The service began without FLEET; a restart of the whole service takes it up.');
 };
 
-const noAnswer = (): never => {
-  throw new Error('The supervisor does not answer.');
+const noAnswer = (result: PeerResult | undefined): never => {
+  throw new Error((result?.kind === 'failed' && result.problem) || 'The supervisor does not answer.');
 };
 
 export const answersOf = (result: PeerResult | undefined): readonly string[] =>

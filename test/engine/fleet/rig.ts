@@ -1,15 +1,25 @@
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { openFleetStore } from '../../../engine/service/fleet.ts';
+import { ownPeer, PeerExchange } from '../../../engine/service/workers/peers.ts';
+import { chatReply } from '../../support/chat-stream.ts';
 import { addressIn, commandRig, type Running } from '../../support/command.ts';
+import { startGateway } from '../../support/gateway.ts';
 import { startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
+import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
 import type { WorkerConnection } from '../../support/workers.ts';
+import { adminKey, client, keyOf } from '../clients/rig.ts';
 
 const page = readFileSync(new URL('../../../docs/fleet.md', import.meta.url), 'utf8');
 
 /** What an account of the store needs, as the page says, without what Redis lacks before 7.2. */
-const rights = (/`(~sy:[^`]+)`/.exec(page)?.[1] ?? '').split(' ').filter((right) => right !== '+client|setinfo');
+export const storeRights = (/`(~sy:[^`]+)`/.exec(page)?.[1] ?? '')
+  .split(' ')
+  .filter((right) => right !== '+client|setinfo');
 
 export const storePassword = 'password-of-the-store';
 export const fleetKey = '0123456789abcdef'.repeat(4);
@@ -23,7 +33,7 @@ interface Replica extends Pick<WorkerConnection, 'fetch'> {
 
 /** A store with an account that has the least rights, and so many gateways that use it. */
 export const fleetRig = async (t: ExecutionContext, count: number, config: object, fleet: object = {}) => {
-  const redis = await startRedis(t, '--user', 'sy', 'on', `>${storePassword}`, ...rights);
+  const redis = await startRedis(t, '--user', 'sy', 'on', `>${storePassword}`, ...storeRights);
   const start = async (): Promise<Replica> => {
     const { begin, run } = await commandRig(t, {
       FLEET: {
@@ -73,3 +83,69 @@ const fetchFrom =
       sent.once('error', reject);
       sent.end(body === undefined ? undefined : JSON.stringify(body));
     });
+
+interface StoreOf {
+  readonly store: string | readonly string[];
+  readonly primary?: string;
+  readonly key?: string;
+  readonly ca?: string;
+}
+
+/** A gateway of a fleet in this process, with a client whose limit is far. */
+export const inProcessFleet = async (
+  t: ExecutionContext,
+  { key = fleetKey, ...fleet }: StoreOf,
+  wallMs?: () => number,
+) => {
+  const upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
+  t.teardown(upstream.close);
+  const said: string[] = [];
+  const store = openFleetStore(
+    {
+      urls: [fleet.store].flat().map((url) => new URL(url)),
+      primary: fleet.primary,
+      ca: fleet.ca,
+      name: 'switchyard',
+      keys: [Buffer.from(key, 'hex')],
+      replicas: 1,
+      withoutStore: 'share',
+    },
+    (line) => said.push(line),
+    wallMs,
+  );
+  t.teardown(() => store.close());
+  const peers = ownPeer(new PeerExchange({ fleet: store }));
+  const supervision = {
+    fleet: () => ({ pid: process.pid, startedAtMs: 0, restarts: 0, workers: [] }),
+    restart: () => Promise.resolve(),
+    peers,
+  };
+  const gateway = await startGateway(
+    {
+      APIKEY: adminKey,
+      LOG: true,
+      FLEET: { ...fleet, key },
+      CLIENTS: [client('a', { limits: { requestsPerMinute: 600 } })],
+      Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+    },
+    {},
+    { supervision },
+  );
+  t.teardown(gateway.stop);
+  const reach = fetchFrom(gateway.baseUrl);
+  const read = async (path: string): Promise<string> =>
+    (await reach(path, { headers: { 'x-api-key': adminKey } })).text;
+  return {
+    home: gateway.home,
+    said: () => said,
+    log: () => readFile(join(gateway.home, 'app.log'), 'utf8').catch(() => ''),
+    fetchJson: async (path: string) => JSON.parse(await read(path)),
+    /** The value of a metric without labels. */
+    metric: async (name: string): Promise<number> =>
+      Number((await read('/metrics')).match(new RegExp(`^switchyard_${name} (\\S+)$`, 'm'))?.[1]),
+    ask: async (): Promise<number> => {
+      const body = { model: 'p,m', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] };
+      return (await reach('/v1/messages', { method: 'POST', headers: { 'x-api-key': keyOf('a') }, body })).status;
+    },
+  };
+};

@@ -81,6 +81,7 @@ const redisStore = (t: ExecutionContext, url: string): RedisStore => {
     name: 'test',
     sealer: createSealer([Buffer.alloc(32, 1)]),
     nowMs,
+    wallMs: Date.now,
     memberMs: 600,
   });
   t.teardown(() => store.close());

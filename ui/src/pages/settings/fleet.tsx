@@ -18,7 +18,12 @@ export const Fleet = () => {
     <Panel flush title="Machines" about="They share breakers, limits and reasoning.">
       {!store.up && (
         <Notice kind="failed" title="The store doesn't answer">
-          Requests are served; each process grants its share of the limits.
+          Requests are served; each process grants its share of the limits. {store.problem}
+        </Notice>
+      )}
+      {members.some(({ isStranger }) => isStranger) && (
+        <Notice kind="warn" title="Another fleet has this name">
+          Its members have another key. Choose another FLEET.name, or give all the same key.
         </Notice>
       )}
       {drift && (
