@@ -610,6 +610,7 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
     await page.getByText('Use letters, digits').waitFor();
     await page.getByLabel('Name').fill('fresh');
     await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('JSON', { exact: true }).click();
     const editor = page.getByRole('textbox', { name: 'Manifest of the preset fresh' });
     await replaceText(editor, '{ "Router": { "default": "nobody,none" } }');
     await page.getByText('unknown provider "nobody"').first().waitFor();
@@ -618,6 +619,35 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('The preset fresh was saved.').waitFor();
     t.is((await ask()).headers.get('x-switchyard-route')?.split(';')[0], 'first,small');
+
+    await page.getByText('Form', { exact: true }).click();
+    t.is(
+      await page.getByRole('combobox', { name: 'Background: destination' }).getAttribute('placeholder'),
+      'As configured: first,small',
+    );
+    const route = page.getByRole('combobox', { name: 'Default: destination' });
+    await route.fill('nobody,none');
+    await page.locator('.rule .field-error', { hasText: 'nknown provider' }).waitFor();
+    t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
+    await route.fill('first,lar');
+    await route.press('ArrowDown');
+    await route.press('Enter');
+    await page.getByRole('button', { name: 'Add a fallback to Default' }).click();
+    await page.getByRole('combobox', { name: 'Default: fallback 1' }).fill('first,small');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('list', { name: 'Dry run result' }).getByText('first,large').first().waitFor();
+    t.deepEqual(await violations(page), []);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The preset fresh was saved.').last().waitFor();
+    t.deepEqual(JSON.parse(await readFile(join(gateway.home, 'presets/fresh/manifest.json'), 'utf8')), {
+      Router: { default: 'first,large', fallback: { default: ['first,small'] } },
+    });
+    t.is((await ask()).headers.get('x-switchyard-route')?.split(';')[0], 'first,large');
+    await page.getByRole('link', { name: 'Set up a client for this preset' }).click();
+    await page.getByText(`ANTHROPIC_BASE_URL=${baseUrl}/preset/fresh`).first().waitFor();
+    await page.getByRole('button', { name: 'Run check' }).click();
+    await page.getByText(/^first, large replied: All clear/).waitFor();
+    await page.goBack();
 
     await page.getByRole('link', { name: 'All presets' }).click();
     await page.getByRole('button', { name: 'Delete fresh' }).click();
