@@ -523,16 +523,34 @@ browserTest(
     };
     const first = await run();
     t.is((await first.ask()).headers.get('x-switchyard-route'), 'demo,echo;default');
-    const tab = await browser.open(`${first.baseUrl}/ui#/providers`);
+    const tab = await browser.open(`${first.baseUrl}/ui`);
     const { page } = tab;
+    const steps = page.getByRole('list', { name: 'Steps' });
+    const step = steps.locator('[aria-current=step]');
+    await step.getByText('Add a provider').waitFor();
+    t.deepEqual(await violations(page), []);
+    await step.getByRole('link', { name: 'Go to Providers' }).click();
     await page.getByRole('button', { name: /^Local server/ }).click();
     await page.getByLabel('Name').fill('mine');
     await page.getByLabel('Base URL').fill(upstream.url);
     await page.getByRole('button', { name: 'Fetch from provider' }).click();
     await page.getByLabel('huge').check();
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await page.getByText('Connection works').waitFor();
     await page.getByRole('button', { name: 'Make mine,huge the default' }).click();
     await page.getByText('Requests still go to the demo').waitFor({ state: 'detached' });
     await save(page);
+    await page.getByRole('link', { name: 'Yard', exact: true }).click();
+    await step.getByRole('link', { name: 'Go to Connect' }).waitFor();
+    t.is(await steps.getByText('(done)').count(), 3);
+    t.is((await first.ask()).headers.get('x-switchyard-route'), 'mine,huge;default');
+    await steps.getByText('Your first request came').waitFor();
+    await steps.getByText('answered by mine,huge').waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await steps.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('heading', { level: 2, name: 'Recent requests' }).waitFor();
+    t.is(await steps.count(), 0, 'it comes once');
     t.deepEqual(tab.complaints, []);
     await page.close();
     await first.stop();
@@ -629,6 +647,7 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
     await page.getByText('Use letters, digits').waitFor();
     await page.getByLabel('Name').fill('fresh');
     await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('JSON', { exact: true }).click();
     const editor = page.getByRole('textbox', { name: 'Manifest of the preset fresh' });
     await replaceText(editor, '{ "Router": { "default": "nobody,none" } }');
     await page.getByText('unknown provider "nobody"').first().waitFor();
@@ -637,6 +656,35 @@ browserTest('a preset is created, rejected while invalid, served, and deleted', 
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('The preset fresh was saved.').waitFor();
     t.is((await ask()).headers.get('x-switchyard-route')?.split(';')[0], 'first,small');
+
+    await page.getByText('Form', { exact: true }).click();
+    t.is(
+      await page.getByRole('combobox', { name: 'Background: destination' }).getAttribute('placeholder'),
+      'As configured: first,small',
+    );
+    const route = page.getByRole('combobox', { name: 'Default: destination' });
+    await route.fill('nobody,none');
+    await page.locator('.rule .field-error', { hasText: 'nknown provider' }).waitFor();
+    t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
+    await route.fill('first,lar');
+    await route.press('ArrowDown');
+    await route.press('Enter');
+    await page.getByRole('button', { name: 'Add a fallback to Default' }).click();
+    await page.getByRole('combobox', { name: 'Default: fallback 1' }).fill('first,small');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('list', { name: 'Dry run result' }).getByText('first,large').first().waitFor();
+    t.deepEqual(await violations(page), []);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The preset fresh was saved.').last().waitFor();
+    t.deepEqual(JSON.parse(await readFile(join(gateway.home, 'presets/fresh/manifest.json'), 'utf8')), {
+      Router: { default: 'first,large', fallback: { default: ['first,small'] } },
+    });
+    t.is((await ask()).headers.get('x-switchyard-route')?.split(';')[0], 'first,large');
+    await page.getByRole('link', { name: 'Set up a client for this preset' }).click();
+    await page.getByText(`ANTHROPIC_BASE_URL=${baseUrl}/preset/fresh`).first().waitFor();
+    await page.getByRole('button', { name: 'Run check' }).click();
+    await page.getByText(/^first, large replied: All clear/).waitFor();
+    await page.goBack();
 
     await page.getByRole('link', { name: 'All presets' }).click();
     await page.getByRole('button', { name: 'Delete fresh' }).click();

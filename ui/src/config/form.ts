@@ -8,6 +8,8 @@ export interface Form {
   /** The draft. */
   readonly config: ConfigFile;
   readonly saved: ConfigFile;
+  /** For a preset: the configuration whose fields it replaces. */
+  readonly inherited?: ConfigFile;
   readonly dirty: boolean;
   readonly change: (change: (config: ConfigFile) => ConfigFile) => void;
   readonly faults: readonly Finding[];
@@ -16,7 +18,7 @@ export interface Form {
   readonly transformers: readonly Transformer[];
 }
 
-/** Provided by `ConfigPage`. */
+/** Provided by `ConfigPage`, and by the form of a preset. */
 export const FormContext = createContext<Form | undefined>(undefined);
 
 /** The configuration that the page edits. Only below a `ConfigPage`. */

@@ -12,7 +12,7 @@ export interface Rule {
 
 /** All rules, scenarios in the order in which they are checked. */
 export const rules: readonly Rule[] = [
-  { name: 'default', title: 'Default', fits: 'Requests that match no scenario below.' },
+  { name: 'default', title: 'Default', fits: 'Requests that match no rule and no scenario.' },
   { name: 'longContext', title: 'Long context', fits: 'Requests with more tokens than the threshold.' },
   { name: 'image', title: 'Image', fits: 'The latest user turn contains an image.' },
   { name: 'webSearch', title: 'Web search', fits: 'Hosted web search is the only tool, or is forced.' },

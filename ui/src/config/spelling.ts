@@ -18,3 +18,9 @@ export const keysOf = (provider: ProviderFile): readonly string[] => {
   if (Array.isArray(keys)) return keys.map(String);
   return typeof keys === 'string' && keys !== '' ? [keys] : [];
 };
+
+/** Part of the embedded demo provider's base URL. */
+const demoHost = '//demo.invalid/';
+
+/** Whether a provider is the embedded demo. */
+export const isDemo = (provider: ProviderFile): boolean => addressOf(provider).includes(demoHost);

@@ -22,16 +22,19 @@ export interface CheckStep {
 /** Makes the calls that the client would make: `HEAD /`, the model list, one tiny request. */
 export const checkClient = async (
   { protocol, path = protocolPaths[protocol], headers = {} }: ClientGuide,
+  /** What stands before each path: empty, or a preset's. */
+  below: string,
   model: string,
   signal: AbortSignal,
   show: (steps: readonly CheckStep[]) => void,
 ): Promise<void> => {
   const calls: readonly Call[] = [
     { method: 'HEAD', path: '/', read: async () => 'The gateway is reachable.' },
-    { method: 'GET', path: '/v1/models', headers, read: readModels },
+    // Presets have no list of their own.
+    ...(below === '' ? [{ method: 'GET', path: '/v1/models', headers, read: readModels } as const] : []),
     {
       method: 'POST',
-      path,
+      path: `${below}${path}`,
       headers,
       body: tinyBodies[protocol](model),
       read: (answer) => readAnswer(protocol, answer),

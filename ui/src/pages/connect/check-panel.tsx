@@ -4,10 +4,16 @@ import { Lamp } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { type CheckStep, checkClient } from './check-client.ts';
-import type { ClientGuide } from './clients/client-guide.ts';
+import type { ClientGuide, Connection } from './clients/client-guide.ts';
 
 /** Makes the client's own calls from this page. */
-export const CheckPanel = ({ guide, model }: { readonly guide: ClientGuide; readonly model: string }) => {
+export const CheckPanel = ({
+  guide,
+  connection: { origin, model },
+}: {
+  readonly guide: ClientGuide;
+  readonly connection: Connection;
+}) => {
   const [steps, setSteps] = useState<readonly CheckStep[]>([]);
   const [busy, setBusy] = useState(false);
   const leaving = useRef(new AbortController());
@@ -19,7 +25,7 @@ export const CheckPanel = ({ guide, model }: { readonly guide: ClientGuide; read
   const check = async (): Promise<void> => {
     const { signal } = leaving.current;
     setBusy(true);
-    await checkClient(guide, model, signal, setSteps);
+    await checkClient(guide, new URL(origin).pathname.replace(/\/$/, ''), model, signal, setSteps);
     if (!signal.aborted) setBusy(false);
   };
   return (

@@ -2,12 +2,14 @@ import { useCallback, useState } from 'react';
 import { useConfig } from '../../api/config-store.ts';
 import { listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { Button } from '../../parts/button.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
-import { href } from '../../router/route.ts';
+import { changeQuery, href } from '../../router/route.ts';
 import { kept } from '../../state/kept.ts';
+import type { PageProps } from '../page.ts';
 import { type Connection, routedName } from './clients/client-guide.ts';
 import { clientGuides } from './clients/index.ts';
 import { keyVariable, type Shell, shells, shellTitles } from './clients/shell.ts';
@@ -19,7 +21,9 @@ const clientPlace = kept('local', 'connect.client');
 const shellPlace = kept('local', 'connect.shell');
 
 /** Explains how to connect each client, and checks the connection. */
-export const Connect = () => {
+export const Connect = ({ query }: PageProps) => {
+  const preset = query.get('preset') ?? '';
+  const below = preset === '' ? '' : `/preset/${encodeURIComponent(preset)}`;
   const { config } = useConfig();
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
   const [client, setClient] = useState(() => clientPlace.read());
@@ -31,7 +35,7 @@ export const Connect = () => {
   const guide = clientGuides.find(({ name }) => name === client) ?? clientGuides[0];
   const listed = models.data ?? [];
   const connection: Connection = {
-    origin: window.location.origin,
+    origin: `${window.location.origin}${below}`,
     wantsKey: (config?.APIKEY ?? '') !== '' || config?.CLIENTS !== undefined,
     model: byRules ? routedName : (picked ?? listed[0]?.id ?? ''),
     byRules,
@@ -82,7 +86,15 @@ export const Connect = () => {
           />
         )}
       </div>
-      {config && byRules && <WayByRules config={config} />}
+      {preset !== '' && (
+        <Notice
+          title={`For the preset ${preset}`}
+          actions={<Button onClick={() => changeQuery({ preset: '' })}>Without a preset</Button>}
+        >
+          Clients that are set up like this use the routes of <a href={href('/presets', preset)}>this preset</a>.
+        </Notice>
+      )}
+      {config && byRules && preset === '' && <WayByRules config={config} />}
       {models.data?.length === 0 && (
         <Notice kind="warn" title="No models available yet">
           <a href={href('/providers')}>Add a provider</a> first.

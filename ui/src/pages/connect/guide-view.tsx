@@ -63,7 +63,7 @@ export const GuideView = ({
           </div>
         </details>
       </Panel>
-      <CheckPanel guide={guide} model={connection.model} />
+      <CheckPanel guide={guide} connection={connection} />
     </div>
   );
 };

@@ -9,12 +9,14 @@ import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { href, navigate } from '../../router/route.ts';
+import { Segmented } from '../../parts/segmented.tsx';
+import { changeQuery, href, navigate } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
 import { useShortcut } from '../../shell/shortcuts.ts';
 import { toast } from '../../shell/toast.ts';
 import { useDraft } from '../../state/use-draft.ts';
-import { AddressPanel, ChangesPanel, ManifestPanel } from './preset-panels.tsx';
+import { PresetForm } from './preset-form.tsx';
+import { AddressPanel, ChangesPanel, Faults, ManifestPanel } from './preset-panels.tsx';
 import { useManifest } from './use-manifest.ts';
 
 /** The initial manifest of a new preset. */
@@ -24,8 +26,9 @@ const beginning = (config: ConfigFile | undefined): ConfigFile => ({
 
 const presetPages = ['presets'];
 
-/** Edits a preset's manifest as JSON, with live checks and a diff. */
-export const PresetEditor = ({ name }: { readonly name: string }) => {
+/** Edits a preset by a form or as JSON, with live checks, a dry run and a diff. */
+export const PresetEditor = ({ name, query }: { readonly name: string; readonly query: URLSearchParams }) => {
+  const view = query.get('view') === 'json' ? 'json' : 'form';
   const { config } = useConfig();
   const load = useCallback((signal: AbortSignal) => readOrNothing(name, signal), [name]);
   const { data, error, reload } = useLoad(load);
@@ -101,7 +104,23 @@ export const PresetEditor = ({ name }: { readonly name: string }) => {
       {!data && error === undefined && <Loading what={`preset ${name}`} />}
       {data && (
         <>
-          <ManifestPanel name={name} text={text} onChange={draft.change} faults={faults} warnings={warnings} />
+          <Segmented
+            label="Edit as"
+            value={view}
+            onChange={(next) => changeQuery({ view: next === 'json' ? next : '' })}
+            options={[
+              { value: 'form', label: 'Form' },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+          {view === 'form' && config ? (
+            <>
+              <Faults faults={faults} warnings={warnings} />
+              <PresetForm {...{ text, config, faults, warnings }} onChange={draft.change} />
+            </>
+          ) : (
+            <ManifestPanel name={name} text={text} onChange={draft.change} faults={faults} warnings={warnings} />
+          )}
           <ChangesPanel config={config} manifest={manifest} />
           <AddressPanel name={name} />
         </>

@@ -6,6 +6,7 @@ import { CodeBlock } from '../../parts/code-block.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { href } from '../../router/route.ts';
 import { presetUrl } from './preset-url.ts';
 
 /** The manifest as JSON, with what is wrong in it. */
@@ -33,6 +34,19 @@ export const ManifestPanel = ({
       findings={[...faults, ...warnings.map((warning) => ({ ...warning, severity: 'warning' as const }))]}
       maxLines={24}
     />
+    <Faults faults={faults} warnings={warnings} />
+  </Panel>
+);
+
+/** What is wrong in the manifest. */
+export const Faults = ({
+  faults,
+  warnings,
+}: {
+  readonly faults: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}) => (
+  <>
     {faults.length > 0 && (
       <Notice kind="failed" title="Fix before saving">
         <ul className="preset-faults">
@@ -49,7 +63,7 @@ export const ManifestPanel = ({
         <code>{warning.path}</code> {warning.message}
       </Notice>
     ))}
-  </Panel>
+  </>
 );
 
 /** What the preset changes in the configuration. */
@@ -75,5 +89,8 @@ export const AddressPanel = ({ name }: { readonly name: string }) => (
   <Panel title="Address" about="Use it as a client’s base URL, with /v1 if the client needs that.">
     <CodeBlock label="Base URL" text={presetUrl(name)} />
     <CodeBlock label="With /v1" text={`${presetUrl(name)}/v1`} />
+    <p>
+      <a href={`${href('/connect')}?${new URLSearchParams({ preset: name })}`}>Set up a client for this preset</a>
+    </p>
   </Panel>
 );

@@ -4,5 +4,5 @@ import { PresetList } from './preset-list.tsx';
 import './presets.css';
 
 /** The presets page: the list, or the preset that the address names. */
-export const Presets = ({ rest: [name] }: PageProps) =>
-  name === undefined ? <PresetList /> : <PresetEditor key={name} name={name} />;
+export const Presets = ({ rest: [name], query }: PageProps) =>
+  name === undefined ? <PresetList /> : <PresetEditor key={name} name={name} query={query} />;

@@ -1,22 +1,19 @@
 import { useForm } from '../../config/form.ts';
 import { modelNames } from '../../config/models.ts';
 import { routeOf, rules, withRoute } from '../../config/rules.ts';
-import { addressOf } from '../../config/spelling.ts';
+import { isDemo } from '../../config/spelling.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
-
-/** Part of the embedded demo provider's base URL. */
-const demoHost = '//demo.invalid/';
 
 /** Offers the first real provider as the default route while that is unset or the demo. */
 export const DefaultRoute = () => {
   const { config, change } = useForm();
   const rule = rules.find(({ name }) => name === 'default');
   const providers = config.Providers ?? [];
-  const real = providers.find((one) => one.name && one.models?.[0] && !addressOf(one).includes(demoHost));
+  const real = providers.find((one) => one.name && one.models?.[0] && !isDemo(one));
   if (!rule || !real) return null;
   const present = routeOf(config, rule);
-  const leadsToDemo = providers.some((one) => addressOf(one).includes(demoHost) && present.startsWith(`${one.name},`));
+  const leadsToDemo = providers.some((one) => isDemo(one) && present.startsWith(`${one.name},`));
   if (present !== '' && !leadsToDemo) return null;
   const destination = `${real.name},${modelNames(real)[0]}`;
   return (

@@ -7,6 +7,7 @@ import { duration } from '../../format/duration.ts';
 import { Button } from '../../parts/button.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { noteFirstRun } from '../../state/first-run.ts';
 
 /** Tests the provider as typed, saved or not, with one small request. */
 export const TestConnection = ({ provider }: { readonly provider: ProviderFile }) => {
@@ -27,7 +28,9 @@ export const TestConnection = ({ provider }: { readonly provider: ProviderFile }
     setBusy(true);
     setTested(undefined);
     try {
-      setTested({ of, result: await testProvider(provider, asked, own.signal) });
+      const outcome = await testProvider(provider, asked, own.signal);
+      if (outcome.ok) noteFirstRun('tested');
+      setTested({ of, result: outcome });
     } catch (error) {
       if (isAbort(error)) return;
       setTested({ of, result: { ok: false, ms: 0, message: wordError(error) } });

@@ -1,4 +1,5 @@
 import { useId, useMemo } from 'react';
+import type { ConfigFile } from '../../api/config.ts';
 import { destinationsOf } from '../../config/destinations.ts';
 import { withMember } from '../../config/field-path.ts';
 import { useField, useForm } from '../../config/form.ts';
@@ -20,9 +21,9 @@ import { Fallback } from './fallback.tsx';
 
 /** One rule: its destination and its fallbacks. */
 export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
-  const { config, change } = useForm();
+  const { config, change, inherited } = useForm();
   const id = useId();
-  const options = useMemo(() => destinationsOf(config), [config]);
+  const options = useMemo(() => destinationsOf({ ...inherited, ...config }), [config, inherited]);
   const fallbacks = fallbacksOf(config, rule);
   const rows = useRows(fallbacks, (list) => change((before) => withFallbacks(before, rule, list)));
   const at = fallbackPath(config, rule);
@@ -38,7 +39,7 @@ export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
         <ComboField
           label={`${rule.title}: destination`}
           unlabelled
-          placeholder={rule.name === 'default' ? 'provider,model' : 'None: this scenario is skipped'}
+          placeholder={placeholderOf(rule, inherited)}
           options={options}
           {...useField(routePath(config, rule))}
           value={routeOf(config, rule)}
@@ -76,6 +77,12 @@ export const RuleRow = ({ rule }: { readonly rule: Rule }) => {
       </div>
     </li>
   );
+};
+
+const placeholderOf = (rule: Rule, inherited: ConfigFile | undefined): string => {
+  const below = inherited ? routeOf(inherited, rule) : '';
+  if (below !== '') return `As configured: ${below}`;
+  return rule.name === 'default' ? 'provider,model' : 'None: this scenario is skipped';
 };
 
 const Threshold = () => {

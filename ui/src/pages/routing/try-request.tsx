@@ -15,8 +15,12 @@ import { ExplanationSteps } from './explanation-steps.tsx';
 import { type Sample, sampleBody, samples } from './samples.ts';
 
 /** Shows how a request would be routed and converted. Nothing is sent to a provider. */
-export const TryRequest = () => {
-  const { config, saved, dirty } = useForm();
+export const TryRequest = ({
+  about = 'Shows step by step how a request would be handled. Nothing is sent to a provider.',
+}: {
+  readonly about?: string;
+}) => {
+  const { config, saved, dirty, inherited } = useForm();
   const [destination = { value: 'provider,model' }] = destinationsOf(saved);
   const textOf = (client: Protocol, name: Sample['name']): string =>
     JSON.stringify(sampleBody(client, name, destination.value), null, 2);
@@ -54,8 +58,8 @@ export const TryRequest = () => {
     setBusy(false);
   };
   return (
-    <Panel title="Dry run" about="Shows step by step how a request would be handled. Nothing is sent to a provider.">
-      {dirty && <Notice>The dry run includes what is not saved yet.</Notice>}
+    <Panel title="Dry run" about={about}>
+      {dirty && !inherited && <Notice>The dry run includes what is not saved yet.</Notice>}
       <div className="row try-controls">
         <Segmented
           label="Client protocol"

@@ -6,6 +6,7 @@ import { CaptureSwitch } from '../../parts/capture-switch.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import type { PageProps } from '../page.ts';
+import { FirstRunPanel } from './first-run-panel.tsx';
 import { InFlightPanel } from './in-flight-panel.tsx';
 import { LinesPanel } from './lines-panel.tsx';
 import { RequestsPanel } from './requests-panel.tsx';
@@ -26,6 +27,7 @@ export const Yard = ({ query }: PageProps) => {
     <>
       <PageHeader title="Yard" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
       {error && <Notice kind="failed">{error}</Notice>}
+      <FirstRunPanel requests={list} />
       <SummaryTiles activity={activity.data} requests={list} />
       <LinesPanel activity={activity.data} requests={list} query={query} />
       <div className="yard-pair">
