@@ -247,6 +247,9 @@ const KnownModelRow = Type.Object({
   input: Type.Optional(listOf(Type.Enum(['text', 'image', 'pdf', 'audio', 'video']))),
   reasoning: Type.Optional(Type.Boolean()),
   tools: Type.Optional(Type.Boolean()),
+  lacks: Type.Optional(
+    listOf(Type.Enum(['sampling', 'forcedToolChoice', 'reasoningOff', 'reasoningBudget', 'minimalEffort'])),
+  ),
   price: Type.Optional(
     Type.Object(
       {

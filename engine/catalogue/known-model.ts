@@ -8,6 +8,7 @@ import {
   type VendorPricing,
 } from '../model/model-facts.ts';
 import type { Format } from '../model/transformer.ts';
+import { plainName } from '../model/wire/known-models.ts';
 
 /** Where a fact comes from: the configuration, the vendor's list, the package, or its price table. */
 type FactSource = 'configuration' | 'list' | 'package' | 'prices';
@@ -51,6 +52,7 @@ const factNames = [
   'reasoning',
   'tools',
   'price',
+  'lacks',
   'retires',
   'retiresNotBefore',
   'status',
@@ -69,7 +71,7 @@ export const knownModel = (
   { format, because }: VendorOf,
   listed: ListedModel | undefined,
 ): KnownModel => {
-  const shipped = shippedFacts(format.facts, model);
+  const shipped = shippedFacts(format.facts, model) ?? shippedFacts(format.facts, plainName(model));
   const configured = modelFacts?.get(model);
   const known: { -readonly [Name in keyof ModelFacts]: ModelFacts[Name] } = {};
   const from: Partial<Record<keyof ModelFacts, FactSource>> = {};

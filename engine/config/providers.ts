@@ -133,12 +133,13 @@ const readOtherUrls = (
 };
 
 /** What a model's object says of the model; `undefined` if it says nothing. */
-const readModelFacts = ({ context, maxOutput, input, price }: ModelFile): ModelFacts | undefined => {
+const readModelFacts = ({ context, maxOutput, input, price, lacks }: ModelFile): ModelFacts | undefined => {
   const facts = {
     ...(context !== undefined && { context }),
     ...(maxOutput !== undefined && { maxOutput }),
     ...(input && { input }),
     ...(price && { price }),
+    ...(lacks && { lacks }),
   };
   return Object.keys(facts).length > 0 ? facts : undefined;
 };

@@ -102,6 +102,12 @@ export const ModelFile = Type.Object({
     }),
   ),
   price: Type.Optional(ModelPriceFile),
+  lacks: Type.Optional(
+    Type.Array(Type.Enum(['sampling', 'forcedToolChoice', 'reasoningOff', 'reasoningBudget', 'minimalEffort']), {
+      description: 'What it lacks: requests that ask for it are adapted, which is recorded as a loss.',
+      examples: [['sampling', 'reasoningOff']],
+    }),
+  ),
   ...callExtras,
 });
 export type ModelFile = Static<typeof ModelFile>;

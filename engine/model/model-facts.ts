@@ -4,6 +4,10 @@ import type { ServiceTier } from './wire/service-tier.ts';
 export const inputKinds = ['text', 'image', 'pdf', 'audio', 'video'] as const;
 export type InputKind = (typeof inputKinds)[number];
 
+/** What a model may be known to lack: requests are adapted to it, with a loss. */
+export const lackNames = ['sampling', 'forcedToolChoice', 'reasoningOff', 'reasoningBudget', 'minimalEffort'] as const;
+export type Lack = (typeof lackNames)[number];
+
 /** Prices in USD per million tokens. A cache price that is absent is that of `input`. */
 export interface TokenPrices {
   readonly input: number;
@@ -53,6 +57,7 @@ export interface ModelFacts {
   readonly reasoning?: boolean;
   readonly tools?: boolean;
   readonly price?: ModelPrice;
+  readonly lacks?: readonly Lack[];
   /** The day on which it is shut down. */
   readonly retires?: string;
   /** It isn't shut down before that day. */

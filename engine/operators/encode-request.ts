@@ -7,6 +7,7 @@ import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { replaceMember } from '../model/json/replace-member.ts';
+import { withoutLacking } from '../model/known-lacks.ts';
 import type { PassThrough } from '../observer.ts';
 import { callUrl } from '../upstream/url.ts';
 import { changeCall } from './change-call.ts';
@@ -42,9 +43,11 @@ const tooComplex = 'The request is nested too deeply, or has too many parts, for
 const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Array => {
   const { outline, text, resolution, plan, request, context, client } = routed;
   if (!passThrough.request) {
-    const body = plan.graph.encodeRequest.work(request, {
+    const losses = context.losses.at(plan.format.name);
+    const asked = plan.lacks.length > 0 ? withoutLacking(request, plan.lacks, losses) : request;
+    const body = plan.graph.encodeRequest.work(asked, {
       names: context.names,
-      losses: context.losses.at(plan.format.name),
+      losses,
       relaysReply: passThrough.reply,
       client: client.wire,
     });

@@ -139,9 +139,10 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
 };
 
 /** What a request is bound by: the package's limits aren't those of a server that is only alike. */
-const limitsOf = ({ context, maxInput, maxOutput, from }: KnownModel, { because }: FormatChoice) => ({
+const limitsOf = ({ context, maxInput, maxOutput, lacks, from }: KnownModel, { because }: FormatChoice) => ({
   maxOutput: from.maxOutput === 'package' ? undefined : maxOutput,
   window: from.context === 'package' && because === 'plain' ? undefined : (maxInput ?? context),
+  lacks,
 });
 
 const closed = { requestPassThrough: { open: false }, replyPassThrough: { open: false } };

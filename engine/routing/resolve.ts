@@ -79,7 +79,7 @@ export const resolveRoute = (
   asked: ModelRequest,
   config: Config,
   size: PromptSize = noSize,
-  { own, requestClass, longContext = configured(config) } = noHints,
+  { own, requestClass, longContext } = noHints,
 ): Resolution => {
   const untagged = takeModelTag(asked);
   const { request } = untagged;
@@ -173,14 +173,15 @@ const namedDestination = (text: string, { providers }: Config, at: string): Dest
 const byScenario = (
   request: ModelRequest,
   config: Config,
-  facts: PromptSize & Pick<RouteHints, 'requestClass'> & { readonly longContext: LongContext },
+  size: PromptSize & Pick<RouteHints, 'requestClass' | 'longContext'>,
   warnings: string[],
 ): Choice | undefined => {
   const { router } = config;
   for (const scenario of scenarios) {
     const route = router.routes[scenario];
-    const why = route === undefined ? undefined : rules[scenario](request, facts);
-    if (route === undefined || why === undefined) continue;
+    if (route === undefined) continue;
+    const why = rules[scenario](request, { ...size, longContext: size.longContext ?? configured(config) });
+    if (why === undefined) continue;
     const found = findDestination(config, route, request.model);
     if (found) return { ...found, scenario, reason: `${scenario}: ${why}` };
     warnings.push(`the route ${scenario} leads ${nowhere(route, config)}`);

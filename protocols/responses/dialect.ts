@@ -40,8 +40,6 @@ export const openAiModels = {
   oSeries: /^o\d/,
   /** Reasoning is always on. */
   firstGpt5: /^gpt-5(?![.\d])/,
-  /** Reasoning is always on. */
-  alwaysReasons: /^gpt-6\.1-sol/,
   /** Reject cache marks. */
   withoutCacheMarks: /^(?:o\d|codex-|chatgpt-|gpt-[34](?!\d)|gpt-5(?:\.[0-5])?(?![.\d]))/,
 } as const;
@@ -52,7 +50,6 @@ const known: readonly KnownModels<ResponsesTraits>[] = [
   { names: openAiModels.withoutReasoning, differ: { reasoning: false, reasonsUnasked: false, sampling: true } },
   { names: openAiModels.oSeries, differ: { leastEffort: 'low' } },
   { names: openAiModels.firstGpt5, differ: { leastEffort: 'minimal' } },
-  { names: openAiModels.alwaysReasons, differ: { leastEffort: 'low' } },
   { names: openAiModels.withoutCacheMarks, differ: { cacheMarks: false } },
 ];
 

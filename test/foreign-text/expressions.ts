@@ -346,7 +346,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:gpt-[34](?!\d)|chatgpt-|gpt-5[^/]*-chat)/, 'gpt-5', many('-cha')),
     foreign(/^o\d/),
     foreign(/^gpt-5(?![.\d])/),
-    foreign(/^gpt-6\.1-sol/),
     foreign(/^(?:o\d|codex-|chatgpt-|gpt-[34](?!\d)|gpt-5(?:\.[0-5])?(?![.\d]))/),
   ],
   'protocols/responses/encode-fault.ts': [
@@ -411,6 +410,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/api/text-list-reader.ts': [foreign(/[[,]"[^"\\]*(?:\\.[^"\\]*)*"/y, ',"a\\a', many('\n'), '\n')],
   'ui/src/config/findings.ts': [foreign(/[.!?]$/)],
   'ui/src/config/hide-keys.ts': [foreign(/^api_?key$/i)],
+  'ui/src/config/quantity-field.tsx': [own(/^Milliseconds /), own(/^Bytes /), own(/,? in milliseconds/)],
+  'ui/src/format/quantity.ts': [own(/^ *(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3}) *$/i)],
+  'ui/src/pages/connect/check-panel.tsx': [own(/\/$/)],
+  'ui/src/pages/settings/server-form.tsx': [own(/(?:Bytes|Ms)$/), own(/[A-Z]/g)],
   'ui/src/config/reference.ts': [own(/^\s*\$(?:\w+|\{\w+\})\s*$/), own(/^(?:\$(?:\w*|\{\w*\}?))?$/)],
   'ui/src/config/schema-form.tsx': [own(/^\d{1,15}$/)],
   'ui/src/config/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],

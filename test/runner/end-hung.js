@@ -6,10 +6,10 @@ import { join } from 'node:path';
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
 /** How long a test process may be silent, in milliseconds, unless a test asks for longer. */
-const silentMs = 120_000;
+const silentMs = 600_000;
 
 /** How long a test process may run after its last test and hook, in milliseconds. */
-const leaveMs = 30_000;
+const leaveMs = 60_000;
 
 /** How long a test process that is told to end may still stop its children, in milliseconds. */
 const graceMs = 5_000;

@@ -79,7 +79,6 @@ const knownOver = ({ fields, reasoningHistory, maxTokens }: ChatDialect): readon
     differ: { reasoning: efforts({ none: 'low', minimal: 'low', xhigh: 'high', max: 'high' }) },
   },
   { names: openAiModels.firstGpt5, differ: { reasoning: efforts({ none: 'minimal', xhigh: 'high', max: 'high' }) } },
-  { names: openAiModels.alwaysReasons, differ: { reasoning: efforts({ none: 'low' }) } },
   { names: /^gpt-5\.[45](?!\d)/, differ: { toolsWithoutReasoning: 'asked' } },
   { names: /^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/, differ: { toolsWithoutReasoning: 'always' } },
 ];

@@ -24,7 +24,7 @@ export const traitsOf = <Traits extends object>(
  * A model's name as in the tables: lower case, without the prefixes of routers (`vendor/`), fine-tuning (`ft:`) and clouds
  * (`region.vendor.`).
  */
-const plainName = (model: string): string =>
+export const plainName = (model: string): string =>
   model
     .slice(model.lastIndexOf('/') + 1)
     .toLowerCase()

@@ -3,6 +3,7 @@ import type { Config, Provider, TransformerEntry } from '../../config/config.ts'
 import type { Destination } from '../../config/destination.ts';
 import type { Fault } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
+import type { Lack } from '../../model/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import type { SchemaFault } from '../../model/schema.ts';
 import type { Format, Target } from '../../model/transformer.ts';
@@ -31,6 +32,8 @@ export interface Plan extends PlanKey {
   readonly patches: readonly JsonObject[];
   /** Tokens that a prompt may have; `undefined`: unknown. */
   readonly window: number | undefined;
+  /** What the model is known to lack. */
+  readonly lacks: readonly Lack[];
   /** The steps and the functions that perform them. */
   readonly graph: Graph;
   /** Present if the plan can't be used. */
@@ -43,6 +46,7 @@ interface ModelLimits {
   readonly maxOutput?: number | undefined;
   /** Tokens that a prompt may have. */
   readonly window?: number | undefined;
+  readonly lacks?: readonly Lack[] | undefined;
 }
 
 /** Compiles the plan for a key from the configuration's transformer entries. */
@@ -50,7 +54,7 @@ export const compilePlan = (
   config: Config,
   registry: TransformerRegistry,
   key: PlanKey,
-  { maxOutput, window }: ModelLimits = {},
+  { maxOutput, window, lacks = [] }: ModelLimits = {},
 ): Plan => {
   const { client, provider, model } = key;
   const entries = config.transformers.filter((entry) => applies(entry, key));
@@ -75,6 +79,7 @@ export const compilePlan = (
     upstream,
     patches: extras.patches,
     window,
+    lacks,
     graph: buildGraph({
       ...key,
       provider: provider.name,

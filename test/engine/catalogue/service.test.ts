@@ -290,3 +290,28 @@ test('longContext goes by the window of the default route, unless a threshold is
   ]);
   t.regex((await pool(600)).reason, /tokens > 450, /);
 });
+
+test('what a model lacks, by the configuration or the package, is not asked of it; bytes that pass stay as they are', async (t) => {
+  const upstream = await vendor(t);
+  const lacks = ['sampling', 'forcedToolChoice'];
+  const gateway = await open(t, [provider(upstream, 'm', { name: 'bare', lacks }, 'openai/gpt-6.1-sol')]);
+  const ask = async (path: string, body: object) => {
+    const answer = await fetch(gateway.baseUrl + path, {
+      method: 'POST',
+      body: JSON.stringify({ max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }], ...body }),
+    });
+    t.is(answer.status, 200, await answer.text());
+    return { loss: answer.headers.get('x-switchyard-loss'), sent: upstream.requests.at(-1)?.body };
+  };
+  const tools = [{ name: 'x', input_schema: { type: 'object' } }];
+  const asked = { temperature: 0.5, tools, tool_choice: { type: 'any' } };
+  t.like((await ask('/v1/messages', { model: 'p,m', ...asked })).sent, { temperature: 0.5, tool_choice: 'required' });
+  const bare = await ask('/v1/messages', { model: 'p,bare', ...asked });
+  t.like(bare.sent, { temperature: undefined, tool_choice: 'auto' });
+  t.is(bare.loss, 'dropped: temperature; approximated: tool_choice');
+  t.like((await ask('/v1/chat/completions', { model: 'p,bare', temperature: 0.5 })).sent, { temperature: 0.5 });
+  const off = { thinking: { type: 'disabled' } };
+  t.like((await ask('/v1/messages', { model: 'p,openai/gpt-6.1-sol', ...off })).sent, { reasoning_effort: 'low' });
+  const listed = JSON.stringify(await call(gateway, '/api/models'));
+  t.regex(listed, /"model":"bare","lacks":\["sampling","forcedToolChoice"\]/);
+});

@@ -273,12 +273,6 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
     { model: 'gpt-6.1-terra', temperature: 0.5, reasoning: { effort: 'none' }, ...sealed },
     [],
   ],
-  [
-    'off for one of the newest that always reasons',
-    { model: 'gpt-6.1-sol', reasoning: { mode: 'off' } },
-    { model: 'gpt-6.1-sol', reasoning: { effort: 'low' }, ...sealed },
-    ['approximated reasoning'],
-  ],
   ['off', { reasoning: { mode: 'off' } }, { reasoning: { effort: 'none' } }, []],
   [
     'off for a model that always reasons',

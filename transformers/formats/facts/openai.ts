@@ -48,6 +48,7 @@ export const openaiFacts: VendorFacts = {
         cacheWrite: 2.5,
         tiers: [{ aboveInputTokens: 272_000, input: 4, output: 15, cacheRead: 0.2, cacheWrite: 5 }],
       },
+      lacks: ['reasoningOff'],
       source: ['pi-ai', 'codex-manager', 'openai-sdk'],
     },
     {

@@ -1,0 +1,71 @@
+import type { Losses } from './loss.ts';
+import type { Lack } from './model-facts.ts';
+import { isOff } from './record-losses.ts';
+import type { Effort, ModelRequest, Reasoning, ToolChoice } from './request.ts';
+
+/** Adapts a request to what its model is known to lack, and records what changes. Returns the same request if nothing does. */
+export const withoutLacking = (request: ModelRequest, lacks: readonly Lack[], losses: Losses): ModelRequest =>
+  lacks.reduce((asked, lack) => adapt[lack](asked, losses), request);
+
+/** Source of the names that losses have: Chat Completions. */
+const sampling = [
+  ['temperature', 'temperature'],
+  ['topP', 'top_p'],
+  ['topK', 'top_k'],
+  ['presencePenalty', 'presence_penalty'],
+  ['frequencyPenalty', 'frequency_penalty'],
+  ['logitBias', 'logit_bias'],
+] as const;
+
+const adapt: Readonly<Record<Lack, (request: ModelRequest, losses: Losses) => ModelRequest>> = {
+  sampling(request, losses) {
+    const given = sampling.filter(([member]) => request[member] !== undefined);
+    if (given.length === 0) return request;
+    // A temperature of 1 is the default.
+    for (const [member, field] of given) {
+      if (member !== 'temperature' || request.temperature !== 1)
+        losses.drop(field, 'the model takes no sampling fields');
+    }
+    return { ...request, ...Object.fromEntries(given.map(([member]) => [member, undefined])) };
+  },
+  forcedToolChoice(request, losses) {
+    const toolChoice = unforced(request.toolChoice);
+    if (toolChoice === request.toolChoice) return request;
+    losses.approximate('tool_choice', "the model chooses: it can't be made to call a tool");
+    return { ...request, toolChoice };
+  },
+  reasoningOff(request, losses) {
+    const { reasoning } = request;
+    if (!reasoning || !isOff(reasoning)) return request;
+    losses.approximate('reasoning', "effort low: the model's reasoning can't be off");
+    return { ...request, reasoning: { ...withoutMode(reasoning), effort: 'low' } };
+  },
+  reasoningBudget(request, losses) {
+    const { reasoning } = request;
+    if (reasoning?.budget === undefined) return request;
+    const { budget, ...others } = reasoning;
+    const effort = reasoning.effort ?? effortOf(budget);
+    losses.approximate('reasoning.budget_tokens', effort === undefined ? 'the model decides' : `effort ${effort}`);
+    return { ...request, reasoning: { ...others, ...(effort && { effort }) } };
+  },
+  minimalEffort(request, losses) {
+    const { reasoning } = request;
+    if (reasoning?.effort !== 'minimal') return request;
+    losses.approximate('reasoning.effort', 'low');
+    return { ...request, reasoning: { ...reasoning, effort: 'low' } };
+  },
+};
+
+const unforced = (choice: ToolChoice | undefined): ToolChoice | undefined => {
+  if (choice?.type === 'required' || choice?.type === 'tool') return { type: 'auto' };
+  return choice?.type === 'allowed' && choice.required ? { ...choice, required: false } : choice;
+};
+
+const withoutMode = ({ mode: _, ...others }: Reasoning): Reasoning => others;
+
+/** The effort of a budget in tokens; a negative one leaves it to the model. */
+const effortOf = (budget: number): Effort | undefined => {
+  if (budget < 0) return undefined;
+  if (budget <= 1_024) return 'low';
+  return budget <= 8_192 ? 'medium' : 'high';
+};
