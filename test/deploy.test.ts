@@ -1,15 +1,14 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { parse } from 'yaml';
 import { validateConfig } from '../engine/config/validate.ts';
-import { freePort } from '../engine/http/bind.ts';
 import { isJsonObject, type Json, type JsonObject } from '../engine/model/json/json.ts';
 import { chatReply, chatStream } from './support/chat-stream.ts';
 import { startGateway } from './support/gateway.ts';
+import { startHaproxy } from './support/haproxy.ts';
 import { isMissing } from './support/redis.ts';
-import { until } from './support/until.ts';
 import { jsonAnswer, sseAnswer, startUpstream } from './support/upstream.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -115,32 +114,6 @@ test('kubectl renders the base and the example', (t) => {
     t.is(stdout.split('\n---\n').length, path === 'base' ? 5 : 6);
   }
 });
-
-/** HAProxy with `haproxy.cfg` in front of these; the test's end stops it. */
-const startHaproxy = async (t: ExecutionContext, ports: readonly number[]): Promise<string> => {
-  const port = await freePort('127.0.0.1');
-  const closed = await freePort('127.0.0.1');
-  const [one = closed, two = closed, three = closed] = ports;
-  const child = spawn('haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      LISTEN: `127.0.0.1:${port}`,
-      GATEWAY_ONE: `127.0.0.1:${one}`,
-      GATEWAY_TWO: `127.0.0.1:${two}`,
-      GATEWAY_THREE: `127.0.0.1:${three}`,
-    },
-  });
-  t.teardown(() => child.kill('SIGKILL'));
-  const url = `http://127.0.0.1:${port}`;
-  await until(() =>
-    fetch(`${url}/health/ready`).then(
-      ({ status }) => status === 200,
-      () => false,
-    ),
-  );
-  return url;
-};
 
 test('HAProxy spreads requests, and neither a stopping gateway nor an absent one loses a request or a stream', async (t) => {
   if (isMissing(t, 'haproxy', '-v')) return;

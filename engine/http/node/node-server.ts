@@ -24,7 +24,7 @@ const limits = {
   requireHostHeader: false,
 } as const;
 
-/** The server on `node:http`. It has the limits of the one on uWebSockets.js, and answers malformed requests as that one does. */
+/** The server on `node:http`. It has the limits of the one on uWebSockets.js, and answers malformed requests as that one does; but it serves HTTP/1.0. */
 export class NodeServer implements HttpServer {
   readonly #events: HttpServerEvents;
   readonly #connections = new Map<Duplex, NodeConnection>();
@@ -84,6 +84,8 @@ export class NodeServer implements HttpServer {
 
   #begin(request: IncomingMessage, response: ServerResponse): void {
     const status = headFault(request);
+    // Such a client waits for the connection's end, unless it is told otherwise.
+    if (request.httpVersion === '1.0') response.shouldKeepAlive = false;
     if (status === undefined) this.#connections.get(request.socket)?.begin(request, response, this.#events);
     else response.writeHead(status, ['connection', 'close', 'content-length', '0']).end();
   }
@@ -103,9 +105,16 @@ export class NodeServer implements HttpServer {
 
 /** The status with which a request is rejected for its head alone. */
 const headFault = ({ httpVersion, rawHeaders }: IncomingMessage): number | undefined => {
-  if (httpVersion !== '1.1') return 505;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 505;
   if (rawHeaders.length > 2 * maxHeaders) return 431;
   let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts += 1;
-  return hosts === 1 ? undefined : 400;
+  let encodings = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase();
+    if (name === 'host') hosts += 1;
+    else if (name === 'transfer-encoding') encodings += 1;
+  }
+  if (httpVersion === '1.1') return hosts === 1 ? undefined : 400;
+  // HTTP/1.0 has no chunks: a proxy may see another end of such a request. Source: RFC 9112, section 6.1.
+  return hosts > 1 || encodings > 0 ? 400 : undefined;
 };

@@ -1,0 +1,86 @@
+import { Agent, request } from 'node:http';
+import test from 'ava';
+import { freePort } from '../engine/http/bind.ts';
+import { chatStream } from './support/chat-stream.ts';
+import { commandRig } from './support/command.ts';
+import { startHaproxy } from './support/haproxy.ts';
+import { isMissing } from './support/redis.ts';
+import { until } from './support/until.ts';
+import { sseAnswer, startUpstream } from './support/upstream.ts';
+
+/** Streams at a time; the figure of the documentation is for 300. */
+const clients = Number(process.env.SWITCHYARD_UPGRADE_STREAMS ?? 60);
+
+const answer = Array.from({ length: 20 }, (_, index) => `word-${index} `);
+
+test('three gateways are replaced one after the other by SIGTERM alone, and no stream is lost', async (t) => {
+  if (isMissing(t, 'haproxy', '-v')) return;
+  t.timeout(240_000);
+  const upstream = await startUpstream(() => sseAnswer(chatStream(answer, 100)));
+  t.teardown(upstream.close);
+  const start = async (port: number) => {
+    const { begin } = await commandRig(t, {
+      PORT: port,
+      LOG: false,
+      PROXIES: ['127.0.0.1'],
+      LIMITS: { requestsPerClient: 1_000 },
+      TIMEOUTS: { leaveMs: 3_000, drainMs: 60_000 },
+      Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+    });
+    const service = begin(['start']);
+    await service.says('listens on');
+    return service;
+  };
+  const ports = await Promise.all([1, 2, 3].map(() => freePort('127.0.0.1')));
+  const services = await Promise.all(ports.map(start));
+  const url = await startHaproxy(t, ports);
+
+  const stream = (agent: Agent): Promise<string> =>
+    new Promise((resolve) => {
+      const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent }, (response) => {
+        let text = `${response.statusCode} `;
+        response.setEncoding('utf8').on('data', (data) => {
+          text += data;
+        });
+        response.once('error', (error) => resolve(`${text}${error.message}`));
+        response.once('end', () => resolve(text));
+      });
+      sent.once('error', (error) => resolve(error.message));
+      sent.end(JSON.stringify({ model: 'p,m', stream: true, messages: [{ role: 'user', content: 'hi' }] }));
+    });
+  const isWhole = (text: string): boolean =>
+    text.startsWith('200 ') && answer.every((word) => text.includes(word)) && text.includes('[DONE]');
+  let isReplaced = false;
+  let whole = 0;
+  const lost: string[] = [];
+  let connections = 0;
+  const run = async (): Promise<void> => {
+    // Its connection to the balancer is kept for all its streams.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (!isReplaced) {
+      const text = await stream(agent);
+      if (isWhole(text)) whole += 1;
+      else lost.push(text);
+    }
+    connections += Object.values(agent.freeSockets).flat().length;
+    agent.destroy();
+  };
+  const running = Array.from({ length: clients }, run);
+  const activeAt = async (port: number): Promise<number> =>
+    Number(/streams_active (\d+)/.exec(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text())?.[1]);
+  for (const port of ports) await until(async () => (await activeAt(port)) > 0);
+  for (const [index, service] of services.entries()) {
+    const port = ports[index] ?? 0;
+    service.child.kill('SIGTERM');
+    t.is((await service.ended).code, 0);
+    await start(port);
+    // The balancer has seen it before the next one goes.
+    await until(async () => (await activeAt(port)) > 0);
+  }
+  isReplaced = true;
+  await Promise.all(running);
+  t.log(`${whole} streams of ${clients} clients, ${lost.length} lost`);
+  t.deepEqual(lost, []);
+  t.true(whole >= 3 * clients);
+  t.is(connections, clients, 'each client still has its connection');
+});
