@@ -49,7 +49,7 @@ export const FirstRunPanel = ({ requests }: { readonly requests: readonly Reques
     {
       title: 'Connect a tool',
       done: first !== undefined,
-      about: 'Claude Code, Codex, an editor or an SDK: copy its settings.',
+      about: 'An agent, an editor or an SDK: copy its settings.',
       next: <a href={href('/connect')}>Go to Connect</a>,
     },
     {
