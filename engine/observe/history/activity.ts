@@ -1,5 +1,6 @@
 import type { ClientWire } from '../../model/request.ts';
 import { type History, hasFailed, maxSummaries, type RequestHistoryEntry } from './history.ts';
+import { lineTrafficOf } from './line-traffic.ts';
 import type { ActivityAnswer, LineFigures } from './questions.ts';
 import type { Activity, ActivityLine, InFlight, RequestSummary } from './schema.ts';
 import { rateSeconds, type Traffic, trafficOf } from './traffic.ts';
@@ -34,6 +35,7 @@ export const ownActivity = (
     inFlightCount: running.length,
     lines: [...lines.values()].map((line) => line.figures(requests.traffic, nowMs)),
     traffic: requests.traffic.counts(nowMs, minutes),
+    lineMinutes: requests.traffic.lineMinutes(nowMs, minutes),
   };
 };
 
@@ -55,11 +57,18 @@ export const activityOf = (
     inFlightCount: parts.reduce((sum, part) => sum + part.inFlightCount, 0),
     lines: [...lines.values()].map(showLine),
     ...(minutes > 0 && {
-      traffic: trafficOf(
-        parts.map((part) => part.traffic),
-        nowMs,
-        minutes,
-      ),
+      traffic: {
+        ...trafficOf(
+          parts.map((part) => part.traffic),
+          nowMs,
+          minutes,
+        ),
+        lines: lineTrafficOf(
+          parts.flatMap((part) => part.lineMinutes),
+          nowMs,
+          minutes,
+        ),
+      },
     }),
   };
 };

@@ -90,8 +90,9 @@ export const createHistory = ({ secrets, numbersByTime = false, onEnded, ...sett
       : count;
     const entry = record.keep(newest, status, maskText);
     ring[count % maxSummaries] = entry;
-    const { startedAtMs, durationMs, fault, firstByteMs } = entry;
-    traffic.ended(startedAtMs + durationMs, hasFailed(status, fault !== undefined), firstByteMs);
+    const { startedAtMs, durationMs, fault, firstByteMs, protocol, provider, model } = entry;
+    const route = provider === undefined || model === undefined ? undefined : { protocol, provider, model };
+    traffic.ended(startedAtMs + durationMs, hasFailed(status, fault !== undefined), firstByteMs, route);
     onEnded?.(entry);
     if (record.recorder) captures.add(showEnded(entry), record.recorder, { ...settings, secrets: secrets() });
   };

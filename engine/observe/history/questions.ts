@@ -63,11 +63,23 @@ const TrafficCounts = Type.Object({
 });
 export type TrafficCounts = Static<typeof TrafficCounts>;
 
+/** Requests of one line in one minute, which is numbered since 1970. */
+const LineMinute = Type.Object({
+  protocol: Wire,
+  provider: Type.String(),
+  model: Type.String(),
+  minute: Type.Integer(),
+  began: Type.Integer(),
+  failed: Type.Integer(),
+});
+export type LineMinute = Static<typeof LineMinute>;
+
 /** Answer to `activity`. */
 export const ActivityAnswer = Type.Object({
   inFlight: listOf(InFlight),
   inFlightCount: Type.Integer(),
   lines: listOf(LineFigures),
   traffic: listOf(TrafficCounts),
+  lineMinutes: listOf(LineMinute),
 });
 export type ActivityAnswer = Static<typeof ActivityAnswer>;

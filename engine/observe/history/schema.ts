@@ -204,6 +204,16 @@ export const Activity = Type.Object({
           }),
           { description: 'Oldest first. Times to the first byte are estimates.' },
         ),
+        lines: listOf(
+          Type.Object({
+            protocol: Wire,
+            provider: Type.String(),
+            model: Type.String(),
+            began: listOf(Type.Integer(), { description: 'Requests by minute, oldest first; the last is not over.' }),
+            failed: listOf(Type.Integer(), { description: 'Likewise, of those that failed.' }),
+          }),
+          { description: 'The traffic of each protocol to each model, minute by minute.' },
+        ),
       },
       { description: 'With `minutes`: that many, counted as requests came and ended.' },
     ),

@@ -1,5 +1,6 @@
 import type { ClientWire } from '../../model/request.ts';
-import type { TrafficCounts } from './questions.ts';
+import { firstMinute, MinuteRing } from './line-traffic.ts';
+import type { LineMinute, TrafficCounts } from './questions.ts';
 import type { Activity } from './schema.ts';
 
 /** The length of a step, in milliseconds, and how many are kept: an hour. */
@@ -47,29 +48,38 @@ class SecondRing {
   }
 }
 
+/** What is counted of one client protocol's requests to one model. */
+interface Line {
+  readonly protocol: ClientWire;
+  readonly provider: string;
+  readonly model: string;
+  readonly seconds: SecondRing;
+  readonly minutes: MinuteRing;
+}
+
 /** Counts requests by time, in memory of a fixed size. Times are in milliseconds since 1970. */
 export class Traffic {
   readonly #counts = new Uint32Array(maxSteps * width);
   readonly #steps = new Float64Array(maxSteps);
-  readonly #lines = new Map<string, SecondRing>();
+  readonly #lines = new Map<string, Line>();
 
   /** A request was routed at this time. */
   began(atMs: number, wire: ClientWire, provider: string, model: string): void {
     this.#add(atMs, began);
-    const key = lineOf(wire, provider, model);
-    let ring = this.#lines.get(key);
-    if (!ring) {
-      ring = new SecondRing();
-      this.#lines.set(key, ring);
-      const [oldest] = this.#lines.keys();
-      if (this.#lines.size > maxLines && oldest !== undefined) this.#lines.delete(oldest);
-    }
-    ring.add(Math.floor(atMs / 1_000));
+    const line = this.#line(wire, provider, model);
+    line.seconds.add(Math.floor(atMs / 1_000));
+    line.minutes.began(atMs);
   }
 
-  /** A request ended; `firstByteMs`: from its beginning to the first byte. */
-  ended(atMs: number, hasFailed: boolean, firstByteMs: number | undefined): void {
+  /** A request ended; `firstByteMs`: from its beginning to the first byte. `route`: where to, if it was routed. */
+  ended(
+    atMs: number,
+    hasFailed: boolean,
+    firstByteMs: number | undefined,
+    route?: Pick<LineMinute, 'protocol' | 'provider' | 'model'>,
+  ): void {
     const row = this.#add(atMs, ended);
+    if (hasFailed && route) this.#line(route.protocol, route.provider, route.model).minutes.failed(atMs);
     if (hasFailed) this.#counts[row + failed] = (this.#counts[row + failed] ?? 0) + 1;
     if (firstByteMs === undefined) return;
     const at = row + firstClass + classOf(firstByteMs);
@@ -78,7 +88,15 @@ export class Traffic {
 
   /** Requests of a line that were routed in the last seconds. */
   recent(nowMs: number, wire: ClientWire, provider: string, model: string): number {
-    return this.#lines.get(lineOf(wire, provider, model))?.since(Math.floor(nowMs / 1_000)) ?? 0;
+    return this.#lines.get(lineOf(wire, provider, model))?.seconds.since(Math.floor(nowMs / 1_000)) ?? 0;
+  }
+
+  /** The counts of each line in the last minutes. */
+  lineMinutes(nowMs: number, minutes: number): readonly LineMinute[] {
+    const first = firstMinute(nowMs, minutes);
+    return [...this.#lines.values()].flatMap(({ protocol, provider, model, minutes: ring }) =>
+      ring.since(first).map((counts) => ({ protocol, provider, model, ...counts })),
+    );
   }
 
   /** The counts of the last steps that have any, oldest first. */
@@ -98,6 +116,18 @@ export class Traffic {
       });
     }
     return found;
+  }
+
+  #line(protocol: ClientWire, provider: string, model: string): Line {
+    const key = lineOf(protocol, provider, model);
+    let line = this.#lines.get(key);
+    if (!line) {
+      line = { protocol, provider, model, seconds: new SecondRing(), minutes: new MinuteRing() };
+      this.#lines.set(key, line);
+      const [oldest] = this.#lines.keys();
+      if (this.#lines.size > maxLines && oldest !== undefined) this.#lines.delete(oldest);
+    }
+    return line;
   }
 
   /** Adds one to a field of a time's step; the index of the step's first field. */
@@ -126,7 +156,7 @@ export const trafficOf = (
   parts: readonly (readonly TrafficCounts[])[],
   nowMs: number,
   minutes: number,
-): NonNullable<Activity['traffic']> => {
+): Omit<NonNullable<Activity['traffic']>, 'lines'> => {
   const last = Math.floor(nowMs / stepMs);
   const sums = new Map<number, TrafficCounts>();
   for (const counts of parts.flat()) {

@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { lineTrafficOf } from '../../../../engine/observe/history/line-traffic.ts';
 import type { Activity, RequestDetail, RequestList } from '../../../../engine/observe/history/schema.ts';
 import { Traffic, trafficOf } from '../../../../engine/observe/history/traffic.ts';
 import { chatReply, chatStream } from '../../../support/chat-stream.ts';
@@ -8,6 +9,7 @@ import { until } from '../../../support/until.ts';
 import { jsonAnswer, sseAnswer, startUpstream } from '../../../support/upstream.ts';
 
 const nowMs = 1_800_000_000_000;
+const line = { protocol: 'chat', provider: 'p', model: 'm' } as const;
 
 test('rates and steps count every request, far beyond the summaries that are kept', (t) => {
   const traffic = new Traffic();
@@ -15,8 +17,18 @@ test('rates and steps count every request, far beyond the summaries that are kep
   for (let n = 0; n < 6_000; n += 1) {
     const atMs = nowMs - 20_000 + n / 0.3;
     traffic.began(atMs, n % 2 ? 'chat' : 'messages', 'p', 'm');
-    traffic.ended(atMs + 50, n % 10 === 0, 100);
+    const route = { protocol: n % 2 ? 'chat' : 'messages', provider: 'p', model: 'm' } as const;
+    traffic.ended(atMs + 50, n % 10 === 0, 100, route);
   }
+  const lines = lineTrafficOf(traffic.lineMinutes(nowMs, 60), nowMs, 60);
+  t.deepEqual(
+    lines.map(({ protocol, began, failed }) => [protocol, ...[began, failed].map((row) => row.slice(-2))]),
+    [
+      ['messages', [3_000, 0], [599, 1]],
+      ['chat', [3_000, 0], [0, 0]],
+    ],
+  );
+  t.deepEqual(lineTrafficOf(traffic.lineMinutes(nowMs + 3_600_000, 60), nowMs + 3_600_000, 60), []);
   const perSecond = traffic.recent(nowMs, 'chat', 'p', 'm') / 10;
   t.true(perSecond > 130 && perSecond <= 150, `${perSecond}`);
   t.is(traffic.recent(nowMs + 60_000, 'chat', 'p', 'm'), 0);
@@ -62,9 +74,16 @@ test('the traffic of several processes is the traffic of one that served all of 
       for (const [at, { agoMs, failed, firstByteMs }] of requests) {
         for (const traffic of [all, parts[at]]) {
           traffic?.began(nowMs - agoMs, 'chat', 'p', 'm');
-          traffic?.ended(nowMs - agoMs, failed, firstByteMs ?? undefined);
+          traffic?.ended(nowMs - agoMs, failed, firstByteMs ?? undefined, line);
         }
       }
+      const minutesOf = (some: readonly Traffic[]) =>
+        lineTrafficOf(
+          some.flatMap((part) => part.lineMinutes(nowMs, 10)),
+          nowMs,
+          10,
+        );
+      t.deepEqual(minutesOf(parts), minutesOf([all]));
       t.deepEqual(
         trafficOf(
           parts.map((part) => part.counts(nowMs, 10)),
@@ -118,6 +137,8 @@ test('a retried success is no failure, and its wait no overhead; a broken stream
   const sum = (pick: 'began' | 'ended' | 'failed') => traffic?.steps.reduce((all, step) => all + step[pick], 0);
   t.deepEqual([sum('began'), sum('ended'), sum('failed')], [2, 2, 1]);
   t.is((await get<Activity>('/api/activity')).traffic, undefined);
+  const total = (row: readonly number[] = []) => row.reduce((all, one) => all + one, 0);
+  t.deepEqual([total(traffic?.lines[0]?.began), total(traffic?.lines[0]?.failed)], [2, 1]);
   const { capture } = await get<RequestDetail>('/api/requests/retried');
   const marks = capture?.timing ?? [];
   t.true(marks.some(({ name }) => name === 'retried'));

@@ -121,7 +121,8 @@ const titlesOf = ({ properties }: JsonObject): Readonly<Record<string, string>> 
   Object.fromEntries(
     Object.keys(isJsonObject(properties) ? properties : {}).map((name) => {
       const words = name.replace(/(?:Bytes|Ms)$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-      return [name, `${words.charAt(0).toUpperCase()}${words.slice(1)} (${name})`];
+      const title = `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replace('Json', 'JSON');
+      return [name, words === name ? title : `${title} (${name})`];
     }),
   );
 

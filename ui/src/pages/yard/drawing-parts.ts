@@ -24,6 +24,8 @@ export interface Station extends Point {
   readonly picked?: boolean;
   /** The drawing is filtered by something else. */
   readonly dim?: boolean;
+  /** How long each part of a request takes there. */
+  readonly times?: readonly TimeShare[];
   /** The labels of its track, if the track has no room for them. */
   readonly labels?: readonly Label[];
 }
@@ -36,6 +38,15 @@ export interface Label {
   readonly tone?: Tone;
 }
 
+/** A part of a request's time. */
+export interface TimeShare {
+  readonly part: 'gateway' | 'wait' | 'stream';
+  /** Of the whole, from 0 to 1. */
+  readonly share: number;
+  /** In words, with its figure. */
+  readonly about: string;
+}
+
 /** The connection between two stations. */
 export interface Track {
   readonly id: string;
@@ -44,6 +55,10 @@ export interface Track {
   /** The corners; they are rounded. */
   readonly points: readonly Point[];
   readonly look: 'idle' | 'live' | 'closed' | 'aside';
+  /** How wide it is, by its volume, in pixels. */
+  readonly width?: number;
+  /** The health of a track with traffic. */
+  readonly tone?: Tone;
   readonly dim?: boolean;
   /** The centre of its labels. */
   readonly labelsAt?: Point;

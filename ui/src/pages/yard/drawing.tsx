@@ -7,8 +7,10 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
+  useReactFlow,
 } from '@xyflow/react';
 import { useMemo } from 'react';
+import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import './drawing.css';
 import type { Drawing, Point, Station, Track } from './drawing-parts.ts';
@@ -16,34 +18,66 @@ import type { Drawing, Point, Station, Track } from './drawing-parts.ts';
 type StationNode = Node<Station & Record<string, unknown>, 'station'>;
 type TrackEdge = Edge<Track & Record<string, unknown>, 'track'>;
 
-/** Renders a drawing. The layout is fixed, so it doesn't pan or zoom; stations with a target are links. */
+/** The height from which a drawing is shown in a window of that height, in pixels. */
+const mostHeight = 640;
+
+/** Renders a drawing; stations with a target are links. One that is higher than its window can be moved and zoomed. */
 export const LineDrawing = ({ drawing, label }: { readonly drawing: Drawing; readonly label: string }) => {
   const nodes = useMemo(() => drawing.stations.map(toNode), [drawing]);
   const edges = useMemo(() => drawing.tracks.map(toEdge), [drawing]);
+  const { width, height } = drawing;
+  const isLarge = height > mostHeight;
   return (
-    <figure className="drawing" aria-label={label} style={{ width: drawing.width, height: drawing.height }}>
+    <figure
+      className={classNames('drawing', isLarge && 'drawing-large')}
+      aria-label={label}
+      style={{ width, height: Math.min(height, mostHeight) }}
+    >
       <ReactFlow<StationNode, TrackEdge>
+        key={isLarge ? 'large' : 'small'}
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
-        viewport={still}
+        {...(isLarge ? { fitView: true, fitViewOptions: readable, minZoom: 0.2, maxZoom: 1.5 } : { viewport: still })}
         nodesDraggable={false}
         nodesConnectable={false}
         nodesFocusable={false}
         edgesFocusable={false}
         elementsSelectable={false}
         disableKeyboardA11y
-        panOnDrag={false}
+        panOnDrag={isLarge}
         zoomOnScroll={false}
-        zoomOnPinch={false}
+        zoomOnPinch={isLarge}
         zoomOnDoubleClick={false}
         preventScrolling={false}
         proOptions={{ hideAttribution: true }}
-      />
+      >
+        {isLarge && <ZoomButtons />}
+      </ReactFlow>
     </figure>
   );
 };
+
+const ZoomButtons = () => {
+  const { zoomIn, zoomOut, fitView } = useReactFlow();
+  return (
+    <div className="drawing-zoom">
+      <Button onClick={() => void zoomOut()}>
+        <span aria-hidden="true">−</span>
+        <span className="unseen">Zoom out</span>
+      </Button>
+      <Button onClick={() => void zoomIn()}>
+        <span aria-hidden="true">+</span>
+        <span className="unseen">Zoom in</span>
+      </Button>
+      <Button onClick={() => void fitView()}>Fit</Button>
+    </div>
+  );
+};
+
+/** At first, names can be read: the middle is shown, if all is too high. */
+const readable = { minZoom: 0.75 };
 
 const still = { x: 0, y: 0, zoom: 1 };
 
@@ -71,7 +105,7 @@ const toEdge = (track: Track): TrackEdge => ({
 });
 
 const StationBox = ({ data }: NodeProps<StationNode>) => {
-  const { kind, title, about, tone, pulse = false, to, picked = false, dim = false, labels = [] } = data;
+  const { kind, title, about, tone, pulse = false, to, picked = false, dim = false, labels = [], times = [] } = data;
   const className = classNames('station', `station-${kind}`, picked && 'station-picked', dim && 'station-dim');
   const content = (
     <>
@@ -86,6 +120,7 @@ const StationBox = ({ data }: NodeProps<StationNode>) => {
       </span>
       <span className="station-about cut">{about}</span>
       {labels.length > 0 && <Labels labels={labels} />}
+      {times.length > 0 && <Times times={times} />}
     </>
   );
   return (
@@ -107,11 +142,15 @@ const StationBox = ({ data }: NodeProps<StationNode>) => {
 
 const TrackLine = ({ data }: EdgeProps<TrackEdge>) => {
   if (!data) return null;
-  const { points, look, dim = false, labels = [], labelsAt } = data;
+  const { points, look, width, tone, dim = false, labels = [], labelsAt } = data;
   const path = rounded(points);
   return (
     <>
-      <path className={classNames('track', `track-${look}`, dim && 'track-dim')} d={path} />
+      <path
+        className={classNames('track', `track-${look}`, tone && `track-${tone}`, dim && 'track-dim')}
+        style={{ strokeWidth: width }}
+        d={path}
+      />
       {look === 'live' && !dim && <path className="track-run" d={path} />}
       {labelsAt && labels.length > 0 && (
         <EdgeLabelRenderer>
@@ -136,6 +175,18 @@ const Labels = ({ labels }: { readonly labels: NonNullable<Station['labels']> })
     ))}
   </span>
 );
+
+/** A bar that shows where the time of a request goes. */
+const Times = ({ times }: { readonly times: NonNullable<Station['times']> }) => {
+  const about = times.map((one) => one.about).join(', ');
+  return (
+    <span className="times" role="img" aria-label={about} title={about}>
+      {times.map(({ part, share }) => (
+        <span key={part} className={`times-${part}`} style={{ flexGrow: share }} />
+      ))}
+    </span>
+  );
+};
 
 const nodeTypes = { station: StationBox };
 const edgeTypes = { track: TrackLine };

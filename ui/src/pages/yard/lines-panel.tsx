@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback } from 'react';
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
 import type { Activity } from '../../api/activity.ts';
 import { readGraphs } from '../../api/graph.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
@@ -15,6 +15,7 @@ import { layOutLine } from './line-layout.ts';
 import { type Destination, destinationsOf, nameOf, trafficOn } from './lines.ts';
 import { LinesTable } from './lines-table.tsx';
 import { layOutOverview } from './overview-layout.ts';
+import { Playback, requestsOf } from './playback.tsx';
 import { viewOf, yardAddress } from './yard-address.ts';
 
 const LineDrawing = lazy(async () => ({ default: (await import('./drawing.tsx')).LineDrawing }));
@@ -24,8 +25,8 @@ const graphEveryMs = 10_000;
 
 /** The running graph: all lines or one, as a drawing or as a table. */
 export const LinesPanel = ({
-  activity,
-  requests,
+  activity: present,
+  requests: recent,
   query,
 }: {
   readonly activity: Activity | undefined;
@@ -33,6 +34,10 @@ export const LinesPanel = ({
   readonly query: URLSearchParams;
 }) => {
   const { protocol, line } = viewOf(query);
+  const isBack = query.get('play') === 'hour';
+  const [past, setPast] = useState<Activity>();
+  const activity = past ?? present;
+  const requests = useMemo(() => (past ? requestsOf(past, recent) : recent), [past, recent]);
   const form = query.get('view') === 'table' ? 'table' : 'drawing';
   const [room, width] = useWidth();
   const graphs = useLoad(
@@ -51,6 +56,15 @@ export const LinesPanel = ({
           <LinePicker destinations={destinations} line={picked && nameOf(picked)} protocol={protocol} />
           <ProtocolPicker protocol={protocol} line={picked && nameOf(picked)} />
           <Segmented
+            label="Time"
+            value={isBack ? 'hour' : 'live'}
+            onChange={(time) => changeQuery({ play: time === 'hour' ? time : '' })}
+            options={[
+              { value: 'live', label: 'Live' },
+              { value: 'hour', label: 'Last hour' },
+            ]}
+          />
+          <Segmented
             label="View"
             value={form}
             onChange={(view) => changeQuery({ view: view === 'table' ? view : '' })}
@@ -62,6 +76,7 @@ export const LinesPanel = ({
         </>
       }
     >
+      {isBack && <Playback onShow={setPast} />}
       {graphs.error && <Notice kind="failed">{graphs.error}</Notice>}
       {picked?.fault && (
         <Notice kind="failed" title="This line cannot serve requests">

@@ -30,6 +30,8 @@ export interface Traffic {
   /** Medians of the last requests. */
   readonly durationMs: number | undefined;
   readonly firstByteMs: number | undefined;
+  /** The gateway's own part of it. */
+  readonly overheadMs: number | undefined;
 }
 
 /** `provider,model`. */
@@ -83,6 +85,7 @@ export const trafficOn = (
     perSecond: sum((line) => line.perSecond),
     durationMs: median(ended.map(({ durationMs }) => durationMs)),
     firstByteMs: median(ended.flatMap(({ firstByteMs }) => (firstByteMs === undefined ? [] : [firstByteMs]))),
+    overheadMs: median(ended.flatMap(({ overheadMs }) => (overheadMs === undefined ? [] : [overheadMs]))),
   };
 };
 

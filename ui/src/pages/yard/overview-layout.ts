@@ -3,7 +3,7 @@ import { type Protocol, protocols, protocolTitles, shortProtocolTitles } from '.
 import type { RequestSummary } from '../../api/requests.ts';
 import { crossOver, type Drawing, type Station, type Track } from './drawing-parts.ts';
 import { type Destination, nameOf, type Traffic, toneOf, trafficOn, waysTo } from './lines.ts';
-import { durationLabels, rateLabel, troubleLabels } from './traffic-labels.ts';
+import { durationLabels, rateLabel, timesOf, troubleLabels, weightOf } from './traffic-labels.ts';
 import { yardAddress } from './yard-address.ts';
 
 /** What the overview shows. */
@@ -59,6 +59,7 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
       to: 'switch',
       points: crossOver(start, point, (start.x + switchX) / 2),
       look: look(traffic),
+      ...weightOf(traffic),
       dim,
       labels: [rateLabel(traffic)],
       // Keeps clear of the diagonal.
@@ -76,13 +77,14 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
       return to ? look(trafficOn(activity, requests, { protocol, to }), to.fault) : 'idle';
     });
     const start = { x: station.x + poolSize.width, y };
-    const track = (id: string, from: string, to: string, points: Track['points'], tone: Track['look']): Track => ({
-      id,
-      from,
-      to,
-      points,
-      look: tone,
-    });
+    const track = (
+      id: string,
+      from: string,
+      to: string,
+      points: Track['points'],
+      tone: Track['look'],
+      weight: Pick<Track, 'width' | 'tone'> = {},
+    ): Track => ({ id, from, to, points, look: tone, ...weight });
     return [
       track(
         `pool:${name}`,
@@ -95,7 +97,8 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
         const to = destinations[index];
         const id = to ? nameOf(to) : '';
         const points = crossOver(start, { x: endX, y: heightOf(index) }, start.x + 30);
-        return track(`${station.id}:${id}`, station.id, id, points, looks[at] ?? 'idle');
+        const weight = to && weightOf(trafficOn(activity, requests, { protocol, to }));
+        return track(`${station.id}:${id}`, station.id, id, points, looks[at] ?? 'idle', weight);
       }),
     ];
   });
@@ -111,6 +114,7 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
       // The tracks of its pools lead there; this one only carries the labels.
       points: isPooled ? [{ x: endX, y }] : crossOver(exit, { x: endX, y }, exit.x + 60),
       look: look(traffic, destination.fault),
+      ...weightOf(traffic),
       labels: [rateLabel(traffic), ...durationLabels(traffic), ...troubleLabels(traffic)],
       labelsAt: { x: (left + endX) / 2, y: y - 13 },
     };
@@ -202,6 +206,7 @@ const downwards = ({ destinations, activity, requests, protocol, width }: Overvi
       to: 'switch',
       points: [from, { x: from.x, y: 82 }, { x: width / 2, y: 82 }, { x: width / 2, y: switchY }],
       look: look(traffic),
+      ...weightOf(traffic),
       dim,
     };
     return { station, track };
@@ -220,6 +225,7 @@ const downwards = ({ destinations, activity, requests, protocol, width }: Overvi
         { x: inset, y: y + 36 },
       ],
       look: look(traffic, destination.fault),
+      ...weightOf(traffic),
     };
     const station: Station = {
       ...endStation(destination, protocol, traffic),
@@ -264,6 +270,7 @@ const endStation = (destination: Destination, protocol: Protocol | undefined, tr
   title: destination.model,
   about: `${destination.provider} · ${waysTo(destination)}`,
   tone: toneOf(traffic, destination.fault),
+  times: timesOf(traffic),
   pulse: traffic.active > 0,
   to: yardAddress({ protocol, line: nameOf(destination) }),
 });
