@@ -1,11 +1,11 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
-import type { Answered, Exchange, Ready, Routed } from './exchange.ts';
+import type { Exchange, Ready, Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import { boundContent, boundReply } from './operators/bound-reply.ts';
 import { callUpstream } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing } from './operators/decode.ts';
 import { encodeRequest } from './operators/encode-request.ts';
-import { inspectStream, inspectWhole } from './operators/inspect-passthrough.ts';
+import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
 import { readEvents } from './operators/read-events.ts';
 import { endOnFault, observeReply, renderFaults } from './operators/render-faults.ts';
@@ -13,30 +13,22 @@ import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
 import { sequence, yieldIfLarge } from './operators/rx/sequence.ts';
 import { stages } from './operators/rx/stages.ts';
-import { showLimits } from './operators/show-limits.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { transformEvents, transformRequest } from './operators/transform.ts';
-import { encodeEvents, sendReply, writeReply } from './operators/write-reply.ts';
+import { encodeEvents, sendReply, showLimits, writeReply } from './operators/write-reply.ts';
 import type { Gateway } from './routing/gateway.ts';
 import { builtOnce, type Plan } from './routing/plan/plan.ts';
 
-/** Serves one request. Subscribing starts it; unsubscribing is the only way to cancel it. */
-type Pipeline = (exchange: Exchange) => Observable<ReplyPart>;
-
-/** A request's whole life, in order; built once per configuration. Every step reports to `exchange.observer`. */
-export const createPipeline = (gateway: Gateway): Pipeline => {
-  const answer = pipe(
-    decodeAndRoute(gateway), // bytes → request → destination, plan
-    retry(gateway, attempt(gateway)), // until one answers: same, other key, fallbacks
-  );
+/** A request's whole life, in order; built once per configuration. Only unsubscribing cancels it. */
+export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Observable<ReplyPart>) => {
+  const answer = pipe(decodeAndRoute(gateway), retry(gateway, attempt(gateway)));
   const deliver = stages(
     keepAlive(gateway.keepAliveMs), // keep-alives while the upstream is silent
     renderFaults(), // any fault → the client's own error format
+    showLimits(), // a client's own limits, if it has any
     observeReply(), // first byte, end and status
   );
-  const deliverLimited = stages(keepAlive(gateway.keepAliveMs), renderFaults(), showLimits(), observeReply());
-  return (exchange) =>
-    of(exchange).pipe(answer, exchange.namedClient?.isLimited ? deliverLimited(exchange) : deliver(exchange));
+  return (exchange) => of(exchange).pipe(answer, deliver(exchange));
 };
 
 /** The client's bytes → the request, its destination and plan. */
@@ -48,17 +40,15 @@ const decodeAndRoute = (gateway: Gateway): OperatorFunction<Exchange, Routed> =>
   );
 
 /** The request → the upstream call, by the nodes of the plan's graph. */
-const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> => {
-  const reconcile = reconcileReasoning(gateway.signatures);
-  return sequence(
+const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
+  sequence(
     refuseUnservable(gateway), // refuses what this destination can't serve
-    reconcile, // earlier reasoning: all of this provider's, none of others'
-    decodeUnlessPassing(gateway, reconcile), // an outline → the whole request, where it is needed
+    reconcileReasoning(gateway.signatures), // earlier reasoning: all of this provider's, none of others'
+    decodeUnlessPassing(gateway), // an outline → the whole request, where it is needed
     transformRequest(gateway), // request → request: each stage, in list order
     encodeRequest(gateway.config), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),
   );
-};
 
 /** The client's bytes → the upstream call of the first attempt, without making it. */
 export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
@@ -66,30 +56,24 @@ export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
 
 /** One attempt at one destination, with its own losses. Fails while a retry or fallback may still answer. */
 const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
-  const { signatures, config } = gateway;
-  const { limits, timeouts } = config;
-  const passStream = stages(boundReply(limits), inspectStream(signatures), sendReply());
-  const passWhole = stages(boundReply(limits), inspectWhole(signatures), sendReply());
+  const { limits, timeouts } = gateway.config;
+  const pass = stages(boundReply(limits), inspectPassthrough(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
   const convert = builtOnce((plan: Plan) =>
     stages(
       boundReply(limits), // limits a record, or a whole reply
       readEvents(), // bytes → SSE records, or the whole body → events
       boundContent(limits), // limits what stages and encoders may collect
-      watchSignatures(signatures), // marks who issued each payload; keeps what clients lose
+      watchSignatures(gateway.signatures), // marks who issued each payload; keeps what clients lose
       transformEvents(plan, timeouts.stageMs), // each stage, in reverse list order
       endOnFault(), // ends at an `error` event; throws it before the first byte
       encodeEvents(), // events → SSE text, or one whole reply
       sendReply(),
     ),
   );
-  const choose = ({ passThrough, answer, plan }: Answered) => {
-    if (!passThrough.reply) return convert(plan);
-    return answer.streamed ? passStream : passWhole;
-  };
+  const reply = writeReply(({ passThrough, plan }) => (passThrough.reply ? pass : convert(plan)));
   return pipe(
     prepareCall(gateway),
-    callUpstream(gateway), // + status, and the body as it arrives
-    writeReply(choose),
+    sequence(callUpstream(gateway), reply), // + status, and the body as it arrives → the client's parts
   );
 };

@@ -1,4 +1,4 @@
-import { map, mergeMap, type Observable, of } from 'rxjs';
+import { mergeMap, type Observable, of } from 'rxjs';
 import type { Answered, Exchange, Ready } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import type { Usage } from '../model/event.ts';
@@ -10,6 +10,7 @@ import { callUpstream } from '../operators/call-upstream.ts';
 import { readUsage } from '../operators/read-events.ts';
 import { renderFaults } from '../operators/render-faults.ts';
 import { collectBytes } from '../operators/rx/collect-bytes.ts';
+import { sequence } from '../operators/rx/sequence.ts';
 import { stages } from '../operators/rx/stages.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from '../operators/write-reply.ts';
 import type { Gateway } from '../routing/gateway.ts';
@@ -22,8 +23,7 @@ import { type AuxiliaryEndpoint, auxiliaryCall, auxiliaryEndpoint, prepareAuxili
 const compact = (exchange: Exchange, gateway: Gateway, upstream: AuxiliaryEndpoint): Observable<ReplyPart> =>
   of(exchange).pipe(
     prepareAuxiliary(gateway),
-    map((ready) => auxiliaryCall(checkUpstream(ready), upstream)),
-    callUpstream(gateway),
+    sequence((ready) => auxiliaryCall(checkUpstream(ready), upstream), callUpstream(gateway)),
     mergeMap((answered) =>
       answered.answer.body.pipe(
         stages(boundReply(gateway.config.limits))(answered),

@@ -28,10 +28,9 @@ import { assertServable, route } from '../operators/route.ts';
 import { collectBytes } from '../operators/rx/collect-bytes.ts';
 import { sequence } from '../operators/rx/sequence.ts';
 import { stages } from '../operators/rx/stages.ts';
-import { showLimits } from '../operators/show-limits.ts';
 import { reconcileReasoning } from '../operators/signatures.ts';
 import { transformRequest } from '../operators/transform.ts';
-import { jsonHeaders, routeHeaders } from '../operators/write-reply.ts';
+import { jsonHeaders, routeHeaders, showLimits } from '../operators/write-reply.ts';
 import type { Gateway } from '../routing/gateway.ts';
 
 /** Settings of a counting endpoint for one client protocol. */
@@ -101,7 +100,7 @@ const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): O
   const { upstream } = settings;
   if (!upstream || ready.plan.upstream.wire !== settings.client.wire) return estimated;
   return of(auxiliaryCall(ready, upstream)).pipe(
-    callUpstream(gateway),
+    sequence(callUpstream(gateway)),
     mergeMap(({ answer }) => answer.body.pipe(collectBytes(readCount, { maxBytes: maxAnswerBytes }))),
     timeout({ first: settings.limitMs, with: () => throwError(() => timeoutFault(settings.limitMs)) }),
     catchError((error: unknown) => {
@@ -189,7 +188,8 @@ export const auxiliaryEndpoint = (
     const exchange = newExchange({ id, startedAtMs, client, namedClient, origin, body, clientHeader, backpressure });
     const parts = serve(exchange, gateway);
     if (!namedClient) return parts;
-    return (namedClient.isLimited ? parts.pipe(stages(showLimits())(exchange)) : parts).pipe(
+    return parts.pipe(
+      stages(showLimits())(exchange),
       finalize(() => namedClient.finished(200)),
     );
   },

@@ -11,6 +11,7 @@ import { boundReply } from '../operators/bound-reply.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
 import { readEvents } from '../operators/read-events.ts';
+import { sequence } from '../operators/rx/sequence.ts';
 import { stages } from '../operators/rx/stages.ts';
 import { transformEvents } from '../operators/transform.ts';
 import { prepare } from '../pipeline.ts';
@@ -60,7 +61,7 @@ export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: G
     };
     return of(exchange).pipe(
       prepare(quiet),
-      callUpstream(quiet),
+      sequence(callUpstream(quiet)),
       mergeMap((answered) => readAnswer(answered, quiet)),
     );
   });

@@ -150,10 +150,15 @@ export const noOptions = Type.Object({}, { additionalProperties: false });
 export const format = <const S extends TSchema>(spec: FormatSpec<S>): Format => {
   const optionsReader = reader(spec.options);
   const { pathFor, protocol, ...fields } = spec;
-  const checked = ({ options, ...target }: Target): Target<Static<S>> => ({
-    ...target,
-    options: optionsReader.read(options, 'options'),
-  });
+  /** A plan has one target, whose path is asked for with each call. */
+  const known = new WeakMap<Target, Target<Static<S>>>();
+  const checked = (target: Target): Target<Static<S>> => {
+    const before = known.get(target);
+    if (before) return before;
+    const made = { ...target, options: optionsReader.read(target.options, 'options') };
+    known.set(target, made);
+    return made;
+  };
   return {
     ...fields,
     optionsReader,

@@ -1,4 +1,4 @@
-import type { Observable, OperatorFunction } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready } from '../exchange.ts';
 import { FaultError, fail } from '../model/fault.ts';
@@ -8,21 +8,22 @@ import { decodeInFull } from './decode.ts';
 import { passesThrough } from './encode-request.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { collectBytes } from './rx/collect-bytes.ts';
-import { flatMapOne, sequence } from './rx/sequence.ts';
+import { type SequenceStep, sequence } from './rx/sequence.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** The part of an upstream's error body that is read. */
 const maxErrorBytes = 1 << 20;
 
 /** Makes the upstream call. Throws the upstream's fault for a failure status, or the fault that prevented an answer. */
-export const callUpstream = ({ upstreams, config }: Gateway): OperatorFunction<Ready, Answered> =>
-  flatMapOne((ready) => {
+export const callUpstream =
+  ({ upstreams, config }: Gateway): SequenceStep<Ready, Answered> =>
+  (ready) => {
     const { call, backpressure, observer } = ready;
     observer.called();
     return upstreams
       .call({ ...call, backpressure })
       .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer))));
-  });
+  };
 
 /** A redirect isn't followed: it could send the key and the conversation to any host. */
 const isRedirect = ({ status }: UpstreamAnswer): boolean => status >= 300 && status < 400;

@@ -12,6 +12,7 @@ import { takeModelTag } from '../routing/resolve.ts';
 import { mayPassThrough } from './encode-request.ts';
 import { newContext } from './route.ts';
 import type { SequenceStep } from './rx/sequence.ts';
+import { reconcileReasoning } from './signatures.ts';
 
 /** Decodes the client's bytes into a request; `decodeRequest` replaces the client protocol's own. Throws as `parseBody` does. */
 export const decode =
@@ -45,14 +46,15 @@ const noteDecoded = (decoded: Decoded): Decoded => {
   return decoded;
 };
 
-/** Decodes an outlined body in full, unless it passes through. `reconcile` is the step before, which then runs again. */
-export const decodeUnlessPassing =
-  (gateway: Gateway, reconcile: SequenceStep<Routed, Reconciled>): SequenceStep<Reconciled, Reconciled> =>
-  (reconciled) => {
+/** Decodes an outlined body in full, unless it passes through. The step before, `reconcileReasoning`, then runs again. */
+export const decodeUnlessPassing = (gateway: Gateway): SequenceStep<Reconciled, Reconciled> => {
+  const reconcile = reconcileReasoning(gateway.signatures);
+  return (reconciled) => {
     if (!reconciled.outline) return reconciled;
     const { request, reply } = mayPassThrough(reconciled);
     return request && reply ? reconciled : reconcile(decodeInFull(reconciled, gateway.config));
   };
+};
 
 /** Replaces a request that was decoded from an outline by the whole one. Must be called while the body is held. */
 export const decodeInFull = <E extends Routed>(routed: E, config: Config): E => {

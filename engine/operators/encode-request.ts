@@ -58,8 +58,14 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Arr
     return writeJson(applyPatches(isJsonObject(body) ? body : {}, [{ model: resolution.model }, ...plan.patches]));
   }
   const model = JSON.stringify(resolution.model);
-  return outline ? replaceBytes(outline.body, outline.model, model) : replaceMember(text, 'model', model);
+  if (outline) return replaceBytes(outline.body, outline.model, model);
+  const replaced = replaceMember(text, 'model', model);
+  // The text lacks the body's byte order mark, which vendors refuse.
+  return replaced === text && routed.body[0] !== byteOrderMark ? routed.body : replaced;
 };
+
+/** The first byte of a byte order mark in UTF-8. */
+const byteOrderMark = 0xef;
 
 /** The bytes with the text in place of this range; the same bytes if it is there already. */
 const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string): Uint8Array => {

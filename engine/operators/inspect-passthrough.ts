@@ -19,12 +19,18 @@ import type { StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
+/** Passes the upstream's bytes on unchanged, and reads along what faults, usage and reasoning they hold. */
+export const inspectPassthrough = (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> => {
+  const inspect = { stream: inspectStream(cache), whole: inspectWhole(cache) };
+  return (answered, control) => inspect[answered.answer.streamed ? 'stream' : 'whole'](answered, control);
+};
+
 /**
  * Passes a stream on unchanged, in whole records up to the terminal one, and reads it along: an error at its start is thrown,
  * since a retry or fallback may still answer; usage is reported; reasoning that a later turn may need is cached. Throws
  * `upstream-cut` if the stream closes before its answer is complete.
  */
-export const inspectStream =
+const inspectStream =
   (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
   (answered, control) => {
     const { client, observer, progress } = answered;
@@ -68,7 +74,7 @@ export const inspectStream =
 const dataField = Buffer.from('data:');
 
 /** Passes a whole reply on unchanged. Throws the fault that it holds despite its success status. */
-export const inspectWhole =
+const inspectWhole =
   (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
   (answered) => {
     const { observer, answer, call } = answered;

@@ -75,9 +75,12 @@ const readStream = ({ plan, context }: Answered, ending: AnswerEnd): Handlers<Ui
 
 const tooDeep = "The upstream's answer is nested too deeply.";
 
+/** One for all replies: a decoder is dear to make, and holds no state between whole texts. */
+const utf8 = new TextDecoder();
+
 const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch => {
   try {
-    const body = parseJson(new TextDecoder().decode(bytes));
+    const body = parseJson(utf8.decode(bytes));
     if (!isJsonObject(body)) return [errorEvent(notJson(bytes, answer.status))];
     const events = withinStack('upstream-garbled', tooDeep, () => plan.graph.decodeReply.work(body, context));
     return normalizeEvents(events, new Map());

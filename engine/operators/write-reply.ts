@@ -1,5 +1,11 @@
-import type { OperatorFunction } from 'rxjs';
-import { type Answered, type FailedAttempt, type ReplyProgress, type Routed, releaseBody } from '../exchange.ts';
+import {
+  type Answered,
+  type Exchange,
+  type FailedAttempt,
+  type ReplyProgress,
+  type Routed,
+  releaseBody,
+} from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import { fieldPattern, plainPath } from '../model/client-paths.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
@@ -8,7 +14,7 @@ import { writeJson } from '../model/json/exact-numbers.ts';
 import type { Loss } from '../model/loss.ts';
 import type { Headers } from '../model/protocol.ts';
 import { foldReply, isFault } from '../model/reply.ts';
-import { flatMapOne } from './rx/sequence.ts';
+import type { SequenceStep } from './rx/sequence.ts';
 import type { Handlers, StageList, StreamStage } from './rx/stages.ts';
 
 /** Events → what the client asked for: a stream of its protocol, or one whole reply. */
@@ -84,9 +90,31 @@ const streamHead = (answered: Answered): ReplyPart => ({
 });
 
 /** The upstream's body → what the client gets, by the list of stages that `choose` picks for this answer. */
-export const writeReply = (
-  choose: (answered: Answered) => StageList<Answered, Uint8Array, ReplyPart>,
-): OperatorFunction<Answered, ReplyPart> => flatMapOne((answered) => choose(answered)(answered)(answered.answer.body));
+export const writeReply =
+  (choose: (answered: Answered) => StageList<Answered, Uint8Array, ReplyPart>): SequenceStep<Answered, ReplyPart> =>
+  (answered) =>
+    choose(answered)(answered)(answered.answer.body);
+
+/**
+ * Shows a client its limits in every answer, errors too, by the headers of its protocol. The provider's headers about its own
+ * limits are removed: they are those of an account that many clients share.
+ */
+export const showLimits =
+  (): StreamStage<Exchange, ReplyPart, ReplyPart> =>
+  ({ client, namedClient }) =>
+    namedClient?.isLimited
+      ? {
+          next(part) {
+            if (part.type === 'data') return part;
+            return { ...part, headers: { ...withoutLimits(part.headers), ...client.limitHeaders(namedClient.rates) } };
+          },
+        }
+      : unchanged;
+
+const unchanged: Handlers<ReplyPart, ReplyPart> = { next: (part) => part };
+
+const withoutLimits = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !name.includes('-ratelimit-')));
 
 /** The headers of every SSE answer. They forbid proxies to buffer or rewrite it. */
 export const streamHeaders: Headers = {

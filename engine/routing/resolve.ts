@@ -100,7 +100,7 @@ export const resolveRoute = (
     scenario,
     reason,
     tokens: size.by === 'count' ? size.tokens : undefined,
-    request: { ...request, model },
+    request: request.model === model ? request : { ...request, model },
     tagged: request !== asked,
     warnings,
   };
@@ -123,22 +123,18 @@ const explicitly = (
 
 /** The destination that the model asked for names; `undefined` for a bare model. Looked up once per name. */
 const explicitChoice = (text: string, config: Config): Choice | undefined => {
-  const known = explicitChoices.get(config) ?? new Map<string, Choice>();
-  const before = known.get(text);
-  if (before) return before;
+  const known = explicitChoices.get(config) ?? new Map<string, Choice | undefined>();
+  if (known.has(text)) return known.get(text);
   const named = namedDestination(text, config, 'model') ?? poolNamed(text, config) ?? aliasDestination(text, config);
-  if (!named) return undefined;
-  const choice = {
-    ...named,
-    scenario: 'explicit',
-    reason: `explicit: the model asked for is ${nameOf(named)}`,
-  } as const;
+  const choice = named && ({ ...named, scenario: 'explicit', reason: explicitReason(named) } as const);
   if (known.size >= maxKnown) known.clear();
   if (text.length <= maxKnownChars) explicitChoices.set(config, known.set(text, choice));
   return choice;
 };
 
-const explicitChoices = new WeakMap<Config, Map<string, Choice>>();
+const explicitChoices = new WeakMap<Config, Map<string, Choice | undefined>>();
+
+const explicitReason = (named: Destination): string => `explicit: the model asked for is ${nameOf(named)}`;
 
 /** Names kept per configuration, and characters of each. Bounds, since clients choose them. */
 const maxKnown = 1_000;

@@ -68,6 +68,19 @@ for (const { path, format, recordings } of wires) {
     });
   });
 
+  test(`${path} → ${format}: a body whose model stays the same is sent as it came, but for a byte order mark`, async (t) => {
+    const script: Script = () => recordedAnswer(`${recordings}/${whole?.name}.json`);
+    const [whole] = recordingsOf(recordings).filter(({ status, streamed }) => status === 200 && !streamed);
+    await withUpstream(format, script, async (post, seen) => {
+      const body = asking(false).replace('"p,m"', '"m"');
+      for (const mark of ['', '\ufeff']) {
+        const got = await post(path, mark + body);
+        t.is(got.headers['x-switchyard-route'], 'p,m;model');
+        t.is(seen(), body);
+      }
+    });
+  });
+
   test(`${path} → ${format}: a stage that changes only requests leaves answers unchanged`, async (t) => {
     const [recording] = recordingsOf(recordings).filter(({ streamed }) => streamed);
     const stage = [

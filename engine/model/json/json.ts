@@ -29,8 +29,8 @@ export const parseJson = (text: string): Json | undefined => {
 export const isWithinDepth = (value: Json | undefined, levels: number): boolean => {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (!isWithinDepth(member, levels - 1)) return false;
-  }
+  // No list of an object's values, which would be garbage: parsed JSON inherits nothing enumerable.
+  if (isJsonObject(value)) for (const name in value) if (!isWithinDepth(value[name], levels - 1)) return false;
+  if (Array.isArray(value)) for (const member of value) if (!isWithinDepth(member, levels - 1)) return false;
   return true;
 };

@@ -6,9 +6,11 @@ export const replaceMember = (text: string, name: string, value: string): string
   const pieces: string[] = [];
   let kept = 0;
   for (const [from, to] of membersNamed(text, name)) {
+    if (to - from === value.length && text.startsWith(value, from)) continue;
     pieces.push(text.slice(kept, from), value);
     kept = to;
   }
+  if (pieces.length === 0) return text;
   pieces.push(text.slice(kept));
   return pieces.join('');
 };

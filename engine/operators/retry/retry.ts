@@ -2,7 +2,7 @@ import { Observable, type OperatorFunction, Subscriber, take, throwError } from 
 import type { Routed } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import type { Gateway } from '../../routing/gateway.ts';
-import { flatMapOne } from '../rx/sequence.ts';
+import { sequence } from '../rx/sequence.ts';
 import { RetrySession } from './retry-session.ts';
 
 /**
@@ -10,7 +10,7 @@ import { RetrySession } from './retry-session.ts';
  * answer has begun is final. Unsubscribing cancels it at any point, also while it waits between attempts.
  */
 export const retry = (gateway: Gateway, attempt: Attempt): OperatorFunction<Routed, ReplyPart> =>
-  flatMapOne(
+  sequence(
     (routed) =>
       new Observable((subscriber) => {
         const session = new RetrySession(routed, gateway);
@@ -59,7 +59,7 @@ class RetrySubscriber extends Subscriber<ReplyPart> {
     due
       .pipe(
         take(1),
-        flatMapOne(() => runAttempts(this.#session, this.#attempt)),
+        sequence(() => runAttempts(this.#session, this.#attempt)),
       )
       .subscribe(this.#to);
   }

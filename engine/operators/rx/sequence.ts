@@ -1,13 +1,19 @@
 import { map, Observable, type OperatorFunction, Subscriber, timer } from 'rxjs';
 import type { Exchange } from '../../exchange.ts';
 
-/** A step that turns one value into the next, synchronously or as an Observable of one value. May throw. */
+/**
+ * A step that turns one value into the next: synchronously, or as an Observable of one value; the last step's may emit many. May
+ * throw.
+ */
 export type SequenceStep<In, Out> = (value: In) => Out | Observable<Out>;
 
 /** A step of a list whose types the overloads of `sequence` have checked; the type of one list can't express it. */
 type UncheckedStep = SequenceStep<unknown, unknown>;
 
-/** Runs steps in order as a single operator, for one value. An operator per step would cost as much as most steps do. */
+/**
+ * Runs steps in order as a single operator, for one value. An operator per step would cost as much as most steps do. Unsubscribes
+ * from the source when the awaited step ends.
+ */
 export function sequence<A, B>(a: SequenceStep<A, B>): OperatorFunction<A, B>;
 export function sequence<A, B, C>(a: SequenceStep<A, B>, b: SequenceStep<B, C>): OperatorFunction<A, C>;
 export function sequence<A, B, C, D>(
@@ -40,24 +46,23 @@ export function sequence<A, B, C, D, E, F, G, H>(
   g: SequenceStep<G, H>,
 ): OperatorFunction<A, H>;
 export function sequence(...steps: readonly UncheckedStep[]): OperatorFunction<unknown, unknown> {
-  return runFrom(steps, 0);
+  return (source) =>
+    new Observable((subscriber) => {
+      source.subscribe(new SequenceSubscriber(subscriber, steps, 0));
+    });
 }
 
-/** Runs the steps from index `from` on. */
-const runFrom =
-  (list: readonly UncheckedStep[], from: number): OperatorFunction<unknown, unknown> =>
-  (source) =>
-    new Observable((subscriber) => {
-      source.subscribe(new SequenceSubscriber(subscriber, list, from));
-    });
-
-/** Runs the steps synchronously; only a step that returns an Observable costs a subscription. */
+/**
+ * Runs the steps synchronously; only a step that returns an Observable costs a subscription. Ignores what follows a value whose step
+ * waits.
+ */
 class SequenceSubscriber extends Subscriber<unknown> {
   readonly #to: Subscriber<unknown>;
   readonly #list: readonly UncheckedStep[];
   readonly #from: number;
   #waits = false;
 
+  /** Runs the steps from index `from` on. */
   constructor(to: Subscriber<unknown>, list: readonly UncheckedStep[], from: number) {
     super(to);
     this.#to = to;
@@ -66,17 +71,19 @@ class SequenceSubscriber extends Subscriber<unknown> {
   }
 
   protected override _next(value: unknown): void {
+    if (this.#waits) return;
     let current = value;
-    for (let index = this.#from; index < this.#list.length; index += 1) {
+    for (let next = this.#from; next < this.#list.length; ) {
       try {
-        current = this.#list[index]?.(current);
+        current = this.#list[next]?.(current);
       } catch (error) {
         this.#to.error(error);
         return;
       }
+      next += 1;
       if (current instanceof Observable) {
         this.#waits = true;
-        current.pipe(runFrom(this.#list, index + 1)).subscribe(this.#to);
+        current.subscribe(next === this.#list.length ? this.#to : new SequenceSubscriber(this.#to, this.#list, next));
         return;
       }
     }
@@ -98,44 +105,3 @@ export const yieldIfLarge =
   <E extends Exchange>(): SequenceStep<E, E> =>
   (exchange) =>
     exchange.body.length < largeBytes ? exchange : timer(0).pipe(map(() => exchange));
-
-/**
- * `mergeMap` for a source of exactly one value, at a fraction of its cost. Ignores further values. Unsubscribes from the source
- * when the inner stream ends. Errors with what `project` throws.
- */
-export const flatMapOne =
-  <I, O>(project: (value: I) => Observable<O>): OperatorFunction<I, O> =>
-  (source) =>
-    new Observable<O>((subscriber) => {
-      source.subscribe(new FlatMapOneSubscriber(subscriber, project));
-    });
-
-class FlatMapOneSubscriber<I, O> extends Subscriber<I> {
-  readonly #to: Subscriber<O>;
-  readonly #project: (value: I) => Observable<O>;
-  #hasInner = false;
-
-  constructor(to: Subscriber<O>, project: (value: I) => Observable<O>) {
-    super(to);
-    this.#to = to;
-    this.#project = project;
-  }
-
-  protected override _next(value: I): void {
-    if (this.#hasInner) return;
-    this.#hasInner = true;
-    let inner: Observable<O>;
-    try {
-      inner = this.#project(value);
-    } catch (error) {
-      this.#to.error(error);
-      return;
-    }
-    inner.subscribe(this.#to);
-  }
-
-  protected override _complete(): void {
-    if (!this.#hasInner) this.#to.complete();
-    this.unsubscribe();
-  }
-}

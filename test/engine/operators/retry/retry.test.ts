@@ -9,7 +9,7 @@ import { type Fault, FaultError } from '../../../../engine/model/fault.ts';
 import { decode } from '../../../../engine/operators/decode.ts';
 import { retry } from '../../../../engine/operators/retry/retry.ts';
 import { route } from '../../../../engine/operators/route.ts';
-import { flatMapOne, sequence } from '../../../../engine/operators/rx/sequence.ts';
+import { sequence } from '../../../../engine/operators/rx/sequence.ts';
 import type { Gateway } from '../../../../engine/routing/gateway.ts';
 import { createUpstreamHealth } from '../../../../engine/upstream/health/health.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
@@ -47,7 +47,7 @@ const exchange = (model = 'any') =>
 
 /** One request whose tries are what `attempt` makes of them. */
 const run = (gateway: Gateway, attempt: (routed: Routed) => Observable<ReplyPart>, asked = exchange()) =>
-  of(asked).pipe(sequence(decode(gateway.config), route(gateway)), retry(gateway, flatMapOne(attempt)));
+  of(asked).pipe(sequence(decode(gateway.config), route(gateway)), retry(gateway, sequence(attempt)));
 
 const faulty = (fault: Partial<Fault>): Observable<never> =>
   throwError(() => new FaultError({ kind: 'upstream-error', message: 'trouble', ...fault }));

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { EMPTY, firstValueFrom, lastValueFrom, map, of, Subject, throwError, timer } from 'rxjs';
 import type { Exchange } from '../../../../engine/exchange.ts';
-import { flatMapOne, sequence, yieldIfLarge } from '../../../../engine/operators/rx/sequence.ts';
+import { sequence, yieldIfLarge } from '../../../../engine/operators/rx/sequence.ts';
 
 const add = (more: string) => (text: string) => text + more;
 const later = (more: string) => (text: string) => timer(1).pipe(map(() => text + more));
@@ -81,7 +81,7 @@ test('a value is replaced by its inner stream, and both are unsubscribed togethe
   const source = new Subject<string>();
   const led = new Subject<string>();
   const seen: string[] = [];
-  const running = source.pipe(flatMapOne(() => led)).subscribe((text) => seen.push(text));
+  const running = source.pipe(sequence(() => led)).subscribe((text) => seen.push(text));
   source.next('a');
   source.next('left out');
   led.next('b');
@@ -91,20 +91,20 @@ test('a value is replaced by its inner stream, and both are unsubscribed togethe
 });
 
 test('a source that ends without a value, or fails, leads nowhere; what can not lead is the error', async (t) => {
-  t.is(await lastValueFrom(EMPTY.pipe(flatMapOne(() => of('a'))), { defaultValue: 'none' }), 'none');
+  t.is(await lastValueFrom(EMPTY.pipe(sequence(() => of('a'))), { defaultValue: 'none' }), 'none');
   const failing = throwError(() => new Error('failed'));
-  await t.throwsAsync(lastValueFrom(failing.pipe(flatMapOne(() => of('a')))), { message: 'failed' });
+  await t.throwsAsync(lastValueFrom(failing.pipe(sequence(() => of('a')))), { message: 'failed' });
   const broken = (): never => {
     throw new Error('broken');
   };
-  await t.throwsAsync(lastValueFrom(of('a').pipe(flatMapOne(broken))), { message: 'broken' });
+  await t.throwsAsync(lastValueFrom(of('a').pipe(sequence(broken))), { message: 'broken' });
 });
 
 test('a source that ends first does not end what it led to', (t) => {
   const led = new Subject<string>();
   const words: string[] = [];
   of('a')
-    .pipe(flatMapOne(() => led))
+    .pipe(sequence(() => led))
     .subscribe({ next: (text) => words.push(text), complete: () => words.push('|') });
   led.next('b');
   t.deepEqual(words, ['b']);
