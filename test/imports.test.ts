@@ -41,7 +41,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ['engine/clients/', ...below('config/', 'hub/', 'log/', 'model/', 'observer.ts'), 'typebox', 'node:'],
   ],
   ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
-  ['engine/hub/redis-link.ts', ['engine/hub/hub.ts', '@redis/client']],
+  ['engine/hub/redis-link.ts', ['engine/hub/hub.ts', '@redis/client', 'node:net']],
   ['engine/hub/', ['engine/hub/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],
 
   ['engine/reasoning/', ['engine/reasoning/', 'engine/model/', 'node:', 'lru-cache', 'typebox']],

@@ -131,6 +131,7 @@ const listensOnly = new Map([
   ['engine/http/bind.ts', ['createServer', 'isIPv4']],
   ['engine/http/access.ts', ['BlockList', 'isIPv4', 'isIPv6']],
   ['engine/http/host-name.ts', ['isIPv4', 'isIPv6']],
+  ['engine/hub/redis-link.ts', ['isIP']],
   ['engine/config/service-settings.ts', ['isIPv4', 'isIPv6']],
   ['engine/service/demo/demo-server.ts', ['createServer']],
   ['engine/http/uws/uws-server.ts', ['STATUS_CODES']],
