@@ -5,8 +5,7 @@ export const inputKinds = ['text', 'image', 'pdf', 'audio', 'video'] as const;
 export type InputKind = (typeof inputKinds)[number];
 
 /** What a model may be known to lack: requests are adapted to it, with a loss. */
-export const lackNames = ['sampling', 'forcedToolChoice', 'reasoningOff', 'reasoningBudget', 'minimalEffort'] as const;
-export type Lack = (typeof lackNames)[number];
+export type Lack = 'sampling' | 'forcedToolChoice' | 'reasoningOff' | 'reasoningBudget' | 'minimalEffort';
 
 /** Prices in USD per million tokens. A cache price that is absent is that of `input`. */
 export interface TokenPrices {
