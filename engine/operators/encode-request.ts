@@ -17,7 +17,7 @@ import type { SequenceStep } from './rx/sequence.ts';
 export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): SequenceStep<Reconciled, Ready> => {
   const withClientCredentials = clientCredentials(config);
   return (routed) => {
-    const { plan, resolution, clientHeader, request, apiKey, observer } = routed;
+    const { plan, resolution, clientHeader, request, apiKey, observer, trace } = routed;
     const passThrough = mayPassThrough(routed);
     const headers = {
       'content-type': 'application/json',
@@ -25,6 +25,7 @@ export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): Seque
       'accept-encoding': 'identity',
       'user-agent': 'switchyard',
       ...plan.graph.callUpstream.work({ apiKey, clientHeader, request }),
+      ...trace?.callHeaders(),
     };
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
     const url = callUrl(plan.format, plan.target, resolution.model, request);
