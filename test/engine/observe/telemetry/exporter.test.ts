@@ -23,7 +23,7 @@ const manualClock = () => {
     waits: () => [...timers.values()].map(({ ms }) => ms),
     /** Runs the timers of this length. */
     fire(ms: number) {
-      for (const [id, timer] of timers) {
+      for (const [id, timer] of [...timers]) {
         if (timer.ms !== ms) continue;
         timers.delete(id);
         timer.task();
