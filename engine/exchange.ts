@@ -8,7 +8,7 @@ import type { Outline } from './model/json/outline.ts';
 import { type RequestOrigin, unknownOrigin } from './model/origin.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
-import { type Observer, type PassThrough, silentObserver } from './observer.ts';
+import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
 
@@ -31,6 +31,8 @@ export interface Exchange {
   readonly progress: ReplyProgress;
   /** Watches this request. */
   readonly observer: Observer;
+  /** Present if requests are traced. */
+  readonly trace: TraceCarrier | undefined;
   readonly bodyReleased: (() => void) | undefined;
   readonly onInterrupted: ((handler: (fault: Fault) => void) => void) | undefined;
 }
@@ -46,6 +48,7 @@ type ExchangeStart = Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | '
   readonly onInterrupted?: ((handler: (fault: Fault) => void) => void) | undefined;
   readonly progress?: ReplyProgress;
   readonly observer?: Observer;
+  readonly trace?: TraceCarrier | undefined;
 };
 
 export const newExchange = (start: ExchangeStart): Exchange => new RequestExchange(start);
@@ -62,6 +65,7 @@ class RequestExchange implements Exchange {
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
   readonly observer: Observer;
+  readonly trace: TraceCarrier | undefined;
   readonly clientHeader: (name: string) => string | undefined;
   readonly bodyReleased: (() => void) | undefined;
   readonly onInterrupted: ((handler: (fault: Fault) => void) => void) | undefined;
@@ -81,6 +85,7 @@ class RequestExchange implements Exchange {
     this.backpressure = backpressure;
     this.progress = progress ?? newReplyProgress();
     this.observer = observer ?? silentObserver;
+    this.trace = start.trace;
   }
 }
 

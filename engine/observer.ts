@@ -76,7 +76,11 @@ export interface ObservedCall extends ObservedAttempt {
   readonly progress: { readonly asked: string | undefined };
   readonly passThrough: PassThrough;
   readonly call: { readonly url: URL; readonly body: string | Uint8Array };
-  readonly plan: { readonly format: { readonly name: string } };
+  readonly plan: {
+    readonly format: { readonly name: string; readonly genAiName?: string | undefined };
+    /** `plain`: the format says nothing of the vendor. */
+    readonly choice: { readonly because: 'entry' | 'host' | 'plain' };
+  };
   /** Earlier attempts at this destination. */
   readonly retries: number;
 }
@@ -103,6 +107,33 @@ export interface PassThrough {
 
 /** One of the observers of a request; it has the methods that it needs. */
 export type Watcher = Partial<Observer>;
+
+/** Facts about a request at its start. */
+export interface RequestObservation {
+  readonly id: string;
+  readonly method: string;
+  /** The path without the preset. */
+  readonly route: string;
+  readonly preset: string | undefined;
+  readonly namedClient: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+}
+
+/** Says what upstream calls carry of the request's trace. */
+export interface TraceCarrier {
+  /** The headers of the next call, which is a child of the request. */
+  readonly callHeaders: () => Readonly<Record<string, string>>;
+}
+
+/** Traces requests. */
+export interface Tracer {
+  /** Starts a request's trace, or continues the client's, whose headers `header` reads by lower-case name. */
+  readonly started: (
+    request: RequestObservation,
+    header: (name: string) => string | undefined,
+  ) => Watcher & TraceCarrier;
+}
 
 /** Forwards everything to a list of watchers, in order. */
 export class Observers implements Observer {

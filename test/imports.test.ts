@@ -122,6 +122,15 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ['engine/observe/', ...below('observer.ts', 'model/', 'routing/', 'upstream/'), 'node:', 'prom-client', 'typebox'],
   ],
   [
+    'engine/observe/telemetry/',
+    [
+      'engine/observe/telemetry/',
+      ...below('observe/metrics/', 'backpressure.ts', 'observer.ts', 'config/', 'http/', 'log/', 'model/', 'upstream/'),
+      'rxjs',
+      'node:',
+    ],
+  ],
+  [
     'engine/observe/',
     [
       'engine/observe/',

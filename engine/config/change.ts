@@ -45,6 +45,7 @@ export const needsRestart = (started: Config, next: Config): readonly string[] =
   ...(started.port === next.port ? [] : ['PORT']),
   ...(started.workers === next.workers ? [] : ['WORKERS']),
   ...(isDeepStrictEqual(started.fleet, next.fleet) ? [] : ['FLEET']),
+  ...(isDeepStrictEqual(started.telemetry, next.telemetry) ? [] : ['TELEMETRY']),
   // See `effectiveApiKey`.
   ...(isLoopback(started.host) || next.apiKey ? [] : ['APIKEY']),
 ];

@@ -31,6 +31,8 @@ export interface Config {
   readonly clients: readonly NamedClient[] | undefined;
   /** What several machines share; `undefined`: this one is by itself. */
   readonly fleet: FleetConfig | undefined;
+  /** The export of traces and metrics; `undefined`: only what the environment asks for. */
+  readonly telemetry: TelemetryConfig | undefined;
   readonly log: boolean;
   readonly logLevel: LogLevel;
   readonly workers: number;
@@ -133,6 +135,19 @@ export interface FleetConfig {
   /** Machines to reckon with until the store has said how many there are. */
   readonly replicas: number;
   readonly withoutStore: 'share' | 'refuse' | 'open';
+}
+
+/** What is exported to an OpenTelemetry collector. */
+export interface TelemetryConfig {
+  /** `undefined`: that of the environment, else the usual one. */
+  readonly endpoint: URL | undefined;
+  /** By lower-case name. May hold secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly service: string | undefined;
+  readonly traces: boolean;
+  readonly metrics: boolean;
+  /** The share of requests without a `traceparent` of which spans are sent. */
+  readonly ratio: number;
 }
 
 /** One entry of the transformer list. */

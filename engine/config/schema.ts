@@ -508,6 +508,31 @@ export const FleetFile = Type.Object(
 );
 export type FleetFile = Static<typeof FleetFile>;
 
+const telemetryDescription = 'Traces and metrics for an OpenTelemetry collector.';
+const collectorExample = 'https://collector.example:4318';
+
+/** `TELEMETRY`: what is exported by OTLP. */
+export const TelemetryFile = Type.Object(
+  {
+    endpoint: text(
+      "The collector's base URL, for OTLP over HTTP; default: `OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`.",
+      collectorExample,
+    ),
+    headers: values('Headers that exports have in addition.', { authorization: 'Bearer $COLLECTOR_TOKEN' }),
+    service: text('The name of the service; default: `OTEL_SERVICE_NAME`, else `switchyard`.', 'switchyard-eu'),
+    traces: flag('Whether spans are sent.', true),
+    metrics: flag('Whether metrics are sent.', true),
+    ratio: Type.Number({
+      description: 'The share of requests of which spans are sent, where the client has not decided that.',
+      default: 1,
+      minimum: 0,
+      maximum: 1,
+    }),
+  },
+  { description: telemetryDescription, examples: [{ endpoint: collectorExample }] },
+);
+export type TelemetryFile = Static<typeof TelemetryFile>;
+
 /** The service settings that are objects. */
 export const settingSections = {
   LIMITS: Limits,
@@ -541,6 +566,7 @@ export const ServiceSettings = Type.Object({
     }),
   ),
   FLEET: Type.Optional(FleetFile),
+  TELEMETRY: Type.Optional(TelemetryFile),
   LOG: flag('Whether to write logs.', true),
   LOG_LEVEL: LogLevelFile,
   ALLOWED_HOSTS: Type.Optional(
@@ -572,6 +598,9 @@ const ServiceSettingsFile = Type.Partial(
         { ...Type.Partial(FleetFile).properties, store: FleetFile.properties.store, key: FleetFile.properties.key },
         { description: fleetDescription, examples: [{ store: storeExample, key: secretExample }] },
       ),
+    ),
+    TELEMETRY: Type.Optional(
+      Type.Partial(TelemetryFile, { description: telemetryDescription, examples: [{ endpoint: collectorExample }] }),
     ),
     LIMITS: Type.Partial(Limits, { description: 'Size limits of requests and answers, and concurrency limits.' }),
     TIMEOUTS: Type.Partial(Timeouts, { description: 'How long each part of a request may take.' }),

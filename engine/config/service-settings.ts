@@ -10,6 +10,7 @@ import { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import { readFleet } from './fleet.ts';
 import { maxWorkers, mostTextBytes, ServiceSettings, settingSections } from './schema.ts';
+import { readTelemetry } from './telemetry.ts';
 
 type Settings = Omit<Config, 'providers' | 'pools' | 'router' | 'transformers'>;
 const complete = reader(ServiceSettings);
@@ -31,7 +32,8 @@ export const readServiceSettings = (
   const workers = processCount(settings.WORKERS);
   const clients = settings.CLIENTS && readClients(settings.CLIENTS, source.CLIENTS, { ...settings, workers }, findings);
   const fleet = settings.FLEET && readFleet(settings.FLEET, source.FLEET, unset, findings);
-  return { ...configOf(settings, unset, findings), clients, fleet };
+  const telemetry = settings.TELEMETRY && readTelemetry(settings.TELEMETRY, source.TELEMETRY, unset, findings);
+  return { ...configOf(settings, unset, findings), clients, fleet, telemetry };
 };
 
 const processCount = (wanted: ServiceSettings['WORKERS']): number =>
@@ -70,6 +72,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     apiKey,
     clients: undefined,
     fleet: undefined,
+    telemetry: undefined,
     log: settings.LOG,
     logLevel: logLevel(settings.LOG_LEVEL),
     allowedHosts: given('ALLOWED_HOSTS', ALLOWED_HOSTS),

@@ -8,20 +8,21 @@ import type { History } from '../observe/history/history.ts';
 import { recordGateway } from '../observe/history/record-plan.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
 import { RequestLog } from '../observe/request-log.ts';
-import { Observers, type Watcher } from '../observer.ts';
+import { Observers, type Tracer, type Watcher } from '../observer.ts';
 import { createPipeline } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { builtOnce } from '../routing/plan/plan.ts';
 
 /**
  * Endpoint for model requests of one client protocol; each uses the gateway of that moment. `requests` keeps the history of
- * requests, if given.
+ * requests and `tracer` traces them, if given.
  */
 export const modelEndpoint = (
   client: ClientProtocol,
   currentGateway: () => Gateway,
   metrics: Metrics,
   requests?: History,
+  tracer?: Tracer,
 ): Endpoint => ({
   open: false,
   forClients: true,
@@ -43,13 +44,19 @@ export const modelEndpoint = (
     );
     if (entry) watchers.push(entry);
     if (entry?.recorder) watchers.push(entry.recorder);
+    const origin = () => originOf(incoming, preset);
+    const trace = tracer?.started(
+      { id, method: incoming.method, route: origin().path, preset, namedClient: namedClient?.name, startedAtMs },
+      (name) => incoming.header(name),
+    );
+    if (trace) watchers.push(trace);
     const observer = new Observers(watchers);
     const seed = randomHex(12);
     const exchange = newExchange({
       id,
       seed,
       namedClient,
-      origin: () => originOf(incoming, preset),
+      origin,
       startedAtMs,
       client,
       body,
@@ -59,6 +66,7 @@ export const modelEndpoint = (
       backpressure,
       progress,
       observer,
+      trace,
     });
     return entry?.recorder
       ? createPipeline(recordGateway(gateway, entry.recorder))(exchange)

@@ -93,6 +93,8 @@ export interface Format {
   readonly name: string;
   /** Which protocol it speaks to which vendor, in one sentence for users. */
   readonly about?: string;
+  /** The vendor's name in the OpenTelemetry conventions for GenAI, if it isn't `name`. */
+  readonly genAiName?: string;
   /** Hosts of providers that use this format without a format entry, subdomains included. */
   readonly hosts: readonly string[];
   /** The provider to configure on the first run when the vendor's key is in the environment. */

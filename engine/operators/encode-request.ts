@@ -18,7 +18,7 @@ import type { SequenceStep } from './rx/sequence.ts';
 export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): SequenceStep<Reconciled, Ready> => {
   const withClientCredentials = clientCredentials(config);
   return (routed) => {
-    const { plan, resolution, clientHeader, request, apiKey, addressAt, observer } = routed;
+    const { plan, resolution, clientHeader, request, apiKey, addressAt, observer, trace } = routed;
     const passThrough = mayPassThrough(routed);
     const headers = {
       'content-type': 'application/json',
@@ -26,6 +26,7 @@ export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): Seque
       'accept-encoding': 'identity',
       'user-agent': 'switchyard',
       ...plan.graph.callUpstream.work({ apiKey, clientHeader, request }),
+      ...trace?.callHeaders(),
     };
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
     const url = callUrl(plan.format, plan.targets[addressAt] ?? plan.target, resolution.model, request);

@@ -223,15 +223,20 @@ export const boundsOf = ({ timeouts, limits }: Config) => ({
 });
 
 /** All secrets of a configuration, which logs must mask. */
-export const secretsOf = ({ apiKey, fleet, providers }: Config): readonly string[] =>
+export const secretsOf = ({ apiKey, fleet, telemetry, providers }: Config): readonly string[] =>
   [
     apiKey ?? '',
     ...(fleet?.urls.map(({ password }) => decodeURIComponent(password)) ?? []),
+    ...(telemetry ? secretValues(telemetry.headers) : []),
     ...providers.flatMap((provider) => [...provider.apiKeys, ...secretExtras(provider)]),
   ].filter((secret) => secret !== '');
 
-/** Values of additional headers and parameters whose names say that they are secret, without a scheme (`Bearer `). */
 const secretExtras = ({ extras, modelExtras }: Provider): readonly string[] =>
-  [extras, ...(modelExtras?.values() ?? [])]
-    .flatMap((one) => [...Object.entries(one?.headers ?? {}), ...Object.entries(one?.query ?? {})])
-    .flatMap(([name, value]) => (isSecretParameter(name) ? [value.replace(/^\w+ /, '')] : []));
+  [extras, ...(modelExtras?.values() ?? [])].flatMap((one) => [
+    ...secretValues(one?.headers ?? {}),
+    ...secretValues(one?.query ?? {}),
+  ]);
+
+/** Values of additional headers or parameters whose names say that they are secret, without a scheme (`Bearer `). */
+const secretValues = (extras: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(extras).flatMap(([name, value]) => (isSecretParameter(name) ? [value.replace(/^\w+ /, '')] : []));

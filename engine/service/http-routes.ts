@@ -42,6 +42,7 @@ import type { JsonObject } from '../model/json/json.ts';
 import type { History } from '../observe/history/history.ts';
 import type { SharedHistory } from '../observe/history/shared-history.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
+import type { Tracer } from '../observer.ts';
 import { version } from '../paths.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { Supervision } from './workers/worker.ts';
@@ -54,6 +55,8 @@ interface HttpRouteParts {
   readonly logs: Logs;
   readonly metrics: Metrics;
   readonly requests: History;
+  /** Absent: requests aren't traced. */
+  readonly tracer: Tracer | undefined;
   /** Of all processes of the service. */
   readonly allRequests: SharedHistory;
   /** Validates the current configuration with `provider` added or replaced. */
@@ -83,7 +86,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
   const { home, startedAtMs, logs, metrics, requests, configWith, ui, health, supervision, facts, localPlaces } = parts;
   const { active: gateway, store, presets, build } = parts.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
-  const paths = modelPaths(metrics, requests);
+  const paths = modelPaths(metrics, requests, parts.tracer);
   const routes = withDocs(
     [
       ...paths.map(({ path, endpointFor }) => ({ method: 'POST', path, endpoint: endpointFor(gateway) })),
@@ -135,7 +138,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
 const countPath = '/v1/messages/count_tokens';
 const responsesPaths = ['/v1/responses', '/responses'] as const;
 
-const modelPaths = (metrics: Metrics, requests: History): readonly ModelPath[] => {
+const modelPaths = (metrics: Metrics, requests: History, tracer: Tracer | undefined): readonly ModelPath[] => {
   const counting = { client: messagesClient, ...messagesCounting, limitMs: countLimitMs };
   const { hidden } = messagesCounting;
   const countingInput = { client: responsesClient, ...responsesCounting, hidden, limitMs: countLimitMs };
@@ -144,7 +147,10 @@ const modelPaths = (metrics: Metrics, requests: History): readonly ModelPath[] =
   return [
     ...clientProtocols.flatMap(({ protocol, paths }) =>
       paths.map(
-        (path): ModelPath => ({ path, endpointFor: (gateway) => modelEndpoint(protocol, gateway, metrics, requests) }),
+        (path): ModelPath => ({
+          path,
+          endpointFor: (gateway) => modelEndpoint(protocol, gateway, metrics, requests, tracer),
+        }),
       ),
     ),
     { path: countPath, endpointFor: (gateway) => countTokensEndpoint(counting, gateway) },

@@ -8,7 +8,9 @@ import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import { addressOf, type KeptList } from '../catalogue/vendor-lists.ts';
 import { openUsageFiles } from '../clients/usage-files.ts';
 import type { Config } from '../config/config.ts';
+import type { Environment } from '../config/env.ts';
 import { keyVariable } from '../config/providers.ts';
+import { telemetrySettings } from '../config/telemetry.ts';
 import { withProvider } from '../config/validate.ts';
 import { describeServer, findLocalServers, type LocalPlace, localPlaces } from '../endpoints/local-servers.ts';
 import { listVendorModels } from '../endpoints/upstream-models.ts';
@@ -24,9 +26,11 @@ import { createHistory, type History } from '../observe/history/history.ts';
 import { answerHistory, shareHistory } from '../observe/history/shared-history.ts';
 import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
+import type { Telemetry } from '../observe/telemetry/telemetry.ts';
 import { openUsageHours, type UsageHours, usageFolder } from '../observe/usage/hour-files.ts';
 import type { LossSeries } from '../observer.ts';
-import { root } from '../paths.ts';
+import { root, version } from '../paths.ts';
+import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import { fleetFigures, fleetState } from './fleet.ts';
 import { tuneHeap } from './heap-tuning.ts';
@@ -76,13 +80,22 @@ export const start = async (options: StartOptions): Promise<Service> => {
     isAlive,
   });
   const usageHours = await openUsageHours({ folder: usageFolder(home), log: logs.app, nowMs, isAlive });
-  const release = once(() => gateway.close().then(usageFiles.close).then(usageHours.close).then(services.close));
+  const telemetry = await telemetryOf(config, env, logs);
+  const release = once(() =>
+    gateway
+      .close()
+      .then(usageFiles.close)
+      .then(usageHours.close)
+      .then(() => telemetry?.stop())
+      .then(services.close),
+  );
   const { fleet } = services;
   const metrics = createMetrics({
     losses,
     upstreams: () => upstreamStates(gateway.active()),
     shared: peers,
     fleet: fleet && (() => fleetFigures(fleet)),
+    telemetry: telemetry?.figures,
   });
   const telling = peers && setInterval(() => metrics.tell(), tellMs).unref();
   const state = { draining: false };
@@ -113,6 +126,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     logs,
     metrics,
     requests,
+    tracer: telemetry,
     allRequests,
     configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
@@ -221,6 +235,26 @@ const reportLocalServers = async (places: readonly LocalPlace[], report: (line: 
   const found = await findLocalServers(places);
   for (const server of found) report(`found ${describeServer(server)}`);
   if (found.length > 0) report('`switchyard providers find --add` adds what was found; so does the web interface.');
+};
+
+/** Opens the export of telemetry. Nothing of it is loaded unless it is wanted. */
+const telemetryOf = async (config: Config, env: Environment, logs: Logs): Promise<Telemetry | undefined> => {
+  const settings = telemetrySettings(config.telemetry, env, (line) => logs.app.warn(line));
+  if (!settings) return undefined;
+  const { openTelemetry } = await import('../observe/telemetry/telemetry.ts');
+  const upstreams = createUpstreams({ ...collectorBounds, environment: env });
+  return openTelemetry({ settings, upstreams, version, log: logs.app });
+};
+
+/** Of connections to a collector; the exporter's own deadline for an answer is shorter than these times. */
+const collectorBounds = {
+  connectMs: 5_000,
+  firstByteMs: 20_000,
+  idleMs: 20_000,
+  connections: 2,
+  queue: 2,
+  queueMs: 20_000,
+  decompressedBytes: 1 << 20,
 };
 
 /** Time for slow clients to take the end of an interrupted answer, in milliseconds. */

@@ -62,6 +62,7 @@ const furtherPages = [
   'docs/pools.md',
   'docs/reasoning.md',
   'docs/rules.md',
+  'docs/telemetry.md',
   'docs/usage.md',
 ];
 
@@ -154,7 +155,12 @@ test('json, jsonc: each block is a configuration, or a part of one, without faul
       'a-key',
     ]),
   );
-  Object.assign(env, { STORE_USER: 'sy', STORE_PASSWORD: 'pw', SWITCHYARD_FLEET_KEY: '0123456789abcdef'.repeat(4) });
+  Object.assign(env, {
+    COLLECTOR_TOKEN: 'a-token',
+    STORE_USER: 'sy',
+    STORE_PASSWORD: 'pw',
+    SWITCHYARD_FLEET_KEY: '0123456789abcdef'.repeat(4),
+  });
   const gateway = await startGateway({ LOG: false }, env, { files: Object.fromEntries(modules) });
   t.teardown(gateway.stop);
   for (const { at, language, text } of blocksIn('json', 'jsonc')) {

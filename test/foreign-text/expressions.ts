@@ -48,6 +48,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^sha256:[0-9a-f]{64}$/, 'sha256:', many('a')),
     foreign(/^(?!\.)[A-Za-z0-9._-]{1,64}$/, many('a')),
   ],
+  'engine/config/telemetry.ts': [own(/^https?:$/), own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e]*$/)],
   'engine/config/rules.ts': [foreign(/^(?:[01]\d|2[0-3]):[0-5]\d$/)],
   'engine/config/choose-models.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/[-.]/)],
   'engine/config/custom/resolve-hook.ts': [
@@ -188,6 +189,18 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/observe/history/show-capture.ts': [
     foreign(/^[A-Za-z]+\s+/, many('a')),
     foreign(/^bearer\s+/i, 'bearer', many(' ')),
+  ],
+  'engine/observe/telemetry/exporter.ts': [foreign(/^\d{1,9}$/, many('0'), 'a')],
+  'engine/observe/telemetry/telemetry.ts': [own(/\/$/)],
+  'engine/observe/telemetry/trace-context.ts': [
+    foreign(
+      /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/,
+      `cc-${'1'.repeat(32)}-${'1'.repeat(16)}-01-`,
+      many('a'),
+      '\n',
+    ),
+    foreign(/^[\x20-\x7e]{1,512}$/, many('a'), '\n'),
+    foreign(/^0+$/, many('0'), '1'),
   ],
   'engine/observe/usage/hour-files.ts': [
     foreign(

@@ -7,6 +7,7 @@ import { geminiFacts } from './facts/gemini.ts';
 export const gemini = format({
   name: 'gemini',
   about: "Speaks Gemini's generateContent.",
+  genAiName: 'gcp.gemini',
   hosts: ['generativelanguage.googleapis.com'],
   firstStart: {
     title: 'Google Gemini',

@@ -8,6 +8,7 @@ import { Counts } from './counts.ts';
 import { type Across, type Family, FamilyChanges, renderFamilies } from './families.ts';
 import { type FleetFigures, fleetMetrics } from './fleet-metrics.ts';
 import { familyOf, seriesText } from './prometheus.ts';
+import { type TelemetryFigures, telemetryMetrics } from './telemetry-metrics.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
 /** The service's metrics. */
@@ -49,6 +50,8 @@ interface MetricsOptions {
   readonly upstreams?: () => Iterable<UpstreamState>;
   /** What several machines share; absent: no metrics of it. */
   readonly fleet?: (() => FleetFigures) | undefined;
+  /** The export to a collector; absent: no metrics of it. */
+  readonly telemetry?: (() => TelemetryFigures) | undefined;
   /** Monotonic clock, in milliseconds. */
   readonly nowMs?: () => number;
 }
@@ -59,6 +62,7 @@ export const createMetrics = ({
   upstreams,
   shared,
   fleet,
+  telemetry,
   nowMs = () => performance.now(),
 }: MetricsOptions = {}): Metrics => {
   const counts = new Counts();
@@ -66,6 +70,7 @@ export const createMetrics = ({
     ...counts.metrics(losses),
     ...(upstreams ? upstreamMetrics(upstreams) : []),
     ...(fleet ? fleetMetrics(fleet) : []),
+    ...(telemetry ? telemetryMetrics(telemetry) : []),
   ];
   const changes = new FamilyChanges();
   const tell = (families: readonly Family[]): void => {

@@ -12,6 +12,7 @@ export const serviceFields: readonly string[] = [
     'APIKEY',
     'CLIENTS',
     'FLEET',
+    'TELEMETRY',
     'LOG',
     'LOG_LEVEL',
     'ALLOWED_HOSTS',
