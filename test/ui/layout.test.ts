@@ -184,3 +184,41 @@ browserTest('the request that was opened last has a link, and the theme is switc
   await page.waitForURL(`**/ui#/requests/${id}`);
   t.deepEqual(complaints, []);
 });
+
+browserTest('names of any length cut no figure and widen no page', async (t) => {
+  const provider = 'a-very-long-name-of-a-provider-'.repeat(3);
+  const model = 'x'.repeat(90);
+  const long = await startGateway({
+    Providers: [{ name: provider, baseUrl: upstream.url, apiKey: '', models: [model] }],
+    Router: { default: `${provider},${model}` },
+  });
+  t.teardown(long.stop);
+  const answer = await fetch(`${long.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  await answer.text();
+  const { page, complaints } = await browser.open(`${long.baseUrl}/ui`);
+  t.teardown(() => page.close());
+  for (const [hash, text] of [
+    ['/', 'Recent requests'],
+    ['/usage', 'Requests'],
+    ['/connect', 'Each request goes where the rules say'],
+    ['/providers', 'Add a provider'],
+    ['/routing', 'Scenarios'],
+  ] as const) {
+    await page.goto(`${long.baseUrl}/ui#${hash}`);
+    await page.getByText(text).first().waitFor();
+    if (hash !== '/connect') await page.getByText(provider.slice(0, 30)).first().waitFor({ state: 'attached' });
+    for (const width of [1920, 1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      const wide: readonly string[] =
+        await page.evaluate(`[document.documentElement, ...document.querySelectorAll('.data-frame')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1)
+        .map((one) => one.className + ' ' + one.scrollWidth)`);
+      t.deepEqual(wide, [], `${hash} at ${width}`);
+    }
+  }
+  t.deepEqual(complaints, []);
+});

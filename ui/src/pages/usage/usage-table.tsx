@@ -15,7 +15,11 @@ export const UsageTable = ({ report: { by, rows, total } }: { readonly report: U
   return (
     <DataTable
       label={`Usage by ${title.toLowerCase()}`}
-      columns={[{ name: 'name', title, cell: nameOf }, ...figures, ...(by === 'scenario' ? [saved] : [])]}
+      columns={[
+        { name: 'name', title, cell: (row) => <span className="data-name">{nameOf(row)}</span> },
+        ...figures,
+        ...(by === 'scenario' ? [saved] : []),
+      ]}
       rows={shown}
       rowKey={({ name }) => `${typeof name} ${name}`}
       empty={<Empty title="No requests in this time">Each request counts here once it has ended.</Empty>}

@@ -49,7 +49,7 @@ const requestColumns: readonly Column<RequestSummary>[] = [
     title: 'Scenario',
     about: 'The rule that matched; hover to see why',
     cell: ({ scenario, reason, asked }) => (
-      <span title={reason}>
+      <span className="data-name" title={[asked, reason].filter(Boolean).join(': ')}>
         {scenario ?? '–'} <span className="request-asked soft">{asked}</span>
       </span>
     ),
@@ -59,7 +59,9 @@ const requestColumns: readonly Column<RequestSummary>[] = [
     title: 'Provider, model',
     cell: ({ provider, model, failedAttempts }) => (
       <>
-        {provider === undefined ? '–' : `${provider}, ${model ?? ''}`}
+        <span className="data-name" title={provider === undefined ? undefined : `${provider}, ${model ?? ''}`}>
+          {provider === undefined ? '–' : `${provider}, ${model ?? ''}`}
+        </span>
         {failedAttempts && <Badge title="Calls made">{failedAttempts.length + 1} calls</Badge>}
       </>
     ),
