@@ -43,9 +43,15 @@ export const modelEndpoint = (
     );
     if (entry) watchers.push(entry);
     if (entry?.recorder) watchers.push(entry.recorder);
-    const origin = originOf(incoming, preset);
     const trace = tracer?.started(
-      { id, method: incoming.method, route: origin.path, preset, namedClient: namedClient?.name, startedAtMs },
+      {
+        id,
+        method: incoming.method,
+        route: originOf(incoming, preset).path,
+        preset,
+        namedClient: namedClient?.name,
+        startedAtMs,
+      },
       (name) => incoming.header(name),
     );
     if (trace) watchers.push(trace);
@@ -55,7 +61,7 @@ export const modelEndpoint = (
       id,
       seed,
       namedClient,
-      origin,
+      origin: originOf(incoming, preset),
       startedAtMs,
       client,
       body,
