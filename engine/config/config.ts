@@ -6,6 +6,7 @@ import type {
   BreakerPolicy,
   ClientBudget,
   ClientLimits,
+  HistoryPolicy,
   KeyPolicy,
   Limits,
   PoolStrategy,
@@ -47,6 +48,7 @@ export interface Config {
   readonly retry: RetryPolicy;
   readonly breaker: BreakerPolicy;
   readonly keys: KeyPolicy;
+  readonly history: HistoryPolicy;
   readonly providers: readonly Provider[];
   readonly pools: readonly Pool[];
   readonly router: RouterConfig;

@@ -399,6 +399,23 @@ export const KeyPolicy = Type.Object({
 });
 export type KeyPolicy = Readonly<Static<typeof KeyPolicy>>;
 
+/** `HISTORY`: what is kept of ended requests on disk. */
+export const HistoryPolicy = Type.Object({
+  days: Type.Integer({
+    description: 'Days for which summaries of requests are kept on disk; 0: none are written.',
+    default: 30,
+    minimum: 0,
+    maximum: 3_650,
+  }),
+  bytes: Type.Integer({
+    description: 'Size of their files together, beyond which the oldest are removed.',
+    default: 268_435_456,
+    minimum: 16_777_216,
+    maximum: Number.MAX_SAFE_INTEGER,
+  }),
+});
+export type HistoryPolicy = Readonly<Static<typeof HistoryPolicy>>;
+
 /** `trace` and `fatal` are claude-code-router's names for `debug` and `error`. */
 const LogLevelFile = Type.Union(
   [
@@ -540,6 +557,7 @@ export const settingSections = {
   RETRY: RetryPolicy,
   BREAKER: BreakerPolicy,
   KEYS: KeyPolicy,
+  HISTORY: HistoryPolicy,
 };
 
 /** Most processes of a service. */
@@ -607,6 +625,7 @@ const ServiceSettingsFile = Type.Partial(
     RETRY: Type.Partial(RetryPolicy, { description: 'How failed calls are retried.' }),
     BREAKER: Type.Partial(BreakerPolicy, { description: "When calls to a provider's model are suspended." }),
     KEYS: Type.Partial(KeyPolicy, { description: "For how long a provider's key isn't used after a failure." }),
+    HISTORY: Type.Partial(HistoryPolicy, { description: 'How much of the history of requests is kept on disk.' }),
   }),
 );
 

@@ -89,6 +89,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     retry: settings.RETRY,
     breaker: settings.BREAKER,
     keys: settings.KEYS,
+    history: settings.HISTORY,
   };
 };
 

@@ -6,6 +6,7 @@ import { explainRoutes } from '../../admin/explain.ts';
 import { fleetRoutes } from '../../admin/fleet.ts';
 import { graphRoutes } from '../../admin/graph.ts';
 import { type Health, healthRoutes } from '../../admin/health.ts';
+import { type HistoryParts, historyRoutes } from '../../admin/history.ts';
 import { logRoutes } from '../../admin/logs.ts';
 import { metricsRoutes } from '../../admin/metrics.ts';
 import { modelListRoutes } from '../../admin/models.ts';
@@ -71,6 +72,7 @@ interface HttpRouteParts {
   /** Where model servers of this machine are looked for. */
   readonly localPlaces: readonly LocalPlace[];
   readonly usage: UsageParts;
+  readonly history: HistoryParts;
   /** Says to the service's other processes that there are new lists of models. */
   readonly modelsRefreshed: () => void;
 }
@@ -126,6 +128,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...fleetRoutes(parts.fleet),
       ...upstreamRoutes(gateway),
       ...clientRoutes({ gateway, store }),
+      ...historyRoutes(parts.history),
       ...usageRoutes(parts.usage),
       ...metricsRoutes(metrics),
       ...healthRoutes(health),

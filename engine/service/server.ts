@@ -22,6 +22,9 @@ import type { Hub } from '../hub/hub.ts';
 import type { Logs } from '../log/logs.ts';
 import type { Format } from '../model/transformer.ts';
 import { variableFor } from '../observe/history/curl.ts';
+import { historyFolder } from '../observe/history/files/file-names.ts';
+import { HistorySearch } from '../observe/history/files/search-history.ts';
+import { type HistoryFiles, openHistoryFiles } from '../observe/history/files/write-history.ts';
 import { createHistory, type History } from '../observe/history/history.ts';
 import { answerHistory, shareHistory } from '../observe/history/shared-history.ts';
 import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
@@ -81,11 +84,19 @@ export const start = async (options: StartOptions): Promise<Service> => {
   });
   const usageHours = await openUsageHours({ folder: usageFolder(home), log: logs.app, nowMs, isAlive });
   const telemetry = await telemetryOf(config, env, logs);
+  const historyFiles = await openHistoryFiles({
+    folder: historyFolder(home),
+    bounds: () => gateway.active().config.history,
+    log: logs.app,
+    nowMs,
+    isAlive,
+  });
   const release = once(() =>
     gateway
       .close()
       .then(usageFiles.close)
       .then(usageHours.close)
+      .then(historyFiles.close)
       .then(() => telemetry?.stop())
       .then(services.close),
   );
@@ -106,13 +117,22 @@ export const start = async (options: StartOptions): Promise<Service> => {
     variableOf: (provider) => keyVariable(gateway.store.source, provider) ?? variableFor(provider),
     baseUrl,
     numbersByTime: peers !== undefined,
-    onEnded: usageHours.add,
+    onEnded(request) {
+      usageHours.add(request);
+      historyFiles.add(request);
+    },
+    onCleared: historyFiles.clear,
   });
-  peers?.answer(answersFrom(metrics, requests, usageHours));
+  peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
   const { hub } = services;
   const allRequests = shareHistory(requests, peers, (on) =>
     hub?.say({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
   );
+  /** Has all processes write what they have counted and kept. */
+  const writeAll = async (): Promise<void> => {
+    const others = peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined;
+    await Promise.all([usageHours.write(), historyFiles.write(), others]);
+  };
   if (hub) followCapture(hub, requests);
   hub?.onFact(({ id }) => {
     if (id === modelsFact) void catalogue.reload();
@@ -134,10 +154,9 @@ export const start = async (options: StartOptions): Promise<Service> => {
     usage: {
       folder: usageFolder(home),
       nowMs,
-      write: async () => {
-        await Promise.all([usageHours.write(), peers?.isShared() ? peers.ask({ kind: 'usage' }) : undefined]);
-      },
+      write: writeAll,
     },
+    history: { search: new HistorySearch(historyFolder(home)), nowMs, write: writeAll },
     modelsRefreshed: () => hub?.say({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     health: () => state,
     fleet: () => fleetState(fleet),
@@ -262,9 +281,9 @@ const lastRecordMs = 2_000;
 
 /** Answers what the service's other processes ask. */
 const answersFrom =
-  (metrics: Metrics, requests: History, usage: UsageHours): Answerer =>
+  (metrics: Metrics, requests: History, usage: UsageHours, files: HistoryFiles): Answerer =>
   async (question) => {
-    if (question.kind === 'usage') await usage.write();
+    if (question.kind === 'write') await Promise.all([usage.write(), files.write()]);
     else if (question.kind === 'metrics') await metrics.tellAll();
     else return answerHistory(requests, question);
     return undefined;

@@ -58,6 +58,7 @@ const furtherPages = [
   'docs/clients.md',
   'docs/credentials.md',
   'docs/fleet.md',
+  'docs/history.md',
   'docs/models.md',
   'docs/pools.md',
   'docs/reasoning.md',

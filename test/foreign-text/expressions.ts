@@ -19,6 +19,7 @@ const many = (pump: string) => ({ pump });
 /** All regular expressions of the sources, by file. */
 export const rows: Readonly<Record<string, readonly Row[]>> = {
   'admin/config.ts': [foreign(/^W\//)],
+  'admin/history.ts': [foreign(/^\d{1,4}$/), foreign(/^[1-5]xx$/), foreign(/^[1-5]\d\d$/)],
   'admin/logs.ts': [foreign(/^[1-9]\d{0,8}$/), foreign(/^\d{1,15}$/, many('0'))],
   'admin/openapi/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
   'admin/requests.ts': [foreign(/^\d{1,16}$/, many('a'))],
@@ -190,6 +191,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[A-Za-z]+\s+/, many('a')),
     foreign(/^bearer\s+/i, 'bearer', many(' ')),
   ],
+  'engine/observe/history/files/file-names.ts': [foreign(/^(\d{1,16})\.(\d{1,10})-(\d{1,16})\.jsonl$/)],
+  'engine/observe/history/files/lines-backwards.ts': [foreign(/^\{"endedAt":(\d{1,16}),/)],
+  'engine/observe/history/files/search-history.ts': [foreign(/^(\d{1,16})_(\d{1,10})_(\d{1,16}\.\d{1,10}-\d{1,16})$/)],
   'engine/observe/telemetry/exporter.ts': [foreign(/^\d{1,9}$/, many('0'), 'a')],
   'engine/observe/telemetry/telemetry.ts': [own(/\/$/)],
   'engine/observe/telemetry/trace-context.ts': [

@@ -31,7 +31,7 @@ export interface History {
   /** Counts by time; never cleared. */
   readonly traffic: Traffic;
   /** Removes all ended requests and captures. */
-  readonly clear: () => void;
+  readonly clear: () => Promise<void>;
 }
 
 /** A request that may be captured. */
@@ -56,6 +56,8 @@ interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   readonly secrets: () => readonly string[];
   /** Called with each request that ends. */
   readonly onEnded?: (request: EndedRequest) => void;
+  /** Called when all that have ended are forgotten. */
+  readonly onCleared?: () => Promise<void>;
 }
 
 /** Numbers per millisecond, one per process: more than processes of a service. */
@@ -71,7 +73,13 @@ export const maxSummaries = 1_000;
 const captureHeader = 'x-switchyard-capture';
 
 /** Creates an empty history. */
-export const createHistory = ({ secrets, numbersByTime = false, onEnded, ...settings }: HistoryOptions): History => {
+export const createHistory = ({
+  secrets,
+  numbersByTime = false,
+  onEnded,
+  onCleared,
+  ...settings
+}: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures();
   const traffic = new Traffic();
@@ -129,10 +137,11 @@ export const createHistory = ({ secrets, numbersByTime = false, onEnded, ...sett
     inFlight: () => [...inFlight],
     captures,
     traffic,
-    clear() {
+    async clear() {
       cleared = count;
       ring.length = 0;
       captures.clear();
+      await onCleared?.();
     },
   };
 };

@@ -66,6 +66,20 @@ export const RequestSummary = Type.Object({
 });
 export type RequestSummary = Static<typeof RequestSummary>;
 
+/** An ended request as it is kept on disk. */
+export const KeptRequest = Type.Object({
+  endedAt: Type.Integer({ description: 'Milliseconds since 1970; of a process, they never go back.' }),
+  ...RequestSummary.properties,
+});
+export type KeptRequest = Static<typeof KeptRequest>;
+
+/** Reply of `GET /api/history`. */
+export const HistoryPage = Type.Object({
+  requests: listOf(KeptRequest, { description: 'Those that ended last first; it may be fewer than `limit`.' }),
+  next: orNull(Type.String(), { description: 'Goes on with the next older ones as `before`; null: there are none.' }),
+});
+export type HistoryPage = Static<typeof HistoryPage>;
+
 const ms = Type.Number({ description: 'Milliseconds since the request began.' });
 const HeaderTable = Type.Record(Type.String(), Type.String(), { description: 'Secrets are masked.' });
 const truncated = Type.Boolean({ description: 'There was more than is kept.' });

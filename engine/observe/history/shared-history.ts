@@ -50,7 +50,7 @@ export const answerHistory = async (history: History, question: HistoryQuestion)
     case 'capture':
       return JSON.stringify(ownCapture(history, question.on));
     case 'clear':
-      history.clear();
+      await history.clear();
       return undefined;
     default:
       return question satisfies never;
@@ -116,7 +116,7 @@ export const shareHistory = (
       };
     },
     async clear() {
-      own.clear();
+      await own.clear();
       await ask({ kind: 'clear' }, answers.capture);
     },
   };

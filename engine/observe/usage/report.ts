@@ -49,8 +49,8 @@ export const readUsageQuery = (
 const agoPattern = /^(\d{1,5})([hd])$/;
 const timePattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/;
 
-/** `undefined`: the text is no time. */
-const readTime = (text: string, nowMs: number): number | undefined => {
+/** Reads a time or how long ago it was, in milliseconds since 1970. `undefined`: the text is neither. */
+export const readTime = (text: string, nowMs: number): number | undefined => {
   const [, amount, unit] = agoPattern.exec(text) ?? [];
   if (amount !== undefined) return Math.max(0, nowMs - Number(amount) * (unit === 'h' ? 3_600_000 : dayMs));
   const atMs = timePattern.test(text) ? Date.parse(text) : Number.NaN;

@@ -22,8 +22,8 @@ const Fleet = Type.Object({
 const PeerQuestion = Type.Union([
   /** Tell your metrics; the answer is empty. */
   Type.Object({ kind: Type.Literal('metrics') }),
-  /** Write what you have counted; the answer is empty. */
-  Type.Object({ kind: Type.Literal('usage') }),
+  /** Write what you have counted and kept; the answer is empty. */
+  Type.Object({ kind: Type.Literal('write') }),
   HistoryQuestion,
 ]);
 export type PeerQuestion = Static<typeof PeerQuestion>;

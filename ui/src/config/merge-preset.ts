@@ -20,7 +20,7 @@ export const serviceFields: readonly string[] = [
     'KEEP_ALIVE',
     'CHAT_STRICT',
   ],
-  ...['LIMITS', 'TIMEOUTS', 'RETRY', 'BREAKER', 'KEYS'],
+  ...['LIMITS', 'TIMEOUTS', 'RETRY', 'BREAKER', 'KEYS', 'HISTORY'],
 ];
 
 /** The configuration that a preset's requests use: its fields replace others, `Router` is merged by member. */

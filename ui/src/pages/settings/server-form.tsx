@@ -39,6 +39,7 @@ const groups = [
   },
   { field: 'BREAKER', title: 'Breakers', about: 'When calls to a failing model are suspended.' },
   { field: 'KEYS', title: 'Key cooldowns', about: 'How long a rejected or rate-limited key is not used.' },
+  { field: 'HISTORY', title: 'History', about: 'How much of the history of requests is kept on disk.' },
 ] as const;
 
 /** Names of the fields in this form. */

@@ -1,0 +1,116 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import type { HistoryPage } from '../../engine/observe/history/schema.ts';
+import { chatReply } from '../support/chat-stream.ts';
+import { addressIn, commandRig } from '../support/command.ts';
+import { startGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+import { jsonAnswer, startUpstream } from '../support/upstream.ts';
+import { connectToWorkers } from '../support/workers.ts';
+
+const secret = 'the-secret-of-the-provider';
+const adminKey = 'the-key-of-the-administrator';
+
+const configOf = (url: string) => ({
+  PORT: 0,
+  LOG: false,
+  Providers: [{ name: 'p', baseUrl: `${url}/v1`, apiKey: secret, models: ['good', 'bad'] }],
+  Router: { default: 'p,good' },
+});
+
+const bodyOf = (model: string) => JSON.stringify({ model, messages: [{ role: 'user', content: 'a private word' }] });
+
+const upstreamFor = async () =>
+  startUpstream(({ text }) =>
+    text.includes('"bad"') ? jsonAnswer({ error: { message: `no ${secret}` } }, 400) : jsonAnswer(chatReply('Hello.')),
+  );
+
+const send = async (baseUrl: string, model: string, id: string): Promise<void> => {
+  const headers = { 'x-request-id': id };
+  await (await fetch(`${baseUrl}/v1/chat/completions`, { method: 'POST', headers, body: bodyOf(model) })).text();
+};
+
+const idsAt = async (baseUrl: string, query = ''): Promise<string> => {
+  const answer = await fetch(`${baseUrl}/api/history${query}`);
+  const { requests }: HistoryPage = JSON.parse(await answer.text());
+  return requests.map(({ id }) => id).join(' ');
+};
+
+test('the history is searched by time, model, status, client and text, and has neither bodies nor keys', async (t) => {
+  const upstream = await upstreamFor();
+  t.teardown(upstream.close);
+  const gateway = await startGateway(configOf(upstream.url));
+  t.teardown(gateway.stop);
+  const { baseUrl, home } = gateway;
+  for (const [model, id] of [
+    ['any', 'one'],
+    ['p,bad', 'two'],
+    ['p,good', 'three'],
+  ] as const)
+    await send(baseUrl, model, id);
+  t.is(await idsAt(baseUrl), 'three two one');
+  t.is(await idsAt(baseUrl, '?model=p,good'), 'three one');
+  t.is(await idsAt(baseUrl, '?model=any&from=1h'), 'one');
+  t.is(await idsAt(baseUrl, '?status=failed'), 'two');
+  t.is(await idsAt(baseUrl, '?status=ok&provider=p'), 'three one');
+  t.is(await idsAt(baseUrl, '?status=4xx'), 'two');
+  t.is(await idsAt(baseUrl, '?text=THREE'), 'three');
+  t.is(await idsAt(baseUrl, '?client=team'), '');
+  t.is(await idsAt(baseUrl, '?to=1h'), '');
+  for (const query of ['limit=0', 'from=x', 'status=bad', 'before=1']) {
+    const answer = await fetch(`${baseUrl}/api/history?${query}`);
+    t.is(answer.status, 400);
+    t.regex(await answer.text(), new RegExp(query.split('=')[0] ?? ''));
+  }
+  const folder = join(home, 'history');
+  const [name = ''] = await readdir(folder);
+  t.notRegex(await readFile(join(folder, name), 'utf8'), /the-secret-of|private/);
+  await fetch(`${baseUrl}/api/requests`, { method: 'DELETE' });
+  t.is(await idsAt(baseUrl), '');
+  t.deepEqual(await readdir(folder), []);
+});
+
+test('the history survives kill -9, and a start goes on', async (t) => {
+  const upstream = await upstreamFor();
+  t.teardown(upstream.close);
+  const { home, begin } = await commandRig(t, configOf(upstream.url));
+  const folder = join(home, 'history');
+  const written = async (): Promise<string> => {
+    const names = await readdir(folder).catch(() => []);
+    return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))).join('');
+  };
+  for (const id of ['one', 'two']) {
+    const running = begin(['start']);
+    await running.says('listens on');
+    await send(addressIn(running.out()), 'any', id);
+    await until(async () => (await written()).includes(`"id":"${id}"`));
+    running.child.kill('SIGKILL');
+    await running.ended;
+  }
+  const last = begin(['start']);
+  await last.says('listens on');
+  t.is(await idsAt(addressIn(last.out())), 'two one');
+});
+
+test('two processes: whichever is asked has the history of both, and forgets it for both', async (t) => {
+  const upstream = await upstreamFor();
+  t.teardown(upstream.close);
+  const { begin } = await commandRig(t, { ...configOf(upstream.url), APIKEY: adminKey, WORKERS: 2 });
+  const service = begin(['start']);
+  await service.says('listens on');
+  const headers = { 'x-api-key': adminKey };
+  const workers = await connectToWorkers(t, addressIn(service.out()), 2, headers);
+  const [one, two] = workers;
+  for (const [index, worker] of [one, two, two, one].entries()) {
+    const sent = { method: 'POST', headers: { ...headers, 'x-request-id': `r${index}` }, body: bodyOf('any') };
+    t.is((await worker.fetch('/v1/chat/completions', sent)).status, 200);
+  }
+  const ids = async ({ fetch: get }: (typeof workers)[number]): Promise<readonly string[]> => {
+    const { requests }: HistoryPage = JSON.parse((await get('/api/history', { headers })).text);
+    return requests.map(({ id }) => id).toSorted();
+  };
+  for (const worker of workers) await until(async () => (await ids(worker)).join() === 'r0,r1,r2,r3');
+  await two.fetch('/api/requests', { method: 'DELETE', headers });
+  for (const worker of workers) t.deepEqual(await ids(worker), []);
+});
