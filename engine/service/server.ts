@@ -29,7 +29,7 @@ import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
 import { openUsageHours, type UsageHours, usageFolder } from '../observe/usage/hour-files.ts';
 import type { LossSeries } from '../observer.ts';
-import { root } from '../paths.ts';
+import { root, version } from '../paths.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import { fleetState } from './fleet.ts';
 import { tuneHeap } from './heap-tuning.ts';
@@ -143,7 +143,14 @@ export const start = async (options: StartOptions): Promise<Service> => {
       nowMs,
       write: writeAll,
     },
-    history: { search: new HistorySearch(historyFolder(home)), nowMs, write: writeAll },
+    history: {
+      search: new HistorySearch(historyFolder(home)),
+      nowMs,
+      write: writeAll,
+      requests: allRequests,
+      baseUrl,
+      version,
+    },
     modelsRefreshed: () => hub?.say({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     health: () => state,
     fleet: () => fleetState(fleet),
