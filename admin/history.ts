@@ -1,14 +1,25 @@
+import { finalize, from } from 'rxjs';
 import Type from 'typebox';
+import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { HistoryFilter, HistorySearch } from '../engine/observe/history/files/search-history.ts';
 import { hasFailed } from '../engine/observe/history/history.ts';
 import { HistoryPage, type KeptRequest } from '../engine/observe/history/schema.ts';
+import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { readTime } from '../engine/observe/usage/report.ts';
-import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
+import { adminRoute, type DocumentedRoute, jsonRoute } from './endpoint.ts';
+import { Gate } from './gate.ts';
+import { harEnd, harEntry, harStart } from './har.ts';
 
 /** Dependencies of the endpoints of the kept requests. */
 export interface HistoryParts {
   readonly search: HistorySearch;
+  /** Finds captures. */
+  readonly requests: Pick<SharedHistory, 'find'>;
+  /** For the addresses in a HAR. */
+  readonly baseUrl: () => string;
+  /** The service's own. */
+  readonly version: string;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
   /** Has all processes of the service write what has ended. */
@@ -19,6 +30,9 @@ export interface HistoryParts {
 const maxSearchBytes = 16 << 20;
 
 const maxPage = 500;
+
+/** Requests of one export. */
+const maxExport = 100_000;
 
 const filterQuery = {
   from: Type.String({ description: 'A time (`2026-01-31T08:00Z`), or how long ago (`36h`, `7d`).' }),
@@ -32,8 +46,13 @@ const filterQuery = {
   }),
 };
 
-/** `GET /api/history`: ended requests that are kept on disk, of all processes of the service and of earlier ones. */
-export const historyRoutes = ({ search, nowMs, write }: HistoryParts): readonly DocumentedRoute[] => [
+/**
+ * Ended requests that are kept on disk, of all processes of the service and of earlier ones.
+ *
+ * - `GET /api/history`: searches them.
+ * - `GET /api/history/export`: the same as a file of JSON lines, or a HAR.
+ */
+export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/history', {
     summary: 'The requests that are kept on disk',
     says: 'Their summaries, those that ended last first.',
@@ -46,13 +65,61 @@ export const historyRoutes = ({ search, nowMs, write }: HistoryParts): readonly 
     async answer({ query }) {
       const params = new URLSearchParams(query);
       const limits = { limit: readLimit(params.get('limit')), maxBytes: maxSearchBytes };
-      const filter = readFilter(params, nowMs());
-      await write();
-      const { requests, next = null } = await search.find(filter, limits, params.get('before') ?? undefined);
+      const filter = readFilter(params, parts.nowMs());
+      await parts.write();
+      const { requests, next = null } = await parts.search.find(filter, limits, params.get('before') ?? undefined);
       return { requests, next };
     },
   }),
+  adminRoute('GET', '/api/history/export', {
+    summary: 'The requests that are kept on disk, as a file',
+    says: 'The first 100,000: a line of JSON each, or a HAR 1.2, with the bodies of those that are captured.',
+    reply: Type.String(),
+    query: { ...filterQuery, format: Type.Enum(['jsonl', 'har'], { default: 'jsonl' }) },
+    answer({ query, backpressure }) {
+      const params = new URLSearchParams(query);
+      const format = params.get('format') ?? 'jsonl';
+      if (format !== 'jsonl' && format !== 'har')
+        return fail('invalid-request', 'format must be one of jsonl, har.', { param: 'format' });
+      const filter = readFilter(params, parts.nowMs());
+      const gate = new Gate();
+      backpressure.attach(gate);
+      // Resumes on disconnect, so that a paused search doesn't stay.
+      return from(exportOf(parts, filter, format, gate)).pipe(finalize(() => gate.resume()));
+    },
+  }),
 ];
+
+async function* exportOf(
+  { search, write, requests, baseUrl, version }: HistoryParts,
+  filter: HistoryFilter,
+  format: 'jsonl' | 'har',
+  gate: Gate,
+): AsyncGenerator<ReplyPart> {
+  await write();
+  const type = format === 'har' ? 'application/json; charset=utf-8' : 'application/jsonl; charset=utf-8';
+  const disposition = `attachment; filename="requests.${format}"`;
+  const headers = { 'content-type': type, 'content-disposition': disposition, 'cache-control': 'no-store' };
+  yield { type: 'head', status: 200, headers };
+  if (format === 'har') yield { type: 'data', data: harStart(version) };
+  let before: string | undefined;
+  let count = 0;
+  do {
+    const limits = { limit: Math.min(maxPage, maxExport - count), maxBytes: maxSearchBytes };
+    const found = await search.find(filter, limits, before);
+    for (const request of found.requests) {
+      await gate.opened;
+      if (format === 'jsonl') yield { type: 'data', data: `${JSON.stringify(request)}\n` };
+      else {
+        const capture = request.captured ? (await requests.find(request.id)).capture : undefined;
+        yield { type: 'data', data: `${count === 0 ? '' : ','}\n${harEntry(request, baseUrl(), capture)}` };
+      }
+      count += 1;
+    }
+    before = found.next;
+  } while (before !== undefined && count < maxExport);
+  if (format === 'har') yield { type: 'data', data: harEnd };
+}
 
 const readLimit = (text: string | null): number => {
   const limit = /^\d{1,4}$/.test(text ?? '100') ? Number(text ?? 100) : 0;

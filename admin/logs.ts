@@ -1,12 +1,13 @@
 import { finalize, from, mergeMap, type Observable } from 'rxjs';
 import Type from 'typebox';
-import type { Backpressure, Pausable } from '../engine/backpressure.ts';
+import type { Backpressure } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/list-logs.ts';
 import type { Logs } from '../engine/log/logs.ts';
 import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read-lines.ts';
 import { fail } from '../engine/model/fault.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
+import { Gate } from './gate.ts';
 import { LogFile, Outcome } from './schema.ts';
 
 const fileQuery = {
@@ -156,21 +157,3 @@ async function* readParts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<
 }
 
 const offsetHeader = 'x-switchyard-log-offset';
-
-/** Pauses reading while the client is slow. */
-class Gate implements Pausable {
-  /** Resolves on `resume`; `undefined` unless paused. */
-  opened: Promise<void> | undefined;
-  #open: (() => void) | undefined;
-
-  pause(): void {
-    this.opened ??= new Promise((resolve) => {
-      this.#open = resolve;
-    });
-  }
-
-  resume(): void {
-    this.#open?.();
-    this.opened = undefined;
-  }
-}

@@ -71,6 +71,50 @@ test('the history is searched by time, model, status, client and text, and has n
   t.deepEqual(await readdir(folder), []);
 });
 
+test('an export has what the search finds: as lines, and as a HAR with the bodies of captured requests', async (t) => {
+  const upstream = await upstreamFor();
+  t.teardown(upstream.close);
+  const { baseUrl, stop } = await startGateway(configOf(upstream.url));
+  t.teardown(stop);
+  for (const id of ['one', 'two', 'three']) await send(baseUrl, 'any', id);
+  await send(baseUrl, 'p,bad', 'failed');
+  const body = bodyOf('any');
+  const headers = { 'x-request-id': 'seen', 'x-switchyard-capture': '1', 'x-api-key': 'the-key-of-the-client' };
+  await (await fetch(`${baseUrl}/v1/chat/completions`, { method: 'POST', headers, body })).text();
+  const lines = await fetch(`${baseUrl}/api/history/export?status=ok`);
+  t.is(lines.headers.get('content-disposition'), 'attachment; filename="requests.jsonl"');
+  const ids = (await lines.text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).id);
+  t.deepEqual(ids, ['seen', 'three', 'two', 'one']);
+  const text = await (await fetch(`${baseUrl}/api/history/export?format=har`)).text();
+  const { log } = JSON.parse(text);
+  t.is(log.version, '1.2');
+  t.deepEqual(
+    log.entries.map(({ comment, response }: { comment: string; response: { status: number } }) => [
+      comment,
+      response.status,
+    ]),
+    [
+      ['seen', 200],
+      ['failed', 400],
+      ['three', 200],
+      ['two', 200],
+      ['one', 200],
+    ],
+  );
+  const [seen, failed] = log.entries;
+  t.is(seen.request.postData.text, body);
+  t.is(seen.request.url, `${baseUrl}/v1/chat/completions`);
+  t.regex(seen.response.content.text, /Hello\./);
+  t.is(failed.request.postData, undefined);
+  t.notRegex(text, /the-secret-of|the-key-of/);
+  t.deepEqual(JSON.parse(await (await fetch(`${baseUrl}/api/history/export?format=har&to=1h`)).text()).log.entries, []);
+  t.is(await (await fetch(`${baseUrl}/api/history/export?to=1h`)).text(), '');
+  t.is((await fetch(`${baseUrl}/api/history/export?format=csv`)).status, 400);
+});
+
 test('the history survives kill -9, and a start goes on', async (t) => {
   const upstream = await upstreamFor();
   t.teardown(upstream.close);
