@@ -42,6 +42,8 @@ const exchangeMs = 250;
 /** A store that has failed is left alone for so long before it is tried again, in milliseconds; doubled up to the longest. */
 const firstPauseMs = 200;
 const longestPauseMs = 1_000;
+/** How long a read may take, in milliseconds: without a connection, it would never end. */
+const readMs = 1_000;
 /** Longest value of a blob, in characters: 64 KiB and what sealing adds. */
 const maxBlob = 90_000;
 
@@ -103,10 +105,11 @@ export class RedisStore implements HubStore {
     const keys = names.map((name) => this.#blobKey(name));
     if (!this.#isOpen) throw new Error(this.#problem);
     // A slow read isn't the store's failure: a request waits for a moment only, and what comes later is kept.
-    const { isSpread, send } = await this.#link;
-    const read = isSpread
-      ? await Promise.all(keys.map((key) => send(key, ['GET', key])))
-      : await send(keys[0] ?? '', ['MGET', ...keys]);
+    const reading = this.#link.then(({ isSpread, send }) =>
+      isSpread ? Promise.all(keys.map((key) => send(key, ['GET', key]))) : send(keys[0] ?? '', ['MGET', ...keys]),
+    );
+    const read = await inTime(reading, readMs);
+    if (read === undefined) throw new Error(`it does not answer within ${readMs} ms`);
     return (Array.isArray(read) ? read : []).map((value: unknown) => (blobReader.matches(value) ? value : null));
   }
 

@@ -165,12 +165,14 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
       '😀',
     ),
   ],
-  'engine/model/json/delta-template.ts': [foreign(/^[ !#-[\]-\uffff]*$/, many('a'), '\n')],
+  'engine/model/json/delta-parser.ts': [
+    foreign(/^[ !#-[\]-\uffff]*$/, many('a'), '\n'),
+    foreign(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '"', many('a0'), '\n'),
+  ],
   'engine/model/json/exact-numbers.ts': [
     foreign(/[[:,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3})/, ':', many(' '), 'a'),
     foreign(/[eE]/),
   ],
-  'engine/model/json/find-template.ts': [foreign(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '"', many('a0'), '\n')],
   'engine/model/json/outline.ts': [foreign(/("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g, many('cut.'))],
   'engine/model/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
   'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a')],
