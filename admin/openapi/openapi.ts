@@ -6,13 +6,16 @@ import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, Serv
 
 /** `GET /openapi.json`: describes all routes, including itself, as OpenAPI 3.1. */
 export const openApiRoutes = (otherRoutes: readonly DocumentedRoute[], version: string): readonly DocumentedRoute[] => {
+  let description: JsonObject | undefined;
   const route: DocumentedRoute = {
     method: 'GET',
     path: '/openapi.json',
-    endpoint: adminEndpoint(() => of(jsonReply(description))),
+    endpoint: adminEndpoint(() => {
+      description ??= openApiDocument([...otherRoutes, route], version);
+      return of(jsonReply(description));
+    }),
     doc: openApiDoc,
   };
-  const description = openApiDocument([...otherRoutes, route], version);
   return [route];
 };
 

@@ -40,12 +40,13 @@ const defaultBounds: SignatureCacheBounds = { calls: 20_000, callBytes: 32 << 20
 
 /** An empty cache; a process has one. */
 export const createSignatureCache = (bounds: SignatureCacheBounds = defaultBounds): SignatureCache => {
+  // `maxSize` alone takes no memory in advance, as `max` does. An entry's share of the bytes bounds the number of entries.
+  const share = Math.floor(bounds.callBytes / bounds.calls);
   const calls = new LRUCache<string, CallSignatures>({
-    max: bounds.calls,
     maxSize: bounds.callBytes,
-    sizeCalculation: callBytes,
+    sizeCalculation: (call) => Math.max(share, callBytes(call)),
   });
-  const issuers = new LRUCache<string, string>({ max: bounds.issuers });
+  const issuers = new LRUCache<string, string>({ maxSize: bounds.issuers, sizeCalculation: () => 1 });
   return {
     noteCall: (key, call) => calls.set(key, call),
     hasCalls: () => calls.size > 0,

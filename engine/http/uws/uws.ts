@@ -124,6 +124,9 @@ const uwsNotInstalled = ({ platform, arch, node }: Runtime, hasPackage: boolean,
       )
     : new UwsUnavailable('uWebSockets.js is not installed', 'run `npm install --include=optional`', true, cause);
 
+/** Loaded builds by file: a process loads a native file once, so it is read and hashed once. */
+const loaded = new Map<string, LoadedUws>();
+
 /**
  * Loads the best build of uWebSockets.js that runs here. `from`: the folder that resolves the packages. Throws
  * `UwsUnavailable` when no build runs here, and `ForeignNative` when one doesn't match its recorded hash; such a build is never
@@ -138,10 +141,15 @@ export const loadUws = (from: URL = root): LoadedUws => {
   for (const name of names) {
     try {
       const version = uwsReleases[name] ?? '';
-      const warning = verifyNative(nativeBuild(require.resolve(name), version));
+      const build = nativeBuild(require.resolve(name), version);
+      const known = loaded.get(build.file);
+      if (known) return known;
+      const warning = verifyNative(build);
       // `require` returns `any`; `Uws` is the API that both packages document.
       const uws: Uws = require(name);
-      return { uws, version, warning };
+      const result = { uws, version, warning };
+      loaded.set(build.file, result);
+      return result;
     } catch (cause) {
       if (cause instanceof ForeignNative) throw cause;
       causes.push(cause);

@@ -39,6 +39,8 @@ export interface TextCounting {
 
 /** Texts whose counts are remembered: those of some long conversations. 5 MB at most. */
 const maxRemembered = 50_000;
+/** `maxSize` bounds the number of entries as `max` does, without memory for all of them in advance. */
+const remembering = { maxSize: maxRemembered, sizeCalculation: () => 1 };
 /** Characters that tell a text from others of its length. */
 const maxSampled = 32;
 /**
@@ -52,9 +54,9 @@ const bytesPerToken = 4;
 
 /** Remembers counts by text, so that only the new texts of a growing conversation are counted. */
 export const createPromptTokens = (counting: TextCounting): PromptTokens => {
-  const remembered = new LRUCache<number, number>({ max: maxRemembered });
+  const remembered = new LRUCache<number, number>(remembering);
   /** Lower bounds of cut texts. A conversation that is far above the threshold is never counted. */
-  const bounds = new LRUCache<number, number>({ max: maxRemembered });
+  const bounds = new LRUCache<number, number>(remembering);
 
   /** Below the threshold by an upper bound; a count is likely soon once the bound comes near. */
   const below = (most: number, least: number, threshold: number): PromptSize => {

@@ -79,7 +79,10 @@ export class ProviderHealth {
   /** Cooldowns that hold for all models: of keys that the provider rejects. */
   readonly #cooldowns = new Cooldowns();
   readonly #news: ProviderNews | undefined;
-  readonly #conversations = new LRUCache<number, string>({ max: maxConversations });
+  readonly #conversations = new LRUCache<number, string>({
+    maxSize: maxConversations,
+    sizeCalculation: () => 1,
+  });
   #turn = 0;
 
   /** `news`: absent without other processes. */
