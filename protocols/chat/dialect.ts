@@ -199,7 +199,10 @@ export const plainDialect: ChatDialect = {
  * Models that request web search by a body member; newer ones don't. Source: OpenAI guide "Web search", as of
  * November 2026.
  */
-export const searchModels: KnownModels<ChatDialect> = { names: /search/, differ: { webSearch: 'web_search_options' } };
+export const searchModels: KnownModels<ChatDialect> = {
+  names: /^gpt-.*search/,
+  differ: { webSearch: 'web_search_options' },
+};
 
 /** Whether the dialect accepts this member. */
 export const takes = ({ fields }: ChatDialect, field: ChatField): boolean => fields.has(field);

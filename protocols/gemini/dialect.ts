@@ -53,7 +53,7 @@ const beforeThird = { signedCalls: false, mixedTools: false, jsonWithTools: fals
  */
 const known: readonly KnownModels<GeminiDialect>[] = [
   {
-    names: /^(?:gemini-(?:pro|ultra)(?:-vision)?$|gemini-1|gemini-2\.0|gemma-[123]|learnlm)/,
+    names: /^(?:gemini-(?:pro|ultra)(?:-vision)?$|gemini-1(?!\d)|gemini-2\.0|gemma-[123](?!\d)|learnlm)/,
     differ: { ...beforeThird, schema: 'openapi', thinking: undefined },
   },
   {
@@ -68,7 +68,10 @@ const known: readonly KnownModels<GeminiDialect>[] = [
   { names: /^gemini-3(?:\.[0-6])?-flash/, differ: { thinking: steps('MINIMAL', 'LOW', 'MEDIUM', 'HIGH') } },
   { names: /^gemini-3-pro/, differ: { thinking: steps('LOW', 'HIGH') } },
   // Image and speech models; in the third generation only speech models don't think.
-  { names: /^gemini-2\.5-.*(?:image|tts|audio|live)|^gemini-3.*(?:tts|audio|live)/, differ: { thinking: undefined } },
+  {
+    names: /^gemini-2\.5-.*(?:image|tts|audio|live)|^gemini-3(?!\d).*(?:tts|audio|live)/,
+    differ: { thinking: undefined },
+  },
 ];
 
 /** The dialect of a model; configured options win. */

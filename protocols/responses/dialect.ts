@@ -37,11 +37,11 @@ export const openAiModels = {
   /** Reject reasoning controls. */
   withoutReasoning: /^(?:gpt-[34](?!\d)|chatgpt-|gpt-5[^/]*-chat)/,
   /** The first reasoning models; reasoning is always on. */
-  oSeries: /^o\d/,
+  oSeries: /^o[134](?!\d)/,
   /** Reasoning is always on. */
   firstGpt5: /^gpt-5(?![.\d])/,
   /** Reject cache marks. */
-  withoutCacheMarks: /^(?:o\d|codex-|chatgpt-|gpt-[34](?!\d)|gpt-5(?:\.[0-5])?(?![.\d]))/,
+  withoutCacheMarks: /^(?:o[134](?!\d)|codex-|chatgpt-|gpt-[34](?!\d)|gpt-5(?:\.[0-5])?(?![.\d]))/,
 } as const;
 
 const known: readonly KnownModels<ResponsesTraits>[] = [

@@ -311,10 +311,11 @@ const noParallel = { messages: {}, chat: { parallel_tool_calls: false }, respons
 const patch = '*** Begin Patch\n*** Add File: "ż.txt"\n+\\o/\n*** End Patch';
 const customTool = { type: 'custom', name: 'apply_patch', description: 'Edits files.', format: { type: 'text' } };
 
-for (const upstream of ['anthropic', 'openai', 'gemini', 'deepseek']) {
+for (const upstream of ['anthropic', 'openai', 'gemini', 'deepseek', 'openrouter', 'groq']) {
   test(`T11: a freeform tool reaches the vendor: ${upstream}`, (t) => {
     const { text } = send('responses', upstream, { tools: [customTool] });
     t.true(text.includes('apply_patch') && text.includes('Edits files.'));
+    t.false(text.includes('"type":"custom"'), 'as a function, which every server has');
   });
 }
 

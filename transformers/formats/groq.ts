@@ -48,21 +48,22 @@ const dialect: ChatDialect = {
   reasoningHistory: { field: 'reasoning', on: 'calls', required: false },
 };
 
+const withoutReasoning = { reasoning: undefined, reasoningReply: undefined } as const;
+
 /**
  * Known differences from the newest models. Source: Groq documentation, "Supported Models", "Reasoning", "Structured
  * Outputs", as of November 2026.
  */
 const known: readonly KnownModels<ChatDialect>[] = [
   {
-    names: /^(?:llama|meta-llama|gemma|mi[sx]tral|kimi-k2|allam|compound|playai|whisper)/,
-    differ: { reasoning: undefined, reasoningReply: undefined },
+    names:
+      /^(?:llama-?[1-3](?!\d)|llama-(?:prompt-)?guard|gemma-?[237](?!\d)|mistral-saba|mixtral-8x|allam-2|compound(?!-?\d))/,
+    differ: { ...withoutReasoning, images: false, jsonSchema: false },
   },
-  { names: /^(?:llama-?3|llama-guard|gemma|mi[sx]tral|kimi-k2|allam|compound)/, differ: { images: false } },
-  {
-    names: /^(?:llama-?3|llama-guard|gemma|mi[sx]tral|allam|compound|qwen-?[23]|qwq|deepseek-r1)/,
-    differ: { jsonSchema: false },
-  },
-  { names: /^compound/, differ: { webSearch: 'search_settings' } },
+  { names: /^kimi-k2-instruct/, differ: { ...withoutReasoning, images: false } },
+  { names: /^llama-4(?!\d)/, differ: withoutReasoning },
+  { names: /^(?:qwen-?[23](?!\d)|qwq|deepseek-r1)/, differ: { jsonSchema: false } },
+  { names: /^compound(?!-?\d)/, differ: { webSearch: 'search_settings' } },
   {
     names: /^gpt-oss/,
     differ: {

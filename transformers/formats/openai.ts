@@ -126,7 +126,7 @@ const knownApis: readonly KnownModels<Api>[] = [{ names: openAiModels.withoutRea
  * Models available over Chat Completions only. Source: OpenAI guides "Web search", "Audio and speech", as of November
  * 2026.
  */
-const chatAlone: readonly KnownModels<Api>[] = [{ names: /search|audio/, differ: { api: 'chat' } }];
+const chatAlone: readonly KnownModels<Api>[] = [{ names: /^gpt-.*(?:search|audio)/, differ: { api: 'chat' } }];
 
 const apiOf = ({ baseUrl, model, passes, options: { api } }: Target<Static<typeof Options>>): Api['api'] => {
   if (api !== undefined) return api;

@@ -501,7 +501,7 @@ const toolCases: readonly (readonly [
   ['a search is lost', { tools: [f, search] }, { tools: [wireF] }, ['-tools[2]']],
   [
     'a search by options',
-    { model: 'x-search', tools: [search] },
+    { model: 'gpt-x-search', tools: [search] },
     { web_search_options: {} },
     ['-tools[2].max_uses', '-tools[2].allowed_domains'],
   ],

@@ -83,7 +83,7 @@ test('other models at other hosts get the requested fields', (t) => {
 
 test('OpenAI gets Responses for models that reason, but from chat clients, whose requests pass as they came', (t) => {
   const wireOf = (client: ClientName, model: string, place: Place) => upstreamOf('openai', model, client, place).wire;
-  for (const model of ['gpt-6.1-sol', 'gpt-9', 'gpt-5.1', 'o3', 'my-deployment']) {
+  for (const model of ['gpt-6.1-sol', 'gpt-9', 'gpt-5.1', 'o3', 'my-deployment', 'my-research', 'audio-notes']) {
     t.is(wireOf('messages', model, own), 'responses', model);
     t.is(wireOf('responses', model, own), 'responses', model);
     t.is(wireOf('chat', model, own), 'chat', model);
@@ -96,6 +96,16 @@ test('OpenAI gets Responses for models that reason, but from chat clients, whose
   t.is(wireOf('messages', 'gpt-4.1', own), 'chat');
   t.is(wireOf('responses', 'gpt-4.1', own), 'responses');
   t.is(wireOf('messages', 'gpt-5-search-api', own), 'chat');
+  t.is(wireOf('messages', 'openai/gpt-audio-2', own), 'chat');
+});
+
+test('only models that are known to search by themselves get a search as a member', (t) => {
+  const search = [{ type: 'web_search_20250305', name: 'web_search' }];
+  for (const place of [ownChat, elsewhere]) {
+    const bodyFor = (model: string) => sent('openai', 'messages', messages(model, { tools: search }), place).body;
+    t.deepEqual(bodyFor('vendor/gpt-5-search-api').web_search_options, {});
+    t.is(bodyFor('my-research').web_search_options, undefined);
+  }
 });
 
 const tools = [{ name: 'f', input_schema: { type: 'object' } }];
