@@ -4,6 +4,7 @@ import test from 'ava';
 import type { Activity } from '../../engine/observe/history/schema.ts';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 
 let browser: TestBrowser;
@@ -63,7 +64,12 @@ browserTest('the drawing shows volume, health and where time goes, and plays bac
     page.evaluate(
       `parseFloat(getComputedStyle(document.querySelector('.react-flow__edge[data-id="to:p,${model}"] .track')).strokeWidth)`,
     );
-  t.true((await widthOf('busy')) > (await widthOf('quiet')) + 1, 'more requests, a wider line');
+  // A line is as wide as the rate of the last seconds, which end before a slow page has drawn it.
+  await until(async () => {
+    if ((await widthOf('busy')) > (await widthOf('quiet')) + 1) return true;
+    await Promise.all(Array<string>(10).fill('p,busy').map(ask));
+    return false;
+  });
   t.is(await drawing.locator('.track-bad').count(), 1);
   const times = drawing.getByRole('link', { name: /busy/ }).getByRole('img');
   t.regex((await times.getAttribute('aria-label')) ?? '', /in the gateway, .* until the first byte, .* for the rest/);
