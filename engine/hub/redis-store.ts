@@ -128,8 +128,9 @@ export class RedisStore implements HubStore {
     // One call at a time tries a store that has failed.
     if (this.#failures > 0) this.#retryMs = nowMs() + longestPauseMs;
     let problem: string | undefined;
+    const link = this.#link;
     const answer = await inTime(
-      this.#link.then(call).catch((error: unknown) => {
+      link.then(call).catch((error: unknown) => {
         problem = storeProblem(error);
         throw error;
       }),
@@ -142,6 +143,8 @@ export class RedisStore implements HubStore {
       if (isBack) onChange?.({ type: 'up' });
       return answer;
     }
+    // Another call has given up this connection, and has reported why.
+    if (link !== this.#link) throw new Error(this.#problem);
     this.#failures += 1;
     this.#retryMs = nowMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 1));
     this.#problem =

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { Fact, HubStore } from '../../../engine/hub/contract.ts';
@@ -277,4 +278,23 @@ test('over IPC: a frozen store is left alone, said once, and taken up again', as
   const two = hubOf(rig, 2);
   await two.tick();
   t.is(two.fact('f')?.value, 'v');
+});
+
+test('a frozen Redis: what waits for the connection that is given up fails like the first, not for being cut off', async (t) => {
+  if (isMissing(t, 'redis-server')) return;
+  const redis = await startRedis(t);
+  const store = redisStore(t, redis.url);
+  const push = { member: '1', about: '', epoch: '', version: 0, facts: [], totals: [], windows: [], holds: [] };
+  await until(() =>
+    store.exchange(push).then(
+      () => true,
+      () => false,
+    ),
+  );
+  redis.signal('SIGSTOP');
+  t.teardown(() => redis.signal('SIGCONT'));
+  const first = t.throwsAsync(store.exchange(push), { message: /does not answer within/ });
+  // Begun before the first is given up, unless the machine is busy: then it fails at once, for the same reason.
+  await wait(100);
+  await Promise.all([first, t.throwsAsync(store.exchange(push), { message: /does not answer within/ })]);
 });
