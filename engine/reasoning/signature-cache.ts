@@ -40,7 +40,7 @@ const defaultBounds: SignatureCacheBounds = { calls: 20_000, callBytes: 32 << 20
 
 /** An empty cache; a process has one. */
 export const createSignatureCache = (bounds: SignatureCacheBounds = defaultBounds): SignatureCache => {
-  // `maxSize` alone takes no memory in advance, as `max` does. An entry's share of the bytes bounds the number of entries.
+  // Unlike `max`, `maxSize` allocates nothing in advance. A least size per call bounds their number.
   const share = Math.floor(bounds.callBytes / bounds.calls);
   const calls = new LRUCache<string, CallSignatures>({
     maxSize: bounds.callBytes,

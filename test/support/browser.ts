@@ -23,7 +23,7 @@ const args = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Tabs share a renderer: starting one takes longer than most tests.
+  // All tabs share one renderer process, so a new tab starts none.
   '--renderer-process-limit=1',
 ];
 

@@ -39,7 +39,7 @@ export interface TextCounting {
 
 /** Texts whose counts are remembered: those of some long conversations. 5 MB at most. */
 const maxRemembered = 50_000;
-/** `maxSize` bounds the number of entries as `max` does, without memory for all of them in advance. */
+/** Bounds the number of entries. Unlike `max`, `maxSize` allocates nothing in advance. */
 const remembering = { maxSize: maxRemembered, sizeCalculation: () => 1 };
 /** Characters that tell a text from others of its length. */
 const maxSampled = 32;

@@ -79,6 +79,7 @@ export class ProviderHealth {
   /** Cooldowns that hold for all models: of keys that the provider rejects. */
   readonly #cooldowns = new Cooldowns();
   readonly #news: ProviderNews | undefined;
+  // Unlike `max`, `maxSize` allocates nothing in advance.
   readonly #conversations = new LRUCache<number, string>({
     maxSize: maxConversations,
     sizeCalculation: () => 1,
