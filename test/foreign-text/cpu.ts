@@ -9,17 +9,22 @@ const hopelessTimes = 10;
 
 /** So often work is timed, and so often if it takes too long each time: beside others, a processor may do half as much at once. */
 const usualTries = 5;
-const mostTries = 25;
+const longTries = 25;
 
 /**
  * The CPU time of `work` in milliseconds: the least of several tries, since a busy machine and the compiler's threads only add to it.
- * Stops as soon as one is below `enoughMs`, or far above. `prepare` isn't counted.
+ * Stops as soon as one is below `enoughMs`, or far above, or after `mostTries`. `prepare` isn't counted.
  */
-export const cpuMs = <T>(prepare: () => T, work: (prepared: T) => unknown, enoughMs = mostMs / 4): number => {
+export const cpuMs = <T>(
+  prepare: () => T,
+  work: (prepared: T) => unknown,
+  enoughMs = mostMs / 4,
+  mostTries = longTries,
+): number => {
   let least = Number.POSITIVE_INFINITY;
   const tooLong = Math.max(enoughMs, mostMs);
   const hopelessMs = hopelessTimes * tooLong;
-  for (let tries = 0; tries < (least < tooLong ? usualTries : mostTries); tries += 1) {
+  for (let tries = 0; tries < Math.min(mostTries, least < tooLong ? usualTries : longTries); tries += 1) {
     const prepared = prepare();
     const before = process.cpuUsage();
     work(prepared);
