@@ -116,10 +116,9 @@ test('R14 P1 P5 clients that leave and upstreams that fail take nothing from the
     ...providersAt((wire) => upstreams[wire].url),
   });
   const load = startLoad(baseUrl, 60);
-  await wait(3_000);
+  await until(() => load.tallies.whole > 60 && load.tallies.left > 5 && load.tallies.faulted > 5);
   await load.end();
   t.deepEqual(load.tallies.wrong, []);
-  t.true(load.tallies.whole > 40 && load.tallies.left > 3 && load.tallies.faulted > 3);
   t.is(running.child.exitCode, null);
   await Promise.all(Object.values(upstreams).map((upstream) => upstream.close()));
 });
@@ -148,9 +147,9 @@ test.serial('P2 a request costs no more among 500 than among 20', async (t) => {
     }
     return (readCpu(pid).coarseMs - from) / (atOnce * rounds);
   };
-  await costMs(500, 2);
+  await costMs(500, 1);
   const few = await costMs(20, 10);
-  const all = await costMs(500, 2);
+  const all = await costMs(500, 1);
   t.log(`${few.toFixed(2)} ms of processor time a request among 20, ${all.toFixed(2)} ms among 500`);
   t.true(all <= few * 2 + 0.5);
 });

@@ -1,6 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Waits until a condition holds. It sets no limit: a test that waits in vain is ended by the runner. */
+/** Longest time between two looks, in milliseconds. */
+const longestPauseMs = 50;
+
+/**
+ * Waits until a condition holds. It sets no limit: a test that waits in vain is ended by the runner. Looks less often the longer it
+ * waits: a look may be a request, and takes time from what it waits for.
+ */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await wait(2);
+  for (let pauseMs = 2; !(await holds()); pauseMs = Math.min(pauseMs * 1.2, longestPauseMs)) await wait(pauseMs);
 };
