@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 
 /*
  * Groups of test files that share a process. Starting the runner's process and loading the gateway takes longer than most files'
- * tests: so files whose tests only compare values have one per folder.
+ * tests: so files that leave their process as it is have one per folder.
  */
 
 /**
@@ -13,8 +13,8 @@ import { dirname, join, relative } from 'node:path';
  */
 const folder = 'test/__tests__';
 
-/** Tests of values in, values out: they leave their process as it is, so that others can share it. */
-const shared = /^test\/(?:protocols|transformers|engine\/(?:catalogue|config|model|routing))\//;
+/** Folders whose files may share a process; those that leave it as it is do. */
+const shared = /^test\/(?:protocols|transformers|regressions|losses|engine\/[\w-]+)\//;
 
 /** What still needs a process of its own: hooks, an order, loading that waits, and what acts on or measures the whole process. */
 const needsOwnProcess =

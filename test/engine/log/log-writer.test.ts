@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import type { RollStream } from 'pino-roll';
 import { LogWriter, type WritableFile } from '../../../engine/log/log-writer.ts';
+import { until } from '../../support/until.ts';
 
 /** A stream that keeps what it can't write and tries again when given more, as SonicBoom does. */
 class FakeStream extends EventEmitter implements RollStream {
@@ -75,7 +76,7 @@ test('lines are flushed in batches within a second', async (t) => {
   log.write('a\n');
   log.write('b\n');
   t.is(streams.length, 0, 'nothing is opened in the caller');
-  await sleep(300);
+  await until(() => (streams[0]?.written.length ?? 0) > 0);
   t.deepEqual(streams[0]?.written, ['a\nb\n']);
 });
 
@@ -93,7 +94,7 @@ test('a failed write is reported, and repeated later', async (t) => {
   t.is(written(), 'a\n');
   t.true(troubles.length > 0);
   stream.fails = undefined;
-  await sleep(1300);
+  await until(() => written().includes('b'));
   await log.flush();
   t.is(written(), 'a\nb\nc\n');
   t.is(streams.length, 1);
@@ -119,7 +120,7 @@ test('lines wait for a file that cannot be opened, up to a limit, and the rest i
   await log.flush();
   t.is(troubles.length, 1);
   state.openFails = false;
-  await sleep(1300);
+  await until(() => lost.length > 0);
   t.is(written(), line.repeat(8));
   t.deepEqual(lost, [2]);
 });

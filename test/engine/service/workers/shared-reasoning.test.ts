@@ -9,7 +9,7 @@ import { until } from '../../../support/until.ts';
 import { startUpstream } from '../../../support/upstream.ts';
 import { connectToWorkers } from '../../../support/workers.ts';
 
-const rounds = 41;
+const rounds = 9;
 
 test('a tool loop that alternates between processes gets each signature back', async (t) => {
   t.timeout(300_000);
