@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
@@ -62,7 +61,6 @@ let browser: TestBrowser;
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [resolve(root, 'ui/build.js')]);
   upstream = await startUpstream(() => sseAnswer(stream()));
   busy = await startGateway(configOf(upstream.url), env);
   still = await startGateway(configOf(), env);
@@ -208,7 +206,6 @@ for (const [name, theme, show] of pictures) {
   browserTest(`${name} looks as the docs show it`, async (t) => {
     const page = await show();
     await takePicture(page, name, theme);
-    await page.close();
     t.deepEqual(complaints.at(-1), []);
   });
 }
