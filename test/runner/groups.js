@@ -1,10 +1,10 @@
 // @ts-check
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 
 /*
  * Groups of test files that share a process. Starting the runner's process and loading the gateway takes longer than most files'
- * tests: so files whose tests only compare values have one per folder.
+ * tests: so files whose tests only compare values have one per folder, and those that share a browser have two.
  */
 
 /**
@@ -20,8 +20,19 @@ const shared = /^test\/(?:protocols|transformers|engine\/(?:catalogue|config|mod
 const needsOwnProcess =
   /test\.(?:serial|before|after)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd)|node:child_process|support\/(?:browser|command|cpu-time|redis|workers)|performance\.|setFlagsFromString/m;
 
+/** Tests in a browser, one after the other, by their group. Two groups keep two cores busy. */
+const inBrowser = new Map(
+  Object.entries({
+    configuring: ['clients', 'configure', 'layout', 'models', 'rules'],
+    watching: ['conversation', 'graph', 'navigation', 'pictures', 'usage', 'use', 'yard'],
+  }).flatMap(([group, names]) =>
+    names.map((name) => [`test/ui/${name}.test.ts`, join(folder, 'ui', `${group}.test.ts`)]),
+  ),
+);
+
 /** @param {string} root @param {string} test */
-const canShare = (root, test) => shared.test(test) && !needsOwnProcess.test(readFileSync(join(root, test), 'utf8'));
+const canShare = (root, test) =>
+  inBrowser.has(test) || (shared.test(test) && !needsOwnProcess.test(readFileSync(join(root, test), 'utf8')));
 
 /**
  * Test files of a whole run: groups, and files that need a process of their own.
@@ -45,6 +56,8 @@ export const groupTests = (root, tests) => {
  * @param {string} test
  */
 const groupOf = (test) => {
+  const group = inBrowser.get(test);
+  if (group) return group;
   const [, area, part] = dirname(test).split('/');
   return area ? `${join(folder, area, part ?? '')}.test.ts` : test;
 };
@@ -73,11 +86,13 @@ export const writeGroups = (root, groups) => {
 export const isGroup = (file) => file.startsWith(`${folder}/`);
 
 /**
- * What comes before the titles of a test file in its group, so that they read as if the file ran by itself.
+ * What comes before the titles of a test file in its group, so that they read as if the file ran by itself, and those in a browser
+ * as if it were in a folder of the group's name.
  * @param {string} test
  */
-export const titleIn = (test) =>
-  relative(
+export const titleIn = (test) => {
+  if (inBrowser.has(test)) return basename(test, '.test.ts');
+  return relative(
     groupOf(test)
       .replace(`${folder}/`, 'test/')
       .replace(/\.test\.ts$/, ''),
@@ -85,3 +100,4 @@ export const titleIn = (test) =>
   )
     .replace(/\.test\.ts$/, '')
     .replaceAll('/', ' › ');
+};
