@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 
 /*
  * Groups of test files that share a process. Starting the runner's process and loading the gateway takes longer than most files'
- * tests: so files that leave their process as it is have one per folder.
+ * tests: so files that leave their process as it is have one per folder, and those in a browser have two.
  */
 
 /**
@@ -20,8 +20,17 @@ const shared = /^test\/(?:protocols|transformers|regressions|losses|engine\/[\w-
 const needsOwnProcess =
   /test\.(?:serial|before|after)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd)|node:child_process|support\/(?:browser|command|cpu-time|redis|workers)|performance\.|setFlagsFromString/m;
 
+/** Tests in a browser, which run one after the other. Two groups keep two cores busy. */
+const inBrowser = new Map(
+  Object.entries({
+    [join(folder, 'ui.test.ts')]: ['clients', 'configure', 'layout', 'models', 'rules'],
+    [join(folder, '__tests__/ui.test.ts')]: ['conversation', 'graph', 'navigation', 'pictures', 'usage', 'use', 'yard'],
+  }).flatMap(([group, names]) => names.map((name) => [`test/ui/${name}.test.ts`, group])),
+);
+
 /** @param {string} root @param {string} test */
-const canShare = (root, test) => shared.test(test) && !needsOwnProcess.test(readFileSync(join(root, test), 'utf8'));
+const canShare = (root, test) =>
+  inBrowser.has(test) || (shared.test(test) && !needsOwnProcess.test(readFileSync(join(root, test), 'utf8')));
 
 /**
  * Test files of a whole run: groups, and files that need a process of their own.
@@ -46,7 +55,7 @@ export const groupTests = (root, tests) => {
  */
 const groupOf = (test) => {
   const [, area, part] = dirname(test).split('/');
-  return area ? `${join(folder, area, part ?? '')}.test.ts` : test;
+  return inBrowser.get(test) ?? (area ? `${join(folder, area, part ?? '')}.test.ts` : test);
 };
 
 /**
@@ -76,12 +85,9 @@ export const isGroup = (file) => file.startsWith(`${folder}/`);
  * What comes before the titles of a test file in its group, so that they read as if the file ran by itself.
  * @param {string} test
  */
-export const titleIn = (test) =>
-  relative(
-    groupOf(test)
-      .replace(`${folder}/`, 'test/')
-      .replace(/\.test\.ts$/, ''),
-    test,
-  )
-    .replace(/\.test\.ts$/, '')
-    .replaceAll('/', ' › ');
+export const titleIn = (test) => {
+  const [group, file] = [groupOf(test).replaceAll('__tests__/', ''), test].map((path) =>
+    path.replace(/\.test\.ts$/, ''),
+  );
+  return relative(group ?? '', file ?? '').replaceAll('/', ' › ');
+};

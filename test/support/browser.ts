@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import axe from 'axe-core';
-import { type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { chromium, type Locator, type Page } from 'playwright-core';
 
 /** Debian's Chromium. The headless shell takes about a third less processor time. */
 const installed = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
@@ -23,18 +25,20 @@ const args = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // All tabs share one renderer process, so a new tab starts none.
+  // Loading a page of another gateway starts no further process.
   '--renderer-process-limit=1',
 ];
 
-/** A browser for one test file. */
+const viewport = { width: 1280, height: 800 };
+
+/** A browser for the test files of a process. */
 export interface TestBrowser {
-  /** Opens a tab. Its errors are collected. */
+  /** Loads a page in the browser's one tab, which has kept nothing of the page before. Its errors are collected. */
   readonly open: (url: string) => Promise<Tab>;
   readonly close: () => Promise<void>;
 }
 
-/** A tab. */
+/** A page in the tab. */
 export interface Tab {
   readonly page: Page;
   /** Errors thrown or logged so far, and external requests; should be empty. */
@@ -44,31 +48,61 @@ export interface Tab {
 /** After so long, in milliseconds, a wait fails with what it waits for, before the runner ends the file. */
 const longestWaitMs = 100_000;
 
-/** Starts Chromium with its own profile folder. */
+let shared: Promise<TestBrowser> | undefined;
+let users = 0;
+
+/** The process's browser, started for the first test file that asks and closed by the last. The interface is built first. */
 export const startBrowser = async (): Promise<TestBrowser> => {
+  users += 1;
+  shared ??= launch();
+  const { open, close } = await shared;
+  return {
+    open,
+    async close() {
+      users -= 1;
+      if (users > 0) return;
+      shared = undefined;
+      await close();
+    },
+  };
+};
+
+/** Starts Chromium with its own profile folder. */
+const launch = async (): Promise<TestBrowser> => {
+  await promisify(execFile)(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
   const home = await mkdtemp(join(tmpdir(), 'switchyard-browser-'));
-  const context: BrowserContext = await chromium.launchPersistentContext(home, {
+  const context = await chromium.launchPersistentContext(home, {
     executablePath,
     args,
-    viewport: { width: 1280, height: 800 },
+    viewport,
     colorScheme: 'light',
     reducedMotion: 'reduce',
     timeout: longestWaitMs,
+    // A gateway compresses the interface once, which takes it longer than most tests.
+    extraHTTPHeaders: { 'accept-encoding': 'identity' },
   });
   context.setDefaultTimeout(longestWaitMs);
+  const page = context.pages()[0] ?? (await context.newPage());
+  let origin = '';
+  let complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`);
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin)) complaints.push(`asks ${request.url()}`);
+  });
+  // The browser asks before leaving a tab with unsaved changes.
+  page.on('dialog', (dialog) => void dialog.accept());
   return {
     async open(url) {
-      const page = await context.newPage();
-      const complaints: string[] = [];
-      page.on('pageerror', (error) => complaints.push(String(error)));
-      page.on('console', (message) => {
-        if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`);
-      });
-      page.on('request', (request) => {
-        if (!request.url().startsWith(new URL(url).origin)) complaints.push(`asks ${request.url()}`);
-      });
-      // The browser asks before leaving a tab with unsaved changes.
-      page.on('dialog', (dialog) => void dialog.accept());
+      await page.unrouteAll();
+      if (origin !== '') await page.evaluate('sessionStorage.clear()');
+      // A page whose address differs in its fragment alone would not be loaded.
+      await page.goto('about:blank');
+      await page.setViewportSize(viewport);
+      ({ origin } = new URL(url));
+      complaints = [];
       await page.goto(url);
       return { page, complaints };
     },
@@ -101,11 +135,13 @@ const themes = { light: {}, dark: { runOnly: ['color-contrast'] } };
 /** Serious and critical axe violations, in both themes: rule, place, and fix. */
 export const violations = async (page: Page): Promise<readonly string[]> => {
   const found: string[] = [];
-  await page.evaluate(axe.source);
+  // The page may have it from an earlier check.
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe.source);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     await settle(page);
-    const options = JSON.stringify({ resultTypes: ['violations'], ...themes[colorScheme] });
+    // No rule in use needs style sheets or media that axe loads itself.
+    const options = JSON.stringify({ resultTypes: ['violations'], preload: false, ...themes[colorScheme] });
     // The expression's value is axe's result; only the listed members are read.
     const rows: readonly string[] = await page.evaluate(
       `axe.run(${options}).then(({ violations }) => violations

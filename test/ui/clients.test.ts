@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -19,7 +18,6 @@ if (!hasBrowser) test('in a browser: skipped, for want of Chromium (CHROMIUM nam
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
   upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
   gateway = await startGateway({
     LOG: false,
@@ -37,12 +35,8 @@ test.after.always(async () => {
 
 const on = async (t: ExecutionContext, hash: string, run: (page: Page) => Promise<void>): Promise<void> => {
   const tab = await browser.open(`${gateway.baseUrl}/ui#${hash}`);
-  try {
-    await run(tab.page);
-    t.deepEqual(tab.complaints, []);
-  } finally {
-    await tab.page.close();
-  }
+  await run(tab.page);
+  t.deepEqual(tab.complaints, []);
 };
 
 const statusFor = async (key: string, model = 'any'): Promise<number> => {
@@ -111,23 +105,19 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
 browserTest('what is wrong with a client is said in the dialog, and nothing is lost', async (t) => {
   const tab = await browser.open(`${gateway.baseUrl}/ui#/settings?tab=clients`);
   const { page } = tab;
-  try {
-    await page.getByRole('button', { name: 'Add a client' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Name').fill('not a name');
-    await dialog.getByRole('button', { name: 'Add' }).click();
-    await dialog.getByText(/CLIENTS\[0\]\.name must be 1 to 64 letters/).waitFor();
-    t.is(await dialog.getByLabel('Name').inputValue(), 'not a name');
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
-    // The browser itself logs the refusal.
-    t.deepEqual(
-      tab.complaints.filter((line) => !/400/.test(line)),
-      [],
-    );
-  } finally {
-    await page.close();
-  }
+  await page.getByRole('button', { name: 'Add a client' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('not a name');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await dialog.getByText(/CLIENTS\[0\]\.name must be 1 to 64 letters/).waitFor();
+  t.is(await dialog.getByLabel('Name').inputValue(), 'not a name');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  // The browser itself logs the refusal.
+  t.deepEqual(
+    tab.complaints.filter((line) => !/400/.test(line)),
+    [],
+  );
 });
 
 browserTest('requests show their client, and are filtered by it', async (t) => {

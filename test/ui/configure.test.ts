@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +31,6 @@ const written = (upstreamUrl: string) => ({
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
   upstream = await startUpstream(({ url }) =>
     url.endsWith('/models')
       ? jsonAnswer({ object: 'list', data: ['small', 'large', 'huge'].map((id) => ({ id, object: 'model' })) })
@@ -69,7 +67,7 @@ test.after.always(async () => {
   await upstream?.close();
 });
 
-/** Runs on a page in a tab of its own; afterwards nothing may have been complained of. */
+/** Runs on a page; afterwards nothing may have been complained of. */
 const on = async (
   t: ExecutionContext,
   hash: string,
@@ -77,15 +75,11 @@ const on = async (
   expected: readonly RegExp[] = [],
 ): Promise<void> => {
   const tab = await browser.open(`${gateway.baseUrl}/ui#${hash}`);
-  try {
-    await run(tab.page, tab);
-    t.deepEqual(
-      tab.complaints.filter((line) => !expected.some((one) => one.test(line))),
-      [],
-    );
-  } finally {
-    await tab.page.close();
-  }
+  await run(tab.page, tab);
+  t.deepEqual(
+    tab.complaints.filter((line) => !expected.some((one) => one.test(line))),
+    [],
+  );
 };
 
 const onDisk = async (): Promise<ReturnType<typeof written> & Record<string, unknown>> =>
@@ -553,7 +547,6 @@ browserTest(
     await page.getByRole('heading', { level: 2, name: 'Recent requests' }).waitFor();
     t.is(await steps.count(), 0, 'it comes once');
     t.deepEqual(tab.complaints, []);
-    await page.close();
     await first.stop();
 
     const second = await run();

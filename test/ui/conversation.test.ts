@@ -1,13 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import type { Protocol } from '../../ui/src/api/protocols.ts';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
@@ -47,7 +43,6 @@ let browser: TestBrowser;
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [resolve(root, 'ui/build.js')]);
   upstream = await startUpstream(({ text }) => {
     if (text.includes('"broken"')) return jsonAnswer({ error: { message: 'no capacity left' } }, 400);
     return text.includes('"stream":true') ? sseAnswer(streamed) : jsonAnswer(whole);

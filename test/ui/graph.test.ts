@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import test from 'ava';
 import type { Activity } from '../../engine/observe/history/schema.ts';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
@@ -18,7 +16,6 @@ const models = ['busy', 'quiet', 'broken', ...Array.from({ length: 12 }, (_, ind
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
   upstream = await startUpstream(({ text }) =>
     text.includes('"broken"')
       ? jsonAnswer({ error: { message: 'no' } }, 400)
@@ -56,7 +53,6 @@ const ask = async (model: string): Promise<void> => {
 browserTest('the drawing shows volume, health and where time goes, and plays back the last hour', async (t) => {
   await Promise.all(['p,quiet', 'p,broken', ...Array<string>(60).fill('p,busy')].map(ask));
   const tab = await browser.open(`${gateway.baseUrl}/ui`);
-  t.teardown(() => tab.page.close());
   const { page } = tab;
   const drawing = page.getByRole('figure', { name: /Drawing of all lines/ });
   await drawing.getByRole('link', { name: /broken/ }).waitFor();
@@ -102,7 +98,6 @@ browserTest('the drawing shows volume, health and where time goes, and plays bac
 browserTest('a drawing with many lines has a window, in which it is moved and zoomed', async (t) => {
   for (const model of models) await ask(`p,${model}`);
   const tab = await browser.open(`${gateway.baseUrl}/ui`);
-  t.teardown(() => tab.page.close());
   const { page } = tab;
   const drawing = page.getByRole('figure', { name: /Drawing of all lines/ });
   await drawing.getByRole('button', { name: 'Zoom in' }).waitFor();

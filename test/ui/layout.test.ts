@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { hasBrowser, startBrowser, type Tab, type TestBrowser } from '../support/browser.ts';
@@ -20,7 +18,6 @@ const models = Array.from({ length: 75 }, (_, index) => `model-${index}`);
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
   upstream = await startUpstream(() =>
     jsonAnswer({
       id: 'c1',
@@ -59,7 +56,6 @@ const lastLine = (page: Page): Promise<readonly [number, number]> =>
 
 browserTest('line numbers stand beside their lines', async (t) => {
   const { page, complaints } = await open('/routing');
-  t.teardown(() => page.close());
   await page.getByRole('textbox', { name: 'Request body' }).scrollIntoViewIfNeeded();
   await until(() => page.evaluate<boolean>(`(${sameHeight})()`));
   const [number, line] = await lastLine(page);
@@ -69,7 +65,6 @@ browserTest('line numbers stand beside their lines', async (t) => {
 
 browserTest('the line that is typed is above the bar that saves', async (t) => {
   const { page, complaints } = await open('/settings?tab=file');
-  t.teardown(() => page.close());
   const file = page.getByRole('textbox', { name: 'config.json' });
   await file.press('ControlOrMeta+End');
   await file.press('ArrowUp');
@@ -100,7 +95,6 @@ const isClear = `() => {
 
 browserTest('a long list of suggestions shows whole rows, and how many more there are', async (t) => {
   const { page, complaints } = await open('/routing');
-  t.teardown(() => page.close());
   await page.getByRole('combobox', { name: 'Image: destination' }).click();
   const list = page.getByRole('listbox', { name: 'Suggestions' });
   await list.getByText('15 more: type to narrow the list.').waitFor();
@@ -117,7 +111,6 @@ browserTest('a long list of suggestions shows whole rows, and how many more ther
 
 browserTest('on a phone, no tile is alone in its row and no placeholder is cut', async (t) => {
   const { page, complaints } = await open('/');
-  t.teardown(() => page.close());
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByRole('heading', { level: 2, name: 'Recent requests' }).waitFor();
   const tops: readonly number[] = await page.evaluate(
@@ -142,7 +135,6 @@ browserTest('on a phone, no tile is alone in its row and no placeholder is cut',
 
 browserTest('a message lies on no heading, no button of a row and not on the bar that saves', async (t) => {
   const { page, complaints } = await open('/routing');
-  t.teardown(() => page.close());
   const field = page.getByRole('combobox', { name: 'Default: destination' });
   await field.fill('many,model-1');
   const bar = page.getByRole('region', { name: 'Unsaved changes' });
@@ -173,7 +165,6 @@ browserTest('the request that was opened last has a link, and the theme is switc
   const id = answer.headers.get('x-request-id') ?? '';
   await answer.text();
   const { page, complaints } = await open('/');
-  t.teardown(() => page.close());
   t.is(await page.getByRole('link', { name: 'Last request' }).count(), 0);
   await page.goto(`${gateway.baseUrl}/ui#/requests/${id}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
@@ -200,7 +191,6 @@ browserTest('names of any length cut no figure and widen no page', async (t) => 
   });
   await answer.text();
   const { page, complaints } = await browser.open(`${long.baseUrl}/ui`);
-  t.teardown(() => page.close());
   for (const [hash, text] of [
     ['/', 'Recent requests'],
     ['/usage', 'Requests'],

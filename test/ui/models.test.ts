@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import test from 'ava';
 import { hasBrowser, startBrowser, violations } from '../support/browser.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -9,7 +7,6 @@ const browserTest = hasBrowser ? test.serial : test.serial.skip;
 if (!hasBrowser) test('in a browser: skipped, for want of Chromium (CHROMIUM names another one)', (t) => t.pass());
 
 browserTest('a provider shows what is known of its models, and more once it was asked for its list', async (t) => {
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
   const upstream = await startUpstream(() => jsonAnswer({ data: [{ id: 'large', context_length: 65_536 }] }));
   t.teardown(upstream.close);
   const models = [{ name: 'small', context: 4_096, price: { input: 1, output: 2 } }, 'large'];

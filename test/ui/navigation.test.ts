@@ -1,12 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
 import test from 'ava';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
@@ -16,7 +12,6 @@ const ids: string[] = [];
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [resolve(root, 'ui/build.js')]);
   upstream = await startUpstream(() => jsonAnswer(chatReply('Hello.')));
   gateway = await startGateway({
     Providers: [{ name: 'box', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small', 'large'] }],

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -29,7 +28,6 @@ const rules = [
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
   const files = { 'route.js': 'module.exports = () => null;' };
   const config = {
     LOG: false,

@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import test from 'ava';
 import { hasBrowser, startBrowser, violations } from '../support/browser.ts';
 import { chatReply } from '../support/chat-stream.ts';
@@ -12,7 +10,6 @@ const browserTest = hasBrowser ? test.serial : test.serial.skip;
 if (!hasBrowser) test('in a browser: skipped, for want of Chromium (CHROMIUM names another one)', (t) => t.pass());
 
 browserTest('the page of usage shows what was asked for, what that cost, and what is not known of it', async (t) => {
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../ui/build.js')]);
   const usage = { prompt_tokens: 1_000_000, completion_tokens: 2_000 };
   const upstream = await startUpstream(({ body }) =>
     Object(body).user === 'fails'

@@ -1,14 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { appendFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply, chatStream } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
-
-const root = resolve(import.meta.dirname, '../..');
 
 const answer = 'Each lever moves **one** point:\n\n- home\n- distant\n\n```js\nlever.pull();\n```\n<b>not bold</b>';
 
@@ -36,7 +33,6 @@ let browser: TestBrowser;
 
 test.before(async () => {
   if (!hasBrowser) return;
-  execFileSync(process.execPath, [resolve(root, 'ui/build.js')]);
   upstream = await startUpstream(({ text }) => {
     if (text.includes('"broken"')) return jsonAnswer({ error: { message: 'no capacity left' } }, 529);
     if (text.includes('"cut"')) return sseAnswer([...chatStream(['One ', 'two'])].slice(0, 2), 'reset');
