@@ -6,7 +6,7 @@ const reports = 'node_modules/.cache/switchyard-hung-tests';
 endHung(reports);
 
 /** These wait most of their time, for browsers, other processes and time windows. */
-const waiting = /\/test\/(?:__tests__\/)?(?:ui|reliability|engine\/(?:clients|hub|service)|security)\//;
+const waiting = /\/test\/(?:__tests__\/)*(?:ui|reliability|engine\/(?:clients|hub|service)|security)[./]/;
 
 const given = process.env.COMPILED_TESTS;
 const { folder, files } = given ? { folder: given, files: testFiles() } : await compileTests(process.argv.slice(2));

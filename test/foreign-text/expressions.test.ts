@@ -50,7 +50,7 @@ const fedAttacks = 3;
 /** The first text found, of those derived from the pattern and those given, that takes the pattern too long. */
 const tooSlow = (
   pattern: RegExp,
-  { worst = [], splits = false, timer = carefully }: { worst?: Attack; splits?: boolean; timer?: Timer },
+  { worst = [], splits = false, timer = carefully }: { worst?: Attack | undefined; splits?: boolean; timer?: Timer },
 ): Finding | undefined => {
   const run = runner(pattern, splits);
   const timed: { readonly attack: Attack; readonly ms: number }[] = [];
