@@ -2,10 +2,11 @@ import test from 'ava';
 import { concat, delay, lastValueFrom, of, Subject, take, throwError, timer, toArray } from 'rxjs';
 import { ignoreElements } from 'rxjs/operators';
 import { Backpressure } from '../../../engine/backpressure.ts';
+import { keepAliveMs } from '../../../engine/config/schema.ts';
 import { type Exchange, newExchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
-import { keepAlive } from '../../../engine/operators/keep-alive.ts';
+import { keepAlive, keepAlivesPerEvent } from '../../../engine/operators/keep-alive.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
@@ -88,4 +89,8 @@ test('in a long silence each fourth keep-alive is an event, once the answer has 
   const silent = exchange(true, responsesClient);
   silent.progress.opened = true;
   t.deepEqual(brief(await beats(silent)), Array(6).fill(comment));
+});
+
+test('such an event comes once a minute: Codex gives up after five without one', (t) => {
+  t.is(keepAlivesPerEvent * keepAliveMs, 60_000);
 });
