@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, RouterModule, TransformerEntry } from '../config/config.ts';
 import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.ts';
-import { type Finding, formatFinding } from '../config/diagnostics.ts';
+import { type Finding, formatFinding, listFindings } from '../config/diagnostics.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
 import { ConfigStore } from '../config/store.ts';
@@ -145,13 +145,9 @@ const checkUse = (
 const modulesOf = ({ registry: { custom, router } }: Gateway) => [...custom.values(), ...(router ? [router] : [])];
 
 const unusable = (faults: readonly Finding[]): never =>
-  fail(
-    'invalid-request',
-    `The configuration can't be used:${faults.map((fault) => `\n- ${formatFinding(fault)}`).join('')}`,
-    {
-      param: 'configuration',
-    },
-  );
+  fail('invalid-request', `The configuration can't be used:${listFindings(faults)}`, {
+    param: 'configuration',
+  });
 
 /** How long a change of the configuration waits for those of other processes, in milliseconds. */
 const turnMs = 10_000;
