@@ -112,10 +112,13 @@ test('a limit holds over three machines, and no request fails while the store is
   t.is((await redis.run('GET', 'nothing')) ?? null, null);
 
   // The rest of the limit, mostly by the first one again, until nothing is left.
+  let quietFromMs = Date.now();
   await until(async () => {
+    const before = times.length;
     await sendAll(0, 0, 0, 0, 1, 2);
-    // Leases that aren't used go back after a second.
-    return Date.now() - (times.at(-1) ?? 0) > 3_000;
+    // Leases that aren't used go back after a second, while the store answers: on a busy machine, it may be late for a while.
+    if (times.length > before || !(await isUp(true)())) quietFromMs = Date.now();
+    return Date.now() - quietFromMs > 3_000;
   });
   const inMinute = times.filter((ms) => ms < first + 60_000).length;
   t.log(`${inMinute} of 60, after ${Date.now() - first} ms`);
