@@ -10,7 +10,7 @@ import { streamHeaders } from './write-reply.ts';
 const ticksPerInterval = 8;
 
 /** One in this many keep-alives is an event: some clients ignore comments. */
-export const keepAlivesPerEvent = 4;
+const keepAlivesPerEvent = 4;
 
 /**
  * Sends the protocol's keep-alive whenever a streaming client has received nothing for `everyMs`, or up to an eighth longer.

@@ -6,7 +6,7 @@ import { keepAliveMs } from '../../../engine/config/schema.ts';
 import { type Exchange, newExchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
-import { keepAlive, keepAlivesPerEvent } from '../../../engine/operators/keep-alive.ts';
+import { keepAlive } from '../../../engine/operators/keep-alive.ts';
 import { stages } from '../../../engine/operators/rx/stages.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
@@ -91,6 +91,9 @@ test('in a long silence each fourth keep-alive is an event, once the answer has 
   t.deepEqual(brief(await beats(silent)), Array(6).fill(comment));
 });
 
-test('such an event comes once a minute: Codex gives up after five without one', (t) => {
-  t.is(keepAlivesPerEvent * keepAliveMs, 60_000);
+test('such an event comes once a minute: Codex gives up after five without one', async (t) => {
+  const asked = exchange(true, responsesClient);
+  Object.assign(asked.progress, { opened: true, begun: true, progress: () => 'in progress' });
+  const sent = brief(await beats(asked));
+  t.is((sent.indexOf('in progress') + 1) * keepAliveMs, 60_000);
 });
