@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Does what the README tells a newcomer to do: the commands of its first two blocks in a fresh clone, with each HTTP server; then
-# packs the package, installs it elsewhere and uses it.
+# packs the package, installs it elsewhere and uses it. The lock file is installed by each npm that is supported, for another
+# platform too.
 #
 #   test/newcomer.sh           with the Node.js at hand
 #   test/newcomer.sh own 22    with that one, and with the newest of version 22 from the npm registry
@@ -60,6 +61,29 @@ newcomer() {
   npx ava test/installed-package.test.ts
   cd - >/dev/null
 }
+
+# Installs the lock file by the newest npm of a major version: for a Mac, of whose packages none is run, then for this machine.
+install_by_npm() {
+  local npm="$work/npm-$1" tree="$work/tree-npm-$1" quiet=(--no-audit --no-fund --silent --prefer-offline)
+  npm install --prefix "$npm" --no-save "${quiet[@]}" "npm@$1" >/dev/null
+  git clone -q . "$tree"
+  cd "$tree"
+  PATH="$npm/node_modules/.bin:$PATH"
+  npm ci "${quiet[@]}" --dry-run >/dev/null
+  npm ci "${quiet[@]}" --omit=dev --ignore-scripts --os=darwin --cpu=arm64
+  [ -e node_modules/@esbuild/darwin-arm64 ] || { echo "newcomer: npm $1 leaves out the build for a Mac"; exit 1; }
+  [ "$(ls node_modules/@esbuild)" = darwin-arm64 ] || { echo "newcomer: npm $1 installs other builds"; exit 1; }
+  npm ci "${quiet[@]}" --omit=dev
+  npx --offline switchyard --version >/dev/null || { echo "newcomer: npx of npm $1 finds no switchyard"; exit 1; }
+  echo "newcomer: npm $(npm --version) installs the lock file, here and for a Mac"
+  cd - >/dev/null
+}
+
+for npm in 10 11; do
+  path=$PATH
+  install_by_npm "$npm"
+  PATH=$path
+done
 
 [ "$#" -gt 0 ] || set -- own
 for version in "$@"; do

@@ -43,6 +43,10 @@ export class Diagnostics {
 /** Formats a finding as one line. */
 export const formatFinding = ({ path, message }: Finding): string => `${path || 'The configuration'} ${message}`;
 
+/** Findings as they follow a sentence: each on a line of its own. */
+export const listFindings = (findings: readonly Finding[]): string =>
+  findings.map((finding) => `\n- ${formatFinding(finding)}`).join('');
+
 interface Known {
   readonly properties: Readonly<Record<string, unknown>>;
 }

@@ -74,28 +74,37 @@ const matchingItems = <T>(file: Reader<T>, list: Json | undefined, at: string): 
   );
 
 /**
- * Validates a configuration in which `provider` replaces the provider of the same name; the result is not saved. The provider
- * may only refer to variables that the configuration names or that are in `known`: otherwise a malicious base URL could
- * receive the value of any environment variable.
+ * Validates a configuration that is tried without being saved. It may only refer to variables that the saved one names or that
+ * are in `known`: otherwise anyone who may try it could read any environment variable, and leave no trace.
  */
+export const validateDraft = (
+  draft: JsonObject,
+  saved: JsonObject,
+  env: Environment,
+  known: readonly string[],
+): Validation => {
+  if (!isWithinDepth(draft, maxDepth)) return { faults: [tooDeep], warnings: [] };
+  const allowed = new Set([...known, ...references(saved).map(({ name }) => name)]);
+  const unknown = references(draft).filter(({ name }) => !allowed.has(name));
+  return unknown.length > 0 ? { faults: unknown.map(unknownVariable), warnings: [] } : validateConfig(draft, env);
+};
+
+/** Validates, as a draft, a configuration in which `provider` replaces the provider of the same name. */
 export const withProvider = (
   base: JsonObject,
   provider: JsonObject,
   env: Environment,
   known: readonly string[],
 ): Validation => {
-  const allowed = new Set([...known, ...references(base).map(({ name }) => name)]);
-  const unknown = references({ Providers: [provider] }).filter(({ name }) => !allowed.has(name));
-  if (unknown.length > 0) return { faults: unknown.map(unknownVariable), warnings: [] };
   const { Providers: present } = base;
   const others = (Array.isArray(present) ? present : []).filter(
     (row: unknown) => !isJsonObject(row) || row.name !== provider.name,
   );
   // First in the list, so that its faults have a fixed path.
-  return validateConfig({ ...base, Providers: [provider, ...others] }, env);
+  return validateDraft({ ...base, Providers: [provider, ...others] }, base, env, known);
 };
 
 const unknownVariable = ({ path, name }: Reference): Finding => ({
   path,
-  message: `names the environment variable ${name}, which the saved configuration doesn't name; save the provider before testing it`,
+  message: `names the environment variable ${name}, which the saved configuration doesn't name; save the change before trying it`,
 });

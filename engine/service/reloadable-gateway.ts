@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, RouterModule, TransformerEntry } from '../config/config.ts';
 import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.ts';
-import { type Finding, formatFinding } from '../config/diagnostics.ts';
+import { type Finding, formatFinding, listFindings } from '../config/diagnostics.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
 import { ConfigStore } from '../config/store.ts';
-import { validateConfig } from '../config/validate.ts';
+import { validateDraft } from '../config/validate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
@@ -22,7 +22,7 @@ export interface ReloadableGateway {
   readonly presets: Presets<Gateway>;
   /** Builds the gateway of a configuration that isn't put into use. */
   readonly build: (config: Config) => Promise<Gateway>;
-  /** The same from a configuration as written. Rejects with an `invalid-request` fault if it can't be used. */
+  /** The same from a configuration as written, a draft. Rejects with an `invalid-request` fault if it can't be used. */
   readonly aside: (source: JsonObject) => Promise<Gateway>;
   /** Applies changes of the file and of custom transformers from now on. `applied` receives each new gateway. */
   readonly watch: (applied: (gateway: Gateway) => void) => void;
@@ -34,6 +34,8 @@ export const openGateway = async (
   { gatewayOptions, logs, secrets, hub }: ProcessServices,
   { source, config, warnings, file }: LoadedConfig,
   report: (line: string) => void,
+  /** Environment variables that drafts may name besides those of the saved configuration. */
+  vendorVariables: readonly string[],
 ): Promise<ReloadableGateway> => {
   const { env, home } = gatewayOptions;
   let active = await buildGateway(gatewayOptions, config);
@@ -103,7 +105,7 @@ export const openGateway = async (
     }),
     build,
     async aside(source) {
-      const result = validateConfig(source, env);
+      const result = validateDraft(source, store.source, env, vendorVariables);
       if (!('config' in result)) return unusable(result.faults);
       const { config: other } = result;
       const built = await build(other);
@@ -143,13 +145,9 @@ const checkUse = (
 const modulesOf = ({ registry: { custom, router } }: Gateway) => [...custom.values(), ...(router ? [router] : [])];
 
 const unusable = (faults: readonly Finding[]): never =>
-  fail(
-    'invalid-request',
-    `The configuration can't be used:${faults.map((fault) => `\n- ${formatFinding(fault)}`).join('')}`,
-    {
-      param: 'configuration',
-    },
-  );
+  fail('invalid-request', `The configuration can't be used:${listFindings(faults)}`, {
+    param: 'configuration',
+  });
 
 /** How long a change of the configuration waits for those of other processes, in milliseconds. */
 const turnMs = 10_000;

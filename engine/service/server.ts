@@ -60,6 +60,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const places = options.localPlaces ?? localPlaces;
   const registry = { formats: withVendors(vendors), stages, defaultFormat, messagesBody: encodeMessagesBody };
   const known = knownVendors(registry.formats);
+  const vendorVariables = known.map(({ variable }) => variable);
   const listModels = listVendorModels(registry, env, messagesClient);
   const listed: KeptList[] = [];
   const loaded = await loadConfig(home, env, known, async (vendor) => {
@@ -74,7 +75,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const { logs, losses } = services;
   const { catalogue } = services.gatewayOptions.services;
   await (listed.length > 0 ? catalogue.keep(listed).catch(() => undefined) : catalogue.reload());
-  const gateway = await orClose(services.close, openGateway(services, loaded, report));
+  const gateway = await orClose(services.close, openGateway(services, loaded, report, vendorVariables));
   const usageFiles = await openUsageFiles({
     folder: join(home, 'usage'),
     ledger: services.gatewayOptions.services.usage,
@@ -138,7 +139,6 @@ export const start = async (options: StartOptions): Promise<Service> => {
     if (id === modelsFact) void catalogue.reload();
   });
   fleet?.present(() => ({ source: gateway.store.source, address: baseUrl(), streams: metrics.activeStreams() }));
-  const vendorVariables = known.map(({ variable }) => variable);
   const routes = httpRoutes({
     home,
     startedAtMs,

@@ -43,7 +43,12 @@ const encodeFacts = ({ context, maxOutput, input, price }: ModelFacts): JsonObje
 });
 
 /** USD per token, as a decimal number without an exponent. */
-const perToken = (perMillion: number): string => (perMillion / 1e6).toFixed(12).replace(/\.?0+$/, '');
+const perToken = (perMillion: number): string => {
+  const text = (perMillion / 1e6).toFixed(12);
+  let end = text.length;
+  while (text[end - 1] === '0') end -= 1;
+  return text.slice(0, text[end - 1] === '.' ? end - 1 : end);
+};
 
 /** Encodes the model list in OpenAI's format, as one page. Source: OpenAI API reference, "List models". */
 export const chatModels: ClientModels = {

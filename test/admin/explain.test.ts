@@ -4,13 +4,19 @@ import { jsonAnswer, startUpstream } from '../support/upstream.ts';
 
 const secret = 'a-secret-of-the-provider';
 
+const otherSecret = 'never-to-be-read';
+const env = { P_KEY: secret, OPENAI_API_KEY: 'of-a-vendor', OTHER_SECRET: otherSecret };
+
 const gateway = async (t: ExecutionContext, more: object = {}) => {
   const upstream = await startUpstream(() => jsonAnswer({}));
-  const running = await startGateway({
-    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1?key=${secret}`, apiKey: secret, models: ['m', 'n'] }],
-    Router: { default: 'p,m', routes: { think: 'p,n' } },
-    ...more,
-  });
+  const running = await startGateway(
+    {
+      Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1?key=${secret}`, apiKey: secret, models: ['m', 'n'] }],
+      Router: { default: 'p,m', routes: { think: 'p,n' } },
+      ...more,
+    },
+    env,
+  );
   t.teardown(async () => {
     await running.stop();
     await upstream.close();
@@ -90,6 +96,31 @@ test('a configuration that is not saved explains a request; the one in use stays
     const answer = await ask(running, { model: 'any', configuration: broken });
     t.is(answer.status, 400);
     t.regex(String(answer.body.message), message);
+  }
+});
+
+test("an unsaved configuration reads only variables that the saved one or a vendor's row names", async (t) => {
+  const running = await gateway(t, { note: '$P_KEY' });
+  const provider = { name: 'new', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k', models: ['x'] };
+  const draft = { Providers: [provider], Router: { default: 'new,x' } };
+  const attempts: readonly (readonly [configuration: object, path: string])[] = [
+    [{ ...draft, Providers: [{ ...provider, baseUrl: 'http://127.0.0.1/$OTHER_SECRET/v1' }] }, 'Providers[0].baseUrl'],
+    [{ ...draft, Providers: [{ ...provider, models: ['x', '${OTHER_SECRET}'] }] }, 'Providers[0].models[1]'],
+    [{ ...draft, Router: { default: '$OTHER_SECRET,x' } }, 'Router.default'],
+    [{ ...draft, transformers: [{ name: 'maxtoken', options: { a: '$OTHER_SECRET' } }] }, 'transformers[0].options.a'],
+  ];
+  for (const [configuration, path] of attempts) {
+    const { status, body } = await ask(running, { model: 'new,x', configuration });
+    t.is(status, 400, path);
+    t.true(
+      String(body.message).includes(`- ${path} names the environment variable OTHER_SECRET, `),
+      String(body.message),
+    );
+    t.false(JSON.stringify(body).includes(otherSecret));
+  }
+  for (const apiKey of ['$P_KEY', '$OPENAI_API_KEY']) {
+    const configuration = { ...draft, Providers: [{ ...provider, apiKey }] };
+    t.is((await ask(running, { model: 'new,x', configuration })).status, 200, apiKey);
   }
 });
 

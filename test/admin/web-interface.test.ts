@@ -8,6 +8,7 @@ import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { misfitsOf } from '../support/openapi.ts';
+import { until } from '../support/until.ts';
 import { jsonAnswer, type Script, startUpstream } from '../support/upstream.ts';
 
 const key = 'the-key-of-the-service';
@@ -335,6 +336,26 @@ test('a module that is missing or whose options do not fit is refused with its p
   t.is(mended.status, 200, 'what was broken before keeps no other change from being made');
 });
 
+test('an option that a stage does not know is told at the start, by the API and after an edit on disk', async (t) => {
+  const cap = { name: 'maxtoken', options: { max_tokens: 9, max_token: 9 } };
+  const path = 'transformers[0].options.max_token';
+  const warning = `${path} is unknown and has no effect; did you mean max_tokens?`;
+  const rig = await open(t, quiet, { transformers: [cap] });
+  t.true(rig.reports.includes(`warning: ${warning}`), rig.reports.join('\n'));
+  const { body: present } = await rig.ask('GET', '/api/config');
+  const checked = await rig.ask('POST', '/api/config/check', present);
+  t.like(checked.body, { faults: [], warnings: [{ path }] });
+  const saved = await rig.ask('POST', '/api/config', { ...present, note: 1 });
+  t.true(saved.body.message?.includes(`Warning: ${warning}.`), saved.body.message);
+
+  const log = join(rig.home, 'app.log');
+  const warned = async () => (await readFile(log, 'utf8')).split(warning).length - 1;
+  await until(async () => (await warned()) === 2);
+  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...present, note: 2 }));
+  await until(async () => (await warned()) === 3);
+  t.pass();
+});
+
 test('an edit of a module is taken up, and one that can not be used is not', async (t) => {
   const rig = await open(
     t,
@@ -429,7 +450,7 @@ test('presets are listed, read, written and removed', async (t) => {
   t.is((await rig.ask('GET', '/api/presets/none')).status, 404);
   const refused = await rig.ask('PUT', '/api/presets/fresh', { Router: { default: 'q,n' }, transformers: [1] });
   t.is(refused.status, 400);
-  t.regex(String(refused.body.message), /Router\.default .*transformers\[0\]|transformers\[0\].*Router\.default/);
+  t.regex(String(refused.body.message), /:\n- transformers\[0\] .*\n- Router\.default [^\n]*$/);
   const unloaded = await rig.ask('PUT', '/api/presets/fresh', { transformers: ['nope'] });
   t.regex(String(unloaded.body.message), /transformers\[0\] names a transformer that is not loaded/);
   t.false((await readdir(join(rig.home, 'presets'))).includes('fresh'), 'nothing was made');

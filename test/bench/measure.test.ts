@@ -24,7 +24,6 @@ const withProgram = async <T>(
   look: (pid: number, step: () => Promise<void>) => Promise<T>,
 ): Promise<T> => {
   const child = spawn(process.execPath, ['-e', program], { env, stdio: ['pipe', 'pipe', 'inherit'] });
-  const killer = setTimeout(() => child.kill('SIGKILL'), 20_000);
   const step = async (): Promise<void> => {
     child.stdin.write('\n');
     await once(child.stdout, 'data');
@@ -33,7 +32,6 @@ const withProgram = async <T>(
     await once(child.stdout, 'data');
     return await look(child.pid ?? 0, step);
   } finally {
-    clearTimeout(killer);
     child.kill('SIGKILL');
   }
 };

@@ -11,8 +11,10 @@ import { jsonAnswer, type Reaction, type ScriptedUpstream, sseAnswer, startUpstr
 
 /** What every client protocol shows of each fault of an upstream, before and after the first byte. */
 let gateway: TestGateway;
-/** The same, but with patience for the first byte: an answer that stalls after it must not be late before, on a busy machine. */
-let patient: TestGateway;
+/** The same, but it waits for a moment only: for upstreams that never answer. The others must never be late, on a busy machine either. */
+let impatient: TestGateway;
+/** The same, but it waits for a moment only once an answer has begun. */
+let waitsForStart: TestGateway;
 const upstreams = new Map<WireName, ScriptedUpstream>();
 
 /** A recording of each wire that has both text and calls, or as much of it as there is. */
@@ -70,18 +72,19 @@ test.before(async () => {
     // This is about shapes; what is asked again, and what stops being asked, has tests of its own.
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000_000 },
-    // All tests of this file ask at once, so an answer may be long in coming.
-    TIMEOUTS: { firstByteMs: 9_000, idleMs: 9_000 },
+    TIMEOUTS: { firstByteMs: 600_000, idleMs: 600_000 },
     ...providersAt((wire) => upstreams.get(wire)?.url ?? ''),
   };
   // Behind a first keep-alive, a fault is no status anymore.
-  gateway = await startGateway(config, {}, { keepAliveMs: 600_000 });
-  patient = await startGateway({ ...config, TIMEOUTS: { idleMs: 9_000 } }, {}, { keepAliveMs: 600_000 });
+  const startWith = (timeouts: object) =>
+    startGateway({ ...config, TIMEOUTS: { ...config.TIMEOUTS, ...timeouts } }, {}, { keepAliveMs: 600_000 });
+  gateway = await startWith({});
+  impatient = await startWith({ firstByteMs: 1_000, idleMs: 1_000 });
+  waitsForStart = await startWith({ idleMs: 5_000 });
 });
 
 test.after.always(async () => {
-  await gateway?.stop();
-  await patient?.stop();
+  await Promise.all([gateway, impatient, waitsForStart].map((one) => one?.stop()));
   await Promise.all([...upstreams.values()].map((upstream) => upstream.close()));
 });
 
@@ -90,10 +93,14 @@ const working = lanes(4);
 /** Requests that only wait for those limits take no processor time. */
 const waiting = lanes(64);
 const turnOf = (model: string) => (/never|stalls/.test(model) ? waiting : working);
+const gatewayFor = (model: string): TestGateway => {
+  if (turnOf(model) === working) return gateway;
+  return model.endsWith('stalls mid-stream') ? waitsForStart : impatient;
+};
 
 const post = ({ path, ask }: FaultClient, model: string, stream: boolean) =>
   turnOf(model)(async () => {
-    const { baseUrl } = model.endsWith('stalls mid-stream') ? patient : gateway;
+    const { baseUrl } = gatewayFor(model);
     const answer = await request(`${baseUrl}${path}`, {
       method: 'POST',
       body: JSON.stringify({ ...ask, model, stream }),
@@ -116,8 +123,9 @@ for (const client of faultClients) {
     for (const [fault, { line, comesTo }] of Object.entries(upstreamFaults)) {
       for (const stream of [true, false]) {
         test(`${line} ${client.path} ← ${wire} that ${fault} (${stream ? 'streamed' : 'whole'})`, async (t) => {
-          const { status, text } = await post(client, `${wire},${fault}`, stream);
+          const { status, headers, text } = await post(client, `${wire},${fault}`, stream);
           t.false(text.includes('secret-canary'), 'no key shows');
+          t.is(headers['x-switchyard-route'], `${wire},${fault};explicit`);
           if (status !== 200) {
             t.not(comesTo, 'answer', text);
             if (stream) t.not(comesTo, 'broken', text);
@@ -193,6 +201,7 @@ for (const client of faultClients) {
           const { error }: { error: { type: string } } = JSON.parse(text);
           t.is(error.type, expected.type, `${status}: ${text}`);
           t.false(text.includes('secret-canary'));
+          t.is(headers['x-switchyard-route'], `${wire},status ${status};explicit`);
           t.is(headers['retry-after'], '7');
           t.is(headers['x-should-retry'], 'true');
           t.is(headers['x-ratelimit-remaining-requests'], '3');

@@ -29,7 +29,8 @@ const withStages = async (t: ExecutionContext, modules: Readonly<Record<string, 
       method: 'POST',
       body: JSON.stringify({ model: 'p,m', messages: [{ role: 'user', content: 'Hello' }], ...body }),
     });
-    return { status: answer.status, text: await answer.text(), sent: upstream.requests.at(-1) };
+    const route = answer.headers.get('x-switchyard-route');
+    return { status: answer.status, route, text: await answer.text(), sent: upstream.requests.at(-1) };
   };
   return { ask, gateway, upstream };
 };
@@ -142,8 +143,9 @@ const faults: Readonly<Record<string, readonly [source: string, message: string]
 for (const [title, [source, message]] of Object.entries(faults)) {
   test(`a stage that gives ${title}: a 500 that names it, and no call`, async (t) => {
     const { ask, upstream } = await withStages(t, { 'bad.mjs': `export default { name: 'bad', call: ${source} };` });
-    const { status, text } = await ask('/v1/chat/completions', {});
+    const { status, route, text } = await ask('/v1/chat/completions', {});
     t.is(status, 500);
+    t.is(route, 'p,m;explicit');
     t.is(JSON.parse(text).error.message, `Transformer "bad" ${message}`);
     t.is(upstream.requests.length, 0);
   });

@@ -1,7 +1,9 @@
 import test from 'ava';
 import { request } from 'undici';
+import { chatStream } from '../support/chat-stream.ts';
 import { startGateway } from '../support/gateway.ts';
 import { recordingsOf } from '../support/recordings.ts';
+import { until } from '../support/until.ts';
 import { jsonAnswer, recordedAnswer, type Script, sseAnswer, startUpstream } from '../support/upstream.ts';
 
 /** Same format on both sides: what the client sends and gets are the vendor's own bytes. */
@@ -210,3 +212,87 @@ test('a passed-through chat stream that closes after its finish gets the missing
     },
   );
 });
+
+const event = (type: string, number: number, more: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number, ...more })}\n\n`;
+
+const identity = { id: 'resp_own', created_at: 7, model: 'own' };
+const own = { ...identity, object: 'response', status: 'in_progress', output: [] };
+const begun = [
+  event('response.created', 0, { response: own }),
+  event('response.in_progress', 1, { response: own }),
+  event('response.output_text.delta', 2, { item_id: 'i', output_index: 0, content_index: 0, delta: 'Hi' }),
+];
+
+interface ResponsesEvent {
+  readonly type: string;
+  readonly sequence_number: number;
+  readonly response?: { readonly id: string };
+}
+
+/** The events of a stream; comments left out. */
+const eventsIn = (text: string): readonly ResponsesEvent[] =>
+  text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
+
+for (const [where, half] of [
+  ['between records', []],
+  ['inside a record', ['event: response.output_text.delta\ndata: {"type":"resp']],
+] as const) {
+  test(`a Responses stream that breaks off ${where} keeps its answer's identity and counts on`, async (t) => {
+    // Pauses keep network chunks apart: the first and the last record are remembered by their chunks.
+    const pieces = [...begun.flatMap((record) => [record, 5]), ...half];
+    await withUpstream(
+      'openai',
+      () => sseAnswer(pieces, 'close'),
+      async (post) => {
+        const text = (await post('/v1/responses', asksResponses)).bytes.toString();
+        t.is(text.slice(0, begun.join('').length), begun.join(''));
+        const [error, failed, ...more] = eventsIn(text.slice(begun.join('').length));
+        t.like(error, { type: 'error', sequence_number: 3 });
+        t.like(failed, { type: 'response.failed', sequence_number: 4, response: identity });
+        t.deepEqual(more, []);
+      },
+      responses,
+    );
+  });
+}
+
+const silences = [
+  ['relayed', 'responses', begun, [event('response.completed', 3, { response: { ...own, status: 'completed' } })]],
+  ['converted', 'chat', [...chatStream(['Hi'])].slice(0, 1), [...chatStream(['Hi'])].slice(2)],
+] as const;
+for (const [title, api, start, rest] of silences) {
+  test(`a ${title} Responses stream repeats response.in_progress while its upstream is silent, and is whole`, async (t) => {
+    const progress = (text: string) => eventsIn(text).filter(({ type }) => type === 'response.in_progress');
+    let text = '';
+    const upstream = await startUpstream(() =>
+      sseAnswer(
+        (async function* () {
+          yield* start;
+          await until(() => progress(text).length >= 3);
+          yield* rest;
+        })(),
+      ),
+    );
+    t.teardown(() => upstream.close());
+    const config = {
+      LOG: false,
+      Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
+      transformers: [{ name: 'openai', provider: 'p', options: { api } }],
+    };
+    const gateway = await startGateway(config, {}, { keepAliveMs: 10 });
+    t.teardown(() => gateway.stop());
+    const { body } = await request(`${gateway.baseUrl}/v1/responses`, { method: 'POST', body: asksResponses });
+    for await (const chunk of body.setEncoding('utf8')) text += chunk;
+    const events = eventsIn(text);
+    const ids = new Set(events.flatMap(({ response }) => response?.id ?? []));
+    t.is(ids.size, 1);
+    if (api === 'responses') t.true(ids.has(identity.id));
+    t.is(events.at(-1)?.type, 'response.completed');
+    const numbers = events.map(({ sequence_number }) => sequence_number);
+    t.deepEqual(
+      numbers,
+      [...numbers].sort((one, other) => one - other),
+    );
+  });
+}

@@ -99,10 +99,8 @@ test('no regular expression is made from a text at run time, but for two in the 
 });
 
 for (const [file, some] of Object.entries(rows)) {
-  const foreign = some.filter(({ worst }) => worst);
-  if (foreign.length === 0) continue;
   test(`${file}: 100 KB of the worst text take its regular expressions less than ${mostMs} ms`, (t) => {
-    for (const { pattern, worst } of foreign) {
+    for (const { pattern, worst } of some) {
       const splits = expressions.some(
         (one) => one.file === file && one.written === written(pattern) && one.method === 'split',
       );

@@ -5,7 +5,8 @@ interface Row {
   readonly pattern: RegExp;
   /**
    * The worst text for it, for one that can meet text from outside: of clients, upstreams, configurations or logs. Empty where it
-   * repeats nothing. Absent: it meets only the service's own words and what its operator or its reader types.
+   * repeats nothing. Absent: it meets only the service's own words and what its operator or its reader types, and gets no more
+   * than the texts that are derived from it.
    */
   readonly worst?: Attack;
 }
@@ -285,7 +286,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/chat/encode-reply.ts': [foreign(/^chatcmpl-./)],
   'protocols/chat/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
   'protocols/chat/index.ts': [foreign(/\[DONE\]|"error"|"finish_reason": ?"/, many('"finish_reason": '))],
-  'protocols/chat/models.ts': [own(/\.?0+$/)],
   'protocols/chat/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
   'protocols/gemini/decode-fault.ts': [
     foreign(/^API key\b/i),
@@ -433,7 +433,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/config/findings.ts': [foreign(/[.!?]$/)],
   'ui/src/config/hide-keys.ts': [foreign(/^api_?key$/i)],
   'ui/src/config/quantity-field.tsx': [own(/^Milliseconds /), own(/^Bytes /), own(/,? in milliseconds/)],
-  'ui/src/format/quantity.ts': [own(/^ *(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3}) *$/i)],
+  'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/connect/check-panel.tsx': [own(/\/$/)],
   'ui/src/pages/settings/server-form.tsx': [own(/(?:Bytes|Ms)$/), own(/[A-Z]/g)],
   'ui/src/config/reference.ts': [own(/^\s*\$(?:\w+|\{\w+\})\s*$/), own(/^(?:\$(?:\w*|\{\w*\}?))?$/)],

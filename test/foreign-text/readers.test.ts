@@ -1,5 +1,5 @@
 import test from 'ava';
-import { textMask } from '../../engine/log/mask-text.ts';
+import { maskUrl, textMask } from '../../engine/log/mask-text.ts';
 import { replaceMember } from '../../engine/model/json/replace-member.ts';
 import { runWhole } from '../../engine/model/machine.ts';
 import { TaggedText } from '../../engine/model/reasoning/tagged-text.ts';
@@ -41,12 +41,18 @@ const tagged =
     };
   };
 
+const clean = textMask(() => ['a-secret-of-the-configuration', 'xxxxxxxxxxxxxxxxxxxxx']);
 const mask =
   (text: (count: number) => string) =>
   (count: number): (() => unknown) => {
     const line = flat(text(count));
-    const clean = textMask(() => ['a-secret-of-the-configuration', 'xxxxxxxxxxxxxxxxxxxxx']);
     return () => clean(line);
+  };
+const query =
+  (text: string) =>
+  (count: number): (() => unknown) => {
+    const url = flat(`/v1/messages?${text.repeat(count)}`);
+    return () => maskUrl(url, clean);
   };
 
 const readers: Readonly<Record<string, (count: number) => () => unknown>> = {
@@ -73,6 +79,12 @@ const readers: Readonly<Record<string, (count: number) => () => unknown>> = {
   'a log line with many beginnings of a token': mask((count) => 'Bearer sk-eyJ'.repeat(count)),
   'a log line with many addresses': mask((count) => 'https://a:b'.repeat(count)),
   'a log line that is nearly a secret': mask((count) => `token ${`${'x'.repeat(20)} `.repeat(count)}`),
+  'a query of many separators': query('&;'),
+  'a query of one long name': query('aa'),
+  'a query of one long value': query('a='),
+  'a query of equals signs alone': query('=='),
+  'a query of many secrets': query('key=a&'),
+  'a query of escapes': query('%25'),
   'blank text before a tag': tagged((count) => ' '.repeat(count), 1),
 };
 

@@ -29,6 +29,10 @@ const written = (upstreamUrl: string) => ({
   ],
 });
 
+/** A module that demands an option. */
+const strictModule = `import { transformer, Type } from 'switchyard/transformer';
+export default transformer({ name: 'strict', options: Type.Object({ word: Type.String() }), request: (request) => request });`;
+
 test.before(async () => {
   if (!hasBrowser) return;
   upstream = await startUpstream(({ url }) =>
@@ -47,7 +51,10 @@ test.before(async () => {
     written(upstream.url),
     { FIRST_KEY: 'k' },
     {
-      files: { 'presets/cheap/manifest.json': JSON.stringify({ Router: { default: 'first,small' } }) },
+      files: {
+        'strict.ts': strictModule,
+        'presets/cheap/manifest.json': JSON.stringify({ Router: { default: 'first,small' } }),
+      },
       localPlaces: [
         {
           name: 'vllm',
@@ -494,6 +501,21 @@ browserTest('a missing module is an error at its field, and can not be saved', a
     await bar.getByRole('button', { name: 'transformers[3].path' }).waitFor();
     await page.locator('.field-error', { hasText: "Can't be used: nope.ts: the file does not exist" }).waitFor();
     t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
+    await bar.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+  });
+  t.deepEqual(await onDisk(), before);
+});
+
+browserTest('a module whose options are missing is an error at its option, and can not be saved', async (t) => {
+  const before = await onDisk();
+  await on(t, '/transformers', async (page) => {
+    const bar = page.getByRole('region', { name: 'Unsaved changes' });
+    await page.getByRole('button', { name: 'Custom module' }).click();
+    await page.getByLabel('Module').last().fill('strict.ts');
+    await bar.getByRole('button', { name: 'transformers[3].options.word' }).waitFor();
+    t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
+    await page.locator('.field-error', { hasText: 'Word is required' }).waitFor();
     await bar.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
   });

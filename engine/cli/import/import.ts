@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { formats, stages } from '../../../transformers/index.ts';
-import { formatFinding } from '../../config/diagnostics.ts';
+import { formatFinding, listFindings } from '../../config/diagnostics.ts';
 import { editConfigText, printConfig } from '../../config/edit/edit.ts';
 import { ConfigOnDisk } from '../../config/file.ts';
 import { schemaReference } from '../../config/json-schema.ts';
@@ -36,9 +36,7 @@ export const importConfig = async (
 
   const result = validateConfig(source, cli.env);
   if ('faults' in result) {
-    throw new CommandError(
-      `Nothing was written: the result is invalid: ${result.faults.map(formatFinding).join('; ')}`,
-    );
+    throw new CommandError(`Nothing was written: the result is invalid:${listFindings(result.faults)}`);
   }
   for (const warning of result.warnings) cli.print(`warning   ${formatFinding(warning)}`);
   if (dryRun) return cli.print('Nothing was written.');
@@ -54,7 +52,7 @@ const failUnreadable = (path: string): never => {
 const parse = (path: string, text: string): JsonObject => {
   const parsed = parseConfig(text);
   if ('source' in parsed) return parsed.source;
-  throw new CommandError(`${path} ${parsed.faults.map(({ message }) => message).join('; ')}.`);
+  throw new CommandError(`${path} can't be read:${listFindings(parsed.faults)}`);
 };
 
 const knownTransformers = () =>

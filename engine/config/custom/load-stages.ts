@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import type { Transformer } from '../../model/transformer.ts';
 import type { TransformerEntry } from '../config.ts';
-import type { Finding } from '../diagnostics.ts';
+import { type Finding, listFindings } from '../diagnostics.ts';
 import { findModule, loadModule, type ModulePlaces } from './load-module.ts';
 import { asStage, withContext } from './stage-context.ts';
 import type { OpenStage } from './transformer.ts';
@@ -53,12 +53,11 @@ const loadStage = async (
     const stage = await asStage(name, () => readStage(exported, options));
     return { file, stage: withContext(stage), ...selfDescription(exported) };
   } catch (error) {
-    const message = (why: string): string => `can't be used: ${path}: ${why}`;
     if (error instanceof UnfitOptions) {
       const findings = error.faults.map((fault) => ({ path: memberPath(at, fault.path), message: fault.message }));
-      return { file, problem: message(error.message), findings };
+      return { file, problem: `can't be used: ${path}:${error.message}`, findings };
     }
-    const problem = message(error instanceof Error ? error.message : String(error));
+    const problem = `can't be used: ${path}: ${error instanceof Error ? error.message : String(error)}`;
     return {
       file,
       problem,
@@ -82,7 +81,7 @@ class UnfitOptions extends Error {
   readonly faults: readonly SchemaFault[];
 
   constructor(faults: readonly SchemaFault[]) {
-    super(`${faults.map(({ path, message }) => `${path} ${message}`).join('; ')}.`);
+    super(listFindings(faults));
     this.faults = faults;
   }
 }

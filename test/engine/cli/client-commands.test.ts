@@ -1,4 +1,4 @@
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { hashedKey } from '../../../engine/config/clients.ts';
@@ -82,6 +82,13 @@ test('client commands refuse what is wrong and write nothing then', async (t) =>
   const hashed = await run(['client', 'hash'], { input: 'k\n' });
   t.is(hashed.out.trim(), hashedKey('k'));
   t.is((await run(['client', 'hash'], { input: '\n' })).code, 1);
+});
+
+test('client add names every fault of the file on a line of its own', async (t) => {
+  const { home, run } = await commandRig(t, { ...config, PORT: 'x', LOG: 1 });
+  t.regex((await run(['client', 'add', 'b'])).err, /Nothing was written:\n- PORT [^\n]*\n- LOG [^\n]*\n$/);
+  await writeFile(join(home, 'config.json'), '{ PORT: 1, "LOG" }');
+  t.regex((await run(['client', 'add', 'b'])).err, /can't be read:(\n- [^\n]* is not valid JSON: [^\n]*){2,}\n$/);
 });
 
 test('where the file can not be written, client add prints the line to add', async (t) => {

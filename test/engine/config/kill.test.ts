@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { build, stop } from 'esbuild';
 import { temporaryHome } from './store-rig.ts';
@@ -10,6 +9,9 @@ import { temporaryHome } from './store-rig.ts';
 /** `SWITCHYARD_KILLS=1000` makes the long run of it. */
 const kills = Number(process.env.SWITCHYARD_KILLS ?? 50);
 const rows = 2;
+
+/** File operations of a whole write and a little more. Kills are spread over them, so that each has its share. */
+const operations = 40;
 
 /** The writer as one file of JavaScript, which starts ten times faster than through a loader. */
 const compileWriter = async (t: ExecutionContext): Promise<string> => {
@@ -20,16 +22,12 @@ const compileWriter = async (t: ExecutionContext): Promise<string> => {
   return outfile;
 };
 
-/** Starts a writer and kills it at some point of its work; the longest times reach over several writes. */
-const killOnce = async (writer: string, home: string, from: number): Promise<void> => {
-  const child = spawn(process.execPath, [writer, join(home, 'config.json'), String(from)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  await once(child.stdout, 'data');
-  await wait(Math.random() * 40);
-  child.kill('SIGKILL');
-  await ended;
+/** Has a writer killed amid one of its file operations. */
+const killOnce = async (writer: string, home: string, from: number, operation: number): Promise<void> => {
+  const path = join(home, 'config.json');
+  const child = spawn(process.execPath, [writer, path, String(from), String(operation)], { stdio: 'inherit' });
+  const [, signal] = await once(child, 'exit');
+  if (signal !== 'SIGKILL') throw new Error('The writer ended by itself.');
 };
 
 /** The count in a configuration's text; throws for a text that isn't whole. */
@@ -44,7 +42,7 @@ const row = async (t: ExecutionContext, writer: string, times: number): Promise<
   const home = temporaryHome(t, JSON.stringify({ count: 0, padding: 'x'.repeat(300_000), again: 0 }));
   for (let kill = 1; kill <= times; kill += 1) {
     // Counts rise from kill to kill, so that an older text can be told from a newer one.
-    await killOnce(writer, home, kill * 1_000_000);
+    await killOnce(writer, home, kill * 1_000_000, Math.ceil((kill * operations) / times));
     const present = await countIn(join(home, 'config.json'));
     const names = await readdir(home);
     const backups = names.filter((name) => /^config\.backup\..*\.json$/.test(name)).sort();

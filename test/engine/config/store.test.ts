@@ -231,6 +231,7 @@ for (const [title, edit] of edits) {
 const wrongEdits = [
   ['what is no JSON', '{ "PORT": ', 'is not valid JSON'],
   ['what does not fit', '{ "PORT": "x" }', 'PORT must be integer'],
+  ['two faults', '{ "PORT": "x", "LOG": 1 }', '{"faults":["PORT must be integer","LOG must be boolean"]}'],
   ['what those who use it refuse', '{ "transformers": ["broken"] }', 'transformers[0] is broken'],
 ] as const;
 

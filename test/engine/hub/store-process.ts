@@ -7,18 +7,12 @@ interface Tagged {
   readonly member: number;
   /** Absent: the member's channel is closed. */
   readonly message?: unknown;
-  /** The process does nothing for so long. */
-  readonly freezeMs?: number;
 }
 
 const exchange = new PeerExchange();
 const members = new Map<number, ReturnType<typeof joinWorker>>();
 
-process.on('message', ({ member, message, freezeMs }: Tagged) => {
-  if (freezeMs !== undefined) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, freezeMs);
-    return;
-  }
+process.on('message', ({ member, message }: Tagged) => {
   const joined = members.get(member) ?? joinWorker(exchange, (answer) => process.send?.({ member, message: answer }));
   members.set(member, joined);
   if (message === undefined) joined.leave();

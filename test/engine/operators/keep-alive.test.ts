@@ -2,6 +2,7 @@ import test from 'ava';
 import { concat, delay, lastValueFrom, of, Subject, take, throwError, timer, toArray } from 'rxjs';
 import { ignoreElements } from 'rxjs/operators';
 import { Backpressure } from '../../../engine/backpressure.ts';
+import { keepAliveMs } from '../../../engine/config/schema.ts';
 import { type Exchange, newExchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
@@ -88,4 +89,11 @@ test('in a long silence each fourth keep-alive is an event, once the answer has 
   const silent = exchange(true, responsesClient);
   silent.progress.opened = true;
   t.deepEqual(brief(await beats(silent)), Array(6).fill(comment));
+});
+
+test('such an event comes once a minute: Codex gives up after five without one', async (t) => {
+  const asked = exchange(true, responsesClient);
+  Object.assign(asked.progress, { opened: true, begun: true, progress: () => 'in progress' });
+  const sent = brief(await beats(asked));
+  t.is((sent.indexOf('in progress') + 1) * keepAliveMs, 60_000);
 });

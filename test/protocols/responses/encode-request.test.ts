@@ -202,6 +202,8 @@ for (const [title, turns, expected, losses] of inputs) {
 
 const plainTool = { type: 'function', name: 'f', parameters: { type: 'object' } } as const;
 
+const toolResult: Part = { type: 'tool-result', id: '1', content: [text('x')] };
+
 /** Sealed reasoning is asked for. */
 const sealed = { include: ['reasoning.encrypted_content'] };
 
@@ -263,6 +265,19 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
     'hidden',
     { reasoning: { mode: 'adaptive', effort: 'max', show: 'hidden' } },
     { reasoning: { effort: 'max' }, ...sealed },
+    [],
+  ],
+  [
+    'reasoning that is carried, unasked',
+    { turns: [assistant({ type: 'thinking', text: 'hm', signature: seal('responses') }, call('1')), user(toolResult)] },
+    {
+      input: [
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'D' },
+        { type: 'function_call', call_id: '1', name: 'f', arguments: '{"a":1}' },
+        { type: 'function_call_output', call_id: '1', output: 'x' },
+      ],
+      ...sealed,
+    },
     [],
   ],
   ['a model that is known to reason, unasked', { model: 'gpt-6.1-terra' }, { model: 'gpt-6.1-terra', ...sealed }, []],

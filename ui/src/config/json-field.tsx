@@ -12,6 +12,7 @@ import { keepText, unreadableTexts } from './unreadable-texts.ts';
 export const JsonField = ({
   label,
   hint,
+  error,
   path,
   value,
   onChange,
@@ -22,6 +23,8 @@ export const JsonField = ({
 }: {
   readonly label: string;
   readonly hint?: ReactNode;
+  /** What is wrong with a value that can be read. */
+  readonly error?: string | undefined;
   readonly path: string;
   readonly value: Json | undefined;
   /** `undefined`: the text is empty. */
@@ -56,7 +59,11 @@ export const JsonField = ({
       {!unlabelled && <span className="field-label">{label}</span>}
       <JsonEditor label={label} value={shown} onChange={change} maxLines={maxLines} {...(findings && { findings })} />
       {hint !== undefined && <p className="field-hint">{hint}</p>}
-      {problem && 'problem' in problem && <p className="field-error">{sentence(`${label} ${problem.problem}`)}</p>}
+      {problem && 'problem' in problem ? (
+        <p className="field-error">{sentence(`${label} ${problem.problem}`)}</p>
+      ) : (
+        error !== undefined && <p className="field-error">{error}</p>
+      )}
     </div>
   );
 };

@@ -3,7 +3,8 @@ import { quantityOf } from '../format/quantity.ts';
 import { CheckField, NumberField, SelectField, TextArea, TextField } from '../parts/field.tsx';
 import { Described } from './described.tsx';
 import { withMember } from './field-path.ts';
-import { useField } from './form.ts';
+import { sentence } from './findings.ts';
+import { useField, useForm } from './form.ts';
 import { JsonField } from './json-field.tsx';
 import { QuantityField } from './quantity-field.tsx';
 
@@ -25,6 +26,9 @@ export const SchemaForm = ({
   const properties = isJsonObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   const known = Object.keys(properties);
+  const { faults } = useForm();
+  // The first of members that have no control of their own.
+  const fault = faults.find(({ path: at }) => known.length === 0 && path !== '' && at.startsWith(`${path}.`));
   const others = Object.fromEntries(Object.entries(value).filter(([name]) => !known.includes(name)));
   return (
     <div className="form-grid">
@@ -44,6 +48,7 @@ export const SchemaForm = ({
           <JsonField
             label={known.length === 0 ? 'Options' : 'Other options'}
             hint={known.length === 0 ? 'A JSON object.' : 'These options are unknown and are kept as they are.'}
+            error={fault && sentence(`${fault.path.slice(path.length + 1)} ${fault.message}`)}
             path={path}
             value={Object.keys(others).length === 0 ? undefined : others}
             onChange={(rest) => {

@@ -31,7 +31,7 @@ export const showQuantity = (kind: Quantity, value: number): string => {
 
 /** Reads `32 MiB`, `1.5s` or a number alone, which has the base unit. `undefined`: it is none of these. */
 export const readQuantity = (kind: Quantity, text: string): number | undefined => {
-  const [, number, unit = ''] = /^ *(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3}) *$/i.exec(text) ?? [];
+  const [, number, unit = ''] = /^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i.exec(text.trim()) ?? [];
   if (number === undefined) return undefined;
   const name = unit.toLowerCase();
   const known = shownUnits[kind].find(([one]) => one.toLowerCase() === name)?.[1];

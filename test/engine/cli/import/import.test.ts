@@ -120,11 +120,14 @@ test('import converts known fields, reports skipped ones, and makes a backup', a
 
 test('import writes no invalid configuration', async (t) => {
   const { home, run } = await commandRig(t);
-  await writeFile(join(home, 'theirs.json'), JSON.stringify({ Router: { default: 'none,such' } }));
+  await writeFile(join(home, 'theirs.json'), JSON.stringify({ PORT: 'x', Router: { default: 'none,such' } }));
   const { code, err } = await run(['import', 'theirs.json'], { cwd: home });
   t.is(code, 1);
-  t.regex(err, /^switchyard: Nothing was written: the result is invalid: Router\.default [^\n]*\n$/);
+  t.regex(err, /^switchyard: Nothing was written: the result is invalid:\n- PORT [^\n]*\n- Router\.default [^\n]*\n$/);
   t.false((await readdir(home)).includes('config.json'));
+  await writeFile(join(home, 'broken.json'), '{ PORT: 1, "HOST" }');
+  const broken = await run(['import', 'broken.json'], { cwd: home });
+  t.regex(broken.err, /broken\.json can't be read:(\n- The configuration is not valid JSON: [^\n]*){2,}\n$/);
   t.regex((await run(['import', 'none.json'], { cwd: home })).err, /Cannot read \S*none\.json\./);
 });
 

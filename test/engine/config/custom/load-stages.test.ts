@@ -159,8 +159,8 @@ const bad: readonly (readonly [title: string, source: string, problem: RegExp])[
   [
     "options that don't fit",
     `import { transformer, Type } from 'switchyard/transformer';
-     export default transformer({ name: 'a', options: Type.Object({ n: Type.Integer() }), request: (r) => r });`,
-    /options\.n is required/,
+     export default transformer({ name: 'a', options: Type.Object({ n: Type.Integer(), o: Type.Null() }), request: (r) => r });`,
+    /:\n- options\.n is required\n- options\.o is required$/,
   ],
 ];
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { readMessagesStream } from '../../../support/grammar/messages.ts';
 import { until } from '../../../support/until.ts';
@@ -85,12 +85,24 @@ test('a redirect is not followed: the fallback answers, or the client gets an er
 
 test('without further tries, a kept connection that is reset is replaced and counted; one that is closed is the end', async (t) => {
   for (const how of ['reset', 'close'] as const) {
-    const { ask, upstreams, metric } = await rig(t, [inTurn(good(), () => how, good())], {
-      config: { RETRY: { ...quick, attempts: 0 } },
+    let breaks = false;
+    const breaking: Script = (asked) => {
+      const isBroken = breaks;
+      breaks = false;
+      return isBroken ? how : good()(asked);
+    };
+    const { ask, upstreams, metric } = await rig(t, [breaking], {
+      config: { RETRY: { ...quick, attempts: 0 }, BREAKER: { faults: 1_000_000 } },
     });
-    t.is((await ask()).status, 200);
-    t.is((await ask()).status, how === 'reset' ? 200 : 502);
-    t.is(upstreams[0]?.requests.length, how === 'reset' ? 3 : 2);
+    const askTwice = async (): Promise<number> => {
+      t.is((await ask()).status, 200);
+      breaks = true;
+      return (await ask()).status;
+    };
+    // A reset that comes after a second is no longer taken for that of an idle connection: a busy machine may be so late.
+    if (how === 'reset') await until(async () => (await askTwice()) === 200);
+    else t.is(await askTwice(), 502);
+    if (how === 'close') t.is(upstreams[0]?.requests.length, 2);
     t.deepEqual(await metric('upstream_resends_total'), [
       `switchyard_upstream_resends_total{provider="a"} ${how === 'reset' ? 1 : 0}`,
     ]);
@@ -408,22 +420,27 @@ test('R8 R16 clients that leave before the answer open no breaker', async (t) =>
   t.regex(JSON.stringify(await get('/api/upstreams')), /"breaker":"closed","faults":0/);
 });
 
-test('the queue for connections has an end: 503 with retry-after, or the fallback', async (t) => {
-  const { baseUrl, ask, upstreams, metric } = await rig(t, [() => 'never', good()], {
-    config: {
-      LIMITS: { connectionsPerProvider: 1, queuePerProvider: 1 },
-      TIMEOUTS: { queueMs: 5_000 },
-    },
+/** A rig whose first upstream has one connection, which a request keeps until the end of the test. */
+const withoutConnections = async (t: ExecutionContext, queueMs: number) => {
+  const limited = await rig(t, [() => 'never', good()], {
+    config: { LIMITS: { connectionsPerProvider: 1, queuePerProvider: 1 }, TIMEOUTS: { queueMs } },
   });
   const leaving = new AbortController();
-  const stuck = request(`${baseUrl}/v1/messages`, {
-    method: 'POST',
-    body: JSON.stringify({ model: 'a,m', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }),
-    signal: leaving.signal,
-  });
-  await until(() => upstreams[0]?.requests.length === 1);
-  const from = performance.now();
-  const queued = ask({ model: 'a,m' });
+  const askAndLeave = () =>
+    request(`${limited.baseUrl}/v1/messages`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'a,m', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }),
+      signal: leaving.signal,
+    }).catch(() => undefined);
+  void askAndLeave();
+  await until(() => limited.upstreams[0]?.requests.length === 1);
+  t.teardown(() => leaving.abort());
+  return { ...limited, askAndLeave };
+};
+
+test('the queue for connections has an end: 503 with retry-after, or the fallback', async (t) => {
+  const { ask, askAndLeave, upstreams, metric } = await withoutConnections(t, 600_000);
+  void askAndLeave();
   await until(async () => (await metric('upstream_queue_length')).some((line) => line.endsWith('{provider="a"} 1')));
   const full = await ask({ model: 'a,m' });
   t.is(full.status, 503);
@@ -436,14 +453,19 @@ test('the queue for connections has an end: 503 with retry-after, or the fallbac
     'switchyard_upstream_queue_length{provider="a"} 1',
     'switchyard_upstream_queue_length{provider="b"} 0',
   ]);
-  const late = await queued;
-  t.is(late.status, 503);
-  t.regex(late.text, /none became free within 5 s/);
-  t.true(performance.now() - from >= 4_990);
-  t.is((await metric('upstream_queue_refusals_total'))[0], 'switchyard_upstream_queue_refusals_total{provider="a"} 3');
+  t.is((await metric('upstream_queue_refusals_total'))[0], 'switchyard_upstream_queue_refusals_total{provider="a"} 2');
   t.is(upstreams[0]?.requests.length, 1);
-  leaving.abort();
-  await t.throwsAsync(stuck, { any: true });
+});
+
+test('a request waits for a connection for so long: then 503', async (t) => {
+  const { ask, upstreams, metric } = await withoutConnections(t, 500);
+  const from = performance.now();
+  const late = await ask({ model: 'a,m' });
+  t.is(late.status, 503);
+  t.regex(late.text, /none became free within 0\.5 s/);
+  t.true(performance.now() - from >= 490);
+  t.is((await metric('upstream_queue_refusals_total'))[0], 'switchyard_upstream_queue_refusals_total{provider="a"} 1');
+  t.is(upstreams[0]?.requests.length, 1);
 });
 
 test('P6 a destination whose keys all cool down is skipped, unless it is the last', async (t) => {
