@@ -4,8 +4,9 @@ import type { NamedClient } from '../config/config.ts';
 import { configFile } from '../config/read.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { changeConfig } from './change-config.ts';
-import { type Cli, CommandError, usableConfig } from './cli.ts';
+import { type Cli, CommandError } from './cli.ts';
 import { callService, locateService } from './reach-service.ts';
+import { usableConfig } from './usable-config.ts';
 
 /** What `client add` may limit a client to. Numbers are texts, as typed. */
 interface ClientOptions {

@@ -129,4 +129,7 @@ export const clients: readonly Client[] = [claudeCode, codex, openai, anthropic]
 /** Clients whose variables are set for an unknown program; variables it doesn't read are harmless. */
 export const plainClients: readonly Client[] = [openai, anthropic];
 
+/** Output syntaxes that `switchyard env --shell` accepts. */
+export const shells = ['posix', 'fish', 'powershell', 'json'] as const;
+
 export { claudeCodeRouter } from './import/claude-code-router.ts';

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { commonFacts } from '../catalogue/known-model.ts';
 import { findDestination, membersOf } from '../config/destination.ts';
 import { type Cli, CommandError } from './cli.ts';
-import { clients, plainClients } from './clients.ts';
+import { clients, plainClients, shells } from './clients.ts';
 import { offlineFacts } from './offline-facts.ts';
 import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from './reach-service.ts';
 
@@ -83,8 +83,6 @@ const tokensOf = (text: string): number => {
 
 const isShell = (name: string): name is Shell => shells.some((shell) => shell === name);
 
-/** Output syntaxes that `--shell` accepts. */
-export const shells = ['posix', 'fish', 'powershell', 'json'] as const;
 type Shell = (typeof shells)[number];
 
 /** Formats variables for evaluation: `eval "$(switchyard env --for …)"`. An empty value unsets the variable. */

@@ -6,8 +6,9 @@ import { explain, smallRequest } from '../endpoints/explain.ts';
 import { FaultError } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
-import { type Cli, CommandError, usableConfig } from './cli.ts';
+import { type Cli, CommandError } from './cli.ts';
 import { offlineGateway } from './offline-gateway.ts';
+import { usableConfig } from './usable-config.ts';
 
 /** Options of `switchyard explain`. */
 interface ExplainOptions {

@@ -6,10 +6,11 @@ import type { ModelFacts } from '../model/model-facts.ts';
 import { boundsOf, type Gateway } from '../routing/gateway.ts';
 import { destinationName, modelNames, namedRoutes } from '../routing/model-names.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
-import { type Cli, CommandError, usableConfig } from './cli.ts';
+import { type Cli, CommandError } from './cli.ts';
 import { offlineFacts } from './offline-facts.ts';
 import { offlineGateway } from './offline-gateway.ts';
 import { callService, locateService } from './reach-service.ts';
+import { usableConfig } from './usable-config.ts';
 
 /**
  * `switchyard models`: lists every model name that a request may use, what is known of it, and the routes that lead to it. With

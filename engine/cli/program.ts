@@ -1,209 +1,24 @@
-import { Command, Option } from 'commander';
-import { configHome } from '../config/read.ts';
-import { version } from '../paths.ts';
 import type { Cli } from './cli.ts';
-import { claudeCodeRouter, clients } from './clients.ts';
-import { shells } from './env-commands.ts';
+import { createProgram, failureText } from './commands.ts';
 
-const cli: Cli = {
-  env: process.env,
-  home: configHome(process.env),
-  print: (line) => void process.stdout.write(`${line}\n`),
-  warn: (line) => void process.stderr.write(`${line}\n`),
-};
-
-/** Sets the exit code to the command's; on an error prints its message, without a stack, and exits with 1. */
-const runCommand = (work: Promise<unknown>): Promise<void> =>
-  work.then(
-    (code) => {
-      process.exitCode = typeof code === 'number' ? code : 0;
-    },
-    (error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
-      cli.warn(`switchyard: ${message.trim()}`);
-      process.exit(1);
-    },
-  );
-
-const folders = (): Option =>
-  new Option('--allow-transformer-path <folder...>', 'a folder that custom transformers may be loaded from');
-const asJson = (): Option => new Option('--json', 'print JSON');
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const warn = (line: string) => void process.stderr.write(`${line}\n`);
 
 // A closed output pipe ends a command quietly; `start` keeps running (`outliveOutput`).
 process.stdout.on('error', () => process.exit(0));
 
-const program = new Command('switchyard')
-  .description('A gateway that routes requests to language models.')
-  .version(version)
-  .enablePositionalOptions();
-
-// Each command imports its module only when it runs, to keep start-up fast.
-program
-  .command('start')
-  .description('run the service in the foreground until a signal stops it; also without a command')
-  .option('-d, --daemon', 'run in the background; return once it is ready')
-  .addOption(folders())
-  .action((options) =>
-    runCommand(import('./service-commands.ts').then(({ startService }) => startService(cli, options))),
-  );
-
-program
-  .command('stop')
-  .description('stop the service after its streams have finished')
-  .option('-f, --force', 'do not wait for streams')
-  .action((options) => runCommand(import('./service-commands.ts').then(({ stop }) => stop(cli, options))));
-
-program
-  .command('restart')
-  .description('replace the processes of the service and reload the configuration; no request is lost')
-  .action(() => runCommand(import('./service-commands.ts').then(({ restart }) => restart(cli))));
-
-program
-  .command('status')
-  .description('show the state of the service')
-  .addOption(asJson())
-  .action((options) => runCommand(import('./status.ts').then(({ status }) => status(cli, options))));
-
-const service = program.command('service').description("run the service by the system's service manager, for one user");
-service
-  .command('install')
-  .description('write the service file (systemd, launchd) and start the service')
-  .addOption(folders())
-  .action((options) =>
-    runCommand(import('./install-service.ts').then(({ installService }) => installService(cli, options))),
-  );
-service
-  .command('uninstall')
-  .description('stop the service and remove its file')
-  .action((options) =>
-    runCommand(import('./install-service.ts').then(({ uninstallService }) => uninstallService(cli, options))),
-  );
-service
-  .command('print')
-  .description('print the service file without installing it')
-  .addOption(folders())
-  .action((options) =>
-    runCommand(import('./install-service.ts').then(({ printService }) => printService(cli, options))),
-  );
-
-program
-  .command('ui')
-  .description('open the web interface')
-  .option('-p, --print', 'only print its URL')
-  .action((options) => runCommand(import('./ui.ts').then(({ openUi }) => openUi(cli, options))));
-
-const config = program.command('config').description('work with the configuration');
-config
-  .command('check')
-  .description('list all faults and warnings')
-  .addOption(folders())
-  .action((options) => runCommand(import('./config-commands.ts').then(({ checkConfig }) => checkConfig(cli, options))));
-
-config
-  .command('schema')
-  .description('print the JSON Schema of config.json')
-  .action(() => runCommand(import('./config-commands.ts').then(({ printSchema }) => printSchema(cli))));
-
-program
-  .command('providers')
-  .description('work with providers')
-  .command('find')
-  .description('find model servers on this machine: Ollama, LM Studio, llama.cpp, vLLM')
-  .option('--add', 'add those that the configuration lacks')
-  .addOption(asJson())
-  .action((options) =>
-    runCommand(import('./provider-commands.ts').then(({ findProviders }) => findProviders(cli, options))),
-  );
-
-program
-  .command('models')
-  .description('list all model names that requests may use, and what is known of the models')
-  .option('--refresh', 'ask the providers for their lists first')
-  .addOption(asJson())
-  .action((options) => runCommand(import('./model-commands.ts').then(({ listModels }) => listModels(cli, options))));
-
-program
-  .command('explain')
-  .description('show how a request would be routed and converted, without sending it')
-  .argument('[file]', 'file with a JSON request; - for standard input')
-  .option('-c, --client <protocol>', 'messages, chat or responses', 'messages')
-  .option('-m, --model <name>', 'model of a small request, in place of a file')
-  .option('-t, --text <text>', 'text of that request')
-  .option('--header <name: value...>', 'headers of the request')
-  .option('--key <name>', 'the client in CLIENTS whose key it carries')
-  .addOption(asJson())
-  .addOption(folders())
-  .action((file, options) =>
-    runCommand(import('./explain.ts').then(({ explainRequest }) => explainRequest(cli, file, options))),
-  );
-
-const client = program.command('client').description('clients with keys of their own');
-client
-  .command('add')
-  .description('add a client and print its key, which is not stored')
-  .argument('<name>')
-  .option('--models <glob...>', 'the models that it may use')
-  .option('--routes <name...>', 'the routes that it may use')
-  .option('--requests-per-minute <number>', 'requests in any minute')
-  .option('--tokens-per-minute <number>', 'tokens in any minute')
-  .option('--streams <number>', 'answers at a time')
-  .option('--budget-tokens <number>', 'tokens per month, or as --budget-per says')
-  .option('--budget-per <period>', 'day or month')
-  .action((name, options) =>
-    runCommand(import('./client-commands.ts').then(({ addClient }) => addClient(cli, name, options))),
-  );
-
-client
-  .command('list')
-  .description('list the clients, their limits and what they used')
-  .addOption(asJson())
-  .action((options) => runCommand(import('./client-commands.ts').then(({ listClients }) => listClients(cli, options))));
-
-client
-  .command('revoke')
-  .description('remove a client, whose key is refused from then on')
-  .argument('<name>')
-  .action((name) => runCommand(import('./client-commands.ts').then(({ revokeClient }) => revokeClient(cli, name))));
-
-client
-  .command('hash')
-  .description('print the digest of a key, which is read from standard input')
-  .action(() => runCommand(import('./client-commands.ts').then(({ hashKey }) => hashKey(cli))));
-
-program
-  .command('usage')
-  .description('show requests, tokens and cost over time')
-  .option('--by <what>', 'model, provider, client, scenario or protocol', 'model')
-  .option('--since <time>', 'a time, or how long ago: 36h, 7d', '30d')
-  .option('--until <time>', 'the end; default: now')
-  .option('--step <step>', 'hour, day or month')
-  .addOption(asJson())
-  .option('--csv', 'print CSV')
-  .action((options) => runCommand(import('./usage.ts').then(({ printUsage }) => printUsage(cli, options))));
-
-program
-  .command('env')
-  .description('print the environment variables that connect a client to the service')
-  .requiredOption('--for <program>', clients.map(({ name, about }) => `${name}: ${about}`).join('; '))
-  .option('--shell <shell>', shells.join(', '), 'posix')
-  .option('--context <tokens>', 'context window of the models')
-  .action((options) => runCommand(import('./env-commands.ts').then(({ printEnv }) => printEnv(cli, options))));
-
-program
-  .command('run')
-  .description('run a client that is connected to the service')
-  .argument('<command...>', 'the program and its arguments')
-  .passThroughOptions()
-  .action((command) => runCommand(import('./env-commands.ts').then(({ runClient }) => runClient(cli, command))));
-
-program
-  .command('import')
-  .description(`import a configuration of ${claudeCodeRouter.name}`)
-  .argument('[path]', `default: ~/${claudeCodeRouter.configPath.join('/')}`)
-  .option('--dry-run', 'write nothing')
-  .action((path, options) =>
-    runCommand(import('./import/import.ts').then(({ importConfig }) => importConfig(cli, path, options))),
-  );
+const program = createProgram(async (command) => {
+  try {
+    // Imported here, since help and the version need no configuration.
+    const { configHome } = await import('../config/read.ts');
+    const cli: Cli = { env: process.env, home: configHome(process.env), print, warn };
+    const code = await command(cli);
+    process.exitCode = typeof code === 'number' ? code : 0;
+  } catch (error) {
+    warn(failureText(error));
+    process.exit(1);
+  }
+});
 
 // `npx @switchyard/gateway` runs the service.
 await program.parseAsync(process.argv.length > 2 ? process.argv : [...process.argv, 'start']);

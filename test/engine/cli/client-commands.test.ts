@@ -14,7 +14,7 @@ const config = {
 };
 
 test('client add, list, revoke: the key is shown once, and a running service takes both changes up', async (t) => {
-  const { home, run, begin } = await commandRig(t, config);
+  const { home, ask, run, begin } = await commandRig(t, config);
   const service = begin(['start']);
   await service.says('listens on');
   const [, baseUrl = ''] = /(http:\S+)/.exec(service.out()) ?? [];
@@ -45,25 +45,25 @@ test('client add, list, revoke: the key is shown once, and a running service tak
   ]);
   await until(async () => (await statusFor(key)) === 200);
 
-  const listed = await run(['client', 'list']);
+  const listed = await ask(['client', 'list']);
   t.regex(
     listed.out,
     /^team-a {2}models echo other-\*, requestsPerMinute 60, streams 4 {2}today 1 requests, \d+ tokens, this month 1/,
   );
-  t.like(JSON.parse((await run(['client', 'list', '--json'])).out)[0], {
+  t.like(JSON.parse((await ask(['client', 'list', '--json'])).out)[0], {
     name: 'team-a',
     usage: { today: { requests: 1 } },
   });
   t.false(listed.out.includes(hashedKey(key).slice(7)));
 
-  const revoked = await run(['client', 'revoke', 'team-a']);
+  const revoked = await ask(['client', 'revoke', 'team-a']);
   t.is(revoked.code, 0, revoked.err);
   await until(async () => (await statusFor(key)) === 401);
-  t.is((await run(['client', 'list'])).out, 'There are no clients with keys of their own.\n');
+  t.is((await ask(['client', 'list'])).out, 'There are no clients with keys of their own.\n');
 });
 
 test('client commands refuse what is wrong and write nothing then', async (t) => {
-  const { home, run } = await commandRig(t, { ...config, CLIENTS: [{ name: 'a', key: hashedKey('k') }] });
+  const { home, ask, run } = await commandRig(t, { ...config, CLIENTS: [{ name: 'a', key: hashedKey('k') }] });
   const before = await readFile(join(home, 'config.json'), 'utf8');
   for (const [args, says] of [
     [['add', 'a'], /CLIENTS\[1\]\.name is the name of CLIENTS\[0\] too/],
@@ -73,7 +73,7 @@ test('client commands refuse what is wrong and write nothing then', async (t) =>
     [['add', 'b', '--routes', 'nowhere'], /CLIENTS\[1\]\.routes\[0\] is no route/],
     [['revoke', 'b'], /There is no client "b"\./],
   ] as const) {
-    const { code, out, err } = await run(['client', ...args]);
+    const { code, out, err } = await ask(['client', ...args]);
     t.is(code, 1, err);
     t.regex(err, says);
     t.is(out, '');
@@ -93,12 +93,12 @@ test('client add names every fault of the file on a line of its own', async (t) 
 
 test('where the file can not be written, client add prints the line to add', async (t) => {
   if (process.getuid?.() === 0) return t.pass('the administrator of the machine may write everything');
-  const { home, run } = await commandRig(t, config);
+  const { home, ask } = await commandRig(t, config);
   await chmod(home, 0o500);
   t.teardown(() => chmod(home, 0o700));
-  const { code, out, err } = await run(['client', 'add', 'b']);
+  const { code, out, err } = await ask(['client', 'add', 'b']);
   t.is(code, 0, err);
   t.true(err.includes(`{"name":"b","key":"${hashedKey(out.trim())}"}`), err);
-  t.is((await run(['client', 'revoke', 'b'])).code, 1);
+  t.is((await ask(['client', 'revoke', 'b'])).code, 1);
   return undefined;
 });

@@ -8,7 +8,7 @@ import { commandRig } from '../../support/command.ts';
 
 /** A home with service managers that record how they are called. With a file `fails` in it, they fail. */
 const serviceRig = async (t: ExecutionContext) => {
-  const { home, run } = await commandRig(t, { Providers: [], TIMEOUTS: { drainMs: 60_000 } });
+  const { home, ask, run, begin } = await commandRig(t, { Providers: [], TIMEOUTS: { drainMs: 60_000 } });
   const bin = join(home, 'bin');
   const calls = join(home, 'calls');
   await mkdir(bin);
@@ -17,6 +17,7 @@ const serviceRig = async (t: ExecutionContext) => {
     await writeFile(join(bin, name), script);
     await chmod(join(bin, name), 0o755);
   }
+  const env = { PATH: `${bin}:${process.env.PATH}` };
   const said: string[] = [];
   const cli = (PATH = `${bin}:${process.env.PATH}`): Cli => ({
     env: { PATH, HOME: home, SWITCHYARD_HOME: home },
@@ -27,8 +28,9 @@ const serviceRig = async (t: ExecutionContext) => {
   return {
     home,
     cli,
-    start: () => run(['start', '--daemon']),
-    run: (...args: readonly string[]) => run(['service', ...args], { env: { PATH: `${bin}:${process.env.PATH}` } }),
+    start: () => begin(['start']).says('Try it'),
+    ask: (...args: readonly string[]) => ask(['service', ...args], { env }),
+    run: (...args: readonly string[]) => run(['service', ...args], { env }),
     said: () => said.splice(0).join('\n'),
     called: async () => {
       const text = await readFile(calls, 'utf8').catch(() => '');
@@ -40,9 +42,9 @@ const serviceRig = async (t: ExecutionContext) => {
 
 test('switchyard service: the command installs, replaces and removes a systemd unit of its own', async (t) => {
   if (process.platform !== 'linux') return t.pass('systemd is on Linux alone');
-  const { home, run, called } = await serviceRig(t);
+  const { home, ask, run, called } = await serviceRig(t);
   const file = join(home, '.config/systemd/user/switchyard.service');
-  const printed = await run('print');
+  const printed = await ask('print');
   t.is(printed.code, 0, printed.err);
   t.true(printed.out.includes(`Environment="SWITCHYARD_HOME=${home}"\n`));
   t.true(printed.out.includes('TimeoutStopSec=80\n'), 'longer than TIMEOUTS.drainMs');
@@ -56,7 +58,7 @@ test('switchyard service: the command installs, replaces and removes a systemd u
   const disable = 'systemctl --user disable --now switchyard.service';
   t.deepEqual(await called(), enable);
 
-  t.is((await run('install', '--allow-transformer-path', '/opt/stages')).code, 0);
+  t.is((await ask('install', '--allow-transformer-path', '/opt/stages')).code, 0);
   t.regex(await readFile(file, 'utf8'), /"start" "--allow-transformer-path" "\/opt\/stages"\n/);
   t.deepEqual(await called(), [disable, ...enable]);
 
@@ -64,7 +66,7 @@ test('switchyard service: the command installs, replaces and removes a systemd u
   t.deepEqual(removed, { code: 0, out: `Removed ${file}.\n`, err: '' });
   t.false(existsSync(file));
   t.deepEqual(await called(), [disable, 'systemctl --user daemon-reload']);
-  t.regex((await run('uninstall')).out, /^The service is not installed/);
+  t.regex((await ask('uninstall')).out, /^The service is not installed/);
 });
 
 for (const [platform, file, enable, disable] of [
@@ -143,7 +145,7 @@ test('the file names the configuration that SWITCHYARD_CONFIG names, and no path
 
 test('a service that runs already is not installed beside itself', async (t) => {
   const { home, cli, start } = await serviceRig(t);
-  t.is((await start()).code, 0);
+  await start();
   await t.throwsAsync(installService(cli(), { platform: 'linux' }), {
     message: /already running on .+ \(process \d+\)/,
   });

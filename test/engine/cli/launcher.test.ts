@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,22 +26,6 @@ test('the launcher is executable and works through a link and from any folder', 
   const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: join(folder, 'home') };
   t.is((await run(link, ['--version'], { cwd: folder, env })).stdout, `${version}\n`);
   t.regex((await run(link, ['config', 'check'], { cwd: folder, env })).stdout, /config\.json does not exist/);
-});
-
-test('the command works when installed as a dependency', async (t) => {
-  const packages = join(await temporaryFolder(t), 'node_modules');
-  const own = join(packages, 'switchyard');
-  await mkdir(own, { recursive: true });
-  for (const part of ['engine', 'protocols', 'transformers', 'admin', 'package.json', 'tsconfig.json']) {
-    await cp(join(root, part), join(own, part), { recursive: true });
-  }
-  for (const name of await readdir(join(root, 'node_modules'))) {
-    await symlink(join(root, 'node_modules', name), join(packages, name));
-  }
-  await writeFile(join(own, 'config.json'), '{}');
-  const env = { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: own };
-  const args = [join(own, 'engine/cli/switchyard.js'), 'config', 'check'];
-  t.regex((await run(process.execPath, args, { env })).stdout, /0 faults, 0 warnings\n$/);
 });
 
 test('a usage error is reported in one line', async (t) => {

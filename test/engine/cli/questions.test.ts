@@ -21,7 +21,7 @@ test('config check lists every fault and warning with its path', async (t) => {
   const misspelt = { name: 'maxtoken', options: { max_tokens: 9, max_token: 9 } };
   const transformers = ['no-such-stage', { name: 'maxtoken' }, { path: 'absent.ts' }, misspelt];
   await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...config, transformers }));
-  const refused = await rig.run(['config', 'check']);
+  const refused = await rig.ask(['config', 'check']);
   t.is(refused.code, 1, 'what a running service would refuse');
   t.regex(refused.out, /^fault +transformers\[0\] names a transformer that is not loaded/m);
   t.regex(refused.out, /^fault +transformers\[1\]\.options\.max_tokens is required$/m);
@@ -29,41 +29,41 @@ test('config check lists every fault and warning with its path', async (t) => {
   t.regex(refused.out, /^warning +transformers\[3\]\.options\.max_token is unknown .*did you mean max_tokens\?$/m);
 
   await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...config, transformers: [misspelt] }));
-  const fair = await rig.run(['config', 'check']);
+  const fair = await rig.ask(['config', 'check']);
   t.is(fair.code, 0, 'warnings do not keep a service from starting');
   t.regex(fair.out, /^warning +transformers\[0\]\.options\.max_token is unknown/m);
   t.regex(fair.out, /^warning +Providers\[0\] .*P_KEY/m);
-  t.is((await rig.run(['config', 'check'], { env: { P_KEY: 'x', SWITCHYARD_PORT: 'y' } })).code, 1);
+  t.is((await rig.ask(['config', 'check'], { env: { P_KEY: 'x', SWITCHYARD_PORT: 'y' } })).code, 1);
 });
 
 test('config check without a file describes the first start', async (t) => {
-  const { run } = await commandRig(t);
-  const { code, out } = await run(['config', 'check']);
+  const { ask } = await commandRig(t);
+  const { code, out } = await ask(['config', 'check']);
   t.is(code, 0);
   t.regex(out, /config\.json does not exist/);
 });
 
 test('explain and models without a file use the configuration of a first start', async (t) => {
-  const { run } = await commandRig(t);
-  t.regex((await run(['explain', '--model', 'any'])).out, /^route +demo,echo /m);
-  const { out } = await run(['explain', '--model', 'any', '--client', 'chat'], { env: { OPENAI_API_KEY: 'canary' } });
+  const { ask } = await commandRig(t);
+  t.regex((await ask(['explain', '--model', 'any'])).out, /^route +demo,echo /m);
+  const { out } = await ask(['explain', '--model', 'any', '--client', 'chat'], { env: { OPENAI_API_KEY: 'canary' } });
   t.regex(out, /^call +POST https:\/\/api\.openai\.com\/v1\/chat\/completions$/m);
   t.false(out.includes('canary'));
-  t.regex((await run(['models'])).out, /^demo,echo /m);
+  t.regex((await ask(['models'])).out, /^demo,echo /m);
 });
 
 test('models lists names and aliases with their routes', async (t) => {
-  const { run } = await commandRig(t, config);
-  const { out } = await run(['models'], { env });
+  const { ask } = await commandRig(t, config);
+  const { out } = await ask(['models'], { env });
   t.regex(out, /^p,small +small \(p\) +← default$/m);
   t.regex(out, /^p,large +large \(p\) +← think$/m);
   t.regex(out, /^switchyard-default /m);
-  const listed: { readonly id: string }[] = JSON.parse((await run(['models', '--json'], { env })).out);
+  const listed: { readonly id: string }[] = JSON.parse((await ask(['models', '--json'], { env })).out);
   t.true(['p,small', 'p,large', 'small', 'large'].every((id) => listed.some((row) => row.id === id)));
 });
 
 test('explain shows the members of a pool, and which one would be passed over; models lists the pool', async (t) => {
-  const { run } = await commandRig(t, {
+  const { ask } = await commandRig(t, {
     ...config,
     Pools: [
       {
@@ -76,16 +76,16 @@ test('explain shows the members of a pool, and which one would be passed over; m
     ],
     Router: { default: 'both' },
   });
-  const { out, code, err } = await run(['explain', '--model', 'any'], { env });
+  const { out, code, err } = await ask(['explain', '--model', 'any'], { env });
   t.is(code, 0, err);
   t.regex(out, /^rule +default: .*; pool both, weighted: p,small, the only member that can be used$/m);
   t.regex(out, /^member +p,small \(weight 3\)$/m);
   t.regex(out, /^member +p,large \(weight 1\): passed over, it serves other models$/m);
-  t.regex((await run(['models'], { env })).out, /^both +both \(pool\) +← default$/m);
+  t.regex((await ask(['models'], { env })).out, /^both +both \(pool\) +← default$/m);
 });
 
 test('explain shows the rule, the call and the losses, but no secret', async (t) => {
-  const { home, run } = await commandRig(t, config);
+  const { home, ask, run } = await commandRig(t, config);
   const request = {
     model: 'whatever',
     max_tokens: 5000,
@@ -94,7 +94,7 @@ test('explain shows the rule, the call and the losses, but no secret', async (t)
     messages: [{ role: 'user', content: 'Hi' }],
   };
   await writeFile(join(home, 'request.json'), JSON.stringify(request));
-  const plain = await run(['explain', 'request.json'], { env, cwd: home });
+  const plain = await ask(['explain', join(home, 'request.json')], { env });
   t.is(plain.code, 0, plain.err);
   t.regex(plain.out, /^rule +think: /m);
   t.regex(plain.out, /^route +p,large \(openai\)$/m);
@@ -111,7 +111,7 @@ test('explain shows the rule, the call and the losses, but no secret', async (t)
     model: 'large',
     relays: { request: false, reply: false },
   });
-  const small = await run(['explain', '--client', 'chat', '--model', 'p,small', '--text', 'Hi', '--json'], { env });
+  const small = await ask(['explain', '--client', 'chat', '--model', 'p,small', '--text', 'Hi', '--json'], { env });
   t.like(JSON.parse(small.out), {
     scenario: 'explicit',
     relays: { request: true, reply: true },
@@ -124,7 +124,7 @@ test('explain shows the rule, the call and the losses, but no secret', async (t)
     [['explain', '--model', 'q,x'], /would be rejected: .*q/],
     [['explain', '--model', 'p,x', '--client', 'morse'], /--client must be one of messages, chat, responses/],
   ] as const) {
-    const refused = await run([...args], { env, cwd: home });
+    const refused = await ask(args, { env });
     t.is(refused.code, 1);
     t.regex(refused.err, says);
   }
@@ -153,28 +153,28 @@ const expected: readonly (readonly [program: string, lines: readonly RegExp[]])[
 ];
 
 test('env prints the variables for a client', async (t) => {
-  const { run } = await commandRig(t, { ...config, APIKEY: "it's" });
+  const { ask } = await commandRig(t, { ...config, APIKEY: "it's" });
   for (const [program, lines] of expected) {
-    const { out, err } = await run(['env', '--for', program], { env: { ...env, NO_PROXY: 'intern.example' } });
+    const { out, err } = await ask(['env', '--for', program], { env: { ...env, NO_PROXY: 'intern.example' } });
     for (const line of lines) t.regex(out, line);
     t.regex(out, /^export NO_PROXY='intern\.example,127\.0\.0\.1,localhost'$/m);
     t.regex(err, /not running/);
   }
-  const fish = await run(['env', '--for', 'openai', '--shell', 'fish'], { env });
+  const fish = await ask(['env', '--for', 'openai', '--shell', 'fish'], { env });
   t.regex(fish.out, /^set -gx OPENAI_API_KEY 'it\\'s'$/m);
-  t.is((await run(['env', '--for', 'telegraph'], { env })).code, 1);
+  t.is((await ask(['env', '--for', 'telegraph'], { env })).code, 1);
 });
 
 test('env sets the context window for clients that have one', async (t) => {
-  const { run } = await commandRig(t, config);
-  const claude = await run(['env', '--for', 'claude-code', '--context', '131072'], { env });
+  const { ask } = await commandRig(t, config);
+  const claude = await ask(['env', '--for', 'claude-code', '--context', '131072'], { env });
   t.regex(claude.out, /^export CLAUDE_CODE_MAX_CONTEXT_TOKENS='131072'$/m);
-  t.notRegex((await run(['env', '--for', 'claude-code'], { env })).out, /CONTEXT_TOKENS/);
+  t.notRegex((await ask(['env', '--for', 'claude-code'], { env })).out, /CONTEXT_TOKENS/);
   t.regex(
-    (await run(['env', '--for', 'codex', '--context', '131072'], { env })).out,
+    (await ask(['env', '--for', 'codex', '--context', '131072'], { env })).out,
     /^# {3}model_context_window = 131072$/m,
   );
-  const refused = await run(['env', '--for', 'claude-code', '--context', 'much'], { env });
+  const refused = await ask(['env', '--for', 'claude-code', '--context', 'much'], { env });
   t.is(refused.code, 1);
   t.regex(refused.err, /--context/);
 });
@@ -186,12 +186,12 @@ test('env tells the smallest window of the default model and its fallbacks, mode
     { name: 'm', context: 120_000 },
   ];
   const router = { default: 'p,large', fallback: { default: ['p,m'] } };
-  const { run } = await commandRig(t, { ...config, Providers: [{ ...provider, models }], Router: router });
-  const { out } = await run(['env', '--for', 'claude-code'], { env });
+  const { ask } = await commandRig(t, { ...config, Providers: [{ ...provider, models }], Router: router });
+  const { out } = await ask(['env', '--for', 'claude-code'], { env });
   t.regex(out, /^export CLAUDE_CODE_MAX_CONTEXT_TOKENS='120000'$/m);
   t.regex(out, /^export CLAUDE_CODE_AUTO_COMPACT_WINDOW='120000'$/m);
-  t.regex((await run(['env', '--for', 'codex'], { env })).out, /^# {3}model_context_window = 120000$/m);
-  const listed = await run(['models'], { env });
+  t.regex((await ask(['env', '--for', 'codex'], { env })).out, /^# {3}model_context_window = 120000$/m);
+  const listed = await ask(['models'], { env });
   t.regex(listed.out, /^p,large +large \(p\) +\(150,000 tokens, \$1 in, \$2 out per million\) +← default$/m);
 });
 
@@ -199,14 +199,13 @@ test('models --refresh asks the providers, with and without a running service', 
   const upstream = await startUpstream(() => jsonAnswer({ data: [{ id: 'small', context_length: 7_000 }] }));
   t.teardown(upstream.close);
   const at = { ...provider, baseUrl: `${upstream.url}/v1` };
-  const { run } = await commandRig(t, { ...config, PORT: 0, Providers: [at] });
-  t.notRegex((await run(['models'], { env })).out, /7,000/);
-  const offline = await run(['models', '--refresh'], { env });
+  const { ask, begin } = await commandRig(t, { ...config, PORT: 0, Providers: [at] });
+  t.notRegex((await ask(['models'], { env })).out, /7,000/);
+  const offline = await ask(['models', '--refresh'], { env });
   t.is(offline.err, 'p: 1 models.\n');
   t.regex(offline.out, /^p,small +small \(p\) +\(7,000 tokens\)/m);
-  const started = await run(['start', '--daemon'], { env });
-  t.is(started.code, 0, started.err);
-  const online = await run(['models', '--refresh', '--json'], { env });
+  await begin(['start'], { env }).says('Try it');
+  const online = await ask(['models', '--refresh', '--json'], { env });
   t.is(online.err, 'p: 1 models.\n');
   const rows: { readonly id: string; readonly context?: number }[] = JSON.parse(online.out);
   t.is(rows.find(({ id }) => id === 'small')?.context, 7_000);
@@ -221,12 +220,11 @@ test('models --refresh asks the providers, with and without a running service', 
 test('run sets the variables, inherits input and output, and returns the exit code', async (t) => {
   const models = [{ name: 'small', context: 90_000 }, 'large'];
   const Providers = [{ ...provider, models }];
-  const { home, run } = await commandRig(t, { ...config, Providers, PORT: 0, APIKEY: 'a-key-of-mine' });
-  const refused = await run(['run', 'node', '-e', '0'], { env });
+  const { home, ask, run, begin } = await commandRig(t, { ...config, Providers, PORT: 0, APIKEY: 'a-key-of-mine' });
+  const refused = await ask(['run', 'node', '-e', '0'], { env });
   t.is(refused.code, 1);
   t.regex(refused.err, /is not running/);
-  const started = await run(['start', '--daemon'], { env });
-  t.is(started.code, 0, started.err);
+  await begin(['start'], { env }).says('Try it');
   const script =
     'process.stdin.pipe(process.stdout); console.log(process.env.OPENAI_BASE_URL, process.env.ANTHROPIC_API_KEY, ...process.argv.slice(1)); process.exitCode = 7';
   const ran = await run(['run', process.execPath, '-e', script, '--', '--version', '-x'], { env, input: 'typed' });
@@ -261,10 +259,10 @@ test('run sets the variables, inherits input and output, and returns the exit co
 });
 
 test('ui prints the URL of the web interface', async (t) => {
-  const { run } = await commandRig(t, { Providers: [] });
-  t.is((await run(['ui'])).code, 1);
-  await run(['start', '--daemon']);
-  t.regex((await run(['ui'])).out, /^http:\/\/127\.0\.0\.1:\d+\/ui\n$/);
+  const { ask, begin } = await commandRig(t, { Providers: [] });
+  t.is((await ask(['ui'])).code, 1);
+  await begin(['start']).says('Try it');
+  t.regex((await ask(['ui'])).out, /^http:\/\/127\.0\.0\.1:\d+\/ui\n$/);
 });
 
 test('the browser is opened without a shell, with the URL as one argument', (t) => {

@@ -5,8 +5,8 @@ import { noUsage } from '../../../engine/observe/usage/schema.ts';
 import { commandRig } from '../../support/command.ts';
 
 test('switchyard usage: a table with totals, CSV and JSON, without a running service', async (t) => {
-  const { home, run } = await commandRig(t);
-  t.regex((await run(['usage'])).out, /^From .* to .*: no requests\.\n$/);
+  const { home, ask, run } = await commandRig(t);
+  t.regex((await ask(['usage'])).out, /^From .* to .*: no requests\.\n$/);
   const folder = join(home, 'usage', 'hours');
   const row = { protocol: 'chat', scenario: 'default', provider: 'p', client: '', ...noUsage };
   const rows = [
@@ -40,14 +40,14 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
   t.is(lines[5], `${month} | p,un�[31mknown | 1 | 0 | 0 | – | – | – | – | – | –`);
   t.is(lines[6], '| total | 1,203 | 1 | 0 | ≥ 5,010 | – | – | ≥ 33 | – | ≥ $1.23');
   t.regex(out, /the costs of 2 requests are not known/);
-  t.regex((await run(['usage', '--by', 'scenario'])).out, /cost +saved\ndefault .* -\$0\.50 \(2 unknown\)\n/);
-  t.like(JSON.parse((await run(['usage', '--json', '--by', 'provider'])).out), {
+  t.regex((await ask(['usage', '--by', 'scenario'])).out, /cost +saved\ndefault .* -\$0\.50 \(2 unknown\)\n/);
+  t.like(JSON.parse((await ask(['usage', '--json', '--by', 'provider'])).out), {
     rows: [{ name: 'p', requests: 1_203 }],
   });
-  t.regex((await run(['usage', '--csv', '--by', 'provider'])).out, /^from,provider,requests,[\s\S]*\n,p,1203,/);
-  const refused = await run(['usage', '--since', 'monday']);
+  t.regex((await ask(['usage', '--csv', '--by', 'provider'])).out, /^from,provider,requests,[\s\S]*\n,p,1203,/);
+  const refused = await ask(['usage', '--since', 'monday']);
   t.is(refused.code, 1);
   t.regex(refused.err, /^switchyard: --since must be a time/);
-  t.regex((await run(['usage', '--by', 'colour'])).err, /--by must be one of model/);
-  t.regex((await run(['usage', '--csv', '--json'])).err, /exclude each other/);
+  t.regex((await ask(['usage', '--by', 'colour'])).err, /--by must be one of model/);
+  t.regex((await ask(['usage', '--csv', '--json'])).err, /exclude each other/);
 });

@@ -2,27 +2,27 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { bundleOptions } from '../../../engine/launch/compile.js';
 
 const root = resolve(import.meta.dirname, '../../..');
 const execute = promisify(execFile);
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** A copy of the gateway that shares the packages of this one. */
-const copyGateway = async (t: ExecutionContext) => {
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-bundle-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  for (const part of ['engine', 'protocols', 'transformers', 'admin', 'package.json', 'tsconfig.json']) {
-    await cp(join(root, part), join(folder, part), { recursive: true });
-  }
-  const packages = join(folder, 'node_modules');
+/** A place for a copy of the gateway, below a folder that has the packages of this one. */
+const emptyCopy = async (t: ExecutionContext, below = '.') => {
+  const top = await mkdtemp(join(tmpdir(), 'switchyard-bundle-'));
+  t.teardown(() => rm(top, { recursive: true, force: true }));
+  const packages = join(top, 'node_modules');
   await mkdir(packages);
   for (const name of await readdir(join(root, 'node_modules'))) {
     if (name !== '.cache') await symlink(join(root, 'node_modules', name), join(packages, name));
   }
-  const cache = join(packages, '.cache', 'switchyard');
+  const folder = join(top, below);
+  await mkdir(folder, { recursive: true });
+  const cache = join(folder, 'node_modules', '.cache', 'switchyard');
   const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> => {
     const { stdout } = await execute(process.execPath, [join(folder, 'engine/cli/switchyard.js'), ...args], {
       env: { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: folder, ...env },
@@ -34,18 +34,37 @@ const copyGateway = async (t: ExecutionContext) => {
   return { folder, cache, run, bundles };
 };
 
-/** A copy whose program only prints its version: the sources of the real one take seconds to load. */
+/** A copy of all that is bundled, installed as a dependency: the packages are beside it. */
+const copyGateway = async (t: ExecutionContext) => {
+  const copy = await emptyCopy(t, 'node_modules/switchyard');
+  for (const part of ['engine', 'protocols', 'transformers', 'admin', 'package.json', 'tsconfig.json']) {
+    await cp(join(root, part), join(copy.folder, part), { recursive: true });
+  }
+  return copy;
+};
+
+/** Modules that a bundle is made from. */
+const programs = Object.values<string>(bundleOptions(root, root).entryPoints).filter((path) => path.endsWith('.ts'));
+
+/** A copy whose programs only print the version: the real ones take seconds to load and to compile. */
 const copyLaunchers = async (t: ExecutionContext) => {
-  const copy = await copyGateway(t);
-  await writeFile(
-    join(copy.folder, 'engine/cli/program.ts'),
-    "import { version } from '../paths.ts';\nconsole.log(version);\n",
-  );
+  const copy = await emptyCopy(t);
+  await cp(join(root, 'engine/launch'), join(copy.folder, 'engine/launch'), { recursive: true });
+  await mkdir(join(copy.folder, 'engine/cli'));
+  for (const file of ['engine/cli/switchyard.js', 'engine/paths.ts', 'package.json', 'tsconfig.json']) {
+    await cp(join(root, file), join(copy.folder, file));
+  }
+  for (const file of programs) {
+    const path = join(copy.folder, file);
+    await mkdir(dirname(path), { recursive: true });
+    const paths = relative(dirname(path), join(copy.folder, 'engine/paths.ts'));
+    await writeFile(path, `import { version } from './${paths}';\nconsole.log(version);\n`);
+  }
   return copy;
 };
 
 test('the first command makes the bundle, and the next ones run it', async (t) => {
-  const { run, bundles, cache } = await copyGateway(t);
+  const { run, bundles, cache } = await copyLaunchers(t);
   t.is(await run(['--version']), `${version}\n`);
   const [made, ...others] = await bundles();
   t.deepEqual(others, []);
@@ -56,17 +75,16 @@ test('the first command makes the bundle, and the next ones run it', async (t) =
 });
 
 (process.platform === 'linux' ? test : test.skip)('the compiler is gone once the bundle is made', async (t) => {
-  const outdir = await mkdtemp(join(tmpdir(), 'switchyard-compiled-'));
-  t.teardown(() => rm(outdir, { recursive: true, force: true }));
+  const { folder, cache } = await copyLaunchers(t);
   // In a process without tsx, which has a compiler of its own.
   const script = `
     import { readFileSync } from 'node:fs';
     import { setTimeout as wait } from 'node:timers/promises';
     import { compile } from ${JSON.stringify(join(root, 'engine/launch/compile.js'))};
     const children = () => readFileSync(\`/proc/\${process.pid}/task/\${process.pid}/children\`, 'utf8').trim();
-    const files = await compile(${JSON.stringify(root)}, ${JSON.stringify(outdir)});
+    const files = await compile(${JSON.stringify(folder)}, ${JSON.stringify(cache)});
     for (let waitedMs = 0; waitedMs < 2000 && children() !== ''; waitedMs += 20) await wait(20);
-    console.log(JSON.stringify({ known: files.includes('engine/pipeline.ts'), children: children() }));`;
+    console.log(JSON.stringify({ known: files.includes('engine/paths.ts'), children: children() }));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
   t.deepEqual(
     JSON.parse(stdout),
@@ -121,7 +139,7 @@ test('a syntax error in a source is reported by the source loader', async (t) =>
   t.is((await bundles()).length, 0);
 });
 
-test('custom transformers in TypeScript see the packages that the bundle runs', async (t) => {
+test('installed as a dependency, custom transformers in TypeScript see the packages that the bundle runs', async (t) => {
   const { run, folder, bundles, cache } = await copyGateway(t);
   await writeFile(
     join(folder, 'shout.ts'),

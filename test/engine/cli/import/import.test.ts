@@ -49,11 +49,11 @@ const ours = `{
 }`;
 
 test('import converts known fields, reports skipped ones, and makes a backup', async (t) => {
-  const { home, run } = await commandRig(t);
+  const { home, ask, run } = await commandRig(t);
   await writeFile(join(home, 'config.json'), ours);
   await mkdir(join(home, '.claude-code-router'));
   await writeFile(join(home, '.claude-code-router', 'config.json'), `// theirs\n${JSON.stringify(theirs)}`);
-  const dry = await run(['import', '--dry-run']);
+  const dry = await ask(['import', join(home, '.claude-code-router', 'config.json'), '--dry-run']);
   t.is(dry.code, 0, dry.err);
   t.is(await readFile(join(home, 'config.json'), 'utf8'), ours);
 
@@ -110,7 +110,7 @@ test('import converts known fields, reports skipped ones, and makes a backup', a
     join(home, 'router.js'),
     `module.exports = async (req) => (req.body.messages ? 'openrouter,c/d:online' : null);`,
   );
-  const explained = await run(['explain', '--model', 'any', '--json'], { env: { OR_KEY: 'k-e-y' } });
+  const explained = await ask(['explain', '--model', 'any', '--json'], { env: { OR_KEY: 'k-e-y' } });
   t.like(JSON.parse(explained.out), {
     url: 'https://openrouter.ai/api/v1/chat/completions',
     model: 'c/d:online',
@@ -119,16 +119,16 @@ test('import converts known fields, reports skipped ones, and makes a backup', a
 });
 
 test('import writes no invalid configuration', async (t) => {
-  const { home, run } = await commandRig(t);
+  const { home, ask } = await commandRig(t);
   await writeFile(join(home, 'theirs.json'), JSON.stringify({ PORT: 'x', Router: { default: 'none,such' } }));
-  const { code, err } = await run(['import', 'theirs.json'], { cwd: home });
+  const { code, err } = await ask(['import', join(home, 'theirs.json')]);
   t.is(code, 1);
   t.regex(err, /^switchyard: Nothing was written: the result is invalid:\n- PORT [^\n]*\n- Router\.default [^\n]*\n$/);
   t.false((await readdir(home)).includes('config.json'));
   await writeFile(join(home, 'broken.json'), '{ PORT: 1, "HOST" }');
-  const broken = await run(['import', 'broken.json'], { cwd: home });
+  const broken = await ask(['import', join(home, 'broken.json')]);
   t.regex(broken.err, /broken\.json can't be read:(\n- The configuration is not valid JSON: [^\n]*){2,}\n$/);
-  t.regex((await run(['import', 'none.json'], { cwd: home })).err, /Cannot read \S*none\.json\./);
+  t.regex((await ask(['import', join(home, 'none.json')])).err, /Cannot read \S*none\.json\./);
 });
 
 test('an infinite timeout becomes the longest timer', (t) => {
