@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
+import { Errors } from 'typebox/value';
 import { fail } from './fault.ts';
 
 /** A schema violation: where, and what is wrong. */
@@ -11,7 +12,7 @@ export interface SchemaFault {
   readonly message: string;
 }
 
-/** Checks unknown values against a schema. Compiled on first use. */
+/** Checks unknown values against a schema. `read` and `matches` compile it on first use. */
 export interface Reader<T> {
   /** Returns the checked value. Throws an `invalid-request` fault that names the member; `at` is the path of the value. */
   readonly read: (value: unknown, at?: string) => T;
@@ -35,7 +36,8 @@ export const reader = <const S extends TSchema>(schema: S): Reader<Static<S>> =>
   const faultsOf = (value: unknown, at: string, limit: number): readonly SchemaFault[] => {
     Settings.Set({ maxErrors: limit });
     const byPath = new Map<string, string[]>();
-    for (const error of validator().Errors(value)) {
+    // Without the compiled validator: a configuration is checked once, and compiling its schema takes longer than that.
+    for (const error of Errors(schema, value)) {
       // Each of these members has its own error.
       if (error.keyword === 'additionalProperties') continue;
       const missing = error.keyword === 'required' ? error.params.requiredProperties : undefined;
