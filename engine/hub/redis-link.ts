@@ -36,9 +36,16 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
   const [first] = urls;
   if (!first) throw new Error('There is no address.');
   const ignore = (): void => undefined;
+  /** Why there is no connection; none once there is one, though the store may not have answered on it. */
   let lost: unknown;
+  const unexplained = new Set<(error: unknown) => void>();
   const note = (error: unknown): void => {
     lost = error;
+    for (const explain of unexplained) explain(error);
+    unexplained.clear();
+  };
+  const connected = (): void => {
+    lost = undefined;
   };
   /** Says why there is no connection, rather than that there is none. */
   const explained = <T>(sent: Promise<T>): Promise<T> =>
@@ -46,8 +53,8 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
       const isWithout = error instanceof ClientOfflineError || error instanceof ClientClosedError;
       if (!isWithout) throw error;
       if (lost !== undefined) throw lost;
-      // It hasn't answered yet: the caller's deadline ends that.
-      return new Promise<never>(() => undefined);
+      // It hasn't answered yet: its refusal or the caller's deadline ends that.
+      return new Promise<never>((_, reject) => unexplained.add(reject));
     });
   const isTls = first.protocol === 'rediss:';
   const isSingle = urls.length === 1 && primary === undefined;
@@ -73,6 +80,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
   if (isSingle) {
     const client = createClient({ ...common, url: first.href });
     client.on('error', note);
+    client.on('connect', connected);
     await inTime(client.connect(), firstMs);
     return {
       isSpread: false,
@@ -98,6 +106,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
   }
   const cluster = createCluster({ rootNodes: urls.map(({ href }) => ({ url: href })), defaults: common });
   cluster.on('error', note);
+  cluster.on('node-connect', connected);
   await inTime(cluster.connect().catch(note), firstMs);
   return {
     isSpread: true,

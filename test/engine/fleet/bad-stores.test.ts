@@ -10,12 +10,18 @@ import { inProcessFleet, storeRights } from './rig.ts';
 /** A store that fails: its address. */
 type Broken = (t: ExecutionContext) => Promise<string>;
 
-/** A server of ours, which answers whatever comes by these bytes. */
+/** A server of ours, which answers whatever comes by these bytes; the first connection is cut if so wanted. */
 const scripted =
-  (answer: string, more?: Buffer, closed = (): void => undefined): Broken =>
+  (answer: string, more?: Buffer, closed = (): void => undefined, cutsFirst = false): Broken =>
   async (t) => {
     const open = new Set<Socket>();
+    let isFirst = cutsFirst;
     const server = createServer((socket) => {
+      if (isFirst) {
+        isFirst = false;
+        socket.resetAndDestroy();
+        return;
+      }
       open.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
@@ -157,6 +163,17 @@ test('an answer without an end is not read on: its connection is closed', async 
   });
   await inProcessFleet(t, { store: await endless(t) });
   await until(() => closed >= 2);
+  t.pass();
+});
+
+test('an answer without an end is not read on after another failure either', async (t) => {
+  let closed = 0;
+  const count = (): void => {
+    closed += 1;
+  };
+  const cut = scripted('$999999999\r\n', Buffer.alloc(1 << 16, 'x'), count, true);
+  const { said } = await inProcessFleet(t, { store: await cut(t) });
+  await until(() => closed >= 2 && said().length > 0);
   t.pass();
 });
 
