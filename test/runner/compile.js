@@ -62,22 +62,48 @@ export const compileTests = async (args) => {
  * @param {ReadonlyMap<string, readonly string[]>} groups
  * @returns {import('esbuild').Plugin}
  */
-const namedTests = (groups) => {
-  const members = new Set([...groups].flatMap(([file, tests]) => (isGroup(file) ? tests : [])));
-  return {
-    name: 'named-tests',
+const namedTests = (groups) =>
+  named(new Set([...groups].flatMap(([file, tests]) => (isGroup(file) ? tests : []))), titleIn);
+
+/**
+ * @param {ReadonlySet<string>} members
+ * @param {(test: string) => string} titleOf
+ * @returns {import('esbuild').Plugin}
+ */
+const named = (members, titleOf) => ({
+  name: 'named-tests',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^ava$/ }, ({ importer }) => {
+      const test = relative(root, importer);
+      return members.has(test) ? { path: titleOf(test), namespace: 'title' } : undefined;
+    });
+    onLoad({ filter: /./, namespace: 'title' }, ({ path }) => ({
+      contents: `import { groupedTest } from './grouped-test.js';\nexport default groupedTest(${JSON.stringify(path)});`,
+      resolveDir: import.meta.dirname,
+    }));
+  },
+});
+
+/**
+ * Has the first of these test files run all of them in its process, each with its own title before its tests'.
+ * @param {readonly string[]} tests
+ * @returns {readonly import('esbuild').Plugin[]}
+ */
+export const together = (tests) => [
+  named(new Set(tests), (test) => test),
+  {
+    name: 'together',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^ava$/ }, ({ importer }) => {
-        const test = relative(root, importer);
-        return members.has(test) ? { path: titleIn(test), namespace: 'title' } : undefined;
-      });
-      onLoad({ filter: /./, namespace: 'title' }, ({ path }) => ({
-        contents: `import { groupedTest } from './grouped-test.js';\nexport default groupedTest(${JSON.stringify(path)});`,
-        resolveDir: import.meta.dirname,
+      onResolve({ filter: /\.test\.ts$/ }, ({ kind, path }) =>
+        kind === 'entry-point' && path === tests[0] ? { path, namespace: 'together' } : undefined,
+      );
+      onLoad({ filter: /./, namespace: 'together' }, () => ({
+        contents: tests.map((test) => `import ${JSON.stringify(join(root, test))};`).join('\n'),
+        resolveDir: root,
       }));
     },
-  };
-};
+  },
+];
 
 /**
  * The test files that the arguments name; `undefined` if they name anything else, or nothing.

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Metafile, stop } from 'esbuild';
-import { compileTo, testFiles } from './compile.js';
+import { compileTests, compileTo, testFiles, together } from './compile.js';
+import { canShare, groupTests } from './groups.js';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import { readReport } from './report.ts';
 
@@ -36,6 +37,8 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: String(availableParallelism()) },
     /** The part of all changes that must be noticed, in percent. */
     least: { type: 'string', default: '85' },
+    /** Shows what the nearest tests don't notice to all others that load the file too, which takes minutes for each change. */
+    far: { type: 'boolean', default: false },
   },
 });
 
@@ -141,17 +144,22 @@ interface TestRun {
   readonly output: string;
 }
 
-/** Runs these test files from a folder of compiled ones. */
+/** Compiled tests, and those files of them to run, each of which may run others in its process. */
+interface Compiled {
+  readonly folder: string;
+  readonly files: readonly string[];
+}
+
+/** Runs compiled tests. */
 const runTests = (
-  folder: string,
-  tests: readonly string[],
+  { folder, files }: Compiled,
   { limitMs, failFast = true }: { readonly limitMs: number; readonly failFast?: boolean },
 ): Promise<TestRun> =>
   new Promise((resolve) => {
     const ava = join(root, 'node_modules/ava/entrypoints/cli.mjs');
     const child = spawn(
       process.execPath,
-      [ava, ...(failFast ? ['--fail-fast', '--concurrency=1'] : []), '--timeout=2m', ...tests],
+      [ava, ...(failFast ? ['--fail-fast', '--concurrency=1'] : []), '--timeout=2m', ...files],
       {
         cwd: root,
         detached: true,
@@ -191,11 +199,14 @@ const compileChanged = async (
   { file, source, start, end, replacement }: Change,
   tests: readonly string[],
   name: string,
-): Promise<string | undefined> => {
+): Promise<Compiled | undefined> => {
   const folder = join(scratch, name);
+  const [first, ...others] = tests.filter((test) => canShare(root, test));
+  const files = tests.filter((test) => !others.includes(test));
   const contents = source.slice(0, start) + replacement + source.slice(end);
   try {
-    await compileTo(folder, tests, [
+    await compileTo(folder, files, [
+      ...(first !== undefined && others.length > 0 ? together([first, ...others]) : []),
       {
         name: 'changed',
         setup({ onLoad }) {
@@ -205,7 +216,7 @@ const compileChanged = async (
         },
       },
     ]);
-    return folder;
+    return { folder, files };
   } catch {
     return undefined;
   }
@@ -220,14 +231,14 @@ const judge = async (
 ): Promise<Outcome> => {
   for (const [all, name, limitMs] of [
     [near, 'near', nearLimitMs],
-    [far, 'far', farLimitMs],
+    [values.far ? far : [], 'far', farLimitMs],
   ] as const) {
     const tests = all.filter((test) => !unfit.includes(test));
     if (tests.length === 0) continue;
-    const folder = await compileChanged(change, tests, `${number}-${name}`);
-    if (folder === undefined) return 'no program';
-    const { outcome, output } = await runTests(folder, tests, { limitMs });
-    rmSync(folder, { recursive: true, force: true });
+    const compiled = await compileChanged(change, tests, `${number}-${name}`);
+    if (compiled === undefined) return 'no program';
+    const { outcome, output } = await runTests(compiled, { limitMs });
+    rmSync(compiled.folder, { recursive: true, force: true });
     if (outcome === 'endless') return 'endless';
     if (outcome === 'passed') continue;
     // What only a test from afar notices may also be that test's own weakness: the reader is to judge.
@@ -258,11 +269,21 @@ const sample = sampleOf(changes, Number(values.count), randomOf(seed));
 const tests = testFiles();
 const whole = join(scratch, 'whole');
 const distances = distancesOf(await compileTo(whole, tests), tests);
+rmSync(whole, { recursive: true, force: true });
 const testsOfChange = ({ file }: Change) => testsOf(file, distances.get(file) ?? new Map<string, number>());
-const unchanged = await runTests(whole, [...new Set(sample.flatMap((change) => testsOfChange(change).flat()))], {
-  limitMs: 1_800_000,
-  failFast: false,
-});
+const judging = new Set(
+  sample.flatMap((change) => {
+    const [near, far] = testsOfChange(change);
+    return values.far ? [...near, ...far] : near;
+  }),
+);
+// The unchanged sources first, in the groups of a whole run.
+const { folder } = await compileTests([]);
+const groups = [...groupTests(root, tests)].filter(([, members]) => members.some((test) => judging.has(test)));
+const unchanged = await runTests(
+  { folder, files: groups.map(([file]) => file) },
+  { limitMs: 1_800_000, failFast: false },
+);
 const unfit: readonly string[] =
   unchanged.outcome === 'passed' ? [] : (unchanged.output.match(/\btest\/[\w./-]+\.test\.ts/g) ?? []);
 if (unchanged.outcome !== 'passed') {
@@ -270,7 +291,6 @@ if (unchanged.outcome !== 'passed') {
   console.log(`Tests that fail without any change; their files judge nothing:\n${failures.join('\n')}`);
   if (unfit.length === 0) process.exit(1);
 }
-rmSync(whole, { recursive: true, force: true });
 console.log(`${sample.length} of ${changes.length} changes, seed ${seed}`);
 
 const outcomes = new Map<Change, Outcome>();
