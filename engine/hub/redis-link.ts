@@ -21,7 +21,7 @@ export interface StoreLink {
   readonly close: () => void;
 }
 
-/** Commands that wait for an answer at a time. */
+/** Commands that wait for an answer, or for a reason why there is none, at a time. */
 const maxQueue = 2_000;
 /** Calls wait so long for the first connection, in milliseconds: less than they wait for an answer. */
 const firstMs = 200;
@@ -38,6 +38,7 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
   const ignore = (): void => undefined;
   /** Why there is no connection; none once there is one, though the store may not have answered on it. */
   let lost: unknown;
+  /** Calls that wait for that reason. */
   const unexplained = new Set<(error: unknown) => void>();
   const note = (error: unknown): void => {
     lost = error;
@@ -54,7 +55,9 @@ export const openLink = async ({ urls, primary, ca }: StoreAddress): Promise<Sto
       if (!isWithout) throw error;
       if (lost !== undefined) throw lost;
       // It hasn't answered yet: its refusal or the caller's deadline ends that.
-      return new Promise<never>((_, reject) => unexplained.add(reject));
+      return new Promise<never>((_, reject) => {
+        if (unexplained.size < maxQueue) unexplained.add(reject);
+      });
     });
   const isTls = first.protocol === 'rediss:';
   const isSingle = urls.length === 1 && primary === undefined;
