@@ -50,7 +50,7 @@ newcomer() {
     kill -TERM "$service"
     # npm ends with the signal's code, and may do so before the service has ended.
     wait "$service" || true
-    for _ in $(seq 100); do
+    for _ in $(seq 1200); do
       kill -0 -- "-$service" 2>/dev/null || break
       sleep 0.1
     done
