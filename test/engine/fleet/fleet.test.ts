@@ -113,19 +113,25 @@ test('a limit holds over three machines, and no request fails while the store is
 
   // The rest of the limit, mostly by the first one again, until nothing is left.
   let quietFromMs = Date.now();
+  let quietRounds = 0;
   await until(async () => {
     const before = times.length;
     await sendAll(0, 0, 0, 0, 1, 2);
-    // Leases that aren't used go back after a second, while the store answers: on a busy machine, it may be late for a while.
-    if (times.length > before || !(await isUp(true)())) quietFromMs = Date.now();
-    return Date.now() - quietFromMs > 3_000;
+    quietRounds += 1;
+    // Leases that aren't used go back after a second, while the store answers: on a busy machine, it may be late for a while, and
+    // few exchanges fit into it.
+    if (times.length > before || !(await isUp(true)())) {
+      quietFromMs = Date.now();
+      quietRounds = 0;
+    }
+    return Date.now() - quietFromMs > 3_000 && quietRounds >= 20;
   });
   const inMinute = times.filter((ms) => ms < first + 60_000).length;
   t.log(`${inMinute} of 60, after ${Date.now() - first} ms`);
   t.true(inMinute <= 60, `${inMinute}`);
   // A store that is slow on a busy machine fails more often than it is made to, and each failure gives up what is on lease.
   const failures = replicas.map(({ service }) => service.out().split('FLEET.store fails').length - 1);
-  if (Date.now() - first < 60_000 && failures.every((times) => times === 2)) t.true(inMinute >= 48, `${inMinute}`);
+  if (Date.now() - first < 60_000 && failures.every((times) => times === 2)) t.true(inMinute >= 54, `${inMinute}`);
   // Frozen, then killed; a store that is slow on a busy machine fails more often. Each change is said once.
   const report = replicas[0]?.service.out() ?? '';
   const changes = report.match(/FLEET\.store (?:fails|answers)/g) ?? [];
