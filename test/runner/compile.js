@@ -51,7 +51,7 @@ export const compileTests = async (args) => {
   // The compiler is a process of its own, which would stay for as long as the runner.
   const inputs = await compileTo(folder, named ?? files, [namedTests(groups)]).finally(stop);
   if (!named) {
-    const sources = [...own, ...Object.keys(inputs).filter((file) => !/^(?:slim|title):/.test(file))];
+    const sources = [...own, ...Object.keys(inputs).filter((file) => !/^(?:slim|declared-by):/.test(file))];
     recordBuild(record, root, { key, folder, files: sources, startedAtMs });
   }
   return { folder, files };
@@ -63,47 +63,30 @@ export const compileTests = async (args) => {
  * @returns {import('esbuild').Plugin}
  */
 const namedTests = (groups) =>
-  named(new Set([...groups].flatMap(([file, tests]) => (isGroup(file) ? tests : []))), titleIn);
+  declaredBy(new Set([...groups].flatMap(([file, tests]) => (isGroup(file) ? tests : []))), (test) => {
+    const title = JSON.stringify(titleIn(test));
+    return `import { groupedTest } from './grouped-test.js';\nexport default groupedTest(${title});`;
+  });
 
 /**
- * @param {ReadonlySet<string>} members
- * @param {(test: string) => string} titleOf
+ * Has test files import another module in place of the runner's.
+ * @param {ReadonlySet<string>} tests
+ * @param {(test: string) => string} moduleOf its text; it imports from beside this file
  * @returns {import('esbuild').Plugin}
  */
-const named = (members, titleOf) => ({
-  name: 'named-tests',
+export const declaredBy = (tests, moduleOf) => ({
+  name: 'declared-by',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^ava$/ }, ({ importer }) => {
-      const test = relative(root, importer);
-      return members.has(test) ? { path: titleOf(test), namespace: 'title' } : undefined;
+      const path = relative(root, importer);
+      return tests.has(path) ? { path, namespace: 'declared-by' } : undefined;
     });
-    onLoad({ filter: /./, namespace: 'title' }, ({ path }) => ({
-      contents: `import { groupedTest } from './grouped-test.js';\nexport default groupedTest(${JSON.stringify(path)});`,
+    onLoad({ filter: /./, namespace: 'declared-by' }, ({ path }) => ({
+      contents: moduleOf(path),
       resolveDir: import.meta.dirname,
     }));
   },
 });
-
-/**
- * Has the first of these test files run all of them in its process, each with its own title before its tests'.
- * @param {readonly string[]} tests
- * @returns {readonly import('esbuild').Plugin[]}
- */
-export const together = (tests) => [
-  named(new Set(tests), (test) => test),
-  {
-    name: 'together',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /\.test\.ts$/ }, ({ kind, path }) =>
-        kind === 'entry-point' && path === tests[0] ? { path, namespace: 'together' } : undefined,
-      );
-      onLoad({ filter: /./, namespace: 'together' }, () => ({
-        contents: tests.map((test) => `import ${JSON.stringify(join(root, test))};`).join('\n'),
-        resolveDir: root,
-      }));
-    },
-  },
-];
 
 /**
  * The test files that the arguments name; `undefined` if they name anything else, or nothing.

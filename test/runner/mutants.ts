@@ -7,6 +7,13 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
+  /** The whole expression or statement that the change is in. */
+  readonly within: Span & { readonly kind: 'expression' | 'statement' };
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** A node of the syntax tree; its members differ by type. */
@@ -57,12 +64,14 @@ const expressionsOfTypes = new Set(['TSAsExpression', 'TSSatisfiesExpression', '
 /** All small changes of a TypeScript source that leave it a program. */
 export const mutantsOf = (source: string): readonly Mutant[] => {
   const mutants: Mutant[] = [];
-  const add = (what: string, { start, end }: Pick<Node, 'start' | 'end'>, replacement: string) => {
-    if (source.slice(start, end) !== replacement) mutants.push({ what, start, end, replacement });
+  const add = (what: string, { start, end }: Span, replacement: string, within: Span = { start, end }) => {
+    if (source.slice(start, end) === replacement) return;
+    const kind = replacement.endsWith(';') ? 'statement' : 'expression';
+    mutants.push({ what, start, end, replacement, within: { start: within.start, end: within.end, kind } });
   };
   const text = ({ start, end }: Node): string => source.slice(start, end);
 
-  const ofNode = (node: Node): void => {
+  const ofNode = (node: Node, chain: Node): void => {
     const { type, left, right, operator, test, consequent, alternate, body, argument, expression } = node;
     switch (type) {
       case 'BinaryExpression':
@@ -75,7 +84,7 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
         // Mixed without brackets, these two are no program.
         const replaced = `(${text(left)}) ${other} (${text(right)})`;
         if (type === 'LogicalExpression') add(`${operator} becomes ${other}`, node, `(${replaced})`);
-        else add(`${operator} becomes ${other}`, { start: at, end: at + String(operator).length }, other);
+        else add(`${operator} becomes ${other}`, { start: at, end: at + String(operator).length }, other, node);
         break;
       }
       case 'UnaryExpression':
@@ -118,7 +127,7 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
         if (isNode(expression)) add('the statement is gone', node, ';');
         break;
       case 'ReturnStatement':
-        if (isNode(argument)) add('nothing is returned', node, 'return;');
+        if (isNode(argument) && text(argument) !== 'undefined') add('nothing is returned', node, 'return;');
         break;
       case 'ContinueStatement':
       case 'BreakStatement':
@@ -137,31 +146,72 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
         if (!isNode(head)) break;
         const at = source.indexOf('?.', head.end);
         const next = source[at + 2];
-        add('the question mark is gone', { start: at, end: at + 2 }, next === '[' || next === '(' ? '' : '.');
+        const replacement = next === '[' || next === '(' ? '' : '.';
+        add('the question mark is gone', { start: at, end: at + 2 }, replacement, chain);
         break;
       }
       case 'SpreadElement':
-        if (isNode(argument)) add('nothing is spread', node, '...[]');
+        if (isNode(argument)) add('nothing is spread', argument, '[]');
         break;
     }
   };
 
-  const visit = (node: Node): void => {
+  /** `chain`: the outermost of the optional accesses and calls (`a?.b.c(d)`) that the node is the head of. */
+  const visit = (node: Node, chain: Node = node): void => {
     if (node.type.startsWith('TS') && !expressionsOfTypes.has(node.type)) return;
     if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return;
-    ofNode(node);
+    ofNode(node, chain);
+    const heads = node.type.startsWith('Optional') || node.type === 'TSNonNullExpression';
     for (const [member, value] of Object.entries(node)) {
       if (member === 'typeAnnotation' || member === 'typeParameters' || member === 'returnType') continue;
       // Names of members, and sources of exports.
       if ((member === 'key' || member === 'source') && node.computed !== true) continue;
+      if (node.type === 'TaggedTemplateExpression' && member === 'quasi') continue;
       if (node.type === 'ObjectProperty' && member === 'value' && isProse(node)) continue;
-      for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child);
+      for (const child of Array.isArray(value) ? value : [value]) {
+        if (!isNode(child)) continue;
+        visit(child, heads && ['object', 'callee', 'expression'].includes(member) ? chain : child);
+      }
     }
   };
   const { program } = parse(source, { sourceType: 'module', plugins: ['typescript'] });
   const root: unknown = program;
   if (isNode(root)) visit(root);
   return mutants;
+};
+
+/**
+ * The source with these changes in it, each of which is made while `changed` tells so for its number: one program can be judged
+ * with each change in turn. Only one may be made at a time.
+ */
+export const withSwitches = (
+  source: string,
+  mutants: readonly (Mutant & { readonly number: number })[],
+  changed: string,
+): string => {
+  const sorted = [...mutants].sort(
+    ({ within: one }, { within: other }) => one.start - other.start || other.end - one.end,
+  );
+  /** The source from one place to another, with those of the sorted changes that lie in between. */
+  const render = (from: number, to: number, inside: typeof sorted): string => {
+    const [first] = inside;
+    if (first === undefined) return source.slice(from, to);
+    const { start, end, kind } = first.within;
+    const isHere = ({ within }: Mutant) => within.start === start && within.end === end;
+    const here = inside.filter(isHere);
+    const nested = inside.filter((mutant) => !isHere(mutant) && mutant.within.end <= end);
+    const unchanged = render(start, end, nested);
+    const choice = here.reduceRight((otherwise, mutant) => {
+      const made = source.slice(start, mutant.start) + mutant.replacement + source.slice(mutant.end, end);
+      const condition = `${changed}(${mutant.number})`;
+      return kind === 'statement'
+        ? `{ if (${condition}) { ${made} } else { ${otherwise} } }`
+        : `(${condition} ? (${made}) : (${otherwise}))`;
+    }, unchanged);
+    const after = inside.filter(({ within }) => within.start >= end);
+    return source.slice(from, start) + choice + render(end, to, after);
+  };
+  return render(0, source.length, sorted);
 };
 
 const isProse = ({ key }: Node): boolean => isNode(key) && typeof key.name === 'string' && prose.has(key.name);
