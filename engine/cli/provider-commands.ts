@@ -1,6 +1,6 @@
 import { schemaReference } from '../config/json-schema.ts';
 import { configFile } from '../config/read.ts';
-import { describeServer, findLocalServers, type LocalServer, localPlaces } from '../endpoints/local-servers.ts';
+import { describeServer, findLocalServers, type LocalServer, localServerKinds } from '../endpoints/local-servers.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { changeConfig } from './change-config.ts';
 import { type Cli, CommandError } from './cli.ts';
@@ -12,7 +12,7 @@ import { type Cli, CommandError } from './cli.ts';
 export const findProviders = async (
   cli: Cli,
   { json = false, add = false }: { readonly json?: boolean; readonly add?: boolean },
-  places = localPlaces,
+  places = localServerKinds,
 ): Promise<void> => {
   const found = await findLocalServers(places);
   if (json) cli.print(JSON.stringify(found, null, 2));

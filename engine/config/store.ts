@@ -29,7 +29,7 @@ export interface ConfigStoreOptions {
   /** Runs a task while no other process of the service changes the file; absent: there is none. May reject with a fault. */
   readonly exclusive?: <T>(task: () => Promise<T>) => Promise<T>;
   /** How often the file is looked at, in milliseconds, besides being watched. */
-  readonly lookMs?: number;
+  readonly pollMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -77,8 +77,8 @@ export class ConfigStore {
 
   /** Applies changes of the file from now on, and any change since the service read it. */
   watch(): void {
-    const { log, lookMs = defaultLookMs } = this.#options;
-    this.#watching ??= watchFile(this.#file.path, lookMs, (error) => log.warn('config.json is not watched', { error }))
+    const { log, pollMs = defaultLookMs } = this.#options;
+    this.#watching ??= watchFile(this.#file.path, pollMs, (error) => log.warn('config.json is not watched', { error }))
       .pipe(concatMap(() => this.reload()))
       .subscribe();
   }

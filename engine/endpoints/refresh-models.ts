@@ -7,7 +7,7 @@ import { errorCode, FaultError, faultOf } from '../model/fault.ts';
 import type { ListedModel } from '../model/model-facts.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { type LocalPlace, localModels } from './local-servers.ts';
+import { type LocalServerKind, localModels } from './local-servers.ts';
 import { listUpstreamModels } from './upstream-models.ts';
 
 /** What a provider answered to the question for its list. */
@@ -24,7 +24,7 @@ interface RefreshParts {
   readonly gateway: Pick<Gateway, 'config' | 'planFor' | 'upstreams' | 'catalogue'>;
   /** Any protocol. */
   readonly client: ClientProtocol;
-  readonly localPlaces: readonly LocalPlace[];
+  readonly localServerKinds: readonly LocalServerKind[];
   /** How long a provider has for its answer, in milliseconds. */
   readonly limitMs: number;
 }
@@ -54,9 +54,12 @@ const wordUnkept = (error: unknown): string =>
 
 type Answer = { readonly list: KeptList } | (RefreshedList & { readonly problem: string });
 
-const ask = async (provider: Provider, { gateway, client, localPlaces, limitMs }: RefreshParts): Promise<Answer> => {
+const ask = async (
+  provider: Provider,
+  { gateway, client, localServerKinds, limitMs }: RefreshParts,
+): Promise<Answer> => {
   const { name, baseUrl, models } = provider;
-  const place = localPlaces.find(({ origin }) => origin === baseUrl.origin);
+  const place = localServerKinds.find(({ origin }) => origin === baseUrl.origin);
   const served = place ? await localModels(place) : [];
   const plan = gateway.planFor({ client, provider, model: models[0] ?? 'any' });
   const maskText = textMask(() => provider.apiKeys);

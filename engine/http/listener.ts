@@ -40,7 +40,7 @@ export interface PortSharing {
   /** Addresses at which processes of this service have the port open; absent: the port must be free. */
   readonly addresses?: readonly string[] | undefined;
   /** Other addresses at which they have the same port open and are about to close it. */
-  readonly beside?: readonly string[] | undefined;
+  readonly closingAddresses?: readonly string[] | undefined;
 }
 
 /** An open port. */
@@ -53,7 +53,7 @@ export interface Listener {
   /** Applies to new requests. */
   readonly update: (options: ServeOptions) => void;
   /** Serves each request as the last on its connection from now on. Connections are still accepted. */
-  readonly leave: () => void;
+  readonly disableKeepAlive: () => void;
   /** Leaves, and stops accepting connections. Resolves when no request is active. */
   readonly drain: () => Promise<void>;
   /** Leaves, and stops accepting connections. Resolves when all connections are closed; idle ones time out within seconds. */
@@ -116,7 +116,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   async open({ host, port: wanted, share }: Pick<ListenOptions, 'host' | 'port' | 'share'>): Promise<void> {
     const shared = share?.addresses;
     const faultAt = async (address: string, port: number): Promise<string | undefined> =>
-      share && !shared ? listenFault(address, port, share.beside) : undefined;
+      share && !shared ? listenFault(address, port, share.closingAddresses) : undefined;
     const [first = host, second] = shared ?? listenAddresses(host);
     // A port that the system picks on listen can't be shared, so a free one is picked beforehand.
     const port = share && wanted === 0 ? await freePort(first) : wanted;
@@ -135,18 +135,18 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     this.settings = settingsOf(options);
   }
 
-  leave(): void {
+  disableKeepAlive(): void {
     this.retiring = true;
   }
 
   async drain(): Promise<void> {
-    this.leave();
+    this.disableKeepAlive();
     await whenIdle(() => this.#server.stopAccepting());
     await this.#whenInactive();
   }
 
   async retire(): Promise<void> {
-    this.leave();
+    this.disableKeepAlive();
     await whenIdle(() => this.#server.stopAccepting());
     if (this.#closed || this.#connections.open === 0) return;
     await new Promise<void>((resolve) => {

@@ -36,7 +36,7 @@ export interface HttpStream {
   /** Calls `aborted` when the connection closes before the answer's end, on either side. */
   readonly onAborted: (aborted: () => void) => void;
   /** Reads the request's body. */
-  readonly read: (taker: BodyTaker) => void;
+  readonly read: (consumer: BodyConsumer) => void;
   /** Resets the library's own timeouts, which are stricter than ours. */
   readonly keepOpen: () => void;
   /** Sends what `act` writes in as few packets as possible. */
@@ -58,8 +58,8 @@ export interface HttpStream {
 }
 
 /** Takes a request's body. */
-export interface BodyTaker {
-  /** The chunk belongs to the taker. */
+export interface BodyConsumer {
+  /** The chunk belongs to the consumer. */
   readonly take: (chunk: Uint8Array, isLast: boolean) => void;
 }
 

@@ -53,7 +53,7 @@ export class Losses {
   }
 
   /** As `drop`, for a path already in the client's spelling. */
-  dropAsWritten(path: string, note?: string): void {
+  dropClientPath(path: string, note?: string): void {
     this.#add(path, 'dropped', note);
   }
 

@@ -78,7 +78,7 @@ export interface PassedRecords {
 /** How to recognize the end of a stream. */
 export interface StreamEnds {
   /** Matches in every record that `read` recognizes, so that the others needn't be decoded. */
-  readonly sign: RegExp;
+  readonly marker: RegExp;
   /** The end that a record signals, if any. The data of a very long record may be truncated. */
   readonly read: (record: SseRecord) => StreamEnd | undefined;
   /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
@@ -119,7 +119,7 @@ export interface UpstreamProtocol {
    */
   readonly mayReason?: (body: JsonObject) => boolean;
   /** A text that a stream with reasoning contains before any other content. Absent: all streams are inspected. */
-  readonly reasoningSign?: string;
+  readonly reasoningMarker?: string;
   /** Decodes an answer with a failure status. The body may be JSON, HTML or empty. */
   readonly decodeFault: (status: number, headers: Headers, body: string) => Fault;
 }

@@ -75,7 +75,12 @@ const questionOf = (
 
 const olderQuestionOf = ({ request, client, text }: Decoded, gateway: Gateway): Observable<OlderQuestion> => {
   const { registry, tokens } = gateway;
-  const context = { names: new ToolNames(), losses: new Losses(client.wire), relaysReply: false, client: client.wire };
+  const context = {
+    names: new ToolNames(),
+    losses: new Losses(client.wire),
+    replyPassesThrough: false,
+    client: client.wire,
+  };
   // Parsed anew, since a module may change it.
   const body: JsonObject =
     client.wire === 'messages' ? JSON.parse(text) : (registry.messagesBody?.(request, context) ?? {});

@@ -117,7 +117,7 @@ const nextRecord = (bytes: Buffer, from: number): number => {
  * final empty line is missing: that is added, since clients would drop the record. A finished answer without its terminal record
  * gets one.
  */
-export class RecordPasser {
+export class RecordForwarder {
   state: EndState = 'open';
   readonly #records = new WholeRecords();
   readonly #ends: StreamEnds;
@@ -147,7 +147,7 @@ export class RecordPasser {
       this.state = 'ended';
       return bytes.subarray(0, nextRecord(bytes, 0));
     }
-    return this.#ends.sign.test(bytes.toString('latin1')) ? this.#upToEnd(bytes) : bytes;
+    return this.#ends.marker.test(bytes.toString('latin1')) ? this.#upToEnd(bytes) : bytes;
   }
 
   /** The bytes up to and including the terminal record; all bytes if there is none. */

@@ -35,8 +35,8 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
     },
     end: () => read(reading.end?.()),
     failed: (error) => read(reading.failed?.(error)),
-    over() {
-      reading.over?.();
+    finalize() {
+      reading.finalize?.();
       observer.usage(usage);
     },
   };
@@ -69,7 +69,7 @@ const readStream = ({ plan, context }: Answered, ending: AnswerEnd): Handlers<Ui
     },
     end,
     failed: (error) => (plan.upstream.endsByClosing && ending.state === 'finished' ? end() : toErrorEvent(error)),
-    over: () => ending.over(),
+    finalize: () => ending.finalize(),
   };
 };
 
@@ -179,13 +179,13 @@ export class AnswerEnd {
   /** Called with the state after each chunk. */
   reached(state: EndState): void {
     this.state = state;
-    this.over();
+    this.finalize();
     if (state === 'ended') this.#end();
     else if (state === 'finished') this.#wait();
   }
 
   /** Called when the stream is over. */
-  over(): void {
+  finalize(): void {
     clearTimeout(this.#timer);
   }
 

@@ -8,7 +8,7 @@ import type { ModelRequest, Part } from '../model/request.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { namesDestination, type Resolution, resolveRoute, sizeMatters } from '../routing/resolve.ts';
+import { namesDestination, needsTokenCount, type Resolution, resolveRoute } from '../routing/resolve.ts';
 import { agentHint, factsOf } from '../routing/rules/facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
@@ -49,8 +49,8 @@ const routeByRules = (gateway: Gateway, decoded: Decoded): Routed | Observable<R
 const routeBySize = (gateway: Gateway, decoded: Decoded, own?: RuleResult): Routed | Observable<Routed> => {
   const { config, tokens } = gateway;
   const { request, body, outline } = decoded;
-  if (own?.route || !sizeMatters(request, config)) return routeTo(gateway, decoded, undefined, own);
-  const size = tokens.sizeBeside(request, gateway.longContext().threshold, body.length, outline);
+  if (own?.route || !needsTokenCount(request, config)) return routeTo(gateway, decoded, undefined, own);
+  const size = tokens.sizeRelativeTo(request, gateway.longContext().threshold, body.length, outline);
   if (size) return routeTo(gateway, decoded, size, own);
   return from(tokens.count(request, outline)).pipe(sequence((count) => routeTo(gateway, decoded, count, own)));
 };
@@ -99,8 +99,8 @@ export const assertServable = (routed: Routed): Routed => {
 };
 
 /** State stored at one vendor means nothing to another; dropping it would give a wrong answer silently. */
-const refuseOwnWireFields = ({ client, asked }: Routed): void => {
-  const field = client.ownWireField?.(asked);
+const refuseOwnWireFields = ({ client, clientBody }: Routed): void => {
+  const field = client.ownWireField?.(clientBody);
   if (field === undefined) return;
   fail(
     'unsupported',
@@ -126,7 +126,7 @@ const refuseOverlong = (routed: Routed, { config, tokens, modelFacts, pools }: G
   const { plan, body, request, outline, resolution } = routed;
   const { window } = plan;
   if (window === undefined || body.length < window * margin * leastBytesPerToken) return;
-  const size = tokens.sizeBeside(request, window * margin, body.length, outline);
+  const size = tokens.sizeRelativeTo(request, window * margin, body.length, outline);
   if (!size || size.by === 'estimate' || size.tokens <= window * margin) return;
   const rooms = fallbacksOf(resolution, config, (pool) => pools.ranked(pool, resolution.scenario, routed)).map(
     modelFacts,
@@ -153,16 +153,16 @@ export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Ga
 
 /** The context of an attempt. Losses and tool names start afresh, since those of an earlier attempt don't apply. */
 export const newContext = (decoded: Decoded, { request, model, tokens }: Resolution): ReplyContext => {
-  const { client, asked, body, progress, seed, startedAtMs } = decoded;
+  const { client, clientBody, body, progress, seed, startedAtMs } = decoded;
   const context = {
     id: seed,
     startedAtMs,
     nowMs: Date.now,
     request,
-    asked,
+    clientBody,
     model,
     names: new ToolNames(),
-    losses: new Losses(client.wire, { names: client.fieldNames, body: asked }),
+    losses: new Losses(client.wire, { names: client.fieldNames, body: clientBody }),
     inputEstimate: tokens ?? estimateTokens(request, body.length),
   };
   progress.context = context;

@@ -77,13 +77,13 @@ export const shareSignatures = (own: SignatureCache, texts: SharedTexts): Shared
   };
   return {
     ...own,
-    noteCall(key, call) {
-      own.noteCall(key, call);
+    storeCall(key, call) {
+      own.storeCall(key, call);
       const { provider, thinking, signature } = call;
       if (texts.isOpen()) texts.put(callName(provider, key), JSON.stringify({ thinking, signature }));
     },
-    noteIssuer(signature) {
-      own.noteIssuer(signature);
+    storeIssuer(signature) {
+      own.storeIssuer(signature);
       const print = fingerprint(signature);
       if (print !== undefined && signature.issuer !== undefined && texts.isOpen()) {
         texts.put(issuerName(print), signature.issuer);
@@ -117,7 +117,7 @@ const unknownCalls = (request: ModelRequest, provider: string, own: SignatureCac
     const take = (text: string): void => {
       const call = parseJson(text);
       if (sharedCall.matches(call)) {
-        own.noteCall(key, { provider, thinking: call.thinking, signature: call.signature });
+        own.storeCall(key, { provider, thinking: call.thinking, signature: call.signature });
       }
     };
     return [{ name: callName(provider, key), take }];
@@ -131,11 +131,11 @@ const unknownIssuers = (request: ModelRequest, own: SignatureCache): readonly Lo
     const print = fingerprint(signature);
     return print === undefined
       ? []
-      : [{ name: issuerName(print), take: (issuer) => noteIssuer(own, signature, issuer) }];
+      : [{ name: issuerName(print), take: (issuer) => storeIssuer(own, signature, issuer) }];
   });
 
-const noteIssuer = (own: SignatureCache, signature: Signature, issuer: string): void =>
-  own.noteIssuer({ ...signature, issuer });
+const storeIssuer = (own: SignatureCache, signature: Signature, issuer: string): void =>
+  own.storeIssuer({ ...signature, issuer });
 
 const assistantParts = ({ turns }: ModelRequest): readonly Part[] =>
   turns.flatMap(({ role, parts }) => (role === 'assistant' ? parts : []));

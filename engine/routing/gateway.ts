@@ -24,7 +24,7 @@ import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts'
 import { compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
 import { compilePools, type Pools } from './pools.ts';
 import { type CompiledRules, compileRules } from './rules/rules.ts';
-import { type LongContext, longContextBy } from './scenarios.ts';
+import { type LongContext, longContextFor } from './scenarios.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
 /** A configuration compiled for use: everything that serving a request needs. */
@@ -46,7 +46,7 @@ export interface Gateway extends Services {
   /** From where on a request counts as long. */
   readonly longContext: () => LongContext;
   /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
-  readonly mostlyPasses: (client: ClientProtocol) => boolean;
+  readonly likelyPassesThrough: (client: ClientProtocol) => boolean;
 }
 
 /** The services that a gateway uses. They outlive a change of the configuration. */
@@ -124,12 +124,12 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
       const limits = (destination: Destination) => limitsOf(modelFacts(destination), choose(destination));
       longContext ??=
         threshold === undefined
-          ? longContextBy(usualDestinations(config).flatMap((destination) => limits(destination).window ?? []))
+          ? longContextFor(usualDestinations(config).flatMap((destination) => limits(destination).window ?? []))
           : { threshold };
       return longContext;
     },
     pools: compilePools(config, { health: services.health, planFor }),
-    mostlyPasses(client) {
+    likelyPassesThrough(client) {
       const { requestPassThrough, replyPassThrough } = usual
         ? planFor({ client, provider: usual.provider, model: usual.model }).graph
         : closed;

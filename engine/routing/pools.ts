@@ -15,7 +15,7 @@ interface PoolQuestion {
   readonly client: ClientProtocol;
   readonly request: ModelRequest;
   /** The model that the client asked for. */
-  readonly progress: { readonly asked: string | undefined };
+  readonly progress: { readonly requestedModel: string | undefined };
   /** Says which destinations the client may use; `undefined`: all. */
   readonly namedClient: { readonly allowsModel: (destination: Destination) => boolean } | undefined;
 }
@@ -76,10 +76,10 @@ export const compilePools = ({ pools, providers, breaker }: Config, { health, pl
   };
 
   /** Members for the model asked for; all where the client or a tag names the pool itself. */
-  const serving = (pool: Pool, scenario: string, { progress: { asked } }: PoolQuestion): readonly Member[] => {
+  const serving = (pool: Pool, scenario: string, { progress: { requestedModel } }: PoolQuestion): readonly Member[] => {
     const { members } = compiled.get(pool.name) ?? none;
-    const isNamed = scenario === 'explicit' || scenario === 'tag' || asked === undefined;
-    return isNamed ? members : members.filter(({ serves }) => serves(asked));
+    const isNamed = scenario === 'explicit' || scenario === 'tag' || requestedModel === undefined;
+    return isNamed ? members : members.filter(({ serves }) => serves(requestedModel));
   };
 
   const isAllowed = ({ destination }: Member, { namedClient }: PoolQuestion): boolean =>

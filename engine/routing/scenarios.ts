@@ -24,7 +24,7 @@ const windowShare = 0.9;
 const usualThreshold = 60_000;
 
 /** The threshold where the configuration sets none. `windows`: those known of the default route's models, in tokens. */
-export const longContextBy = (windows: readonly number[]): LongContext =>
+export const longContextFor = (windows: readonly number[]): LongContext =>
   windows.length > 0
     ? { threshold: Math.floor(windowShare * Math.min(...windows)), because: "90 % of the default model's window" }
     : { threshold: usualThreshold };

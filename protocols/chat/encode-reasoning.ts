@@ -42,11 +42,11 @@ const toolsForbidReasoning = (
 const choosesForm = (extra: Extra | undefined, { reasoningMembers }: ChatDialect): boolean =>
   extra?.wire === 'chat' && reasoningMembers.some((name) => name in extra.fields);
 
-/** `cantHide`: the client hides reasoning, and the dialect has no form for that. */
+/** `cannotHide`: the client hides reasoning, and the dialect has no form for that. */
 const encodeControl = (
   reasoning: Reasoning,
   given: ReasoningControl | undefined,
-  cantHide: boolean,
+  cannotHide: boolean,
   losses: Losses,
 ): JsonObject => {
   if (!given) {
@@ -63,9 +63,9 @@ const encodeControl = (
     losses.approximate('reasoning.summary', 'reasoning as the vendor shows it');
   }
   if (given.form === 'reasoning') return reasoningObject(reasoning, given, losses);
-  if (cantHide) losses.drop('reasoning.summary');
+  if (cannotHide) losses.drop('reasoning.summary');
   // Nothing is known of this vendor, so configured members win over the reference's.
-  if (reasoning.providerWords && given === plainDialect.reasoning) return reasoning.providerWords;
+  if (reasoning.providerMembers && given === plainDialect.reasoning) return reasoning.providerMembers;
   const word = effortWord(reasoning, given, losses);
   return given.form === 'thinking'
     ? thinkingSwitch(reasoning, word)

@@ -27,7 +27,7 @@ const clean = (given: Json | undefined, outer: SchemaPlace): JsonObject => {
   const nullable = schema.nullable === true || types.length > kinds.length || admitsNull(schema.enum);
   if (variants) return cleanVariants(schema, variants, nullable, place);
   if (kinds.length > 1) {
-    const typed = kinds.map((type) => clean({ ...schema, type, nullable: false }, sideways(place)));
+    const typed = kinds.map((type) => clean({ ...schema, type, nullable: false }, siblingPlace(place)));
     return oneOfMany(schema, typed, nullable);
   }
   const type = kinds[0] ?? (nullable && types.length > 0 ? 'null' : guessType(schema));
@@ -35,7 +35,7 @@ const clean = (given: Json | undefined, outer: SchemaPlace): JsonObject => {
 };
 
 /** The same path, one level deeper for the budget. */
-const sideways = (place: SchemaPlace): SchemaPlace => ({ ...place, depth: place.depth + 1 });
+const siblingPlace = (place: SchemaPlace): SchemaPlace => ({ ...place, depth: place.depth + 1 });
 
 /** Cleans a schema for values of one type. */
 const cleanTyped = (schema: JsonObject, type: SchemaType, nullable: boolean, place: SchemaPlace): JsonObject => ({

@@ -36,7 +36,7 @@ export const messagesClient: ClientProtocol = {
   encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   ends: {
-    sign: /message_stop|"error"|event: ?error/,
+    marker: /message_stop|"error"|event: ?error/,
     read: (record) => (endTypes.has(recordType(record) ?? '') ? 'end' : undefined),
   },
 };
@@ -55,7 +55,7 @@ export const messagesUpstream: UpstreamProtocol = {
 };
 
 /** The same for a model whose longest answer is known, in tokens. */
-export const messagesUpstreamUpTo = (maxOutput: number): UpstreamProtocol => ({
+export const messagesUpstreamLimitedTo = (maxOutput: number): UpstreamProtocol => ({
   ...messagesUpstream,
   encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput, context.losses), context),
 });

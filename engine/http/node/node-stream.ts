@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HeaderList } from '../endpoint.ts';
-import type { BodyTaker, HttpStream, StreamWriter } from '../stream.ts';
+import type { BodyConsumer, HttpStream, StreamWriter } from '../stream.ts';
 
 /** Large bodies are written in pieces of this size. */
 const pieceBytes = 256 * 1024;
@@ -63,9 +63,9 @@ export class NodeStream implements HttpStream {
     this.#aborted = aborted;
   }
 
-  read(taker: BodyTaker): void {
-    this.#request.on('data', (chunk: Buffer) => taker.take(chunk, false));
-    this.#request.on('end', () => taker.take(noBytes, true));
+  read(consumer: BodyConsumer): void {
+    this.#request.on('data', (chunk: Buffer) => consumer.take(chunk, false));
+    this.#request.on('end', () => consumer.take(noBytes, true));
   }
 
   /** Active requests have no timeouts here. */

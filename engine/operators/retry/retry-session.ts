@@ -12,7 +12,7 @@ import type { Cooldown, ModelHealth } from '../../upstream/health/model-health.t
 import { decodeInFull } from '../decode.ts';
 import { nameDestination } from '../render-faults.ts';
 import { newAttempt } from '../route.ts';
-import { decide, isOfAddress, type RetryDecision } from './decide.ts';
+import { decide, isBaseUrlFailure, type RetryDecision } from './decide.ts';
 import { outcomeOf, reasonOf, retryAfterMs } from './retry-after.ts';
 
 /**
@@ -101,8 +101,8 @@ export class RetrySession {
     const { fault } = error;
     const { progress, observer } = this.#routed;
     const failureClass = this.#classify(fault);
-    const askedMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
-    this.#learn(failureClass, isAnswered(fault), askedMs);
+    const requestedWaitMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
+    this.#learn(failureClass, isAnswered(fault), requestedWaitMs);
     const named = new FaultError(nameDestination(fault, this.#routed), { cause: error.cause });
     if (progress.begun) return throwError(() => named);
     // Another format, or the fault's, may need all of the request.
@@ -111,7 +111,7 @@ export class RetrySession {
       this.#decisive = named;
       this.#decisiveAt = this.#routed.resolution;
     }
-    const decision = this.#decide(fault, failureClass, askedMs);
+    const decision = this.#decide(fault, failureClass, requestedWaitMs);
     this.#report(named.fault, fault.message, decision);
     switch (decision.type) {
       case 'retry':
@@ -154,7 +154,7 @@ export class RetrySession {
     return failureClass === 'keyRejected' || failureClass === 'forbidden' ? 'final' : failureClass;
   }
 
-  #learn(failureClass: FailureClass, answered: boolean, askedMs: number | undefined): void {
+  #learn(failureClass: FailureClass, answered: boolean, requestedWaitMs: number | undefined): void {
     const { health, config } = this.#gateway;
     const failed = {
       failureClass,
@@ -162,12 +162,12 @@ export class RetrySession {
       probe: this.#probe,
       counted: this.#counts,
       isAnswered: answered,
-      askedMs,
+      requestedWaitMs,
     };
     const nowMs = health.nowMs();
     const counts = this.#health.failed(failed, nowMs, config);
     const { resolution, addressAt } = this.#routed;
-    if (resolution.provider.otherBaseUrls && isOfAddress(failureClass)) {
+    if (resolution.provider.otherBaseUrls && isBaseUrlFailure(failureClass)) {
       this.#provider.addresses.failed(addressAt, nowMs);
     }
     if (counts && this.#sentAtMs !== undefined) this.#load?.failed(nowMs);
@@ -204,7 +204,7 @@ export class RetrySession {
     return pool !== undefined && this.#fallbacks[0]?.pool === pool;
   }
 
-  #decide(fault: Fault, failureClass: FailureClass, askedMs: number | undefined): RetryDecision {
+  #decide(fault: Fault, failureClass: FailureClass, requestedWaitMs: number | undefined): RetryDecision {
     const { health, config } = this.#gateway;
     const { breaker } = this.#health;
     return decide(
@@ -220,9 +220,9 @@ export class RetrySession {
         isOpen: breaker.openUntilMs !== 0,
         inBudget: this.#routed.retries > 0 || isWithinBudget(this.#provider.traffic, config.retry),
         isDiscouraged: fault.headers?.['x-should-retry'] === 'false',
-        askedMs,
+        requestedWaitMs,
         waitedMs: this.#waitedMs,
-        chance: health.random(),
+        random: health.random(),
       },
       config.retry,
     );

@@ -147,7 +147,7 @@ export const showPlan = ({ client, provider, model, choice, graph, fault }: Plan
 });
 
 /** Builds something once for each object, such as a plan or a gateway, and lets go of it with the object. */
-export const builtOnce = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
+export const memoize = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
   const built = new WeakMap<K, T>();
   return (key) => {
     const known = built.get(key);

@@ -14,7 +14,7 @@ export interface RequestFacts {
   /** When the request arrived, in milliseconds since 1970. */
   readonly atMs: number;
   /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: only a count can tell. */
-  readonly sizeBeside: (threshold: number) => PromptSize | undefined;
+  readonly sizeRelativeTo: (threshold: number) => PromptSize | undefined;
 }
 
 /** A decoded request. With an outline, `request` is that of the outline. */
@@ -37,7 +37,7 @@ export const factsOf = (
   header: clientHeader,
   request,
   atMs: startedAtMs,
-  sizeBeside: (threshold) => counted ?? tokens.sizeBeside(request, threshold, body.length, outline),
+  sizeRelativeTo: (threshold) => counted ?? tokens.sizeRelativeTo(request, threshold, body.length, outline),
 });
 
 /** What an agent says of its request, by the headers of its protocol. */

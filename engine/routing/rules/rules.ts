@@ -1,7 +1,7 @@
 import { ruleRoute } from '../../config/clients.ts';
 import type { Config, RouteRule } from '../../config/config.ts';
 import { type Destination, findDestination, type KnownDestinations } from '../../config/destination.ts';
-import { type Condition, compileCondition, factsIn, holds, whyHolds } from './condition.ts';
+import { type Condition, compileCondition, explainCondition, factsIn, holds } from './condition.ts';
 import type { RequestFacts } from './facts.ts';
 
 /** The user's rules, compiled once per configuration. */
@@ -47,7 +47,7 @@ export const matchRules = (
     const found = findDestination(known, to, facts.request.model);
     const scenario = `${ruleRoute}${rule.name}` as const;
     if (found) {
-      const reason = `${scenario}: ${whyHolds(condition, facts) || 'any request'}`;
+      const reason = `${scenario}: ${explainCondition(condition, facts) || 'any request'}`;
       return { route: { ...found, scenario, reason }, warnings };
     }
     warnings.push(`the rule ${rule.name} leads nowhere: ${to}`);

@@ -5,8 +5,8 @@ import type { RetryPolicy } from '../../config/schema.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { Addresses } from './addresses.ts';
 import { chooseKey, conversationHash, hasHistory, type KeyChoice } from './choose-key.ts';
-import { type Cooldown, Cooldowns, keyPrint, ModelHealth } from './model-health.ts';
-import { type HealthFacts, type ProviderNews, shareHealth } from './share-health.ts';
+import { type Cooldown, Cooldowns, keyFingerprint, ModelHealth } from './model-health.ts';
+import { type HealthFacts, type ProviderHealthPublisher, shareHealth } from './share-health.ts';
 
 /** Requests at one provider, from the first attempt to the end of the answer. */
 interface Traffic {
@@ -78,7 +78,7 @@ export class ProviderHealth {
   readonly #models = new LRUCache<string, ModelHealth>({ max: maxModels });
   /** Cooldowns that hold for all models: of keys that the provider rejects. */
   readonly #cooldowns = new Cooldowns();
-  readonly #news: ProviderNews | undefined;
+  readonly #news: ProviderHealthPublisher | undefined;
   // Unlike `max`, `maxSize` allocates nothing in advance.
   readonly #conversations = new LRUCache<number, string>({
     maxSize: maxConversations,
@@ -87,7 +87,7 @@ export class ProviderHealth {
   #turn = 0;
 
   /** `news`: absent without other processes. */
-  constructor(news?: ProviderNews) {
+  constructor(news?: ProviderHealthPublisher) {
     this.#news = news;
   }
 
@@ -109,7 +109,7 @@ export class ProviderHealth {
   }
 
   keyRejected(key: string, cooldown: Cooldown, nowMs: number): void {
-    const print = keyPrint(key);
+    const print = keyFingerprint(key);
     this.#cooldowns.set(print, cooldown);
     this.#news?.cooling(print, cooldown.why, cooldown.untilMs - nowMs);
   }

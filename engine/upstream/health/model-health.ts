@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import type { BreakerPolicy, KeyPolicy } from '../../config/schema.ts';
 import {
   afterFault,
-  afterNothing,
+  afterInconclusive,
   afterProbe,
-  afterService,
+  afterSuccess,
   type Breaker,
   breakerState,
   breakerWaitMs,
@@ -29,7 +29,7 @@ const maxPrints = 1_000;
 const prints = new LRUCache<string, string>({ max: maxPrints });
 
 /** What other processes know a key by: the key itself is never passed on. */
-export const keyPrint = (key: string): string => {
+export const keyFingerprint = (key: string): string => {
   const known = prints.get(key);
   if (known !== undefined) return known;
   const made = createHash('sha256').update(key).digest('base64url').slice(0, 16);
@@ -46,7 +46,7 @@ export class Cooldowns {
 
   of(key: string, nowMs: number): Cooldown | undefined {
     if (this.#byPrint.size === 0) return undefined;
-    const print = keyPrint(key);
+    const print = keyFingerprint(key);
     const cooldown = this.#byPrint.get(print);
     if (cooldown === undefined || cooldown.untilMs > nowMs) return cooldown;
     this.#byPrint.delete(print);
@@ -72,7 +72,7 @@ interface FailedAttemptFacts {
   /** The upstream has answered, with a status that says so. */
   readonly isAnswered: boolean;
   /** How long the upstream asks to wait, in milliseconds. */
-  readonly askedMs: number | undefined;
+  readonly requestedWaitMs: number | undefined;
 }
 
 /** The configured policies for breakers and key cooldowns. */
@@ -88,7 +88,7 @@ interface KeyCooldowns {
 }
 
 /** Tells other processes of the service what was learnt of a model. */
-export interface ModelNews {
+export interface ModelHealthPublisher {
   /** The breaker opened for so many milliseconds. */
   readonly opened: (forMs: number, isAnswered: boolean) => void;
   /** The probe succeeded. */
@@ -107,14 +107,14 @@ export class ModelHealth {
   readonly #keys: KeyCooldowns;
   /** Cooldowns of keys for this model: rate limits and missing permissions. */
   readonly #cooldowns = new Cooldowns();
-  readonly #news: ModelNews | undefined;
+  readonly #news: ModelHealthPublisher | undefined;
   #breaker: Breaker = closedBreaker;
   #load: Load | undefined;
   /** Machines that get no answer, and until when that holds. */
   #witnesses: ReadonlyMap<string, number> | undefined;
 
   /** `news`: absent without other processes. */
-  constructor(keys: KeyCooldowns, news?: ModelNews) {
+  constructor(keys: KeyCooldowns, news?: ModelHealthPublisher) {
     this.#keys = keys;
     this.#news = news;
   }
@@ -147,7 +147,7 @@ export class ModelHealth {
   /** Called when an attempt succeeds. */
   served(probe: boolean): void {
     const before = this.#breaker;
-    if (before !== closedBreaker) this.#breaker = afterService(before, probe);
+    if (before !== closedBreaker) this.#breaker = afterSuccess(before, probe);
     if (this.#breaker === closedBreaker) this.#witnesses = undefined;
     if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#news?.closed();
   }
@@ -177,7 +177,7 @@ export class ModelHealth {
 
   /** Called when an attempt ends without evidence, as when its client disconnects. */
   left(probe: boolean): void {
-    this.#breaker = afterNothing(this.#breaker, probe);
+    this.#breaker = afterInconclusive(this.#breaker, probe);
   }
 
   /**
@@ -185,7 +185,7 @@ export class ModelHealth {
    * don't. A request counts once, however many retries it makes.
    */
   failed(
-    { failureClass, key, probe, counted, isAnswered, askedMs }: FailedAttemptFacts,
+    { failureClass, key, probe, counted, isAnswered, requestedWaitMs }: FailedAttemptFacts,
     nowMs: number,
     { breaker, keys }: HealthPolicy,
   ): boolean {
@@ -193,9 +193,9 @@ export class ModelHealth {
       if (probe || !counted) this.#afterFault(probe, isAnswered, nowMs, breaker);
       return true;
     }
-    this.#breaker = afterNothing(this.#breaker, probe);
+    this.#breaker = afterInconclusive(this.#breaker, probe);
     if (failureClass === 'rateLimited') {
-      const cooldownMs = Math.min(askedMs ?? keys.limitedMs, maxCooldownMs);
+      const cooldownMs = Math.min(requestedWaitMs ?? keys.limitedMs, maxCooldownMs);
       this.#rest(key, 'limited', nowMs, cooldownMs);
     } else if (failureClass === 'forbidden') {
       this.#rest(key, 'forbidden', nowMs, keys.refusedMs);
@@ -214,7 +214,7 @@ export class ModelHealth {
   }
 
   #rest(key: string, why: Cooldown['why'], nowMs: number, forMs: number): void {
-    const print = keyPrint(key);
+    const print = keyFingerprint(key);
     this.#cooldowns.set(print, { why, untilMs: nowMs + forMs });
     this.#news?.cooling(print, why, forMs);
   }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
-import type { Cooldown, ModelHealth, ModelNews } from './model-health.ts';
+import type { Cooldown, ModelHealth, ModelHealthPublisher } from './model-health.ts';
 
 /** Facts that processes tell each other; of two with the same id, the later expiry wins. */
 export interface HealthFacts {
@@ -22,8 +22,8 @@ interface SharedFact {
 }
 
 /** Tells other processes what was learnt of a provider. */
-export interface ProviderNews extends Pick<ModelNews, 'cooling'> {
-  readonly ofModel: (model: string) => ModelNews;
+export interface ProviderHealthPublisher extends Pick<ModelHealthPublisher, 'cooling'> {
+  readonly ofModel: (model: string) => ModelHealthPublisher;
 }
 
 /** A provider's health, as far as other processes know something of it. */
@@ -57,7 +57,7 @@ export const shareHealth = (
   shared: readonly HealthFacts[],
   healthOf: (provider: string) => SharedHealth,
   nowMs: () => number,
-): ((provider: string) => ProviderNews) => {
+): ((provider: string) => ProviderHealthPublisher) => {
   const hear = ({ id, value, forMs }: SharedFact): void => {
     const parsed = parseJson(id);
     if (!factId.matches(parsed)) return;

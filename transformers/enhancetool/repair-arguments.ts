@@ -5,7 +5,7 @@ import type { SchemaCheck } from './schema-check.ts';
 import type { Work } from './work.ts';
 
 /** A call's arguments after repair. */
-interface MendedArguments {
+interface RepairedArguments {
   /** JSON text, unchanged if nothing was wrong. */
   readonly text: string;
   /** What was repaired or couldn't be; absent for valid arguments. */
@@ -19,7 +19,7 @@ export const isWhole = (json: string): boolean => json.trim() === '' || isJsonOb
  * Repairs arguments so that they parse and fit the tool's schema, as far as that is safe. Unrepairable ones stay
  * unchanged; numbers keep their digits. Never throws. Does nothing once `work` is used up.
  */
-export const mendArguments = (json: string, check: SchemaCheck, work: Work): MendedArguments => {
+export const repairArguments = (json: string, check: SchemaCheck, work: Work): RepairedArguments => {
   const repaired = isWhole(json) ? json : repair(json, work);
   const fitting = coerce(repaired ?? json, check, work);
   const text = fitting ?? repaired;
@@ -35,7 +35,7 @@ export const mendArguments = (json: string, check: SchemaCheck, work: Work): Men
   return done.length === 0 ? { text } : { text, note: done.join('; ') };
 };
 
-const overdone = (json: string, text: string): MendedArguments => ({
+const overdone = (json: string, text: string): RepairedArguments => ({
   text,
   note:
     text === json

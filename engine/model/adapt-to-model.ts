@@ -4,7 +4,7 @@ import { isOff } from './record-losses.ts';
 import type { Effort, ModelRequest, Reasoning, ToolChoice } from './request.ts';
 
 /** Adapts a request to what its model is known to lack, and records what changes. Returns the same request if nothing does. */
-export const withoutLacking = (request: ModelRequest, lacks: readonly Lack[], losses: Losses): ModelRequest =>
+export const adaptToModel = (request: ModelRequest, lacks: readonly Lack[], losses: Losses): ModelRequest =>
   lacks.reduce((asked, lack) => adapt[lack](asked, losses), request);
 
 /** Source of the names that losses have: Chat Completions. */
