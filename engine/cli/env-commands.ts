@@ -62,7 +62,7 @@ export const printEnv = async (
   for (const line of block.text.split('\n')) cli.print(`#   ${line}`.trimEnd());
 };
 
-/** The smallest window of what answers by default, if it is known. */
+/** The smallest window of the default destination and its fallbacks, if it is known. */
 const usualContext = async ({ home }: Cli, { config }: ServiceLocation): Promise<{ readonly context?: number }> => {
   const { default: usual } = config?.router ?? {};
   if (!config || usual === undefined) return {};

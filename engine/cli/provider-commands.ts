@@ -28,7 +28,7 @@ export const findProviders = async (
   cli.warn(added.length > 0 ? `Added to ${written}: ${added.join(', ')}.` : `${written} names them already.`);
 };
 
-/** Adds those that no provider has the base URL of. The first becomes the default if there is none. */
+/** Adds the servers whose base URL no provider has. The first becomes the default if there is none. */
 const withServers = (source: JsonObject, servers: readonly LocalServer[], added: string[]): JsonObject => {
   const before: readonly Json[] = Array.isArray(source.Providers) ? source.Providers : [];
   const taken = new Set(before.flatMap((row) => (isJsonObject(row) ? [row.baseUrl, row.api_base_url] : [])));

@@ -81,7 +81,7 @@ const settleMs = 100;
 
 /**
  * Emits when watching has started, and whenever the file may have been created, changed or removed, debounced; also every
- * `pollMs`, since not all changes can be seen. Watches the folder, since editors replace files, and the link `..data` in it, which
+ * `pollMs`, since some changes can't be observed. Watches the folder, since editors replace files, and the link `..data` in it, which
  * Kubernetes replaces in place of the files. `onError` gets errors of the watchers; unsubscribing stops them.
  */
 export const watchFile = (path: string, pollMs: number, onError: (error: unknown) => void): Observable<unknown> =>

@@ -508,7 +508,7 @@ export const FleetFile = Type.Object(
       examples: [secretExample, [secretExample, '$EARLIER_KEY']],
     }),
     replicas: Type.Integer({
-      description: 'Machines to reckon with until the store has answered.',
+      description: 'Machines to assume until the store has answered.',
       default: 1,
       minimum: 1,
       maximum: 10_000,
@@ -540,7 +540,7 @@ export const TelemetryFile = Type.Object(
     traces: flag('Whether spans are sent.', true),
     metrics: flag('Whether metrics are sent.', true),
     ratio: Type.Number({
-      description: 'The share of requests of which spans are sent, where the client has not decided that.',
+      description: 'The share of requests whose spans are sent, unless the client has decided that.',
       default: 1,
       minimum: 0,
       maximum: 1,

@@ -28,7 +28,7 @@ export interface ConfigStoreOptions {
   readonly log: AppLog;
   /** Runs a task while no other process of the service changes the file; absent: there is none. May reject with a fault. */
   readonly exclusive?: <T>(task: () => Promise<T>) => Promise<T>;
-  /** How often the file is looked at, in milliseconds, besides being watched. */
+  /** How often the file is polled, in milliseconds, in addition to being watched. */
   readonly pollMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -49,7 +49,7 @@ export class ConfigStore {
   #current: Configuration;
   /** The file's last readable text; `undefined` without a file. */
   #text: string | undefined;
-  /** The file's text when it was looked at last, readable or not. */
+  /** The file's text when it was last read, valid or not. */
   #seen: string | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #watching: Subscription | undefined;

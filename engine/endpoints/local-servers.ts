@@ -20,7 +20,7 @@ export interface LocalServer {
   readonly models: readonly LocalModel[];
 }
 
-/** Where a kind of server usually listens, and how it lists its models. */
+/** A kind of server: where it usually listens, and how it lists its models. */
 export interface LocalServerKind {
   readonly name: string;
   readonly title: string;

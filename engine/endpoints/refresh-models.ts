@@ -10,7 +10,7 @@ import type { Gateway } from '../routing/gateway.ts';
 import { type LocalServerKind, localModels } from './local-servers.ts';
 import { listUpstreamModels } from './upstream-models.ts';
 
-/** What a provider answered to the question for its list. */
+/** The result of refreshing one provider's list. */
 export interface RefreshedList {
   readonly provider: string;
   /** Models of the new list; an old one stays in use if there is none. */
@@ -19,7 +19,7 @@ export interface RefreshedList {
   readonly problem?: string;
 }
 
-/** What asking for lists needs. */
+/** The services that a refresh needs. */
 interface RefreshParts {
   readonly gateway: Pick<Gateway, 'config' | 'planFor' | 'upstreams' | 'catalogue'>;
   /** Any protocol. */
@@ -30,8 +30,8 @@ interface RefreshParts {
 }
 
 /**
- * Asks all providers, or one, for their lists of models, and keeps those that came. A model server at one of the usual places is
- * asked for the windows that it serves too. Lists that can't be written are used nevertheless.
+ * Refreshes the model lists of all providers, or of one, and keeps the new ones. A model server at one of the usual ports is
+ * also asked for the windows that it serves. Lists that can't be written are used nevertheless.
  */
 export const refreshModels = async (parts: RefreshParts, only?: string): Promise<readonly RefreshedList[]> => {
   const { config, catalogue } = parts.gateway;

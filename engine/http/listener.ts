@@ -14,7 +14,7 @@ import { Ticker } from './ticker.ts';
 interface ServeOptions extends KeySettings {
   readonly router: HttpRouter;
   readonly guard: OriginGuardSettings;
-  /** Addresses and networks of the proxies that say who their clients are; absent: none. */
+  /** Addresses and networks of trusted proxies; absent: none. */
   readonly proxies?: readonly string[];
   /** Whether connections stay open for further requests; absent: they do. */
   readonly keepAlive?: boolean;
@@ -31,7 +31,7 @@ export interface ListenOptions extends ServeOptions {
   readonly hooks?: RequestHooks;
   /** Lets other processes of the same service open the port too; absent: exclusive. */
   readonly share?: PortSharing | undefined;
-  /** Absent: as the environment says. */
+  /** Absent: chosen by the environment. */
   readonly server?: ChosenServer | undefined;
 }
 
@@ -54,9 +54,9 @@ export interface Listener {
   readonly update: (options: ServeOptions) => void;
   /** Serves each request as the last on its connection from now on. Connections are still accepted. */
   readonly disableKeepAlive: () => void;
-  /** Leaves, and stops accepting connections. Resolves when no request is active. */
+  /** Disables keep-alive and stops accepting connections. Resolves when no request is active. */
   readonly drain: () => Promise<void>;
-  /** Leaves, and stops accepting connections. Resolves when all connections are closed; idle ones time out within seconds. */
+  /** Disables keep-alive and stops accepting connections. Resolves when all connections are closed; idle ones time out within seconds. */
   readonly retire: () => Promise<void>;
   /** Ends all active requests with a fault. Resolves when none is active. */
   readonly interrupt: () => Promise<void>;
@@ -173,7 +173,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     if (nowMs - this.#warnedAtMs >= warnEveryMs) {
       this.#warnedAtMs = nowMs;
       this.hooks.warn?.(
-        `connections of ${remoteAddress} are turned away: it has ${max} open (LIMITS.connectionsPerClient)`,
+        `connections of ${remoteAddress} are rejected: it has ${max} open (LIMITS.connectionsPerClient)`,
       );
     }
     return false;

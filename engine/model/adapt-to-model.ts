@@ -24,7 +24,7 @@ const adapt: Readonly<Record<Lack, (request: ModelRequest, losses: Losses) => Mo
     // A temperature of 1 is the default.
     for (const [member, field] of given) {
       if (member !== 'temperature' || request.temperature !== 1)
-        losses.drop(field, 'the model takes no sampling fields');
+        losses.drop(field, 'the model accepts no sampling fields');
     }
     return { ...request, ...Object.fromEntries(given.map(([member]) => [member, undefined])) };
   },

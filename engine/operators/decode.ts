@@ -25,7 +25,7 @@ const minBytes = 16 * 1024;
 
 /**
  * Decodes the client's bytes into a request. A large body that is likely to pass through is decoded by its outline only: neither
- * routing nor the way through reads its long texts, unless a router module does. All else needs `decodeInFull`. Throws as `parseBody` does.
+ * routing nor pass-through reads its long texts, unless there is a router module. Everything else needs `decodeInFull`. Throws as `parseBody` does.
  */
 export const decodeOutline = (gateway: Gateway): SequenceStep<Exchange, Decoded> => {
   const whole = decode(gateway.config);

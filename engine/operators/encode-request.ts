@@ -100,7 +100,7 @@ export const mayPassThrough = ({
   };
 };
 
-/** Decides again when the answer's head is there: it must be streamed or whole as the client asked, with the same tool names. */
+/** Decides again once the answer's head has arrived: it must be streamed or whole as the client requested, with the same tool names. */
 export const passesThrough = (
   { passThrough, progress, context }: Pick<Answered, 'passThrough' | 'progress' | 'context'>,
   streamed: boolean,

@@ -19,14 +19,14 @@ import type { StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
-/** Passes the upstream's bytes on unchanged, and reads along what faults, usage and reasoning they hold. */
+/** Forwards the upstream's bytes unchanged, and reads faults, usage and reasoning from them. */
 export const inspectPassthrough = (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> => {
   const inspect = { stream: inspectStream(cache), whole: inspectWhole(cache) };
   return (answered, control) => inspect[answered.answer.streamed ? 'stream' : 'whole'](answered, control);
 };
 
 /**
- * Passes a stream on unchanged, in whole records up to the terminal one, and reads it along: an error at its start is thrown,
+ * Forwards a stream unchanged, in whole records up to the terminal one, and reads it: an error at its start is thrown,
  * since a retry or fallback may still answer; usage is reported; reasoning that a later turn may need is cached. Throws
  * `upstream-cut` if the stream closes before its answer is complete.
  */
@@ -73,7 +73,7 @@ const inspectStream =
 
 const dataField = Buffer.from('data:');
 
-/** Passes a whole reply on unchanged. Throws the fault that it holds despite its success status. */
+/** Forwards a whole reply unchanged. Throws the fault that it holds despite its success status. */
 const inspectWhole =
   (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
   (answered) => {
@@ -202,7 +202,7 @@ interface PassThroughReader {
   readonly complete: () => void;
 }
 
-/** Caches the reasoning of a passing stream; `undefined` if it can't hold any. Decodes only from its sign on. */
+/** Caches the reasoning of a passing stream; `undefined` if it can't hold any. Decodes only from the marker on. */
 const reasoningReader = (answered: Answered, cache: SignatureCache): PassThroughReader | undefined => {
   const { upstream } = answered.plan;
   if (!upstream.mayReason?.(answered.clientBody)) return undefined;

@@ -113,7 +113,7 @@ const nextRecord = (bytes: Buffer, from: number): number => {
 };
 
 /**
- * Passes a stream on in whole records, unchanged, up to the terminal record. An incomplete record is dropped, unless only its
+ * Forwards a stream in whole records, unchanged, up to the terminal record. An incomplete record is dropped, unless only its
  * final empty line is missing: that is added, since clients would drop the record. A finished answer without its terminal record
  * gets one.
  */

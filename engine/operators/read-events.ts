@@ -75,7 +75,7 @@ const readStream = ({ plan, context }: Answered, ending: AnswerEnd): Handlers<Ui
 
 const tooDeep = "The upstream's answer is nested too deeply.";
 
-/** One for all replies: a decoder is dear to make, and holds no state between whole texts. */
+/** One for all replies: a decoder is expensive to create, and holds no state between whole texts. */
 const utf8 = new TextDecoder();
 
 const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch => {
@@ -91,7 +91,7 @@ const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Ba
 
 /** The fault of a body that isn't a JSON object. */
 export const notJson = (body: Uint8Array, status: number): Fault => {
-  const what = body.length === 0 ? 'an empty body' : 'a body that is no JSON object';
+  const what = body.length === 0 ? 'an empty body' : "a body that isn't a JSON object";
   return { kind: 'upstream-garbled', message: `The upstream answered with ${what} (status ${status}).` };
 };
 

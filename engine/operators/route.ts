@@ -35,7 +35,7 @@ const routeByModule = (gateway: Gateway, router: LoadedRouter, decoded: Decoded)
     ),
   );
 
-/** Looks at the user's own rules first. */
+/** Applies the user's own rules first. */
 const routeByRules = (gateway: Gateway, decoded: Decoded): Routed | Observable<Routed> => {
   const { config, tokens, rules = [] } = gateway;
   const own = matchRules(rules, factsOf(decoded, tokens), config);
@@ -45,7 +45,7 @@ const routeByRules = (gateway: Gateway, decoded: Decoded): Routed | Observable<R
   );
 };
 
-/** Counts the tokens if only that can tell the scenario. */
+/** Counts the tokens if the scenario depends on the count. */
 const routeBySize = (gateway: Gateway, decoded: Decoded, own?: RuleResult): Routed | Observable<Routed> => {
   const { config, tokens } = gateway;
   const { request, body, outline } = decoded;
@@ -55,7 +55,7 @@ const routeBySize = (gateway: Gateway, decoded: Decoded, own?: RuleResult): Rout
   return from(tokens.count(request, outline)).pipe(sequence((count) => routeTo(gateway, decoded, count, own)));
 };
 
-/** Routes by what is known now. Waits only if other processes have to be asked for the client's limits. */
+/** Routes by the facts known so far. Waits only if the client's limits depend on other processes. */
 const routeTo = (
   gateway: Gateway,
   decoded: Decoded,
@@ -77,7 +77,7 @@ const routeTo = (
   return admitted ? from(admitted).pipe(map(() => routed)) : routed;
 };
 
-/** What an agent says its request is, where that matters. */
+/** The request class that an agent declares, if a scenario depends on it. */
 const requestClassOf = ({ client, clientHeader }: Decoded, { router }: Gateway['config']): string | undefined =>
   router.routes.background === undefined ? undefined : agentHint({ client, header: clientHeader }, 'requestClass');
 
@@ -115,12 +115,12 @@ const refuseOwnWireFields = ({ client, clientBody }: Routed): void => {
 /** Vendors count differently than the gateway. A prompt is surely too long where it exceeds the window by half. */
 const margin = 1.5;
 
-/** A body with fewer bytes per token of this limit isn't looked into: its prompt may well fit. */
+/** A body with fewer bytes per token of the limit isn't checked: its prompt probably fits. */
 const leastBytesPerToken = 4;
 
 /**
- * Refuses a prompt that surely exceeds the model's known window, in the words on which clients compact a conversation: some servers
- * would silently cut it. Goes on where a fallback may have room, or no window is known; then the vendor decides.
+ * Rejects a prompt that surely exceeds the model's known window, with the message on which clients compact a conversation: some servers
+ * would cut it silently. Accepts it if a fallback may have room, or if no window is known; then the vendor decides.
  */
 const refuseOverlong = (routed: Routed, { config, tokens, modelFacts, pools }: Gateway): void => {
   const { plan, body, request, outline, resolution } = routed;

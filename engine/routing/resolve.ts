@@ -56,9 +56,9 @@ export const needsTokenCount = (asked: ModelRequest, config: Config): boolean =>
 
 /** What decides a route besides the request. */
 interface RouteHints {
-  /** What the user's own rules make of the request. */
+  /** The result of the user's own rules. */
   readonly own?: RuleResult | undefined;
-  /** What an agent says its request is. */
+  /** The request class that an agent declares. */
   readonly requestClass?: string | undefined;
   /** Absent: no window is known. */
   readonly longContext?: LongContext | undefined;

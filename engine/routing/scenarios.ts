@@ -6,11 +6,11 @@ import type { PromptSize } from './tokens/prompt-tokens.ts';
 /** What a rule needs besides the request. */
 interface Facts extends PromptSize {
   readonly longContext: LongContext;
-  /** What an agent says its request is. */
+  /** The request class that an agent declares. */
   readonly requestClass?: string | undefined;
 }
 
-/** From where on a request counts as long. */
+/** The threshold above which a request counts as long. */
 export interface LongContext {
   /** Tokens that a request must exceed. */
   readonly threshold: number;

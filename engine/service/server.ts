@@ -132,7 +132,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
   const { hub } = services;
   const allRequests = shareHistory(requests, peers, (on) =>
-    hub?.say({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
+    hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
   );
   /** Has all processes write what they have counted and kept. */
   const writeAll = async (): Promise<void> => {
@@ -169,7 +169,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       baseUrl,
       version,
     },
-    modelsRefreshed: () => hub?.say({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
+    modelsRefreshed: () => hub?.publish({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     health: () => state,
     fleet: () => fleetState(fleet),
     supervision,

@@ -122,7 +122,7 @@ const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): J
   });
   if (history && kept.length > 0) {
     if (history.field === 'reasoning_details') return { reasoning_details: kept.map(historyEntry) };
-    for (const part of kept) if (part.signature?.data) losses.approximate(part.at ?? at, 'its text alone');
+    for (const part of kept) if (part.signature?.data) losses.approximate(part.at ?? at, 'only its text');
     return { [history.field]: kept.map((part) => (part.type === 'thinking' ? part.text : '')).join('') };
   }
   const off = request.reasoning?.mode === 'off' || request.reasoning?.effort === 'none';

@@ -136,7 +136,7 @@ const encodeOutput = (request: ModelRequest, dialect: ChatDialect, losses: Losse
     if (dialect.jsonMode) {
       const format = { type: 'json_object' };
       if (!dialect.jsonWord || saysJson(request)) return { format };
-      losses.approximate('response_format', 'with an instruction: the prompt must say the word');
+      losses.approximate('response_format', 'with an instruction: the prompt must contain the word');
       return { format, note: 'Answer in JSON.' };
     }
     losses.approximate('response_format', 'an instruction');

@@ -87,7 +87,7 @@ const oneOfMany = (schema: JsonObject, variants: readonly JsonObject[], nullable
 
 /** The subset has no type for any value. This is the closest; a list would need an item type. */
 const anything = (schema: JsonObject, place: SchemaPlace): JsonObject => {
-  place.losses.approximate(place.at, 'any value but a list');
+  place.losses.approximate(place.at, 'any value except a list');
   const types = ['STRING', 'NUMBER', 'BOOLEAN', 'OBJECT'];
   return { anyOf: types.map((type) => ({ type, ...notesOf(schema) })) };
 };
@@ -156,7 +156,7 @@ const known: ReadonlySet<string> = new Set([
 export const objectOf = (schema: JsonObject, at: string, losses: Losses): JsonObject => {
   if (!Array.isArray(schema.anyOf)) {
     if (schema.type === 'OBJECT') return schema;
-    losses.drop(at, 'not the schema of an object');
+    losses.drop(at, 'not an object schema');
     return { type: 'OBJECT' };
   }
   losses.approximate(`${at}.anyOf`, 'one object with the members of all alternatives');

@@ -22,7 +22,7 @@ export const messagesClient: ClientProtocol = {
   decodeRequest,
   texts: new Set(['content', 'text', 'thinking']),
   needsRepair,
-  // Sent by Claude Code if told so. Source: its documentation, "LLM gateway", hint headers.
+  // Sent by Claude Code if configured. Source: its documentation, "LLM gateway", hint headers.
   agentHeaders: {
     requestClass: 'x-claude-code-request-class',
     agentType: 'x-claude-code-agent-type',

@@ -26,7 +26,7 @@ export const repairArguments = (json: string, check: SchemaCheck, work: Work): R
   const misfit =
     fitting === undefined && text !== undefined ? check.misfit(parseJson(text.trim() === '' ? '{}' : text)) : undefined;
   if (work.isOver) return overdone(json, repaired ?? json);
-  if (text === undefined) return { text: json, note: 'no JSON object: as they came' };
+  if (text === undefined) return { text: json, note: 'not a JSON object: left unchanged' };
   const done = [
     ...(repaired !== undefined && repaired !== json ? ['malformed JSON was repaired'] : []),
     ...(fitting !== undefined && fitting !== (repaired ?? json) ? ["types were made to fit the tool's schema"] : []),
@@ -39,8 +39,8 @@ const overdone = (json: string, text: string): RepairedArguments => ({
   text,
   note:
     text === json
-      ? 'unchecked, as they came: mending this answer takes too long'
-      : 'malformed JSON was repaired; unchecked: mending this answer takes too long',
+      ? 'unchecked and unchanged: repairing this answer takes too long'
+      : 'malformed JSON was repaired; unchecked: repairing this answer takes too long',
 });
 
 /** The longest repaired text, in UTF-16 units: the library's time grows with the square of the quotes in it. */

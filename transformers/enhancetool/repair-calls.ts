@@ -112,7 +112,7 @@ const release = (state: State, { start, tool, json, whole }: EndedCall, cut: boo
   const path = `reply.tool_calls[${state.calls}].arguments`;
   const { text, note } =
     cut && !whole
-      ? { text: json, note: 'cut off: as they came' }
+      ? { text: json, note: 'cut off: left unchanged' }
       : repairArguments(json, checkOf(state, tool), state.work);
   if (note !== undefined) state.losses.approximate(path, note);
   pushOpen(start, text, out);

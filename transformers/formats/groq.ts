@@ -107,7 +107,7 @@ const known: readonly KnownModels<ChatDialect>[] = [
 
 export const groq = format({
   name: 'groq',
-  about: 'Speaks Chat Completions as Groq has it.',
+  about: "Speaks Groq's variant of Chat Completions.",
   hosts: ['api.groq.com'],
   firstStart: {
     title: 'Groq',

@@ -100,8 +100,8 @@ const Options = Type.Object(
     api: Type.Optional(
       Type.Union([Type.Literal('chat'), Type.Literal('responses')], {
         description:
-          "Which of its two protocols the provider is spoken to in. By default the base URL's path tells; else OpenAI's own " +
-          'hosts get Responses for models that reason, unless a chat client’s request may pass as it came, and all others Chat Completions.',
+          "The protocol to use with the provider. By default, the base URL's path decides; otherwise OpenAI's own " +
+          "hosts get Responses for models that reason, unless a chat client's request may pass through, and all others get Chat Completions.",
       }),
     ),
   },

@@ -151,7 +151,7 @@ const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGatewa
   return Object.keys(fallback).length > 0 ? { ...router, fallback } : router;
 };
 
-/** Where the module may lie is up to the service's command line. */
+/** The service's command line decides which folders modules may be in. */
 const takeRouterModule = (field: string, path: Json, source: JsonDraft, notes: ImportNotes): void => {
   if (typeof path !== 'string' || path.trim() === '') {
     notes.left.push({ path: field, why: 'not a path' });

@@ -22,7 +22,7 @@ export class NodeStream implements HttpStream {
   #status = 200;
   /** The answer's headers until they are sent. */
   #head: string[] | undefined;
-  /** Hears when the client's socket has room again. */
+  /** Notified when the client's socket has room again. */
   #writer: StreamWriter | undefined;
   /** What is left of the body of `send`. */
   #rest: Uint8Array | undefined;
@@ -132,7 +132,7 @@ export class NodeStream implements HttpStream {
     const head = this.#head;
     if (!head) return;
     this.#head = undefined;
-    // Connections are kept without a word, as HTTP/1.1 has it.
+    // HTTP/1.1 keeps connections open without this header.
     if (!head.includes('connection')) this.#response.removeHeader('connection');
     this.#response.writeHead(this.#status, head);
   }

@@ -34,7 +34,7 @@ export class RetrySession {
   /** The key is already chosen and is used even if it is cooling down. */
   #keepKey = false;
   #probe = false;
-  /** Of the current destination, where there are pools. */
+  /** The load of the current destination, if there are pools. */
   #load: Load | undefined;
   /** When the current attempt was sent; `undefined` once its answer has begun, or if that isn't measured. */
   #sentAtMs: number | undefined;
@@ -146,7 +146,7 @@ export class RetrySession {
     if (resolution.provider.apiKeys.length > 1) this.#provider.remember(request, this.#key);
   }
 
-  /** What is wrong with a client's own key is its own matter. */
+  /** A failure of a client's own credentials says nothing about the provider. */
   #classify(fault: Fault): FailureClass {
     const failureClass = classifyFailure(fault);
     if (this.#routed.resolution.provider.credentials !== 'client') return failureClass;
@@ -176,7 +176,7 @@ export class RetrySession {
     this.#sentAtMs = undefined;
   }
 
-  /** Notes how long the answer took to begin. */
+  /** Records how long the answer took to begin. */
   #measure(): void {
     const nowMs = this.#gateway.health.nowMs();
     if (this.#sentAtMs !== undefined) this.#load?.began(nowMs - this.#sentAtMs, nowMs);
@@ -326,7 +326,7 @@ export class RetrySession {
   }
 
   #describe(decision: RetryDecision): string {
-    if (decision.type === 'stop') return 'nothing: the client is told of the first fault';
+    if (decision.type === 'stop') return 'nothing: the client gets the first fault';
     const [next] = this.#fallbacks;
     const role = this.#hasMember ? "the pool's member" : 'the fallback';
     if (decision.type === 'fallback') return next ? `${role} ${nameOf(next)}` : 'nothing';
@@ -336,7 +336,7 @@ export class RetrySession {
 
 const none: readonly string[] = [];
 
-/** Failures of destinations that were not called: what another one says is of more use. */
+/** Failures of destinations that were not called: another destination's failure is more useful. */
 const wasNotCalled: ReadonlySet<FailureClass> = new Set(['unavailable', 'incompatible']);
 
 const nameOf = ({ provider, model }: Destination): string => `${provider.name},${model}`;

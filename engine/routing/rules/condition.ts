@@ -5,7 +5,7 @@ import { memberPath } from '../../model/schema.ts';
 import { formatCount, holdsImage, nameOf } from '../scenarios.ts';
 import { agentHint, type RequestFacts } from './facts.ts';
 
-/** Whether something holds; `undefined`: only a count of the tokens can tell. */
+/** Whether something holds; `undefined`: it depends on the token count. */
 type Verdict = boolean | undefined;
 
 /** A compiled condition. */
@@ -30,7 +30,7 @@ interface Negated {
   readonly of: Condition;
 }
 
-/** Whether a condition holds. What a count could change stays open. */
+/** Whether a condition holds; `undefined` if it depends on the token count. */
 export const holds = (condition: Condition, facts: RequestFacts): Verdict => {
   switch (condition.type) {
     case 'fact':

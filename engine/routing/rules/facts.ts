@@ -13,7 +13,7 @@ export interface RequestFacts {
   readonly request: ModelRequest;
   /** When the request arrived, in milliseconds since 1970. */
   readonly atMs: number;
-  /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: only a count can tell. */
+  /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: it depends on the exact count. */
   readonly sizeRelativeTo: (threshold: number) => PromptSize | undefined;
 }
 
@@ -40,7 +40,7 @@ export const factsOf = (
   sizeRelativeTo: (threshold) => counted ?? tokens.sizeRelativeTo(request, threshold, body.length, outline),
 });
 
-/** What an agent says of its request, by the headers of its protocol. */
+/** What an agent declares about its request in the headers of its protocol. */
 export const agentHint = (
   { client, header }: Pick<RequestFacts, 'client' | 'header'>,
   name: 'requestClass' | 'agentType' | 'compaction',

@@ -41,7 +41,7 @@ export interface TextCounting {
 const maxRemembered = 50_000;
 /** Bounds the number of entries. Unlike `max`, `maxSize` allocates nothing in advance. */
 const remembering = { maxSize: maxRemembered, sizeCalculation: () => 1 };
-/** Characters that tell a text from others of its length. */
+/** Characters sampled to distinguish texts of one length. */
 const maxSampled = 32;
 /**
  * An upper bound. No text has more tokens than bytes, since each token of the encoding stands for at least one byte. Arguments

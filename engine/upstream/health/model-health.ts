@@ -28,7 +28,7 @@ export interface Cooldown {
 const maxPrints = 1_000;
 const prints = new LRUCache<string, string>({ max: maxPrints });
 
-/** What other processes know a key by: the key itself is never passed on. */
+/** Identifies a key to other processes: the key itself is never shared. */
 export const keyFingerprint = (key: string): string => {
   const known = prints.get(key);
   if (known !== undefined) return known;
@@ -69,7 +69,7 @@ interface FailedAttemptFacts {
   readonly probe: boolean;
   /** The request already counts as a fault of this model. */
   readonly counted: boolean;
-  /** The upstream has answered, with a status that says so. */
+  /** The upstream itself reported the failure, with a status. */
   readonly isAnswered: boolean;
   /** How long the upstream asks to wait, in milliseconds. */
   readonly requestedWaitMs: number | undefined;
@@ -87,17 +87,17 @@ interface KeyCooldowns {
   readonly keyRejected: (key: string, cooldown: Cooldown, nowMs: number) => void;
 }
 
-/** Tells other processes of the service what was learnt of a model. */
+/** Publishes changes of a model's health to other processes of the service. */
 export interface ModelHealthPublisher {
-  /** The breaker opened for so many milliseconds. */
+  /** The breaker opened for this many milliseconds. */
   readonly opened: (forMs: number, isAnswered: boolean) => void;
   /** The probe succeeded. */
   readonly closed: () => void;
   readonly cooling: (print: string, why: Cooldown['why'], forMs: number) => void;
 }
 
-/** Machines remembered that get no answer of one model; two are enough. */
-const maxWitnesses = 8;
+/** Machines recorded that get no answer from one model; two are enough. */
+const maxMachines = 8;
 
 /** The longest cooldown that an upstream can ask for, in milliseconds. */
 const maxCooldownMs = 3_600_000;
@@ -107,16 +107,16 @@ export class ModelHealth {
   readonly #keys: KeyCooldowns;
   /** Cooldowns of keys for this model: rate limits and missing permissions. */
   readonly #cooldowns = new Cooldowns();
-  readonly #news: ModelHealthPublisher | undefined;
+  readonly #publisher: ModelHealthPublisher | undefined;
   #breaker: Breaker = closedBreaker;
   #load: Load | undefined;
   /** Machines that get no answer, and until when that holds. */
-  #witnesses: ReadonlyMap<string, number> | undefined;
+  #silentFor: ReadonlyMap<string, number> | undefined;
 
-  /** `news`: absent without other processes. */
-  constructor(keys: KeyCooldowns, news?: ModelHealthPublisher) {
+  /** `publisher`: absent without other processes. */
+  constructor(keys: KeyCooldowns, publisher?: ModelHealthPublisher) {
     this.#keys = keys;
-    this.#news = news;
+    this.#publisher = publisher;
   }
 
   get breaker(): Breaker {
@@ -148,8 +148,8 @@ export class ModelHealth {
   served(probe: boolean): void {
     const before = this.#breaker;
     if (before !== closedBreaker) this.#breaker = afterSuccess(before, probe);
-    if (this.#breaker === closedBreaker) this.#witnesses = undefined;
-    if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#news?.closed();
+    if (this.#breaker === closedBreaker) this.#silentFor = undefined;
+    if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#publisher?.closed();
   }
 
   /** Another process has opened the breaker. */
@@ -157,20 +157,20 @@ export class ModelHealth {
     if (untilMs > this.#breaker.openUntilMs) this.#breaker = { ...this.#breaker, openUntilMs: untilMs, probedAtMs: 0 };
   }
 
-  /** Another machine gets no answer: if a second one says so, or this one's next attempt fails, the breaker opens. */
-  suspectedElsewhere(witness: string, untilMs: number, nowMs: number): void {
-    const live = [...(this.#witnesses ?? [])].filter(([other, ms]) => other !== witness && ms > nowMs);
-    this.#witnesses = new Map([...live.slice(-maxWitnesses), [witness, untilMs]]);
+  /** Another machine gets no answer. If a second one reports the same, or this one's next attempt fails, the breaker opens. */
+  suspectedElsewhere(machine: string, untilMs: number, nowMs: number): void {
+    const live = [...(this.#silentFor ?? [])].filter(([other, ms]) => other !== machine && ms > nowMs);
+    this.#silentFor = new Map([...live.slice(-maxMachines), [machine, untilMs]]);
     if (live.length > 0) this.openedElsewhere(untilMs);
   }
 
   /** Another process's probe has succeeded. */
   closedElsewhere(): void {
-    this.#witnesses = undefined;
+    this.#silentFor = undefined;
     if (this.#breaker.openUntilMs !== 0) this.#breaker = closedBreaker;
   }
 
-  /** Another process lets a key rest for this model. */
+  /** Another process has put a key on cooldown for this model. */
   coolingElsewhere(print: string, cooldown: Cooldown): void {
     this.#cooldowns.set(print, cooldown);
   }
@@ -207,16 +207,16 @@ export class ModelHealth {
 
   #afterFault(probe: boolean, isAnswered: boolean, nowMs: number, policy: BreakerPolicy): void {
     const before = this.#breaker;
-    const isSuspected = [...(this.#witnesses?.values() ?? [])].some((untilMs) => untilMs > nowMs);
+    const isSuspected = [...(this.#silentFor?.values() ?? [])].some((untilMs) => untilMs > nowMs);
     this.#breaker = afterFault(before, probe, nowMs, isSuspected ? { ...policy, faults: 1 } : policy);
     const { openUntilMs } = this.#breaker;
-    if (openUntilMs !== before.openUntilMs) this.#news?.opened(openUntilMs - nowMs, isAnswered);
+    if (openUntilMs !== before.openUntilMs) this.#publisher?.opened(openUntilMs - nowMs, isAnswered);
   }
 
   #rest(key: string, why: Cooldown['why'], nowMs: number, forMs: number): void {
     const print = keyFingerprint(key);
     this.#cooldowns.set(print, { why, untilMs: nowMs + forMs });
-    this.#news?.cooling(print, why, forMs);
+    this.#publisher?.cooling(print, why, forMs);
   }
 }
 

@@ -243,7 +243,7 @@ test('fastest: each member is measured once, and a failing one is not fast', (t)
 
 const passing: readonly (readonly [title: string, hit: (rig: Rig) => void, why: string])[] = [
   ['an open breaker', (one) => breakOpen(one, 'a'), 'its breaker is open'],
-  ['keys at rest', (one) => rest(one, 'a', 'k1', 'k2'), 'all its keys rest'],
+  ['keys at rest', (one) => rest(one, 'a', 'k1', 'k2'), 'all its keys are cooling down'],
 ];
 for (const strategy of ['weighted', 'fastest', 'least-busy', 'sticky'] as const) {
   for (const [title, hit, why] of passing) {
