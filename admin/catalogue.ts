@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { KnownModel } from '../engine/catalogue/known-model.ts';
 import type { Provider } from '../engine/config/config.ts';
-import type { LocalPlace } from '../engine/endpoints/local-servers.ts';
+import type { LocalServerKind } from '../engine/endpoints/local-servers.ts';
 import { refreshModels } from '../engine/endpoints/refresh-models.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
@@ -14,7 +14,7 @@ interface CatalogueParts {
   readonly gateway: () => Gateway;
   /** Any protocol. */
   readonly client: ClientProtocol;
-  readonly localPlaces: readonly LocalPlace[];
+  readonly localServerKinds: readonly LocalServerKind[];
   /** How long a provider has for its answer, in milliseconds. */
   readonly limitMs: number;
   /** Says to the service's other processes that there are new lists. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import type { Backup } from '../engine/config/backups.ts';
 import type { Change } from '../engine/config/change.ts';
-import { type Finding, formatFinding, listFindings } from '../engine/config/diagnostics.ts';
+import { type Finding, formatFinding, formatFindings } from '../engine/config/diagnostics.ts';
 import { configSchema } from '../engine/config/json-schema.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
@@ -69,7 +69,7 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
     answer: async (_, { name = '' }) => {
       const parsed = (await store.readBackup(name)) ?? noBackup();
       if ('source' in parsed) return jsonReply(parsed.source);
-      return fail('invalid-request', `That backup can't be read:${listFindings(parsed.faults)}`);
+      return fail('invalid-request', `That backup can't be read:${formatFindings(parsed.faults)}`);
     },
   }),
   jsonRoute('POST', '/api/config/restore', {
@@ -113,7 +113,7 @@ const show = ({ name, atMs, size }: Backup) => ({ name, replacedAt: new Date(atM
 /** The outcome of a change. Throws an `invalid-request` fault that lists why it was refused. */
 export const configOutcome = (change: Change): Outcome => {
   if (change.type === 'refused') {
-    return fail('invalid-request', `Nothing was changed:${listFindings(change.faults)}`, {
+    return fail('invalid-request', `Nothing was changed:${formatFindings(change.faults)}`, {
       param: change.faults[0]?.path,
     });
   }

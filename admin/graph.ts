@@ -8,7 +8,7 @@ import { probeRequest } from '../engine/model/request.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { type NamedRoute, namedRoutes } from '../engine/routing/model-names.ts';
 import { showPlan } from '../engine/routing/plan/plan.ts';
-import { namesDestination, noSize, resolveRoute } from '../engine/routing/resolve.ts';
+import { emptyPromptSize, namesDestination, resolveRoute } from '../engine/routing/resolve.ts';
 import { matchRules } from '../engine/routing/rules/rules.ts';
 import { type DocumentedRoute, jsonRoute } from './endpoint.ts';
 import { PlanGraph } from './schema.ts';
@@ -89,9 +89,16 @@ const routeByModel = (
   atMs: number,
 ): NamedRoute => {
   const request = probeRequest(asked);
-  const empty = { client, origin: unknownOrigin, header: () => undefined, request, atMs, sizeBeside: () => noSize };
+  const empty = {
+    client,
+    origin: unknownOrigin,
+    header: () => undefined,
+    request,
+    atMs,
+    sizeRelativeTo: () => emptyPromptSize,
+  };
   const own = namesDestination(request, config) ? undefined : matchRules(rules, empty, config);
-  const { provider, model, pool, scenario } = resolveRoute(request, config, noSize, { own });
+  const { provider, model, pool, scenario } = resolveRoute(request, config, emptyPromptSize, { own });
   return { provider, model, pool, routes: [scenario] };
 };
 

@@ -13,7 +13,7 @@ import { modelDoc, modelsDoc } from './openapi/model-docs.ts';
 interface ModelSource {
   /** The current configuration, and what clients with keys of their own may use. */
   readonly gateway: () => Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
-  /** Listings of the protocols: the first whose `isAsked(headers)` is true answers, else `plain`. */
+  /** Listings of the protocols: the first whose `matches(headers)` is true answers, else `plain`. */
   readonly listings: readonly ClientModels[];
   /** Listing for other clients, and for faults before the request is read. */
   readonly plain: ClientModels;
@@ -48,7 +48,7 @@ const endpoint = (source: ModelSource, answer: Answer): Endpoint => ({
   formatFault: source.plain.encodeFault,
   handle: (incoming, params) =>
     defer(() => {
-      const listing = source.listings.find((row) => row.isAsked((name) => incoming.headers[name])) ?? source.plain;
+      const listing = source.listings.find((row) => row.matches((name) => incoming.headers[name])) ?? source.plain;
       return of(
         reply(listing, incoming, () =>
           answer(namesFor(incoming, source), listing, incoming, params.id ?? params['*'] ?? ''),

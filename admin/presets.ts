@@ -1,4 +1,4 @@
-import { type Finding, formatFinding, listFindings } from '../engine/config/diagnostics.ts';
+import { type Finding, formatFinding, formatFindings } from '../engine/config/diagnostics.ts';
 import {
   checkPresetName,
   listPresets,
@@ -40,7 +40,7 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
       answer: async (_, { name = '' }) => {
         const parsed = (await readManifest(home, name)) ?? noPreset(name);
         if ('source' in parsed) return jsonReply(parsed.source);
-        return fail('invalid-request', `The manifest can't be read:${listFindings(parsed.faults)}`);
+        return fail('invalid-request', `The manifest can't be read:${formatFindings(parsed.faults)}`);
       },
     }),
     jsonRoute('PUT', '/api/presets/:name', {
@@ -53,7 +53,7 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
         const manifest = readJsonBody(body);
         const { faults, warnings } = await presets.check(manifest);
         if (faults.length > 0) {
-          fail('invalid-request', `Nothing was changed:${listFindings(faults)}`, { param: faults[0]?.path });
+          fail('invalid-request', `Nothing was changed:${formatFindings(faults)}`, { param: faults[0]?.path });
         }
         await writeManifest(home, name, manifest);
         const sentences = [

@@ -5,7 +5,7 @@ import type { Config } from '../engine/config/config.ts';
 import { formatFinding } from '../engine/config/diagnostics.ts';
 import { ProviderFile } from '../engine/config/schema.ts';
 import type { Validation } from '../engine/config/validate.ts';
-import { findLocalServers, type LocalPlace } from '../engine/endpoints/local-servers.ts';
+import { findLocalServers, type LocalServerKind } from '../engine/endpoints/local-servers.ts';
 import { tryProvider } from '../engine/endpoints/try-provider.ts';
 import { listUpstreamModels } from '../engine/endpoints/upstream-models.ts';
 import type { HttpRequest } from '../engine/http/endpoint.ts';
@@ -29,7 +29,7 @@ interface ProviderParts {
   /** Timeout for a provider, in milliseconds. */
   readonly limitMs: number;
   /** Where model servers of this machine are looked for. */
-  readonly localPlaces?: readonly LocalPlace[] | undefined;
+  readonly localServerKinds?: readonly LocalServerKind[] | undefined;
 }
 
 const provider = { provider: ProviderFile };
@@ -58,7 +58,7 @@ export const providerRoutes = (parts: ProviderParts): readonly DocumentedRoute[]
     summary: 'Model servers on this machine',
     says: 'Those that listen at their usual ports, with their models.',
     reply: LocalServers,
-    answer: async () => ({ servers: await findLocalServers(parts.localPlaces) }),
+    answer: async () => ({ servers: await findLocalServers(parts.localServerKinds) }),
   }),
   jsonRoute('POST', '/api/providers/models', {
     summary: "A provider's own list of models",

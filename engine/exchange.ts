@@ -108,7 +108,7 @@ export const fill = <E extends Exchange, F extends Partial<Answered>>(exchange: 
 /** What has reached the client so far. One mutable record per request. */
 export interface ReplyProgress {
   /** The model name that the client sent; `undefined` until the body is decoded. */
-  asked: string | undefined;
+  requestedModel: string | undefined;
   /** The client asked for a stream. */
   streaming: boolean;
   /** The head of a stream was sent, so its status is final. */
@@ -132,7 +132,7 @@ export interface ReplyProgress {
 const none: readonly FailedAttempt[] = [];
 
 export const newReplyProgress = (): ReplyProgress => ({
-  asked: undefined,
+  requestedModel: undefined,
   streaming: false,
   opened: false,
   begun: false,
@@ -147,12 +147,12 @@ export const newReplyProgress = (): ReplyProgress => ({
 /** After `decode`: the body is parsed, or its outline. */
 export interface Decoded extends Exchange {
   /**
-   * Present if only the body's outline is decoded: then `asked` and `request` have marks in place of long texts, except in the
+   * Present if only the body's outline is decoded: then `clientBody` and `request` have marks in place of long texts, except in the
    * instructions and the first user turn, and `text` is empty. `decodeInFull` replaces all of them.
    */
   readonly outline: Outline | undefined;
   readonly text: string;
-  readonly asked: JsonObject;
+  readonly clientBody: JsonObject;
   readonly request: ModelRequest;
 }
 

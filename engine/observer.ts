@@ -73,7 +73,7 @@ export interface ObservedAttempt {
 export interface ObservedCall extends ObservedAttempt {
   readonly id: string;
   readonly client: { readonly wire: WireFormat };
-  readonly progress: { readonly asked: string | undefined };
+  readonly progress: { readonly requestedModel: string | undefined };
   readonly passThrough: PassThrough;
   readonly call: { readonly url: URL; readonly body: string | Uint8Array };
   readonly plan: {

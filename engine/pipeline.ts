@@ -17,7 +17,7 @@ import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { transformEvents, transformRequest } from './operators/transform.ts';
 import { encodeEvents, sendReply, showLimits, writeReply } from './operators/write-reply.ts';
 import type { Gateway } from './routing/gateway.ts';
-import { builtOnce, type Plan } from './routing/plan/plan.ts';
+import { memoize, type Plan } from './routing/plan/plan.ts';
 
 /** A request's whole life, in order; built once per configuration. Only unsubscribing cancels it. */
 export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Observable<ReplyPart>) => {
@@ -59,7 +59,7 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const { limits, timeouts } = gateway.config;
   const pass = stages(boundReply(limits), inspectPassthrough(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
-  const convert = builtOnce((plan: Plan) =>
+  const convert = memoize((plan: Plan) =>
     stages(
       boundReply(limits), // limits a record, or a whole reply
       readEvents(), // bytes → SSE records, or the whole body → events

@@ -167,7 +167,7 @@ for (const [format, upstream] of Object.entries(upstreams)) {
     for (const [name, client] of Object.entries(clients)) {
       test(`${format}/${recording.name} → ${name}: the recorded facts, streamed and whole`, (t) => {
         const request = { ...plainRequest, streamUsage: true };
-        const context = replyContext({ request, asked: { stream_options: { include_usage: true } } });
+        const context = replyContext({ request, clientBody: { stream_options: { include_usage: true } } });
         const events = decodeRecording(recording, upstream, context);
         const streamed = client.readStream(runWhole(client.protocol.encodeStream, context, events).join(''));
         const reply = foldReply(events);
@@ -234,7 +234,7 @@ for (const [format, upstream] of Object.entries(upstreams)) {
   ] as const) {
     if (format === 'deepseek') continue;
     test(`${format}: a picture of the type "${written}" goes out as ${plain}`, (t) => {
-      const context = { names: new ToolNames(), losses: new Losses('test'), relaysReply: false };
+      const context = { names: new ToolNames(), losses: new Losses('test'), replyPassesThrough: false };
       const body = upstream.encodeRequest({ ...image(written), model: 'llama-4-vision' }, context);
       t.regex(JSON.stringify(body), new RegExp(`"(?:data:)?${plain}[;"]`));
     });
@@ -256,7 +256,7 @@ for (const [format, upstream] of Object.entries(upstreams)) {
       fc.assert(
         fc.property(exactArgs, (args) => {
           const request = protocol.decodeRequest(parsed(histories[name]?.(args) ?? ''));
-          const encoding = { names: new ToolNames(), losses: new Losses('test'), relaysReply: false };
+          const encoding = { names: new ToolNames(), losses: new Losses('test'), replyPassesThrough: false };
           for (const passed of [request, structuredClone(request)]) {
             t.true(holds(writeJson(upstream.encodeRequest(passed, encoding)), args), 'in the history');
           }

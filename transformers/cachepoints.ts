@@ -8,7 +8,7 @@ import { transformer } from '../engine/model/transformer.ts';
  */
 export const cachepoints = transformer({
   name: 'cachepoints',
-  about: "Marks what the vendor's prompt cache is to keep, for clients that don't.",
+  about: "Sets marks for the vendor's prompt cache, for clients that set none.",
   options: Type.Object({
     ttl: Type.Optional(
       Type.Union([Type.Literal('5m'), Type.Literal('1h')], {

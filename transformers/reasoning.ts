@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { splitReasoning } from '../engine/model/reasoning/split-reasoning.ts';
 import { transformer } from '../engine/model/transformer.ts';
-import { askReasoning } from './reasoning/ask-reasoning.ts';
+import { addReasoningSwitches } from './reasoning/add-switches.ts';
 
 /**
  * Reasoning switches of some Chat Completions servers: `enable_thinking` and `thinking` in the request, and
@@ -25,7 +25,7 @@ export const reasoning = transformer({
       }),
     ),
   }),
-  request: (request, { enable = true }, losses) => askReasoning(request, enable, losses),
+  request: (request, { enable = true }, losses) => addReasoningSwitches(request, enable, losses),
   events: ({ enable = true, tag }) =>
     enable && tag === undefined ? undefined : splitReasoning({ tag, shows: enable }),
 });

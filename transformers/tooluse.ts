@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { transformer } from '../engine/model/transformer.ts';
-import { offerExit } from './tooluse/offer-exit.ts';
-import { speakExit } from './tooluse/speak-exit.ts';
+import { addExitTool } from './tooluse/add-exit-tool.ts';
+import { encodeExit } from './tooluse/encode-exit.ts';
 
 /**
  * Tool mode, for models that describe tool calls instead of making them: a call is forced, and an added exit tool
@@ -11,6 +11,6 @@ export const tooluse = transformer({
   name: 'tooluse',
   about: 'Makes models use tools: requires a call, and lets them answer in plain text through one.',
   options: Type.Object({}),
-  request: offerExit,
-  events: () => speakExit,
+  request: addExitTool,
+  events: () => encodeExit,
 });

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { listFindings } from '../config/diagnostics.ts';
+import { formatFindings } from '../config/diagnostics.ts';
 import { editConfigText } from '../config/edit/edit.ts';
 import { ConfigOnDisk } from '../config/file.ts';
 import { parseConfig } from '../config/parse.ts';
@@ -22,7 +22,7 @@ export const changeConfig = async (
   const sourceOf = (text: string): JsonObject => {
     const parsed = parseConfig(text);
     if ('source' in parsed) return parsed.source;
-    throw new CommandError(`${file.path} can't be read:${listFindings(parsed.faults)}`);
+    throw new CommandError(`${file.path} can't be read:${formatFindings(parsed.faults)}`);
   };
   const changed = (old: string | undefined): string => {
     const before = old === undefined ? missing : sourceOf(old);
@@ -30,7 +30,7 @@ export const changeConfig = async (
     const source = change(before);
     const result = validateConfig(source, env);
     if ('faults' in result) {
-      throw new CommandError(`Nothing was written:${listFindings(result.faults)}`);
+      throw new CommandError(`Nothing was written:${formatFindings(result.faults)}`);
     }
     return editConfigText(old ?? '', source);
   };

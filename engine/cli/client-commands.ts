@@ -8,7 +8,7 @@ import { type Cli, CommandError } from './cli.ts';
 import { callService, locateService } from './reach-service.ts';
 import { usableConfig } from './usable-config.ts';
 
-/** What `client add` may limit a client to. Numbers are texts, as typed. */
+/** The limits that `client add` can set. Numbers are texts, as typed. */
 interface ClientOptions {
   readonly models?: readonly string[];
   readonly routes?: readonly string[];
@@ -55,7 +55,7 @@ const entryOf = (
   };
 };
 
-/** A text that isn't a number stays as it is: the check of the configuration names it. */
+/** A text that isn't a number is unchanged: the check of the configuration reports it. */
 const numberOf = (text: string): Json => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 
 /** `switchyard client revoke NAME`: removes a client; a running service refuses its key as soon as it has seen the change. */
@@ -99,7 +99,7 @@ const describe = ({ models, routes, limits, budget }: Omit<NamedClient, 'name' |
     ...(budget ? [`${budget.tokens} tokens per ${budget.per}`] : []),
   ].join(', ');
 
-/** What the running service says of each client's use; empty if it doesn't run. */
+/** Each client's use, from the running service; empty if it doesn't run. */
 const usageOf = async (cli: Cli): Promise<ReadonlyMap<string, { readonly usage?: JsonObject }>> => {
   const located = await locateService(cli);
   if (located.found.type !== 'running') return new Map();

@@ -6,7 +6,7 @@ import { claudeCodeRouter, clients, shells } from './clients.ts';
 /** Runs what a command does with its environment. */
 type RunCommand = (command: (cli: Cli) => Promise<unknown>) => Promise<void>;
 
-/** What is printed for a command's error: its message, without a stack. */
+/** The text printed for a command's error: its message, without a stack. */
 export const failureText = (error: unknown): string =>
   `switchyard: ${(error instanceof Error ? error.message : String(error)).trim()}`;
 

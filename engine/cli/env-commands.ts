@@ -5,7 +5,7 @@ import { commonFacts } from '../catalogue/known-model.ts';
 import { findDestination, membersOf } from '../config/destination.ts';
 import { type Cli, CommandError } from './cli.ts';
 import { clients, plainClients, shells } from './clients.ts';
-import { offlineFacts } from './offline-facts.ts';
+import { offlineModelFacts } from './offline-model-facts.ts';
 import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from './reach-service.ts';
 
 /**
@@ -62,11 +62,11 @@ export const printEnv = async (
   for (const line of block.text.split('\n')) cli.print(`#   ${line}`.trimEnd());
 };
 
-/** The smallest window of what answers by default, if it is known. */
+/** The smallest window of the default destination and its fallbacks, if it is known. */
 const usualContext = async ({ home }: Cli, { config }: ServiceLocation): Promise<{ readonly context?: number }> => {
   const { default: usual } = config?.router ?? {};
   if (!config || usual === undefined) return {};
-  const { factsOf } = await offlineFacts(config, home);
+  const { factsOf } = await offlineModelFacts(config, home);
   const destinations = [usual, ...(config.router.fallback.default ?? [])].flatMap((text) => {
     const found = findDestination(config, text);
     return found?.pool ? membersOf(found.pool, config.providers) : (found ?? []);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { firstValueFrom } from 'rxjs';
 import { clientProtocols } from '../../protocols/index.ts';
-import { explain, smallRequest } from '../endpoints/explain.ts';
+import { explain, minimalRequest } from '../endpoints/explain.ts';
 import { FaultError } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
@@ -52,7 +52,7 @@ const headerOf = (text: string): readonly [string, string] => {
 
 const fromOptions = ({ wire }: ClientProtocol, { model, text = 'Hello!' }: ExplainOptions): JsonObject => {
   if (model === undefined) throw new CommandError('Pass a file with a request (- for standard input), or --model.');
-  return smallRequest(wire, model, text);
+  return minimalRequest(wire, model, text);
 };
 
 const fromFile = async (file: string): Promise<JsonObject> => {

@@ -1,5 +1,5 @@
 import { clientProtocols } from '../../protocols/index.ts';
-import { localPlaces } from '../endpoints/local-servers.ts';
+import { localServerKinds } from '../endpoints/local-servers.ts';
 import { type RefreshedList, refreshModels } from '../endpoints/refresh-models.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
@@ -7,8 +7,8 @@ import { boundsOf, type Gateway } from '../routing/gateway.ts';
 import { destinationName, modelNames, namedRoutes } from '../routing/model-names.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { type Cli, CommandError } from './cli.ts';
-import { offlineFacts } from './offline-facts.ts';
 import { offlineGateway } from './offline-gateway.ts';
+import { offlineModelFacts } from './offline-model-facts.ts';
 import { callService, locateService } from './reach-service.ts';
 import { usableConfig } from './usable-config.ts';
 
@@ -22,7 +22,7 @@ export const listModels = async (
 ): Promise<void> => {
   if (refresh) for (const row of await refreshed(cli)) cli.warn(wordOutcome(row));
   const config = await usableConfig(cli);
-  const { factsOf, loadPrices } = await offlineFacts(config, cli.home);
+  const { factsOf, loadPrices } = await offlineModelFacts(config, cli.home);
   await loadPrices();
   const routes = new Map(namedRoutes(config).map((route) => [destinationName(route), route.routes]));
   const models = modelNames(config, { factsOf }).map(({ id, title, facts }) => ({
@@ -103,7 +103,7 @@ const refreshedHere = async (cli: Cli): Promise<readonly RefreshedList[]> => {
   const upstreams = createUpstreams({ ...boundsOf(config), environment: cli.env });
   const gateway: Gateway = { ...offline.gateway, upstreams };
   try {
-    return await refreshModels({ gateway, client, localPlaces, limitMs });
+    return await refreshModels({ gateway, client, localServerKinds, limitMs });
   } finally {
     await upstreams.close();
   }

@@ -15,7 +15,7 @@ import { type CheckedEntries, validateEntries } from '../routing/plan/build-stag
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { retiringModels } from '../routing/retiring-models.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
-import { countedHere } from '../routing/tokens/prompt-tokens.ts';
+import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
 import { createUpstreamHealth, steadyNowMs } from '../upstream/health/health.ts';
 
 /** A configuration compiled for inspection; it sends nothing upstream. */
@@ -43,7 +43,7 @@ export const offlineGateway = async (
       poolStats: () => ({ inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 }),
       close: async () => undefined,
     },
-    tokens: countedHere(createTokenCounter().count),
+    tokens: synchronousPromptTokens(createTokenCounter().count),
     log: quietLogs.app,
     signatures: createSignatureCache(),
     losses: createLossCounter(),

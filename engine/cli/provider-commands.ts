@@ -1,6 +1,6 @@
 import { schemaReference } from '../config/json-schema.ts';
 import { configFile } from '../config/read.ts';
-import { describeServer, findLocalServers, type LocalServer, localPlaces } from '../endpoints/local-servers.ts';
+import { describeServer, findLocalServers, type LocalServer, localServerKinds } from '../endpoints/local-servers.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { changeConfig } from './change-config.ts';
 import { type Cli, CommandError } from './cli.ts';
@@ -12,7 +12,7 @@ import { type Cli, CommandError } from './cli.ts';
 export const findProviders = async (
   cli: Cli,
   { json = false, add = false }: { readonly json?: boolean; readonly add?: boolean },
-  places = localPlaces,
+  places = localServerKinds,
 ): Promise<void> => {
   const found = await findLocalServers(places);
   if (json) cli.print(JSON.stringify(found, null, 2));
@@ -28,7 +28,7 @@ export const findProviders = async (
   cli.warn(added.length > 0 ? `Added to ${written}: ${added.join(', ')}.` : `${written} names them already.`);
 };
 
-/** Adds those that no provider has the base URL of. The first becomes the default if there is none. */
+/** Adds the servers whose base URL no provider has. The first becomes the default if there is none. */
 const withServers = (source: JsonObject, servers: readonly LocalServer[], added: string[]): JsonObject => {
   const before: readonly Json[] = Array.isArray(source.Providers) ? source.Providers : [];
   const taken = new Set(before.flatMap((row) => (isJsonObject(row) ? [row.baseUrl, row.api_base_url] : [])));

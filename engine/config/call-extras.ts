@@ -40,7 +40,7 @@ export const callExtrasOf = ({ extras, modelExtras }: Provider, model: string): 
 
 /** Why calls can't have this header; `undefined` if they can. */
 export const headerFault = (name: string, value: string): string | undefined => {
-  if (!headerName.test(name)) return 'is no name of a header';
+  if (!headerName.test(name)) return "isn't a valid header name";
   if (reservedHeaders.has(name.toLowerCase())) return 'is set by the gateway itself';
   return headerValue.test(value) ? undefined : 'must have a value without control characters, in Latin-1';
 };

@@ -20,14 +20,14 @@ const keyBytes = 32;
 /** A new key, in the form that tools and the masking of logs take for one. */
 export const newClientKey = (): string => `sk-switchyard-${randomBytes(keyBytes).toString('base64url')}`;
 
-/** The digest of a key as `CLIENTS` has it. */
+/** The digest of a key, in the form that `CLIENTS` holds. */
 export const hashedKey = (key: string): string => hashPrefix + hash('sha256', key, 'hex');
 
 const hashPrefix = 'sha256:';
 
 /**
  * Reads `CLIENTS`, which matches its schema. `source` is the same before unknown members were removed: any of them is a fault,
- * since a mistyped limit would be none.
+ * since a mistyped limit would have no effect.
  */
 export const readClients = (
   clients: readonly ClientFile[],
@@ -83,7 +83,7 @@ const isHashedKey = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text
 /** Whether a text can name a client: it is a label of metrics and part of a file. */
 export const isClientName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
 
-/** An empty list would allow nothing, or everything: what is meant can't be known. */
+/** An empty list is ambiguous: it could allow nothing or everything. */
 const refuseEmpty = (list: readonly string[] | undefined, at: string, findings: Diagnostics): void => {
   if (list?.length === 0) findings.fault(at, 'must not be empty; leave it out to allow all');
   for (const [index, text] of (list ?? []).entries()) {

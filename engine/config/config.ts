@@ -30,7 +30,7 @@ export interface Config {
   readonly apiKey: string | undefined;
   /** Clients with keys of their own; `undefined`: there is no `CLIENTS`, so the model routes need no key if `apiKey` is absent. */
   readonly clients: readonly NamedClient[] | undefined;
-  /** What several machines share; `undefined`: this one is by itself. */
+  /** What several machines share; `undefined`: this one shares nothing. */
   readonly fleet: FleetConfig | undefined;
   /** The export of traces and metrics; `undefined`: only what the environment asks for. */
   readonly telemetry: TelemetryConfig | undefined;
@@ -88,7 +88,7 @@ export interface Provider {
   readonly extras?: CallExtras;
   /** What calls to one of its models have in addition, beyond `extras`. */
   readonly modelExtras?: ReadonlyMap<string, CallExtras>;
-  /** What the configuration says of its models. */
+  /** The configured facts about its models. */
   readonly modelFacts?: ReadonlyMap<string, ModelFacts>;
   /** Unset environment variables that the provider refers to; if any, it can't be used. */
   readonly unset: readonly string[];
@@ -134,21 +134,21 @@ export interface FleetConfig {
   readonly name: string;
   /** 32 bytes each: the first seals, all open. */
   readonly keys: readonly Uint8Array[];
-  /** Machines to reckon with until the store has said how many there are. */
+  /** Machines to assume until the store has reported their number. */
   readonly replicas: number;
   readonly withoutStore: 'share' | 'refuse' | 'open';
 }
 
 /** What is exported to an OpenTelemetry collector. */
 export interface TelemetryConfig {
-  /** `undefined`: that of the environment, else the usual one. */
+  /** `undefined`: that of the environment, else the default. */
   readonly endpoint: URL | undefined;
   /** By lower-case name. May hold secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly service: string | undefined;
   readonly traces: boolean;
   readonly metrics: boolean;
-  /** The share of requests without a `traceparent` of which spans are sent. */
+  /** The share of requests without a `traceparent` whose spans are sent. */
   readonly ratio: number;
 }
 

@@ -44,7 +44,7 @@ export class Diagnostics {
 export const formatFinding = ({ path, message }: Finding): string => `${path || 'The configuration'} ${message}`;
 
 /** Findings as they follow a sentence: each on a line of its own. */
-export const listFindings = (findings: readonly Finding[]): string =>
+export const formatFindings = (findings: readonly Finding[]): string =>
   findings.map((finding) => `\n- ${formatFinding(finding)}`).join('');
 
 interface Known {

@@ -81,14 +81,14 @@ const settleMs = 100;
 
 /**
  * Emits when watching has started, and whenever the file may have been created, changed or removed, debounced; also every
- * `lookMs`, since not all changes can be seen. Watches the folder, since editors replace files, and the link `..data` in it, which
+ * `pollMs`, since some changes can't be observed. Watches the folder, since editors replace files, and the link `..data` in it, which
  * Kubernetes replaces in place of the files. `onError` gets errors of the watchers; unsubscribing stops them.
  */
-export const watchFile = (path: string, lookMs: number, onError: (error: unknown) => void): Observable<unknown> =>
+export const watchFile = (path: string, pollMs: number, onError: (error: unknown) => void): Observable<unknown> =>
   merge(
     watchEntries(dirname(path), (entry) => entry === path, ['all', 'ready'], onError),
     watchEntries(dirname(path), (entry) => basename(entry) === '..data', ['all'], onError, false),
-    interval(lookMs),
+    interval(pollMs),
   );
 
 /** Emits whenever a source file directly in a folder may have been created, changed or removed, debounced. */

@@ -8,7 +8,7 @@ import { writeAtomically } from './write-atomically.ts';
 /** What `$schema` names in a new `config.json`. A copy beside the file works offline and however the gateway is installed. */
 export const schemaReference = './config.schema.json';
 
-/** JSON Schema of `config.json` as it is written, for editors: where the service reads text, a reference is allowed. */
+/** JSON Schema of `config.json` as written, for editors: a reference is allowed wherever the service reads text. */
 export const configSchema = (): JsonObject => {
   // Serializing drops typebox's symbols.
   const { properties, ...rest }: { readonly properties: JsonObject } = JSON.parse(JSON.stringify(ConfigFile));

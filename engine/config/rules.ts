@@ -130,7 +130,7 @@ const textFault = (text: string): string | undefined => {
 const globFault = (glob: string): string | undefined =>
   textFault(glob) ?? (glob.includes('**') ? 'must not have `**`: one `*` stands for any characters' : undefined);
 
-/** New classes may come with new releases of agents, so only what looks mistyped is warned of. */
+/** New classes may come with new releases of agents, so only probable typos cause a warning. */
 const warnOfUnknownClass = (value: string | readonly string[], at: string, findings: Diagnostics): void => {
   for (const name of typeof value === 'string' ? [value] : value) {
     const [close] = closeNames(name, agentClasses);
@@ -148,7 +148,7 @@ const checkTime = ({ from, to, zone, ...rest }: NonNullable<When['time']>, at: s
   if (isTimeOfDay(from) && from === to) findings.fault(`${at}.to`, 'must differ from `from`');
   if (zone === undefined || isTimeZone(zone)) return;
   const close = closeNames(zone, Intl.supportedValuesOf('timeZone'));
-  findings.fault(`${at}.zone`, `is no time zone${close.length > 0 ? `; did you mean ${close.join(' or ')}?` : ''}`);
+  findings.fault(`${at}.zone`, `isn't a time zone${close.length > 0 ? `; did you mean ${close.join(' or ')}?` : ''}`);
 };
 
 const isTimeOfDay = (text: string): boolean => /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text);

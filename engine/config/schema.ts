@@ -15,10 +15,10 @@ const milliseconds = (description: string, value: number, minimum = 1) =>
   Type.Integer({ description, default: value, minimum, maximum: longestTimerMs });
 
 /** The longest string in V8. Source: V8, `String::kMaxLength` on 64-bit platforms (`buffer.constants.MAX_STRING_LENGTH`). */
-export const mostTextBytes = 2 ** 29 - 24;
+export const maxStringBytes = 2 ** 29 - 24;
 /** A byte limit for data that is decoded into one string. */
 const textBytes = (description: string, value: number) =>
-  Type.Integer({ description, default: value, minimum: 1, maximum: mostTextBytes });
+  Type.Integer({ description, default: value, minimum: 1, maximum: maxStringBytes });
 const mebibyte = 1024 * 1024;
 
 /** Maximum nesting: deeper values could exhaust the stack when walked recursively. */
@@ -312,7 +312,7 @@ export const Limits = Type.Object({
       description: 'Bytes of a request body once decompressed; default: twice `bodyBytes`.',
       examples: [64 * mebibyte],
       minimum: 1,
-      maximum: mostTextBytes,
+      maximum: maxStringBytes,
     }),
   ),
   bodiesBytes: whole('Bytes of memory for all active request bodies together, in all their forms.', 512 * mebibyte),
@@ -508,7 +508,7 @@ export const FleetFile = Type.Object(
       examples: [secretExample, [secretExample, '$EARLIER_KEY']],
     }),
     replicas: Type.Integer({
-      description: 'Machines to reckon with until the store has answered.',
+      description: 'Machines to assume until the store has answered.',
       default: 1,
       minimum: 1,
       maximum: 10_000,
@@ -540,7 +540,7 @@ export const TelemetryFile = Type.Object(
     traces: flag('Whether spans are sent.', true),
     metrics: flag('Whether metrics are sent.', true),
     ratio: Type.Number({
-      description: 'The share of requests of which spans are sent, where the client has not decided that.',
+      description: 'The share of requests whose spans are sent, unless the client has decided that.',
       default: 1,
       minimum: 0,
       maximum: 1,

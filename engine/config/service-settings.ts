@@ -9,7 +9,7 @@ import type { Config } from './config.ts';
 import { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import { readFleet } from './fleet.ts';
-import { maxWorkers, mostTextBytes, ServiceSettings, settingSections } from './schema.ts';
+import { maxStringBytes, maxWorkers, ServiceSettings, settingSections } from './schema.ts';
 import { readTelemetry } from './telemetry.ts';
 
 type Settings = Omit<Config, 'providers' | 'pools' | 'router' | 'transformers'>;
@@ -82,7 +82,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     limits: {
       ...LIMITS,
       decompressedBytes:
-        LIMITS.decompressedBytes ?? Math.min(LIMITS.bodyBytes * decompressedPerBodyByte, mostTextBytes),
+        LIMITS.decompressedBytes ?? Math.min(LIMITS.bodyBytes * decompressedPerBodyByte, maxStringBytes),
       connectionsPerClient: LIMITS.connectionsPerClient ?? Math.max(LIMITS.requestsPerClient, minConnectionsPerClient),
     },
     timeouts: settings.TIMEOUTS,

@@ -28,8 +28,8 @@ export interface ConfigStoreOptions {
   readonly log: AppLog;
   /** Runs a task while no other process of the service changes the file; absent: there is none. May reject with a fault. */
   readonly exclusive?: <T>(task: () => Promise<T>) => Promise<T>;
-  /** How often the file is looked at, in milliseconds, besides being watched. */
-  readonly lookMs?: number;
+  /** How often the file is polled, in milliseconds, in addition to being watched. */
+  readonly pollMs?: number;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -49,7 +49,7 @@ export class ConfigStore {
   #current: Configuration;
   /** The file's last readable text; `undefined` without a file. */
   #text: string | undefined;
-  /** The file's text when it was looked at last, readable or not. */
+  /** The file's text when it was last read, valid or not. */
   #seen: string | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #watching: Subscription | undefined;
@@ -77,8 +77,8 @@ export class ConfigStore {
 
   /** Applies changes of the file from now on, and any change since the service read it. */
   watch(): void {
-    const { log, lookMs = defaultLookMs } = this.#options;
-    this.#watching ??= watchFile(this.#file.path, lookMs, (error) => log.warn('config.json is not watched', { error }))
+    const { log, pollMs = defaultLookMs } = this.#options;
+    this.#watching ??= watchFile(this.#file.path, pollMs, (error) => log.warn('config.json is not watched', { error }))
       .pipe(concatMap(() => this.reload()))
       .subscribe();
   }

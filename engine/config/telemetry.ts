@@ -5,7 +5,7 @@ import { type Diagnostics, unknownMembers } from './diagnostics.ts';
 import type { Environment, UnsetReference } from './env.ts';
 import { TelemetryFile } from './schema.ts';
 
-/** What is exported, where to and as whose. */
+/** What is exported, where, and under which service name. */
 export interface TelemetrySettings extends Omit<TelemetryConfig, 'endpoint' | 'service'> {
   readonly endpoint: URL;
   readonly service: string;
@@ -68,7 +68,7 @@ export const telemetrySettings = (
   const endpoint = configured?.endpoint ?? collectorUrl(fromEnv || defaultEndpoint);
   if (!endpoint) {
     warn(
-      'OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// URL without user and password: no telemetry is exported',
+      "OTEL_EXPORTER_OTLP_ENDPOINT isn't an http:// or https:// URL without user and password: no telemetry is exported",
     );
     return undefined;
   }
@@ -103,7 +103,7 @@ const collectorUrl = (text: string): URL | undefined => {
 const isHeader = (name: string, value: string): boolean =>
   /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value);
 
-/** `a=1,b=%20` as pairs; what isn't one is left out. Source: W3C Baggage, which OpenTelemetry's variables follow. */
+/** `a=1,b=%20` as pairs; other items are skipped. Source: W3C Baggage, which OpenTelemetry's variables follow. */
 const pairsOf = (text: string | undefined): readonly (readonly [name: string, value: string])[] =>
   (text ?? '').split(',').flatMap((part) => {
     const at = part.indexOf('=');

@@ -28,7 +28,7 @@ export const writeAtomically = async (path: string, text: string | Uint8Array): 
   await syncFolder(dirname(target));
 };
 
-/** Throws a `read-only` fault if a system's error says that `file` may not be changed. */
+/** Throws a `read-only` fault if a system error means that `file` is read-only. */
 export const refuseReadOnly = (file: string, error: unknown): void => {
   const code = errorCode(error) ?? '';
   if (!readOnlyCodes.has(code)) return;

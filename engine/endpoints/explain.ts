@@ -42,7 +42,7 @@ export const explain = (question: Question, gateway: Gateway): Observable<Return
   );
 
 /** A minimal request in a client's wire format. */
-export const smallRequest = (client: WireFormat, model: string, text: string): JsonObject =>
+export const minimalRequest = (client: WireFormat, model: string, text: string): JsonObject =>
   client === 'responses'
     ? { model, input: text }
     : { model, max_tokens: 1024, messages: [{ role: 'user', content: text }] };
@@ -82,7 +82,7 @@ const show = (question: Question, ready: Ready, gateway: Gateway) => {
   const body = parseJson(text);
   return {
     client: client.wire,
-    asked: progress.asked ?? '',
+    asked: progress.requestedModel ?? '',
     scenario,
     reason,
     tokens: tokens ?? null,

@@ -20,8 +20,8 @@ export interface LocalServer {
   readonly models: readonly LocalModel[];
 }
 
-/** Where a kind of server usually listens, and how it lists its models. */
-export interface LocalPlace {
+/** A kind of server: where it usually listens, and how it lists its models. */
+export interface LocalServerKind {
   readonly name: string;
   readonly title: string;
   readonly origin: string;
@@ -133,7 +133,7 @@ const vllm = async (ask: Ask): Promise<readonly LocalModel[] | undefined> => {
 };
 
 /** The usual ports of the usual servers. */
-export const localPlaces: readonly LocalPlace[] = [
+export const localServerKinds: readonly LocalServerKind[] = [
   { name: 'ollama', title: 'Ollama', origin: 'http://127.0.0.1:11434', models: ollama },
   { name: 'lmstudio', title: 'LM Studio', origin: 'http://127.0.0.1:1234', models: lmStudio },
   { name: 'llamacpp', title: 'llama.cpp', origin: 'http://127.0.0.1:8080', models: llamaCpp },
@@ -142,7 +142,7 @@ export const localPlaces: readonly LocalPlace[] = [
 
 /** Finds the model servers that run at these places, with their models. Never rejects. */
 export const findLocalServers = async (
-  places: readonly LocalPlace[] = localPlaces,
+  places: readonly LocalServerKind[] = localServerKinds,
 ): Promise<readonly LocalServer[]> => {
   const found = await Promise.all(
     places.map(async (place): Promise<readonly LocalServer[]> => {
@@ -155,7 +155,7 @@ export const findLocalServers = async (
 };
 
 /** The models that one of these servers has, with their windows; none if it isn't there. Never rejects. */
-export const localModels = async (place: LocalPlace): Promise<readonly ListedModel[]> => {
+export const localModels = async (place: LocalServerKind): Promise<readonly ListedModel[]> => {
   const listed = await askModels(place);
   return (listed ?? []).map(({ name, contextWindow }) => ({
     id: name,
@@ -171,7 +171,7 @@ export const describeServer = ({ title, baseUrl, models }: LocalServer): string 
   return `${title} at ${baseUrl}: ${names.join(', ') || 'no models'}`;
 };
 
-const askModels = ({ origin, models, limitMs = 1_000 }: LocalPlace): Promise<readonly LocalModel[] | undefined> =>
+const askModels = ({ origin, models, limitMs = 1_000 }: LocalServerKind): Promise<readonly LocalModel[] | undefined> =>
   models((path, body) => askJson(origin + path, body, limitMs));
 
 const askJson = async (url: string, body: Json | undefined, limitMs: number): Promise<Json | undefined> => {

@@ -11,7 +11,7 @@ import { RequestLog } from '../observe/request-log.ts';
 import { Observers, type Tracer, type Watcher } from '../observer.ts';
 import { createPipeline } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { builtOnce } from '../routing/plan/plan.ts';
+import { memoize } from '../routing/plan/plan.ts';
 
 /**
  * Endpoint for model requests of one client protocol; each uses the gateway of that moment. `requests` keeps the history of
@@ -74,4 +74,4 @@ export const modelEndpoint = (
   },
 });
 
-const pipelineOf = builtOnce(createPipeline);
+const pipelineOf = memoize(createPipeline);

@@ -7,10 +7,10 @@ import { errorCode, FaultError, faultOf } from '../model/fault.ts';
 import type { ListedModel } from '../model/model-facts.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { type LocalPlace, localModels } from './local-servers.ts';
+import { type LocalServerKind, localModels } from './local-servers.ts';
 import { listUpstreamModels } from './upstream-models.ts';
 
-/** What a provider answered to the question for its list. */
+/** The result of refreshing one provider's list. */
 export interface RefreshedList {
   readonly provider: string;
   /** Models of the new list; an old one stays in use if there is none. */
@@ -19,19 +19,19 @@ export interface RefreshedList {
   readonly problem?: string;
 }
 
-/** What asking for lists needs. */
+/** The services that a refresh needs. */
 interface RefreshParts {
   readonly gateway: Pick<Gateway, 'config' | 'planFor' | 'upstreams' | 'catalogue'>;
   /** Any protocol. */
   readonly client: ClientProtocol;
-  readonly localPlaces: readonly LocalPlace[];
+  readonly localServerKinds: readonly LocalServerKind[];
   /** How long a provider has for its answer, in milliseconds. */
   readonly limitMs: number;
 }
 
 /**
- * Asks all providers, or one, for their lists of models, and keeps those that came. A model server at one of the usual places is
- * asked for the windows that it serves too. Lists that can't be written are used nevertheless.
+ * Refreshes the model lists of all providers, or of one, and keeps the new ones. A model server at one of the usual ports is
+ * also asked for the windows that it serves. Lists that can't be written are used nevertheless.
  */
 export const refreshModels = async (parts: RefreshParts, only?: string): Promise<readonly RefreshedList[]> => {
   const { config, catalogue } = parts.gateway;
@@ -54,9 +54,12 @@ const wordUnkept = (error: unknown): string =>
 
 type Answer = { readonly list: KeptList } | (RefreshedList & { readonly problem: string });
 
-const ask = async (provider: Provider, { gateway, client, localPlaces, limitMs }: RefreshParts): Promise<Answer> => {
+const ask = async (
+  provider: Provider,
+  { gateway, client, localServerKinds, limitMs }: RefreshParts,
+): Promise<Answer> => {
   const { name, baseUrl, models } = provider;
-  const place = localPlaces.find(({ origin }) => origin === baseUrl.origin);
+  const place = localServerKinds.find(({ origin }) => origin === baseUrl.origin);
   const served = place ? await localModels(place) : [];
   const plan = gateway.planFor({ client, provider, model: models[0] ?? 'any' });
   const maskText = textMask(() => provider.apiKeys);

@@ -17,7 +17,7 @@ import { transformEvents } from '../operators/transform.ts';
 import { prepare } from '../pipeline.ts';
 import { createSignatureCache } from '../reasoning/signature-cache.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { smallRequest } from './explain.ts';
+import { minimalRequest } from './explain.ts';
 
 /** A provider's answer to a test request. */
 interface TrialAnswer {
@@ -44,7 +44,7 @@ const maxTokens = 16;
  */
 export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: Gateway): Observable<TrialAnswer> =>
   defer(() => {
-    const asked = { ...smallRequest(client.wire, `${provider},${model}`, 'Say hi.'), max_tokens: maxTokens };
+    const asked = { ...minimalRequest(client.wire, `${provider},${model}`, 'Say hi.'), max_tokens: maxTokens };
     const exchange = newExchange({
       id: 'trial',
       startedAtMs: atMs,

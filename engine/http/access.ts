@@ -149,9 +149,9 @@ const isSame = (origin: Origin, own: HostName): boolean =>
   (origin.port || origin.defaultPort) === (own.port || origin.defaultPort) &&
   (origin.name === own.name || (isLoopbackHost(origin) && isLoopbackHost(own)));
 
-/** Tells proxies from clients. */
+/** Distinguishes proxies from clients. */
 export interface TrustedProxies {
-  /** Whether a connection comes from a trusted proxy, which speaks for many clients. */
+  /** Whether a connection comes from a trusted proxy, which forwards requests of many clients. */
   readonly includes: (remoteAddress: string) => boolean;
   /** The address of the client that sent a request. Must be called while the server's handler runs. */
   readonly clientOf: (stream: ClientStream) => string;
@@ -160,9 +160,9 @@ export interface TrustedProxies {
 type ClientStream = Pick<HttpStream, 'remoteAddress' | 'proxiedAddress' | 'headers'>;
 
 /**
- * Takes `networks` (addresses, or networks as `10.0.0.0/8`) for the proxies in front of the service. Only what they say about
- * clients is believed: by the PROXY protocol, or in `X-Forwarded-For`, whose last address that isn't a proxy's is the client's.
- * Earlier ones are the client's own words.
+ * Treats `networks` (addresses, or networks as `10.0.0.0/8`) as proxies in front of the service. Only their information about
+ * clients is trusted: by the PROXY protocol, or in `X-Forwarded-For`, whose last address that isn't a proxy's is the client's.
+ * The client itself may have written the earlier ones.
  */
 export const trustedProxies = (networks: readonly string[]): TrustedProxies => {
   if (networks.length === 0) return { includes: () => false, clientOf: ({ remoteAddress }) => remoteAddress };

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { Fault } from '../model/fault.ts';
 import type { BodyUse, Rejection } from './endpoint.ts';
 
-/** Memory per byte of a body at work: bytes, text, parsed values, and the upstream's request. */
+/** Memory per byte of an active body: bytes, text, parsed values, and the upstream's request. */
 const copiesHeld = 4;
 /**
  * Memory per byte of a large body: garbage of its conversion isn't collected before the next one needs memory. Measured with

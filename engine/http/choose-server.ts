@@ -37,7 +37,7 @@ export const chooseServer = (wanted = process.env.SWITCHYARD_HTTP ?? '', load = 
         cause: error,
       });
     }
-    return nodeServer(error.isMendable ? error.message : error.reason);
+    return nodeServer(error.isFixable ? error.message : error.reason);
   }
 };
 

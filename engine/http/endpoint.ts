@@ -48,7 +48,7 @@ export interface HttpRequest {
   /** Pauses the upstream while this client is slow. */
   readonly backpressure: Backpressure;
   /**
-   * Calls `handler` when the listener waits for the answer no longer; it should end at once, with this fault. Without a handler,
+   * Calls `handler` when the listener stops waiting for the answer, which should end at once with this fault. Without a handler,
    * it fails with the fault.
    */
   readonly onInterrupted: (handler: (fault: Fault) => void) => void;

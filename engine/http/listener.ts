@@ -14,7 +14,7 @@ import { Ticker } from './ticker.ts';
 interface ServeOptions extends KeySettings {
   readonly router: HttpRouter;
   readonly guard: OriginGuardSettings;
-  /** Addresses and networks of the proxies that say who their clients are; absent: none. */
+  /** Addresses and networks of trusted proxies; absent: none. */
   readonly proxies?: readonly string[];
   /** Whether connections stay open for further requests; absent: they do. */
   readonly keepAlive?: boolean;
@@ -31,7 +31,7 @@ export interface ListenOptions extends ServeOptions {
   readonly hooks?: RequestHooks;
   /** Lets other processes of the same service open the port too; absent: exclusive. */
   readonly share?: PortSharing | undefined;
-  /** Absent: as the environment says. */
+  /** Absent: chosen by the environment. */
   readonly server?: ChosenServer | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface PortSharing {
   /** Addresses at which processes of this service have the port open; absent: the port must be free. */
   readonly addresses?: readonly string[] | undefined;
   /** Other addresses at which they have the same port open and are about to close it. */
-  readonly beside?: readonly string[] | undefined;
+  readonly closingAddresses?: readonly string[] | undefined;
 }
 
 /** An open port. */
@@ -53,10 +53,10 @@ export interface Listener {
   /** Applies to new requests. */
   readonly update: (options: ServeOptions) => void;
   /** Serves each request as the last on its connection from now on. Connections are still accepted. */
-  readonly leave: () => void;
-  /** Leaves, and stops accepting connections. Resolves when no request is active. */
+  readonly disableKeepAlive: () => void;
+  /** Disables keep-alive and stops accepting connections. Resolves when no request is active. */
   readonly drain: () => Promise<void>;
-  /** Leaves, and stops accepting connections. Resolves when all connections are closed; idle ones time out within seconds. */
+  /** Disables keep-alive and stops accepting connections. Resolves when all connections are closed; idle ones time out within seconds. */
   readonly retire: () => Promise<void>;
   /** Ends all active requests with a fault. Resolves when none is active. */
   readonly interrupt: () => Promise<void>;
@@ -116,7 +116,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   async open({ host, port: wanted, share }: Pick<ListenOptions, 'host' | 'port' | 'share'>): Promise<void> {
     const shared = share?.addresses;
     const faultAt = async (address: string, port: number): Promise<string | undefined> =>
-      share && !shared ? listenFault(address, port, share.beside) : undefined;
+      share && !shared ? listenFault(address, port, share.closingAddresses) : undefined;
     const [first = host, second] = shared ?? listenAddresses(host);
     // A port that the system picks on listen can't be shared, so a free one is picked beforehand.
     const port = share && wanted === 0 ? await freePort(first) : wanted;
@@ -135,18 +135,18 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     this.settings = settingsOf(options);
   }
 
-  leave(): void {
+  disableKeepAlive(): void {
     this.retiring = true;
   }
 
   async drain(): Promise<void> {
-    this.leave();
+    this.disableKeepAlive();
     await whenIdle(() => this.#server.stopAccepting());
     await this.#whenInactive();
   }
 
   async retire(): Promise<void> {
-    this.leave();
+    this.disableKeepAlive();
     await whenIdle(() => this.#server.stopAccepting());
     if (this.#closed || this.#connections.open === 0) return;
     await new Promise<void>((resolve) => {
@@ -173,7 +173,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     if (nowMs - this.#warnedAtMs >= warnEveryMs) {
       this.#warnedAtMs = nowMs;
       this.hooks.warn?.(
-        `connections of ${remoteAddress} are turned away: it has ${max} open (LIMITS.connectionsPerClient)`,
+        `connections of ${remoteAddress} are rejected: it has ${max} open (LIMITS.connectionsPerClient)`,
       );
     }
     return false;

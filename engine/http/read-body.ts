@@ -5,7 +5,7 @@ import { type Decoder, decompressBody, readCodings } from './decompress-body.ts'
 import type { Rejection } from './endpoint.ts';
 import { headerValue } from './headers.ts';
 import type { HttpLimits } from './settings.ts';
-import type { BodyTaker, HttpStream } from './stream.ts';
+import type { BodyConsumer, HttpStream } from './stream.ts';
 import type { Ticker, TickListener } from './ticker.ts';
 
 /** A request whose body is to be read. */
@@ -56,7 +56,7 @@ const tooLarge = (maxBytes: number): Fault => ({
 const tooSlow: Fault = { kind: 'request-timeout', message: "The request's body arrived too slowly." };
 
 /** Collects one body. */
-export class BodyReader implements BodyTaker, TickListener {
+export class BodyReader implements BodyConsumer, TickListener {
   readonly #receiver: BodyReceiver;
   readonly #codings: readonly Decoder[];
   #chunks: Uint8Array[] = [];

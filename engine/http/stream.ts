@@ -36,14 +36,14 @@ export interface HttpStream {
   /** Calls `aborted` when the connection closes before the answer's end, on either side. */
   readonly onAborted: (aborted: () => void) => void;
   /** Reads the request's body. */
-  readonly read: (taker: BodyTaker) => void;
+  readonly read: (consumer: BodyConsumer) => void;
   /** Resets the library's own timeouts, which are stricter than ours. */
   readonly keepOpen: () => void;
   /** Sends what `act` writes in as few packets as possible. */
   readonly cork: (act: () => void) => void;
   /** Begins the answer. Values are Latin-1. */
   readonly writeHead: (status: number, headers: HeaderList) => void;
-  /** Sends a piece of a chunked body. `false`: the client's socket is full, and `writer` hears when it no longer is. */
+  /** Sends a piece of a chunked body. `false`: the client's socket is full, and `writer` is notified when it no longer is. */
   readonly write: (data: string | Uint8Array, writer: StreamWriter) => boolean;
   /** Ends a chunked body. */
   readonly end: () => void;
@@ -51,19 +51,19 @@ export interface HttpStream {
   readonly endWith: (body: string | Uint8Array, close: boolean) => void;
   /** Ends an answer that has no body. */
   readonly endWithoutBody: () => void;
-  /** Sends a large whole body as the client reads it. `false`: it isn't complete, and `writer` hears of the progress. */
+  /** Sends a large whole body as the client reads it. `false`: it isn't complete, and `writer` is notified of the progress. */
   readonly send: (body: Uint8Array, writer: StreamWriter) => boolean;
   /** Closes the connection at once. */
   readonly close: () => void;
 }
 
-/** Takes a request's body. */
-export interface BodyTaker {
-  /** The chunk belongs to the taker. */
+/** Consumes a request's body. */
+export interface BodyConsumer {
+  /** The chunk belongs to the consumer. */
   readonly take: (chunk: Uint8Array, isLast: boolean) => void;
 }
 
-/** Hears that a client reads on after its socket was full. */
+/** Notified when a client reads on after its socket was full. */
 export interface StreamWriter {
   /** `complete`: a body of `send` has left; for `write` always `false`. Runs corked for `write`. */
   readonly writable: (complete: boolean) => void;

@@ -73,7 +73,7 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #facts = new FactBook<KnownFact>(maxFacts);
   /** Facts that the store doesn't know yet. */
-  readonly #unsaid = new Map<string, KnownFact>();
+  readonly #unpublished = new Map<string, KnownFact>();
   readonly #listeners = new Set<(fact: Fact) => void>();
   #epoch = '';
   #version = 0;
@@ -131,12 +131,12 @@ export class Hub {
   }
 
   /** Says that something holds for so long. A fact that is too long for a message is left out. */
-  say({ id, value, forMs }: Fact): void {
+  publish({ id, value, forMs }: Fact): void {
     if (id.length > maxId || value.length > maxFact) return;
     const nowMs = this.#options.nowMs();
     const fact = { id, value, expiresMs: nowMs + forMs };
     if (!this.#facts.put(fact, nowMs)) return;
-    if (this.#unsaid.size < maxFacts || this.#unsaid.has(id)) this.#unsaid.set(id, fact);
+    if (this.#unpublished.size < maxFacts || this.#unpublished.has(id)) this.#unpublished.set(id, fact);
   }
 
   /** What holds by this id. */
@@ -342,7 +342,7 @@ export class Hub {
     const asking = this.#waitingHolds.splice(0);
     const begunMs = nowMs();
     const push = this.#compose(isTick, asked);
-    const said = [...this.#unsaid.values()].slice(0, push.facts.length);
+    const said = [...this.#unpublished.values()].slice(0, push.facts.length);
     let problem = `it does not answer within ${exchangeMs} ms`;
     const exchanged = store.exchange(push).catch((error: unknown) => {
       if (error instanceof Error) problem = error.message;
@@ -360,7 +360,7 @@ export class Hub {
     }
     this.#heardMs = begunMs;
     this.#seconds = (nowMs() - begunMs) / 1_000;
-    for (const fact of said) if (this.#unsaid.get(fact.id) === fact) this.#unsaid.delete(fact.id);
+    for (const fact of said) if (this.#unpublished.get(fact.id) === fact) this.#unpublished.delete(fact.id);
     if (this.#epoch !== '' && this.#epoch !== pull.epoch) this.#startOver(nowMs());
     this.#epoch = pull.epoch;
     this.#version = pull.version;
@@ -386,7 +386,7 @@ export class Hub {
   #compose(isTick: boolean, asked: Map<string, WindowLease>): Push {
     const { member, about, nowMs } = this.#options;
     const now = nowMs();
-    for (const [id, { expiresMs }] of this.#unsaid) if (expiresMs <= now) this.#unsaid.delete(id);
+    for (const [id, { expiresMs }] of this.#unpublished) if (expiresMs <= now) this.#unpublished.delete(id);
     if (!this.#batch && this.#unsent.size > 0) this.#nextBatch();
     const sums = [...(this.#batch?.sums ?? [])];
     return {
@@ -394,7 +394,7 @@ export class Hub {
       about: about?.() ?? '',
       epoch: this.#epoch,
       version: this.#version,
-      facts: [...this.#unsaid.values()]
+      facts: [...this.#unpublished.values()]
         .slice(0, maxPerMessage)
         .map(({ id, value, expiresMs }) => ({ id, value, forMs: expiresMs - now })),
       ...(this.#batch && { batch: { number: this.#batch.number, sums: sums.map(([id, by]) => [id, by]) } }),
@@ -467,14 +467,14 @@ export class Hub {
   #hear(facts: readonly Fact[], nowMs: number): void {
     for (const { id, value, forMs } of facts) {
       if (!this.#facts.put({ id, value, expiresMs: nowMs + forMs }, nowMs)) continue;
-      this.#unsaid.delete(id);
+      this.#unpublished.delete(id);
       for (const listener of this.#listeners) listener({ id, value, forMs });
     }
   }
 
   /** The store has lost everything: it is told anew what holds. */
   #startOver(nowMs: number): void {
-    for (const fact of this.#facts.live(nowMs)) this.#unsaid.set(fact.id, fact);
+    for (const fact of this.#facts.live(nowMs)) this.#unpublished.set(fact.id, fact);
     for (const lease of this.#windows.values()) lease.lost();
   }
 

@@ -49,7 +49,7 @@ interface RouteLogRecord {
   /** The client's wire format. */
   readonly client: string;
   /** The model name that the client sent. */
-  readonly asked: string | undefined;
+  readonly requestedModel: string | undefined;
   readonly scenario: string;
   readonly reason: string;
   readonly tokens: number | undefined;

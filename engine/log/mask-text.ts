@@ -99,14 +99,14 @@ const encodeUrl = (secret: string): string => {
 };
 
 /** Masks exactly the given secrets, also JSON- or URL-encoded; for texts shown verbatim otherwise. */
-export interface WordMask {
+export interface ExactMask {
   readonly text: (text: string) => string;
   /** Masks the pieces of a stream. A secret across several pieces is masked in the piece where it starts. */
   readonly pieces: (pieces: readonly Uint8Array[]) => readonly Uint8Array[];
 }
 
 /** Creates a mask for secrets of at least six characters; shorter ones occur in ordinary words. */
-export const wordMask = (secrets: readonly string[]): WordMask => {
+export const exactMask = (secrets: readonly string[]): ExactMask => {
   // JSON inside JSON is encoded twice.
   const needles = spellings([...secrets, ...secrets.map((secret) => JSON.stringify(secret).slice(1, -1))]);
   return {

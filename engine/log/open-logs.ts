@@ -26,7 +26,7 @@ export const openLogs = (options: LogOptions): Logs => {
   const maskText = textMask(options.secrets ?? (() => none));
   const openLog = (policy: LogPolicy): { readonly file: LogWriter; readonly writer: RecordWriter } => {
     const file = new LogWriter(new RollingFile(policy), report, (count) =>
-      writer.writeClean('warn', 'log records were lost', { lost: count }),
+      writer.writeUnmasked('warn', 'log records were lost', { lost: count }),
     );
     const writer = recordWriter(file, maskText, options);
     return { file, writer };

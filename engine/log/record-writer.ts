@@ -16,8 +16,8 @@ export interface RecordWriter {
   /** Writes a record; secrets are masked. */
   readonly write: (level: LogLevel, message: string, fields?: LogFields) => void;
   /** Writes a record without secrets, unmasked. */
-  readonly writeClean: (level: LogLevel, message: string, fields: JsonObject) => void;
-  /** As `writeClean`, without serializing. `members`: JSON members, each followed by a comma. `message`: a JSON string. */
+  readonly writeUnmasked: (level: LogLevel, message: string, fields: JsonObject) => void;
+  /** As `writeUnmasked`, without serializing. `members`: JSON members, each followed by a comma. `message`: a JSON string. */
   readonly writeText: (level: LogLevel, message: string, members: string) => void;
 }
 
@@ -37,7 +37,7 @@ export const recordWriter = (
       if (!takes(level)) return;
       logger[level](fields ? maskFields(fields, maskText) : {}, maskLongText(message, maskText));
     },
-    writeClean(level, message, fields) {
+    writeUnmasked(level, message, fields) {
       logger[level](fields, message);
     },
     writeText(level, message, members) {
@@ -84,12 +84,25 @@ export const appLog = (writer: RecordWriter, maskText: (text: string) => string)
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    routed({ requestId, namedClient, provider, model, client, asked, scenario, reason, tokens, url, relays, losses }) {
+    routed({
+      requestId,
+      namedClient,
+      provider,
+      model,
+      client,
+      requestedModel,
+      scenario,
+      reason,
+      tokens,
+      url,
+      relays,
+      losses,
+    }) {
       if (!writer.takes('info')) return;
       // Generated ids hold no secrets, and would fill the cache of masked texts.
       const id = generatedId.test(requestId) ? `"${requestId}"` : masked(requestId);
       const members =
-        `"requestId":${id},${namedClient === undefined ? '' : `"namedClient":"${namedClient}",`}"client":"${client}",${asked === undefined ? '' : `"asked":${masked(asked)},`}` +
+        `"requestId":${id},${namedClient === undefined ? '' : `"namedClient":"${namedClient}",`}"client":"${client}",${requestedModel === undefined ? '' : `"asked":${masked(requestedModel)},`}` +
         `"scenario":"${scenario}","reason":${masked(reason)},${tokens === undefined ? '' : `"tokens":${tokens},`}` +
         `"url":${masked(url)},"relays":{"request":${relays.request},"reply":${relays.reply}},` +
         (losses ? `"losses":${JSON.stringify(maskFields({ losses }, maskText).losses)},` : '');

@@ -14,7 +14,7 @@ export interface ReplyContext {
   /** The request as the client's protocol decoded it. */
   readonly request: ModelRequest;
   /** The client's parsed body, for protocols whose replies echo parts of it. */
-  readonly asked: JsonObject;
+  readonly clientBody: JsonObject;
   /** The upstream's name of the requested model. */
   readonly model: string;
   readonly names: ToolNames;
@@ -28,7 +28,7 @@ export interface RequestContext {
   readonly names: ToolNames;
   readonly losses: Losses;
   /** The reply passes through unchanged, so it must be requested in the form that the client requested. */
-  readonly relaysReply: boolean;
+  readonly replyPassesThrough: boolean;
   /** The client's wire format: an absent field keeps the meaning that absence has in that format. */
   readonly client?: WireFormat | undefined;
 }

@@ -118,13 +118,13 @@ export const fail = (kind: FaultKind, message: string, more: Omit<Fault, 'kind' 
 export const faultOf = (error: unknown): Fault =>
   error instanceof FaultError
     ? error.fault
-    : { kind: 'internal', message: 'The gateway met an internal error; its log has the details.' };
+    : { kind: 'internal', message: 'An internal error occurred in the gateway; its log has the details.' };
 
 /** A system error's code, such as `ENOENT`; `undefined` for errors without one. */
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** Takes a system's error that says that a file is missing as this value; throws any other. */
+/** Returns this value for a system error that says that a file is missing; rethrows any other error. */
 export const ifMissing =
   <T>(value: T) =>
   (error: unknown): T => {
@@ -165,7 +165,7 @@ export const withinStack = <V>(kind: FaultKind, message: string, work: () => V):
  * Whether an upstream's error text reports that the prompt exceeds the context window. One list for all formats: vendors
  * forward each other's errors, and local servers speak several formats.
  */
-export const saysContextOverflow = (text: string): boolean => overflowTexts.test(text);
+export const isContextOverflow = (text: string): boolean => overflowTexts.test(text);
 
 const overflowTexts =
   /context_length_exceeded|(?:prompt|input) is too long|maximum context length|exceeds? (?:the )?(?:model's |maximum |available ){0,2}context|context window|input token count.{0,200}exceeds|exceeds the maximum number of tokens/is;

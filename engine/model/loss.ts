@@ -15,12 +15,12 @@ export interface Loss {
   readonly note?: string | undefined;
 }
 
-/** What all steps of a request have recorded, by step and path. Created with the first loss: most requests have none. */
+/** The losses of all steps of a request, by step and path. Created with the first loss: most requests have none. */
 interface Recorded {
   byKey: Map<string, Loss> | undefined;
 }
 
-/** What translates paths to the client's spelling: its names of fields, and its body. */
+/** Translates paths to the client's spelling, by its names of fields and its body. */
 interface ClientBody {
   readonly names: FieldNames | undefined;
   readonly body: JsonObject;
@@ -53,7 +53,7 @@ export class Losses {
   }
 
   /** As `drop`, for a path already in the client's spelling. */
-  dropAsWritten(path: string, note?: string): void {
+  dropClientPath(path: string, note?: string): void {
     this.#add(path, 'dropped', note);
   }
 

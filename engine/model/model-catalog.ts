@@ -36,7 +36,7 @@ export interface ClientModel {
 /** The model list in the format of one client protocol. */
 export interface ClientModels {
   /** Whether a request comes from such a client; `header` looks up headers by lower-case name. */
-  readonly isAsked: (header: (name: string) => string | undefined) => boolean;
+  readonly matches: (header: (name: string) => string | undefined) => boolean;
   /** Prefix that clients of this protocol require in an alias's name; absent: none. */
   readonly aliasPrefix?: string;
   /** Encodes the list, or the page that the query selects. Throws an `invalid-request` fault for an invalid query. */

@@ -1,10 +1,10 @@
 import type { ServiceTier } from './wire/service-tier.ts';
 
-/** What a model takes besides, or instead of, text. */
+/** The kinds of input that a model may accept. */
 export const inputKinds = ['text', 'image', 'pdf', 'audio', 'video'] as const;
 export type InputKind = (typeof inputKinds)[number];
 
-/** What a model may be known to lack: requests are adapted to it, with a loss. */
+/** A feature that a model may lack. Requests are adapted to that, with a loss. */
 export type Lack = 'sampling' | 'forcedToolChoice' | 'reasoningOff' | 'reasoningBudget' | 'minimalEffort';
 
 /** Prices in USD per million tokens. A cache price that is absent is that of `input`. */
@@ -13,7 +13,7 @@ export interface TokenPrices {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** For what is kept for an hour; absent: as `cacheWrite`. */
+  /** For entries kept for an hour; absent: as `cacheWrite`. */
   readonly cacheWrite1h?: number;
 }
 
@@ -25,7 +25,7 @@ export interface ModelPrice extends TokenPrices {
   readonly changes?: readonly (TokenPrices & { readonly from: string })[];
   /** Prices of some hours (UTC) from Monday to Friday: from the first to before the second. */
   readonly peak?: TokenPrices & { readonly hours: readonly (readonly [from: number, to: number])[] };
-  /** How many times as much a faster answer costs. */
+  /** The price factor of fast answers. */
   readonly fast?: number;
   /** USD per thousand searches; absent: the vendor's. */
   readonly webSearchPer1000?: number;
@@ -38,13 +38,13 @@ type PriceTier = TokenPrices & { readonly aboveInputTokens: number };
 export interface VendorPricing {
   /** USD per thousand searches. */
   readonly webSearchPer1000?: number;
-  /** How many times as much each service tier costs; the default one costs what is listed, and of others nothing is known. */
+  /** The price factor of each service tier. The default tier has the list price; the price of an absent tier is unknown. */
   readonly tiers: Readonly<Partial<Record<ServiceTier, number>>>;
-  /** How many times as much a request costs that is served inside the United States. */
+  /** The price factor of requests served inside the United States. */
   readonly usGeography?: number;
 }
 
-/** What is known of a model. What is absent is unknown: nothing is refused, dropped or changed for it. */
+/** Known facts about a model. An absent fact is unknown and has no effect: nothing is rejected, dropped or changed. */
 export interface ModelFacts {
   /** Tokens of its context window: the prompt, or the prompt and the answer together. */
   readonly context?: number;
@@ -61,7 +61,7 @@ export interface ModelFacts {
   readonly retires?: string;
   /** It isn't shut down before that day. */
   readonly retiresNotBefore?: string;
-  /** `legacy`: there is a newer one of its line. */
+  /** `legacy`: its family has a newer model. */
   readonly status?: 'legacy' | 'deprecated' | 'preview' | 'limited access';
 }
 
@@ -71,24 +71,24 @@ export interface ListedModel extends ModelFacts {
   readonly id: string;
 }
 
-/** What the package knows of a model. */
+/** The package's facts about a model. */
 interface ShippedModel extends ListedModel {
-  /** Other names of it. A date behind a name makes no difference. */
+  /** Other names; a date after a name makes no difference. */
   readonly aliases?: readonly string[];
   /** Where the facts come from; the keys are explained beside the table. */
   readonly source: readonly string[];
 }
 
-/** What the package knows of a vendor's models. */
+/** The package's facts about a vendor's models. */
 export interface VendorFacts {
   /** The day on which the facts were collected. */
   readonly asOf: string;
   readonly pricing: VendorPricing;
   readonly models: readonly ShippedModel[];
-  /** Models that are shut down, of which nothing else is known. */
+  /** Retired models without other facts. */
   readonly retired?: readonly { readonly on: string; readonly names: readonly string[] }[];
 }
 
-/** Whether a name is another one, or that with a date or a number of three digits behind it: `model-20260101`, `model-002`. */
+/** Whether a name is `model`, possibly followed by a date or a three-digit number: `model-20260101`, `model-002`. */
 export const isVersionOf = (name: string, model: string): boolean =>
   name.startsWith(model) && /^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/.test(name.slice(model.length));

@@ -1,6 +1,6 @@
-/** Where a request came in. */
+/** Where a request arrived, and whose key it carries. */
 export interface RequestOrigin {
-  /** As sent, without the preset. */
+  /** The path as sent, without the preset. */
   readonly path: string;
   readonly preset: string | undefined;
   /** The name of the client whose key it carries; `undefined`: the administrator. */

@@ -38,7 +38,7 @@ export interface ClientProtocol {
   readonly rewritesReply?: (body: JsonObject) => boolean;
   /** Path of a field that only an upstream of the same wire format can support, such as server-side state. */
   readonly ownWireField?: (body: JsonObject) => string | undefined;
-  /** Headers in which agents say what a request is, lower-case; absent: there are none. */
+  /** Lower-case headers by which agents classify their requests; absent: none. */
   readonly agentHeaders?: Readonly<Record<'requestClass' | 'agentType' | 'compaction', string>>;
   /** Its names of fields in losses; absent: the gateway's names. */
   readonly fieldNames?: FieldNames;
@@ -78,7 +78,7 @@ export interface PassedRecords {
 /** How to recognize the end of a stream. */
 export interface StreamEnds {
   /** Matches in every record that `read` recognizes, so that the others needn't be decoded. */
-  readonly sign: RegExp;
+  readonly marker: RegExp;
   /** The end that a record signals, if any. The data of a very long record may be truncated. */
   readonly read: (record: SseRecord) => StreamEnd | undefined;
   /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
@@ -118,8 +118,8 @@ export interface UpstreamProtocol {
    * passed-through answer is inspected then. Absent: never.
    */
   readonly mayReason?: (body: JsonObject) => boolean;
-  /** A text that a stream with reasoning contains before any other content. Absent: all streams are inspected. */
-  readonly reasoningSign?: string;
+  /** A text that occurs in a stream with reasoning before any other content. Absent: all streams are inspected. */
+  readonly reasoningMarker?: string;
   /** Decodes an answer with a failure status. The body may be JSON, HTML or empty. */
   readonly decodeFault: (status: number, headers: Headers, body: string) => Fault;
 }

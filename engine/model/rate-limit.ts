@@ -1,4 +1,4 @@
-/** A limit per minute of a client, as its answers show it. */
+/** A client's limit per minute, as shown in its responses. */
 export interface RateLimit {
   readonly of: 'requests' | 'tokens';
   readonly limit: number;

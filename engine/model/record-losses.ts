@@ -18,7 +18,7 @@ export const recordExtraLoss = (extra: Extra | undefined, losses: Losses): void 
 export const recordMemberLoss = (path: string, value: Json | undefined, losses: Losses, depth = maxDepth): void => {
   if (value === undefined || value === null) return;
   const inner = isJsonObject(value) && depth > 0 ? Object.entries(value) : [];
-  if (inner.length === 0 || inner.length > maxNamed) losses.dropAsWritten(path);
+  if (inner.length === 0 || inner.length > maxNamed) losses.dropClientPath(path);
   else for (const [name, member] of inner) recordMemberLoss(memberPath(path, name), member, losses, depth - 1);
 };
 

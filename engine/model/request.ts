@@ -348,7 +348,7 @@ export interface Reasoning {
    * The same settings in a provider's own form, as members of a Chat Completions body. They replace the encoder's guess for an
    * unknown vendor; all other encoders ignore them.
    */
-  readonly providerWords?: JsonObject | undefined;
+  readonly providerMembers?: JsonObject | undefined;
 }
 
 export type OutputFormat =

@@ -152,7 +152,7 @@ export const noOptions = Type.Object({}, { additionalProperties: false });
 export const format = <const S extends TSchema>(spec: FormatSpec<S>): Format => {
   const optionsReader = reader(spec.options);
   const { pathFor, protocol, ...fields } = spec;
-  /** A plan has one target, whose path is asked for with each call. */
+  /** A plan has one target, and each call asks for its path. */
   const known = new WeakMap<Target, Target<Static<S>>>();
   const checked = (target: Target): Target<Static<S>> => {
     const before = known.get(target);

@@ -36,7 +36,7 @@ export class RequestLog implements Watcher {
       provider: provider.name,
       model,
       client: client.wire,
-      asked: progress.asked,
+      requestedModel: progress.requestedModel,
       scenario,
       reason,
       tokens,

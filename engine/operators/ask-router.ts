@@ -12,7 +12,7 @@ import type { OwnRoute } from '../routing/rules/rules.ts';
 
 /**
  * Asks the router module for a destination; `undefined` if it gives none. Throws `stage-failed`, with the module's path, if it can't
- * be used, fails, takes too long, or gives something else than a destination.
+ * be used, fails, takes too long, or returns anything but a destination.
  */
 export const askRouter = (
   router: LoadedRouter,
@@ -30,10 +30,13 @@ export const askRouter = (
     map(([answer = '', ...others]) => {
       if (answer === null || answer === '') return undefined;
       if (typeof answer !== 'string' || others.length > 0)
-        throw routerFault(router, 'gave something else than one destination');
+        throw routerFault(router, 'returned something other than one destination');
       const found = findDestination(gateway.config, answer, decoded.request.model);
       if (!found)
-        throw routerFault(router, `gave a destination that no provider has: ${JSON.stringify(answer.slice(0, 100))}`);
+        throw routerFault(
+          router,
+          `returned a destination that matches no provider: ${JSON.stringify(answer.slice(0, 100))}`,
+        );
       return { ...found, scenario: 'module', reason: `module: ${router.name}` } as const;
     }),
     catchError((error: unknown) =>
@@ -75,7 +78,12 @@ const questionOf = (
 
 const olderQuestionOf = ({ request, client, text }: Decoded, gateway: Gateway): Observable<OlderQuestion> => {
   const { registry, tokens } = gateway;
-  const context = { names: new ToolNames(), losses: new Losses(client.wire), relaysReply: false, client: client.wire };
+  const context = {
+    names: new ToolNames(),
+    losses: new Losses(client.wire),
+    replyPassesThrough: false,
+    client: client.wire,
+  };
   // Parsed anew, since a module may change it.
   const body: JsonObject =
     client.wire === 'messages' ? JSON.parse(text) : (registry.messagesBody?.(request, context) ?? {});

@@ -11,7 +11,7 @@ import type { CallStage } from '../routing/plan/build-stages.ts';
 
 type SentCall = Ready['call'];
 
-/** Has each stage with a call half change the call, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
+/** Applies the stages' call halves to the call, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
 export const changeCall = ({ plan, request }: Pick<Reconciled, 'plan' | 'request'>, call: SentCall): SentCall =>
   plan.graph.callStages.reduce((sent, { name, work }) => changedBy(name, work, sent, request), call);
 
@@ -51,13 +51,14 @@ class SeenCall implements ProviderCall {
   }
 }
 
-/** The stage gave what a call can't have. */
+/** A stage returned something that a call can't have. */
 class Unusable extends Error {}
 
 /** Checks a stage's changes: a custom module may return anything. */
 const checked = (changes: CallChanges | undefined): CallChanges => {
   if (changes === undefined) return {};
-  if (!isJsonObject(changes) || changes instanceof Promise) throw new Unusable('it gave something else than changes');
+  if (!isJsonObject(changes) || changes instanceof Promise)
+    throw new Unusable('it returned something other than changes');
   const unknown = Object.keys(changes).find((member) => member !== 'headers' && member !== 'body');
   if (unknown !== undefined) throw new Unusable(`it gave "${unknown}", and only headers and body can be changed`);
   const { headers = {}, body = {} } = changes;
@@ -72,7 +73,7 @@ const checked = (changes: CallChanges | undefined): CallChanges => {
   return changes;
 };
 
-/** Names count in any case. */
+/** Header names are case-insensitive. */
 const withHeaders = (
   headers: Readonly<Record<string, string>>,
   changes: Readonly<Record<string, string | null>>,

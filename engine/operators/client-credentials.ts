@@ -12,7 +12,7 @@ const credentialHeaders = ['authorization', 'x-api-key'] as const;
  */
 export const clientCredentials = ({ apiKey, clients }: Pick<Config, 'apiKey' | 'clients'>) => {
   const ownerOf = apiKey !== undefined || clients ? keyCheck({ apiKey, clients }) : () => undefined;
-  // Values of a header that came twice are joined: one of them may be a key of the gateway.
+  // Values of a repeated header are joined: one of them may be a key of the gateway.
   const isOwn = (name: string, value: string): boolean =>
     value.trim() !== '' && !value.includes(', ') && ownerOf([name, value]) === undefined;
   return (

@@ -8,7 +8,7 @@ import { type Outline, outlineOf } from '../model/json/outline.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { takeModelTag } from '../routing/resolve.ts';
+import { extractModelTag } from '../routing/resolve.ts';
 import { mayPassThrough } from './encode-request.ts';
 import { newContext } from './route.ts';
 import type { SequenceStep } from './rx/sequence.ts';
@@ -18,29 +18,30 @@ import { reconcileReasoning } from './signatures.ts';
 export const decode =
   (config: Config, decodeRequest?: ClientProtocol['decodeRequest']): SequenceStep<Exchange, Decoded> =>
   (exchange) =>
-    noteDecoded(fill(exchange, parseBody(exchange, config, decodeRequest)));
+    reportDecoded(fill(exchange, parseBody(exchange, config, decodeRequest)));
 
 /** From this many bytes on, an outline costs less than the texts that it leaves out. */
 const minBytes = 16 * 1024;
 
 /**
  * Decodes the client's bytes into a request. A large body that is likely to pass through is decoded by its outline only: neither
- * routing nor the way through reads its long texts, unless a router module does. All else needs `decodeInFull`. Throws as `parseBody` does.
+ * routing nor pass-through reads its long texts, unless there is a router module. Everything else needs `decodeInFull`. Throws as `parseBody` does.
  */
 export const decodeOutline = (gateway: Gateway): SequenceStep<Exchange, Decoded> => {
   const whole = decode(gateway.config);
   return (exchange) => {
     const { client, body } = exchange;
-    if (body.length < minBytes || gateway.registry.router || !gateway.mostlyPasses(client)) return whole(exchange);
+    if (body.length < minBytes || gateway.registry.router || !gateway.likelyPassesThrough(client))
+      return whole(exchange);
     const outlined = parseOutline(exchange, gateway.config);
-    return outlined ? noteDecoded(fill(exchange, outlined)) : whole(exchange);
+    return outlined ? reportDecoded(fill(exchange, outlined)) : whole(exchange);
   };
 };
 
 /** Reports that the body is decoded. */
-const noteDecoded = (decoded: Decoded): Decoded => {
+const reportDecoded = (decoded: Decoded): Decoded => {
   const { progress, observer, request } = decoded;
-  progress.asked = request.model;
+  progress.requestedModel = request.model;
   progress.streaming = request.stream;
   observer.decoded(decoded);
   return decoded;
@@ -61,14 +62,14 @@ export const decodeInFull = <E extends Routed>(routed: E, config: Config): E => 
   if (!routed.outline) return routed;
   const decoded = parseBody(routed, config);
   const { model } = routed.resolution;
-  const request = { ...takeModelTag(decoded.request).request, model };
+  const request = { ...extractModelTag(decoded.request).request, model };
   const resolution = { ...routed.resolution, request };
   fill(routed, decoded);
   return fill(routed, { request, resolution, context: newContext(routed, resolution) });
 };
 
 /** A body, decoded whole or by its outline. */
-type ParsedBody = Pick<Decoded, 'outline' | 'text' | 'asked' | 'request'>;
+type ParsedBody = Pick<Decoded, 'outline' | 'text' | 'clientBody' | 'request'>;
 
 /**
  * Decodes the whole body. Throws `invalid-request` for a body that isn't JSON or is nested too deeply, and the faults of the
@@ -81,12 +82,13 @@ export const parseBody = (
 ): ParsedBody => {
   const { jsonDepth } = config.limits;
   const text = readText(body);
-  const asked = readObject(text);
-  if (!isWithinDepth(asked, jsonDepth)) fail('invalid-request', `The body is nested deeper than ${jsonDepth} levels.`);
+  const clientBody = readObject(text);
+  if (!isWithinDepth(clientBody, jsonDepth))
+    fail('invalid-request', `The body is nested deeper than ${jsonDepth} levels.`);
   const request = withinStack('invalid-request', 'The body has too many parts to be read.', () =>
-    decodeRequest(asked, config),
+    decodeRequest(clientBody, config),
   );
-  return { outline: undefined, text, asked, request };
+  return { outline: undefined, text, clientBody, request };
 };
 
 /**
@@ -117,12 +119,12 @@ export const parseOutline = ({ client, body }: Exchange, config: Config) => {
   const outline = client.texts && outlineOf(body, { cut: client.texts, depth: config.limits.jsonDepth });
   if (!outline) return undefined;
   try {
-    const asked: unknown = keepDigits(outline.json, JSON.parse(outline.json));
-    if (!isJsonObject(asked)) return undefined;
-    const request = client.decodeRequest(asked, config);
+    const clientBody: unknown = keepDigits(outline.json, JSON.parse(outline.json));
+    if (!isJsonObject(clientBody)) return undefined;
+    const request = client.decodeRequest(clientBody, config);
     return holdsCutSignature(request, outline)
       ? undefined
-      : { outline, text: '', asked, request: restoreStart(request, outline) };
+      : { outline, text: '', clientBody, request: restoreStart(request, outline) };
   } catch {
     return undefined;
   }

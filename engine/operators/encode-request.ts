@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
+import { adaptToModel } from '../model/adapt-to-model.ts';
 import { withinStack } from '../model/fault.ts';
 import { writeJson } from '../model/json/exact-numbers.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { replaceMember } from '../model/json/replace-member.ts';
-import { withoutLacking } from '../model/known-lacks.ts';
 import type { PassThrough } from '../observer.ts';
 import { callUrl } from '../upstream/url.ts';
 import { changeCall } from './change-call.ts';
@@ -45,11 +45,11 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Arr
   const { outline, text, resolution, plan, request, context, client } = routed;
   if (!passThrough.request) {
     const losses = context.losses.at(plan.format.name);
-    const asked = plan.lacks.length > 0 ? withoutLacking(request, plan.lacks, losses) : request;
+    const asked = plan.lacks.length > 0 ? adaptToModel(request, plan.lacks, losses) : request;
     const body = plan.graph.encodeRequest.work(asked, {
       names: context.names,
       losses,
-      relaysReply: passThrough.reply,
+      replyPassesThrough: passThrough.reply,
       client: client.wire,
     });
     return writeJson(plan.patches.length > 0 ? applyPatches({ ...body }, plan.patches) : body);
@@ -80,20 +80,27 @@ const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string): Uint8
  * Decides what passes through unchanged, before the call: both sides speak the same format, no stage handles that direction,
  * and neither side wants a change. The client's body passes with its model replaced.
  */
-export const mayPassThrough = ({ client, asked, request, resolution, plan, verbatim }: Reconciled): PassThrough => {
+export const mayPassThrough = ({
+  client,
+  clientBody,
+  request,
+  resolution,
+  plan,
+  verbatim,
+}: Reconciled): PassThrough => {
   const { graph, upstream } = plan;
   return {
     request:
       graph.requestPassThrough.open &&
       verbatim &&
       !resolution.tagged &&
-      !client.needsRepair?.(asked) &&
+      !client.needsRepair?.(clientBody) &&
       (upstream.acceptsVerbatim?.(request) ?? true),
-    reply: graph.replyPassThrough.open && !client.rewritesReply?.(asked),
+    reply: graph.replyPassThrough.open && !client.rewritesReply?.(clientBody),
   };
 };
 
-/** Decides again when the answer's head is there: it must be streamed or whole as the client asked, with the same tool names. */
+/** Decides again once the answer's head has arrived: it must be streamed or whole as the client requested, with the same tool names. */
 export const passesThrough = (
   { passThrough, progress, context }: Pick<Answered, 'passThrough' | 'progress' | 'context'>,
   streamed: boolean,

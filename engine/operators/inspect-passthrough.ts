@@ -10,23 +10,23 @@ import { runWhole } from '../model/machine.ts';
 import type { SseRecord } from '../model/protocol.ts';
 import { readSseRecords } from '../model/sse.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
-import { awaitSign } from '../reasoning/signature-watch.ts';
+import { awaitMarker } from '../reasoning/signature-watch.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { RecordPasser, StreamTail } from './pass-records.ts';
+import { RecordForwarder, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage } from './read-events.ts';
 import { collectedBytes } from './rx/collect-bytes.ts';
 import type { StreamStage } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
-/** Passes the upstream's bytes on unchanged, and reads along what faults, usage and reasoning they hold. */
+/** Forwards the upstream's bytes unchanged, and reads faults, usage and reasoning from them. */
 export const inspectPassthrough = (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> => {
   const inspect = { stream: inspectStream(cache), whole: inspectWhole(cache) };
   return (answered, control) => inspect[answered.answer.streamed ? 'stream' : 'whole'](answered, control);
 };
 
 /**
- * Passes a stream on unchanged, in whole records up to the terminal one, and reads it along: an error at its start is thrown,
+ * Forwards a stream unchanged, in whole records up to the terminal one, and reads it: an error at its start is thrown,
  * since a retry or fallback may still answer; usage is reported; reasoning that a later turn may need is cached. Throws
  * `upstream-cut` if the stream closes before its answer is complete.
  */
@@ -35,7 +35,7 @@ const inspectStream =
   (answered, control) => {
     const { client, observer, progress } = answered;
     const ending = new AnswerEnd(answered, control);
-    const records = new RecordPasser(answered);
+    const records = new RecordForwarder(answered);
     const start = new StreamStart(answered);
     const reasoning = reasoningReader(answered, cache);
     const kept = new HeadAndTail();
@@ -64,8 +64,8 @@ const inspectStream =
         return part;
       },
       failed: (error) => pass(records.close(error)),
-      over() {
-        ending.over();
+      finalize() {
+        ending.finalize();
         observer.usage(readableUsage(answered, kept));
       },
     };
@@ -73,7 +73,7 @@ const inspectStream =
 
 const dataField = Buffer.from('data:');
 
-/** Passes a whole reply on unchanged. Throws the fault that it holds despite its success status. */
+/** Forwards a whole reply unchanged. Throws the fault that it holds despite its success status. */
 const inspectWhole =
   (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
   (answered) => {
@@ -112,11 +112,11 @@ const maxReadBytes = 4 * 1024 * 1024;
 
 /** A whole reply's usage; caches its reasoning. */
 const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Usage => {
-  const { plan, context, asked } = answered;
+  const { plan, context, clientBody } = answered;
   const body = bytes.length > maxReadBytes ? undefined : parseJson(bytes.toString());
   if (!isJsonObject(body)) return {};
   const events = plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name));
-  if (plan.upstream.mayReason?.(asked)) watchOf(answered, cache).read(events);
+  if (plan.upstream.mayReason?.(clientBody)) watchOf(answered, cache).read(events);
   return usageOf(events);
 };
 
@@ -197,19 +197,19 @@ class StreamDecoder {
 }
 
 /** Reads the chunks of a passing answer. */
-interface PassingReader {
+interface PassThroughReader {
   readonly next: (chunk: Uint8Array) => void;
   readonly complete: () => void;
 }
 
-/** Caches the reasoning of a passing stream; `undefined` if it can't hold any. Decodes only from its sign on. */
-const reasoningReader = (answered: Answered, cache: SignatureCache): PassingReader | undefined => {
+/** Caches the reasoning of a passing stream; `undefined` if it can't hold any. Decodes only from the marker on. */
+const reasoningReader = (answered: Answered, cache: SignatureCache): PassThroughReader | undefined => {
   const { upstream } = answered.plan;
-  if (!upstream.mayReason?.(answered.asked)) return undefined;
+  if (!upstream.mayReason?.(answered.clientBody)) return undefined;
   const watch = watchOf(answered, cache);
   const decoder = new StreamDecoder(answered);
   return upTo(maxWatchedBytes, {
-    next: awaitSign(upstream.reasoningSign, (chunk) => watch.read(decoder.take(chunk))),
+    next: awaitMarker(upstream.reasoningMarker, (chunk) => watch.read(decoder.take(chunk))),
     complete: () => watch.read(decoder.end()),
   });
 };
@@ -218,8 +218,8 @@ const reasoningReader = (answered: Answered, cache: SignatureCache): PassingRead
 const maxWatchedBytes = 32 << 20;
 
 /** Drops the reader, and what it has collected, after this many bytes. */
-export const upTo = (bytes: number, reader: PassingReader): PassingReader => {
-  let reading: PassingReader | undefined = reader;
+export const upTo = (bytes: number, reader: PassThroughReader): PassThroughReader => {
+  let reading: PassThroughReader | undefined = reader;
   let left = bytes;
   return {
     next(chunk) {

@@ -56,7 +56,7 @@ class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
     return part.type === 'head' && this.#exchange.progress.opened ? undefined : part;
   }
 
-  over(): void {
+  finalize(): void {
     this.#ticker.delete(this);
   }
 

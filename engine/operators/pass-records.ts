@@ -113,11 +113,11 @@ const nextRecord = (bytes: Buffer, from: number): number => {
 };
 
 /**
- * Passes a stream on in whole records, unchanged, up to the terminal record. An incomplete record is dropped, unless only its
+ * Forwards a stream in whole records, unchanged, up to the terminal record. An incomplete record is dropped, unless only its
  * final empty line is missing: that is added, since clients would drop the record. A finished answer without its terminal record
  * gets one.
  */
-export class RecordPasser {
+export class RecordForwarder {
   state: EndState = 'open';
   readonly #records = new WholeRecords();
   readonly #ends: StreamEnds;
@@ -147,7 +147,7 @@ export class RecordPasser {
       this.state = 'ended';
       return bytes.subarray(0, nextRecord(bytes, 0));
     }
-    return this.#ends.sign.test(bytes.toString('latin1')) ? this.#upToEnd(bytes) : bytes;
+    return this.#ends.marker.test(bytes.toString('latin1')) ? this.#upToEnd(bytes) : bytes;
   }
 
   /** The bytes up to and including the terminal record; all bytes if there is none. */

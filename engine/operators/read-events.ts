@@ -35,8 +35,8 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
     },
     end: () => read(reading.end?.()),
     failed: (error) => read(reading.failed?.(error)),
-    over() {
-      reading.over?.();
+    finalize() {
+      reading.finalize?.();
       observer.usage(usage);
     },
   };
@@ -69,13 +69,13 @@ const readStream = ({ plan, context }: Answered, ending: AnswerEnd): Handlers<Ui
     },
     end,
     failed: (error) => (plan.upstream.endsByClosing && ending.state === 'finished' ? end() : toErrorEvent(error)),
-    over: () => ending.over(),
+    finalize: () => ending.finalize(),
   };
 };
 
 const tooDeep = "The upstream's answer is nested too deeply.";
 
-/** One for all replies: a decoder is dear to make, and holds no state between whole texts. */
+/** One for all replies: a decoder is expensive to create, and holds no state between whole texts. */
 const utf8 = new TextDecoder();
 
 const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch => {
@@ -91,7 +91,7 @@ const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Ba
 
 /** The fault of a body that isn't a JSON object. */
 export const notJson = (body: Uint8Array, status: number): Fault => {
-  const what = body.length === 0 ? 'an empty body' : 'a body that is no JSON object';
+  const what = body.length === 0 ? 'an empty body' : "a body that isn't a JSON object";
   return { kind: 'upstream-garbled', message: `The upstream answered with ${what} (status ${status}).` };
 };
 
@@ -179,13 +179,13 @@ export class AnswerEnd {
   /** Called with the state after each chunk. */
   reached(state: EndState): void {
     this.state = state;
-    this.over();
+    this.finalize();
     if (state === 'ended') this.#end();
     else if (state === 'finished') this.#wait();
   }
 
   /** Called when the stream is over. */
-  over(): void {
+  finalize(): void {
     clearTimeout(this.#timer);
   }
 

@@ -29,7 +29,7 @@ export const renderFaults = (): StreamStage<Exchange, ReplyPart, ReplyPart> => (
   return {
     next: (part) => part,
     failed,
-    over() {
+    finalize() {
       isOver = true;
     },
   };
@@ -123,7 +123,7 @@ export const observeReply =
         status = 500;
         throw error;
       },
-      over: () => observer.finished(status),
+      finalize: () => observer.finished(status),
     };
   };
 

@@ -8,7 +8,7 @@ import type { ModelRequest, Part } from '../model/request.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
-import { namesDestination, type Resolution, resolveRoute, sizeMatters } from '../routing/resolve.ts';
+import { namesDestination, needsTokenCount, type Resolution, resolveRoute } from '../routing/resolve.ts';
 import { agentHint, factsOf } from '../routing/rules/facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
@@ -35,7 +35,7 @@ const routeByModule = (gateway: Gateway, router: LoadedRouter, decoded: Decoded)
     ),
   );
 
-/** Looks at the user's own rules first. */
+/** Applies the user's own rules first. */
 const routeByRules = (gateway: Gateway, decoded: Decoded): Routed | Observable<Routed> => {
   const { config, tokens, rules = [] } = gateway;
   const own = matchRules(rules, factsOf(decoded, tokens), config);
@@ -45,17 +45,17 @@ const routeByRules = (gateway: Gateway, decoded: Decoded): Routed | Observable<R
   );
 };
 
-/** Counts the tokens if only that can tell the scenario. */
+/** Counts the tokens if the scenario depends on the count. */
 const routeBySize = (gateway: Gateway, decoded: Decoded, own?: RuleResult): Routed | Observable<Routed> => {
   const { config, tokens } = gateway;
   const { request, body, outline } = decoded;
-  if (own?.route || !sizeMatters(request, config)) return routeTo(gateway, decoded, undefined, own);
-  const size = tokens.sizeBeside(request, gateway.longContext().threshold, body.length, outline);
+  if (own?.route || !needsTokenCount(request, config)) return routeTo(gateway, decoded, undefined, own);
+  const size = tokens.sizeRelativeTo(request, gateway.longContext().threshold, body.length, outline);
   if (size) return routeTo(gateway, decoded, size, own);
   return from(tokens.count(request, outline)).pipe(sequence((count) => routeTo(gateway, decoded, count, own)));
 };
 
-/** Routes by what is known now. Waits only if other processes have to be asked for the client's limits. */
+/** Routes by the facts known so far. Waits only if the client's limits depend on other processes. */
 const routeTo = (
   gateway: Gateway,
   decoded: Decoded,
@@ -77,7 +77,7 @@ const routeTo = (
   return admitted ? from(admitted).pipe(map(() => routed)) : routed;
 };
 
-/** What an agent says its request is, where that matters. */
+/** The request class that an agent declares, if a scenario depends on it. */
 const requestClassOf = ({ client, clientHeader }: Decoded, { router }: Gateway['config']): string | undefined =>
   router.routes.background === undefined ? undefined : agentHint({ client, header: clientHeader }, 'requestClass');
 
@@ -99,8 +99,8 @@ export const assertServable = (routed: Routed): Routed => {
 };
 
 /** State stored at one vendor means nothing to another; dropping it would give a wrong answer silently. */
-const refuseOwnWireFields = ({ client, asked }: Routed): void => {
-  const field = client.ownWireField?.(asked);
+const refuseOwnWireFields = ({ client, clientBody }: Routed): void => {
+  const field = client.ownWireField?.(clientBody);
   if (field === undefined) return;
   fail(
     'unsupported',
@@ -115,18 +115,18 @@ const refuseOwnWireFields = ({ client, asked }: Routed): void => {
 /** Vendors count differently than the gateway. A prompt is surely too long where it exceeds the window by half. */
 const margin = 1.5;
 
-/** A body with fewer bytes per token of this limit isn't looked into: its prompt may well fit. */
+/** A body with fewer bytes per token of the limit isn't checked: its prompt probably fits. */
 const leastBytesPerToken = 4;
 
 /**
- * Refuses a prompt that surely exceeds the model's known window, in the words on which clients compact a conversation: some servers
- * would silently cut it. Goes on where a fallback may have room, or no window is known; then the vendor decides.
+ * Rejects a prompt that surely exceeds the model's known window, with the message on which clients compact a conversation: some servers
+ * would cut it silently. Accepts it if a fallback may have room, or if no window is known; then the vendor decides.
  */
 const refuseOverlong = (routed: Routed, { config, tokens, modelFacts, pools }: Gateway): void => {
   const { plan, body, request, outline, resolution } = routed;
   const { window } = plan;
   if (window === undefined || body.length < window * margin * leastBytesPerToken) return;
-  const size = tokens.sizeBeside(request, window * margin, body.length, outline);
+  const size = tokens.sizeRelativeTo(request, window * margin, body.length, outline);
   if (!size || size.by === 'estimate' || size.tokens <= window * margin) return;
   const rooms = fallbacksOf(resolution, config, (pool) => pools.ranked(pool, resolution.scenario, routed)).map(
     modelFacts,
@@ -153,16 +153,16 @@ export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Ga
 
 /** The context of an attempt. Losses and tool names start afresh, since those of an earlier attempt don't apply. */
 export const newContext = (decoded: Decoded, { request, model, tokens }: Resolution): ReplyContext => {
-  const { client, asked, body, progress, seed, startedAtMs } = decoded;
+  const { client, clientBody, body, progress, seed, startedAtMs } = decoded;
   const context = {
     id: seed,
     startedAtMs,
     nowMs: Date.now,
     request,
-    asked,
+    clientBody,
     model,
     names: new ToolNames(),
-    losses: new Losses(client.wire, { names: client.fieldNames, body: asked }),
+    losses: new Losses(client.wire, { names: client.fieldNames, body: clientBody }),
     inputEstimate: tokens ?? estimateTokens(request, body.length),
   };
   progress.context = context;

@@ -31,7 +31,7 @@ export const runCustomStage =
         timer = timer?.refresh() ?? setTimeout(ring, limitMs);
       };
       const ring = (): void => {
-        if (awaited === 'batch') alarm.error(late(`gave nothing for ${limitMs} ms after a batch of events`));
+        if (awaited === 'batch') alarm.error(late(`emitted nothing for ${limitMs} ms after a batch of events`));
         if (awaited === 'end') alarm.error(late(`did not end within ${limitMs} ms after its input`));
       };
       const fed = source.pipe(
@@ -64,5 +64,5 @@ export const runCustomStage =
 /** A custom module may emit anything. */
 const asBatch = (value: unknown): Batch => {
   if (Array.isArray(value)) return value;
-  throw new TypeError('the stage gave something else than a batch of events');
+  throw new TypeError('the stage emitted something other than a batch of events');
 };

@@ -9,8 +9,8 @@ import type { SequenceStep } from './rx/sequence.ts';
 import type { StreamStage } from './rx/stages.ts';
 
 /**
- * Removes reasoning that another provider issued, and restores this provider's reasoning that the client lost. Waits for a moment
- * if that may be known to another process alone.
+ * Removes reasoning that another provider issued, and restores this provider's reasoning that the client lost. Waits briefly
+ * if only another process may know it.
  */
 export const reconcileReasoning = (
   cache: SignatureCache & Partial<SharedSignatureCache>,

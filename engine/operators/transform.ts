@@ -68,8 +68,8 @@ const awaitRequest =
       }),
       map((requests) => {
         const [request, ...others] = requests;
-        if (request === undefined) throw stageFault(name, 'gave no request');
-        if (others.length > 0) throw stageFault(name, 'gave more than one request');
+        if (request === undefined) throw stageFault(name, 'returned no request');
+        if (others.length > 0) throw stageFault(name, 'returned more than one request');
         return asRequest(request);
       }),
       catchError((error: unknown) => throwError(() => stageFault(name, 'failed on the request', error))),

@@ -36,7 +36,7 @@ export const validateOrder = (
         else fail(state, out, problem);
       },
       end(state, out) {
-        if (!state.done) fail(state, out, 'left out the end of the answer');
+        if (!state.done) fail(state, out, 'omitted the end of the answer');
       },
     }),
     context,
@@ -50,7 +50,7 @@ const advance = (state: State, event: ModelEvent): string | undefined => {
     return undefined;
   }
   if (event.type === 'message-start') {
-    if (state.started) return 'began the answer a second time';
+    if (state.started) return 'started the answer twice';
     state.started = true;
     return undefined;
   }
@@ -75,4 +75,4 @@ const advance = (state: State, event: ModelEvent): string | undefined => {
 };
 
 const misplaced = ({ type, index }: { readonly type: string; readonly index: number }): string =>
-  `gave ${type} of block ${index} out of its turn`;
+  `gave ${type} of block ${index} out of order`;

@@ -69,7 +69,7 @@ const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
   };
 };
 
-/** Sends the head before the first part of a stream, and notes how far the answer has come. */
+/** Sends the head before the first part of a stream, and records the answer's progress. */
 export const sendReply = (): StreamStage<Answered, ReplyPart, ReplyPart> => (answered) => {
   const { progress } = answered;
   return {

@@ -5,7 +5,7 @@ import { CallKeys } from './call-keys.ts';
 import type { CallSignatures, SignatureCache } from './signature-cache.ts';
 
 /** The provider that a request goes to, and its wire format. */
-interface Addressee {
+interface Recipient {
   /** The provider's name. */
   readonly provider: string;
   readonly wire: WireFormat;
@@ -25,7 +25,7 @@ interface Reconciled {
  */
 export const reconcileSignatures = (
   request: ModelRequest,
-  addressee: Addressee,
+  addressee: Recipient,
   cache: SignatureCache,
   losses: Losses,
 ): Reconciled => {
@@ -76,7 +76,7 @@ const withoutSignature = (part: Part): Part | undefined => {
 };
 
 /** Restores the reasoning of a turn's calls, if this provider made them and the client lost it. */
-const restorer = (request: ModelRequest, { provider }: Addressee, cache: SignatureCache): ((turn: Turn) => Turn) => {
+const restorer = (request: ModelRequest, { provider }: Recipient, cache: SignatureCache): ((turn: Turn) => Turn) => {
   if (!cache.hasCalls()) return (turn) => turn;
   const { mode, effort } = request.reasoning ?? {};
   const reasons = mode !== 'off' && !(mode === undefined && effort === 'none');

@@ -9,7 +9,7 @@ import { fingerprint, type SignatureCache } from './signature-cache.ts';
 
 /** Texts by name that other processes can read too, or this one after a restart. */
 export interface SharedTexts {
-  /** Whether anything can be there to read. */
+  /** Whether there can be anything to read. */
   readonly isOpen: () => boolean;
   /** Keeps a text; must not wait. */
   readonly put: (name: string, text: string) => void;
@@ -17,7 +17,7 @@ export interface SharedTexts {
   readonly read: (names: readonly string[]) => Promise<readonly (string | undefined)[] | undefined>;
 }
 
-/** A request that comes back, and where it goes. */
+/** A request that continues a conversation, and its provider. */
 interface Returning {
   readonly request: ModelRequest;
   /** The provider's name. */
@@ -29,7 +29,7 @@ interface Returning {
 /** A cache with a second, shared one behind it. */
 export interface SharedSignatureCache extends SignatureCache {
   /**
-   * Fetches what the request needs and this process doesn't know; `undefined` if there is nothing to fetch. What comes later than
+   * Fetches what the request needs and this process doesn't know; `undefined` if there is nothing to fetch. What arrives later than
    * `recallMs` is kept too.
    */
   readonly recall: (returning: Returning) => Promise<void> | undefined;
@@ -57,7 +57,7 @@ export const recallMs = 25;
 
 /** Calls and payloads per request that are looked for; of a longer conversation, the newest. */
 const maxLookups = 500;
-/** What was looked for in vain isn't looked for again for so long, in milliseconds: calls without reasoning are never there. */
+/** Milliseconds for which a failed look-up isn't repeated: calls without reasoning are never found. */
 const absentMs = 60_000;
 const maxAbsent = 50_000;
 
@@ -77,13 +77,13 @@ export const shareSignatures = (own: SignatureCache, texts: SharedTexts): Shared
   };
   return {
     ...own,
-    noteCall(key, call) {
-      own.noteCall(key, call);
+    storeCall(key, call) {
+      own.storeCall(key, call);
       const { provider, thinking, signature } = call;
       if (texts.isOpen()) texts.put(callName(provider, key), JSON.stringify({ thinking, signature }));
     },
-    noteIssuer(signature) {
-      own.noteIssuer(signature);
+    storeIssuer(signature) {
+      own.storeIssuer(signature);
       const print = fingerprint(signature);
       if (print !== undefined && signature.issuer !== undefined && texts.isOpen()) {
         texts.put(issuerName(print), signature.issuer);
@@ -117,7 +117,7 @@ const unknownCalls = (request: ModelRequest, provider: string, own: SignatureCac
     const take = (text: string): void => {
       const call = parseJson(text);
       if (sharedCall.matches(call)) {
-        own.noteCall(key, { provider, thinking: call.thinking, signature: call.signature });
+        own.storeCall(key, { provider, thinking: call.thinking, signature: call.signature });
       }
     };
     return [{ name: callName(provider, key), take }];
@@ -131,11 +131,11 @@ const unknownIssuers = (request: ModelRequest, own: SignatureCache): readonly Lo
     const print = fingerprint(signature);
     return print === undefined
       ? []
-      : [{ name: issuerName(print), take: (issuer) => noteIssuer(own, signature, issuer) }];
+      : [{ name: issuerName(print), take: (issuer) => storeIssuer(own, signature, issuer) }];
   });
 
-const noteIssuer = (own: SignatureCache, signature: Signature, issuer: string): void =>
-  own.noteIssuer({ ...signature, issuer });
+const storeIssuer = (own: SignatureCache, signature: Signature, issuer: string): void =>
+  own.storeIssuer({ ...signature, issuer });
 
 const assistantParts = ({ turns }: ModelRequest): readonly Part[] =>
   turns.flatMap(({ role, parts }) => (role === 'assistant' ? parts : []));

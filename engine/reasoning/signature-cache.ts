@@ -17,12 +17,12 @@ export interface CallSignatures {
 /** Caches payloads that clients can't or don't send back. Bounded; evicts the least recently used. */
 export interface SignatureCache {
   /** Stores the reasoning of a call. `CallKeys` makes the key. */
-  readonly noteCall: (key: string, call: CallSignatures) => void;
+  readonly storeCall: (key: string, call: CallSignatures) => void;
   /** Whether the cache holds any calls. */
   readonly hasCalls: () => boolean;
   readonly call: (key: string) => CallSignatures | undefined;
   /** Stores the issuer of a payload that the client gets unchanged. */
-  readonly noteIssuer: (signature: Signature) => void;
+  readonly storeIssuer: (signature: Signature) => void;
   /** The provider that issued a payload that a client sent; `undefined` if unknown. */
   readonly issuerOf: (signature: Signature) => string | undefined;
 }
@@ -48,10 +48,10 @@ export const createSignatureCache = (bounds: SignatureCacheBounds = defaultBound
   });
   const issuers = new LRUCache<string, string>({ maxSize: bounds.issuers, sizeCalculation: () => 1 });
   return {
-    noteCall: (key, call) => calls.set(key, call),
+    storeCall: (key, call) => calls.set(key, call),
     hasCalls: () => calls.size > 0,
     call: (key) => calls.get(key),
-    noteIssuer(signature) {
+    storeIssuer(signature) {
       const print = fingerprint(signature);
       if (print !== undefined && signature.issuer !== undefined) issuers.set(print, signature.issuer);
     },

@@ -90,7 +90,7 @@ export class SignatureWatch {
 
   #mark(signature: Signature): Signature {
     const marked = { ...signature, issuer: this.#watched.provider };
-    if (marked.format === this.#watched.client) this.#cache.noteIssuer(marked);
+    if (marked.format === this.#watched.client) this.#cache.storeIssuer(marked);
     return marked;
   }
 
@@ -116,25 +116,25 @@ export class SignatureWatch {
     const keys = new CallKeys(this.#watched.request).skipHistory();
     for (const { id, call } of this.#calls) {
       const key = keys.next(id);
-      if (call) this.#cache.noteCall(key, call);
+      if (call) this.#cache.storeCall(key, call);
     }
     this.#calls.length = 0;
   }
 }
 
-/** Bytes of a stream that are held while waiting for a sign of reasoning. */
+/** Bytes of a stream that are held while waiting for a marker of reasoning. */
 const maxHeldBytes = 64 << 10;
 
 /**
- * Passes chunks on from the first that holds `sign`, with those before it. If the sign doesn't occur in the first
- * `maxHeldBytes`, nothing passes: reasoning comes first in an answer. Without a `sign` all chunks pass.
+ * Passes chunks on from the first that holds `marker`, with those before it. If the marker doesn't occur in the first
+ * `maxHeldBytes`, nothing passes: reasoning comes first in an answer. Without a `marker` all chunks pass.
  */
-export const awaitSign = (
-  sign: string | undefined,
+export const awaitMarker = (
+  marker: string | undefined,
   pass: (chunk: Uint8Array) => void,
 ): ((chunk: Uint8Array) => void) => {
-  if (sign === undefined) return pass;
-  const needle = Buffer.from(sign);
+  if (marker === undefined) return pass;
+  const needle = Buffer.from(marker);
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   let found = false;

@@ -24,7 +24,7 @@ import type { FormatChoice, TransformerRegistry } from './plan/choose-format.ts'
 import { compilePlan, formatOf, type Plan, type PlanKey } from './plan/plan.ts';
 import { compilePools, type Pools } from './pools.ts';
 import { type CompiledRules, compileRules } from './rules/rules.ts';
-import { type LongContext, longContextBy } from './scenarios.ts';
+import { type LongContext, longContextFor } from './scenarios.ts';
 import type { PromptTokens } from './tokens/prompt-tokens.ts';
 
 /** A configuration compiled for use: everything that serving a request needs. */
@@ -40,13 +40,13 @@ export interface Gateway extends Services {
   readonly formatOf: (destination: Destination) => FormatChoice;
   /** What is known of a provider's model. */
   readonly modelFacts: (destination: Destination) => KnownModel;
-  /** That of `Router.default`; `undefined` without one, or if it is a pool. */
+  /** The destination of `Router.default`; `undefined` without one, or if it is a pool. */
   readonly defaultDestination: Destination | undefined;
   readonly pools: Pools;
-  /** From where on a request counts as long. */
+  /** The threshold above which a request counts as long. */
   readonly longContext: () => LongContext;
   /** Whether most requests of this client protocol are likely to pass through: those to the default route do. */
-  readonly mostlyPasses: (client: ClientProtocol) => boolean;
+  readonly likelyPassesThrough: (client: ClientProtocol) => boolean;
 }
 
 /** The services that a gateway uses. They outlive a change of the configuration. */
@@ -79,7 +79,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
   const facts = new Map<string, KnownModel>();
   let longContext: LongContext | undefined;
   let version = catalogue.version();
-  /** Forgets what was made of older facts. */
+  /** Drops everything that was derived from older facts. */
   const renew = (): void => {
     if (catalogue.version() === version) return;
     version = catalogue.version();
@@ -124,12 +124,12 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
       const limits = (destination: Destination) => limitsOf(modelFacts(destination), choose(destination));
       longContext ??=
         threshold === undefined
-          ? longContextBy(usualDestinations(config).flatMap((destination) => limits(destination).window ?? []))
+          ? longContextFor(usualDestinations(config).flatMap((destination) => limits(destination).window ?? []))
           : { threshold };
       return longContext;
     },
     pools: compilePools(config, { health: services.health, planFor }),
-    mostlyPasses(client) {
+    likelyPassesThrough(client) {
       const { requestPassThrough, replyPassThrough } = usual
         ? planFor({ client, provider: usual.provider, model: usual.model }).graph
         : closed;
@@ -138,7 +138,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
   };
 };
 
-/** What a request is bound by: the package's limits aren't those of a server that is only alike. */
+/** The limits of a model's requests. The package's limits don't apply to servers that are merely compatible. */
 const limitsOf = ({ context, maxInput, maxOutput, lacks, from }: KnownModel, { because }: FormatChoice) => ({
   maxOutput: from.maxOutput === 'package' ? undefined : maxOutput,
   window: from.context === 'package' && because === 'plain' ? undefined : (maxInput ?? context),

@@ -8,7 +8,7 @@ import type { ModelFacts } from '../model/model-facts.ts';
 /** The owner of names that the gateway's own rules resolve. */
 const gateway = 'switchyard';
 
-/** What decides over the names of a client. */
+/** Options for the names of a client. */
 interface NamesOptions {
   /** The prefix of aliases; default: none. */
   readonly aliasPrefix?: string;
@@ -92,7 +92,7 @@ export const namedRoutes = (config: Config): readonly NamedRoute[] => {
   return [...found.values()];
 };
 
-/** What a request may ask for to get there. */
+/** The model name that leads to a destination. */
 export const destinationName = ({ provider, model, pool }: Destination): string =>
   pool?.name ?? `${provider.name},${model}`;
 
@@ -103,7 +103,7 @@ const mark = 'switchyard-';
 interface Alias extends Destination {
   /** `switchyard-<route>`, `switchyard-<provider>-<model>` or `switchyard-<pool>`. */
   readonly name: string;
-  /** What may answer instead. */
+  /** The destinations that may answer instead. */
   readonly fallbacks: readonly Destination[];
 }
 

@@ -81,7 +81,7 @@ const leastBusy: Strategy = (candidates, { turn }) => {
   return { member, why: `${fewest} in flight, no other has fewer` };
 };
 
-/** Weighted rendezvous hashing: a conversation moves only if its own member goes. */
+/** Weighted rendezvous hashing: a conversation moves only if its own member is removed. */
 const sticky: Strategy = (candidates, { request }) => {
   const key = scatter(conversationHash(request));
   const [first] = candidates;

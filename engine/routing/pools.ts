@@ -15,7 +15,7 @@ interface PoolQuestion {
   readonly client: ClientProtocol;
   readonly request: ModelRequest;
   /** The model that the client asked for. */
-  readonly progress: { readonly asked: string | undefined };
+  readonly progress: { readonly requestedModel: string | undefined };
   /** Says which destinations the client may use; `undefined`: all. */
   readonly namedClient: { readonly allowsModel: (destination: Destination) => boolean } | undefined;
 }
@@ -30,12 +30,12 @@ interface MemberState {
 
 /** The pools of a configuration, compiled. Only `taken` changes anything. */
 export interface Pools {
-  /** The resolution, led to a member if it names a pool. */
+  /** Resolves a pool to one of its members; any other resolution is unchanged. */
   readonly choose: (resolution: Resolution, question: PoolQuestion) => Resolution;
   /** The members of a pool that may be chosen, the preferred one first. */
   readonly ranked: (pool: Pool, scenario: string, question: PoolQuestion) => readonly Destination[];
   readonly states: (pool: Pool, scenario: string, question: PoolQuestion) => readonly MemberState[];
-  /** A request goes to the member that was chosen for it: the next choice by turn is another one. */
+  /** Called when a request goes to the chosen member: advances the turn. */
   readonly taken: (pool: Pool) => void;
 }
 
@@ -72,14 +72,14 @@ export const compilePools = ({ pools, providers, breaker }: Config, { health, pl
     const known = health.of(provider).model(model);
     const nowMs = health.nowMs();
     if (breakerState(known.breaker, nowMs, breaker) === 'open') return 'its breaker is open';
-    return provider.apiKeys.every((key) => known.cooldownOf(key, nowMs)) ? 'all its keys rest' : undefined;
+    return provider.apiKeys.every((key) => known.cooldownOf(key, nowMs)) ? 'all its keys are cooling down' : undefined;
   };
 
   /** Members for the model asked for; all where the client or a tag names the pool itself. */
-  const serving = (pool: Pool, scenario: string, { progress: { asked } }: PoolQuestion): readonly Member[] => {
+  const serving = (pool: Pool, scenario: string, { progress: { requestedModel } }: PoolQuestion): readonly Member[] => {
     const { members } = compiled.get(pool.name) ?? none;
-    const isNamed = scenario === 'explicit' || scenario === 'tag' || asked === undefined;
-    return isNamed ? members : members.filter(({ serves }) => serves(asked));
+    const isNamed = scenario === 'explicit' || scenario === 'tag' || requestedModel === undefined;
+    return isNamed ? members : members.filter(({ serves }) => serves(requestedModel));
   };
 
   const isAllowed = ({ destination }: Member, { namedClient }: PoolQuestion): boolean =>
@@ -100,7 +100,7 @@ export const compilePools = ({ pools, providers, breaker }: Config, { health, pl
       random: health.random,
     });
 
-  /** Without a usable member, one whose failure says most: that it rests, else that it can't be used or isn't allowed. */
+  /** Without a usable member: the one with the most useful failure, cooling down before unusable or forbidden. */
   const lastResort = (pool: Pool, scenario: string, question: PoolQuestion): readonly Member[] => {
     const all = serving(pool, scenario, question);
     const allowed = all.filter((member) => isAllowed(member, question));
@@ -173,6 +173,6 @@ const membersOf = (pool: Pool, providers: Config['providers'], health: UpstreamH
     ];
   });
 
-/** Looked up for each choice, since what is known of a model may be given up and begun anew. */
+/** Looked up for each choice, since a model's record may be evicted and created again. */
 const loadOf = (health: UpstreamHealth, { provider, model }: Destination): Load =>
   health.of(provider).model(model).load;

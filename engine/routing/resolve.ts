@@ -13,7 +13,7 @@ import type { ModelRequest, TextPart } from '../model/request.ts';
 import { aliasDestination, destinationName } from './model-names.ts';
 import { noMember, unknownModel, unknownProvider } from './no-route.ts';
 import type { OwnRoute, RuleResult } from './rules/rules.ts';
-import { type LongContext, longContextBy, rules } from './scenarios.ts';
+import { type LongContext, longContextFor, rules } from './scenarios.ts';
 import type { PromptSize } from './tokens/prompt-tokens.ts';
 
 /** The destination of a request, with the upstream's name of the model, and why it was chosen. */
@@ -41,24 +41,24 @@ interface Choice extends Destination {
 }
 
 /** The size of an empty request. */
-export const noSize: PromptSize = { tokens: 0, by: 'bound' };
+export const emptyPromptSize: PromptSize = { tokens: 0, by: 'bound' };
 
 /** Whether the client names the destination, by the model or a tag, so that no rule or scenario matters. */
 export const namesDestination = (asked: ModelRequest, config: Config): boolean =>
   asked.model.includes(',') ||
   findPool(config.pools, asked.model) !== undefined ||
-  takeModelTag(asked).destination !== undefined ||
+  extractModelTag(asked).destination !== undefined ||
   aliasDestination(asked.model, config) !== undefined;
 
 /** Whether the token count may decide the scenario: the client names no destination, and `longContext` has a route. */
-export const sizeMatters = (asked: ModelRequest, config: Config): boolean =>
+export const needsTokenCount = (asked: ModelRequest, config: Config): boolean =>
   config.router.routes.longContext !== undefined && !namesDestination(asked, config);
 
 /** What decides a route besides the request. */
 interface RouteHints {
-  /** What the user's own rules make of the request. */
+  /** The result of the user's own rules. */
   readonly own?: RuleResult | undefined;
-  /** What an agent says its request is. */
+  /** The request class that an agent declares. */
   readonly requestClass?: string | undefined;
   /** Absent: no window is known. */
   readonly longContext?: LongContext | undefined;
@@ -68,20 +68,20 @@ const noHints: RouteHints = {};
 
 /** The threshold that the configuration sets, or else the usual one. */
 const configured = ({ router }: Config): LongContext =>
-  router.longContextThreshold === undefined ? longContextBy([]) : { threshold: router.longContextThreshold };
+  router.longContextThreshold === undefined ? longContextFor([]) : { threshold: router.longContextThreshold };
 
 /**
  * Resolves a request's destination: an explicit `provider,model` or pool, else a tag, else the user's own rules, else the first matching
- * scenario with a route, else the default, else the only provider that lists the model. `size` is needed if `sizeMatters`: exact, or a bound on the same
+ * scenario with a route, else the default, else the only provider that lists the model. `size` is needed if `needsTokenCount`: exact, or a bound on the same
  * side of the threshold. Throws `invalid-request` for a blank model and `no-route` if no destination is found.
  */
 export const resolveRoute = (
   asked: ModelRequest,
   config: Config,
-  size: PromptSize = noSize,
+  size: PromptSize = emptyPromptSize,
   { own, requestClass, longContext } = noHints,
 ): Resolution => {
-  const untagged = takeModelTag(asked);
+  const untagged = extractModelTag(asked);
   const { request } = untagged;
   const warnings: string[] = own ? [...own.warnings] : [];
   const { provider, model, pool, scenario, reason } =
@@ -221,7 +221,7 @@ interface UntaggedRequest {
  * Removes `<SWITCHYARD-MODEL>provider,model</SWITCHYARD-MODEL>` from the system prompt, also under claude-code-router's name
  * `CCR-SUBAGENT-MODEL`. Texts that become empty are removed too, since vendors refuse them.
  */
-export const takeModelTag = (request: ModelRequest): UntaggedRequest => {
+export const extractModelTag = (request: ModelRequest): UntaggedRequest => {
   if (!request.system.some(isTagged)) return { destination: undefined, at: 'system', request };
   const system: TextPart[] = [];
   let destination: string | undefined;

@@ -6,11 +6,11 @@ import type { PromptSize } from './tokens/prompt-tokens.ts';
 /** What a rule needs besides the request. */
 interface Facts extends PromptSize {
   readonly longContext: LongContext;
-  /** What an agent says its request is. */
+  /** The request class that an agent declares. */
   readonly requestClass?: string | undefined;
 }
 
-/** From where on a request counts as long. */
+/** The threshold above which a request counts as long. */
 export interface LongContext {
   /** Tokens that a request must exceed. */
   readonly threshold: number;
@@ -24,7 +24,7 @@ const windowShare = 0.9;
 const usualThreshold = 60_000;
 
 /** The threshold where the configuration sets none. `windows`: those known of the default route's models, in tokens. */
-export const longContextBy = (windows: readonly number[]): LongContext =>
+export const longContextFor = (windows: readonly number[]): LongContext =>
   windows.length > 0
     ? { threshold: Math.floor(windowShare * Math.min(...windows)), because: "90 % of the default model's window" }
     : { threshold: usualThreshold };

@@ -35,7 +35,7 @@ import { responsesSchemas } from '../../protocols/responses/openapi.ts';
 import type { Validation } from '../config/validate.ts';
 import { compactEndpoint } from '../endpoints/compact.ts';
 import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
-import type { LocalPlace } from '../endpoints/local-servers.ts';
+import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import { modelEndpoint } from '../endpoints/model.ts';
 import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
 import type { Logs } from '../log/logs.ts';
@@ -70,7 +70,7 @@ interface HttpRouteParts {
   readonly supervision: Supervision | undefined;
   readonly facts: () => ServiceFacts;
   /** Where model servers of this machine are looked for. */
-  readonly localPlaces: readonly LocalPlace[];
+  readonly localServerKinds: readonly LocalServerKind[];
   readonly usage: UsageParts;
   readonly history: HistoryParts;
   /** Says to the service's other processes that there are new lists of models. */
@@ -85,7 +85,8 @@ const trialLimitMs = 15_000;
 
 /** Builds all routes of the service, each with its OpenAPI description. */
 export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
-  const { home, startedAtMs, logs, metrics, requests, configWith, ui, health, supervision, facts, localPlaces } = parts;
+  const { home, startedAtMs, logs, metrics, requests, configWith, ui, health, supervision, facts, localServerKinds } =
+    parts;
   const { active: gateway, store, presets, build } = parts.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
   const paths = modelPaths(metrics, requests, parts.tracer);
@@ -114,11 +115,11 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
         clients: protocols,
         gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
       }),
-      ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs, localPlaces }),
+      ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs, localServerKinds }),
       ...catalogueRoutes({
         gateway,
         client: messagesClient,
-        localPlaces,
+        localServerKinds,
         limitMs: trialLimitMs,
         refreshed: parts.modelsRefreshed,
       }),

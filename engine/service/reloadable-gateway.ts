@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config, RouterModule, TransformerEntry } from '../config/config.ts';
 import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.ts';
-import { type Finding, formatFinding, listFindings } from '../config/diagnostics.ts';
+import { type Finding, formatFinding, formatFindings } from '../config/diagnostics.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
 import { ConfigStore } from '../config/store.ts';
@@ -145,7 +145,7 @@ const checkUse = (
 const modulesOf = ({ registry: { custom, router } }: Gateway) => [...custom.values(), ...(router ? [router] : [])];
 
 const unusable = (faults: readonly Finding[]): never =>
-  fail('invalid-request', `The configuration can't be used:${listFindings(faults)}`, {
+  fail('invalid-request', `The configuration can't be used:${formatFindings(faults)}`, {
     param: 'configuration',
   });
 

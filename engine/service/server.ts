@@ -12,7 +12,12 @@ import type { Environment } from '../config/env.ts';
 import { keyVariable } from '../config/providers.ts';
 import { telemetrySettings } from '../config/telemetry.ts';
 import { withProvider } from '../config/validate.ts';
-import { describeServer, findLocalServers, type LocalPlace, localPlaces } from '../endpoints/local-servers.ts';
+import {
+  describeServer,
+  findLocalServers,
+  type LocalServerKind,
+  localServerKinds,
+} from '../endpoints/local-servers.ts';
 import { listVendorModels } from '../endpoints/upstream-models.ts';
 import type { ChosenServer, HttpServerFacts } from '../http/choose-server.ts';
 import { type Listener, listen } from '../http/listener.ts';
@@ -57,7 +62,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     pause = timeoutAfter,
     nowMs = Date.now,
   } = options;
-  const places = options.localPlaces ?? localPlaces;
+  const places = options.localServerKinds ?? localServerKinds;
   const registry = { formats: withVendors(vendors), stages, defaultFormat, messagesBody: encodeMessagesBody };
   const known = knownVendors(registry.formats);
   const vendorVariables = known.map(({ variable }) => variable);
@@ -127,7 +132,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
   const { hub } = services;
   const allRequests = shareHistory(requests, peers, (on) =>
-    hub?.say({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
+    hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
   );
   /** Has all processes write what they have counted and kept. */
   const writeAll = async (): Promise<void> => {
@@ -150,7 +155,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     allRequests,
     configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
-    localPlaces: places,
+    localServerKinds: places,
     usage: {
       folder: usageFolder(home),
       nowMs,
@@ -164,7 +169,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       baseUrl,
       version,
     },
-    modelsRefreshed: () => hub?.say({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
+    modelsRefreshed: () => hub?.publish({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     health: () => state,
     fleet: () => fleetState(fleet),
     supervision,
@@ -205,7 +210,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     async stop() {
       const { leaveMs } = timeouts();
       state.draining = true;
-      listener.leave();
+      listener.disableKeepAlive();
       if (leaveMs > 0) await pause(leaveMs);
       // A balancer keeps idle connections and may use them at any time. Without one, nothing should delay the stop.
       await end(leaveMs > 0 ? listener.retire() : listener.drain());
@@ -220,7 +225,7 @@ export interface StartOptions extends ServicesOptions {
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */
   readonly uiFolder?: string;
   /** Where model servers of this machine are looked for; default: their usual ports. */
-  readonly localPlaces?: readonly LocalPlace[];
+  readonly localServerKinds?: readonly LocalServerKind[];
   /** Replaces the configured port. */
   readonly port?: number;
   /** Absent: as the environment says. */
@@ -257,7 +262,10 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
 }
 
 /** Tells a user without any provider which model servers run on this machine. Writes nothing. */
-const reportLocalServers = async (places: readonly LocalPlace[], report: (line: string) => void): Promise<void> => {
+const reportLocalServers = async (
+  places: readonly LocalServerKind[],
+  report: (line: string) => void,
+): Promise<void> => {
   const found = await findLocalServers(places);
   for (const server of found) report(`found ${describeServer(server)}`);
   if (found.length > 0) report('`switchyard providers find --add` adds what was found; so does the web interface.');

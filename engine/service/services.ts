@@ -187,8 +187,8 @@ const healthFacts = (hub: Hub | undefined, fleet: Fleet | undefined): readonly H
 ];
 
 const overMachines = ({ hub, machine }: Fleet): HealthFacts => ({
-  witness: machine,
-  say: (fact) => hub.say(fact),
+  machine,
+  publish: (fact) => hub.publish(fact),
   onFact: (listener) => hub.onFact(listener),
 });
 

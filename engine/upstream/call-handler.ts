@@ -18,7 +18,7 @@ import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts';
  */
 const staleMs = 1000;
 
-/** From this many bytes on, a request's body is let go of before its answer has ended. */
+/** From this many bytes on, a request's body is released before its answer has ended. */
 const largeBytes = 128 * 1024;
 
 /** How long the unneeded rest of a body may take before the connection is closed, in milliseconds. */
@@ -271,7 +271,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
   }
 }
 
-/** A body that is let go of once it is written. undici keeps bytes or text until the answer has ended, but empties a stream. */
+/** A body that is released once it is written. undici keeps bytes or text until the answer has ended, but empties a stream. */
 class SentOnce extends Readable {
   #bytes: Uint8Array | undefined;
 

@@ -1,4 +1,4 @@
-import { errorText, type Fault, type FaultKind, saysContextOverflow } from '../../engine/model/fault.ts';
+import { errorText, type Fault, type FaultKind, isContextOverflow } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
@@ -70,12 +70,7 @@ const kindOf = ({ message, words }: Report, status: number | undefined): FaultKi
   const says = (...candidates: readonly string[]) => words.some((word) => candidates.includes(word));
   const refused = status === undefined || (status >= 400 && status < 500);
   if (says('insufficient_quota', 'payment_required', 'billing_error') || status === 402) return 'upstream-billing';
-  if (
-    refused &&
-    status !== 401 &&
-    status !== 429 &&
-    (says('context_length_exceeded') || saysContextOverflow(message))
-  ) {
+  if (refused && status !== 401 && status !== 429 && (says('context_length_exceeded') || isContextOverflow(message))) {
     return 'upstream-context';
   }
   if (status === 401 || says('invalid_api_key', 'authentication_error', 'authentication', 'API_KEY_INVALID')) {

@@ -11,11 +11,11 @@ import { readReasoning } from './read-reasoning.ts';
 import { closeCalls, readCall } from './read-tool-calls.ts';
 import { closeBlock, failReply, newReplyState, openBlock, type ReplyState } from './reply-state.ts';
 import { Chunk, type WireMessage } from './schema-reply.ts';
-import { decodeUsage, sideUsage } from './usage.ts';
+import { decodeUsage, nestedUsage } from './usage.ts';
 
 /** Reads one chunk, or a whole reply in the form of a chunk. */
 export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): void => {
-  const usage = chunk.usage ?? (chunk.choices?.[0]?.finish_reason ? sideUsage(chunk) : undefined);
+  const usage = chunk.usage ?? (chunk.choices?.[0]?.finish_reason ? nestedUsage(chunk) : undefined);
   if (usage) state.usage = mergeUsage(state.usage, decodeUsage(usage));
   if (chunk.service_tier && chunk.service_tier !== state.usage.serviceTier)
     state.usage = { ...state.usage, serviceTier: chunk.service_tier };
@@ -119,7 +119,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   step(state, { event, data }, out) {
     if (state.done || data === '') return;
     if (data.length < 16 && data.trim() === '[DONE]') return endReply(state, out);
-    const known = event === '' ? state.alike.read(data) : undefined;
+    const known = event === '' ? state.deltaParser.read(data) : undefined;
     if (known) return readChunk(state, known, out);
     const record = parseJson(data);
     if (event === 'error')
@@ -129,7 +129,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
     if (isJsonObject(record) && chunkReader.matches(record)) {
       const before = out.length;
       readChunk(state, record, out);
-      if (isSingleDelta(out, before)) state.alike.learn(data, record);
+      if (isSingleDelta(out, before)) state.deltaParser.learn(data, record);
       return;
     }
     const first = chunkReader.faults(record)[0];

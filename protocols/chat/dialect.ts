@@ -45,12 +45,12 @@ export interface ChatDialect {
   /** Which requests of chat clients pass through unchanged: all, those without web search, or none. */
   readonly passThrough: 'all' | 'without-web-search' | 'none';
   /** Unmodelled members of a chat client's body that this vendor rejects. */
-  readonly refusedExtra: ReadonlySet<string>;
+  readonly rejectedExtra: ReadonlySet<string>;
   /**
    * For a vendor that rejects unknown members, also in messages and tools: the unmodelled body members that it
    * accepts.
    */
-  readonly takenExtra: ReadonlySet<string> | undefined;
+  readonly acceptedExtra: ReadonlySet<string> | undefined;
   /** The member for the end user's id, and the texts that fit it. */
   readonly user: { readonly field: 'user' | 'safety_identifier' | 'user_id'; readonly fits: RegExp } | undefined;
   /** The vendor's value for each service tier; a missing tier is a loss. */
@@ -164,8 +164,8 @@ export const plainDialect: ChatDialect = {
     'custom_tools',
   ]),
   passThrough: 'all',
-  refusedExtra: new Set(),
-  takenExtra: undefined,
+  rejectedExtra: new Set(),
+  acceptedExtra: undefined,
   user: { field: 'user', fits: /^[\s\S]{1,512}$/ },
   serviceTiers: {
     auto: 'auto',

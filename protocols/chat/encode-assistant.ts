@@ -115,14 +115,14 @@ const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): J
   const thinking = turn.parts.filter((part) => part.type === 'thinking' || part.type === 'redacted-thinking');
   const at = turn.at ?? 'messages';
   const kept = thinking.filter((part) => {
-    const keeps = history && (history.on === 'all' || calls) && canGoBack(part, history.field, signed);
+    const keeps = history && (history.on === 'all' || calls) && canSendBack(part, history.field, signed);
     if (!keeps) losses.drop(part.at ?? at);
     recordExtraLoss(part.extra, losses);
     return keeps;
   });
   if (history && kept.length > 0) {
     if (history.field === 'reasoning_details') return { reasoning_details: kept.map(historyEntry) };
-    for (const part of kept) if (part.signature?.data) losses.approximate(part.at ?? at, 'its text alone');
+    for (const part of kept) if (part.signature?.data) losses.approximate(part.at ?? at, 'only its text');
     return { [history.field]: kept.map((part) => (part.type === 'thinking' ? part.text : '')).join('') };
   }
   const off = request.reasoning?.mode === 'off' || request.reasoning?.effort === 'none';
@@ -132,7 +132,7 @@ const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): J
 };
 
 /** A plain text member can't hold signatures, but text whose signature stays behind is still this vendor's. */
-const canGoBack = (part: ThinkingPart | RedactedThinkingPart, field: string, signed: boolean): boolean => {
+const canSendBack = (part: ThinkingPart | RedactedThinkingPart, field: string, signed: boolean): boolean => {
   if (part.type === 'redacted-thinking') return part.signature.format === wireFormat && field === 'reasoning_details';
   if (signed && !part.signature?.data) return false;
   return part.signature === undefined || part.signature.format === wireFormat;

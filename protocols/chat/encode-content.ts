@@ -57,7 +57,7 @@ const encodePart = (part: Exclude<Part, TextPart>, context: ContentContext): Jso
     case 'document':
       return encodeDocument(part, context);
     case 'audio':
-      if (!dialect.audio) return unsupported(at, `${at}: this provider takes no audio.`);
+      if (!dialect.audio) return unsupported(at, `${at}: this provider accepts no audio.`);
       return [{ type: 'input_audio', input_audio: { data: part.data, format: part.format } }];
     case 'search-result':
       return [encodeSearchResult(part, context)];
@@ -81,7 +81,7 @@ const encodePart = (part: Exclude<Part, TextPart>, context: ContentContext): Jso
 const encodeImage = (part: ImagePart, { model, dialect, losses }: ContentContext): JsonObject => {
   const at = part.at ?? 'messages';
   const { source } = part;
-  if (!dialect.images) return unsupported(at, `${at}: the model ${model} takes no images.`);
+  if (!dialect.images) return unsupported(at, `${at}: the model ${model} accepts no images.`);
   if (source.kind === 'file') return unsupported(at, `${at}: a file of another vendor can't be sent on.`);
   if (part.detail === 'original') losses.approximate(`${at}.detail`, 'auto');
   const url = source.kind === 'url' ? source.url : `data:${mediaTypeOf(source.mediaType)};base64,${source.data}`;
@@ -101,7 +101,7 @@ const encodeDocument = (part: DocumentPart, context: ContentContext): JsonObject
   switch (source.kind) {
     case 'base64': {
       if (!dialect.files || mediaTypeOf(source.mediaType) !== 'application/pdf') {
-        return unsupported(at, `${at}: this provider takes no ${source.mediaType} documents.`);
+        return unsupported(at, `${at}: this provider accepts no ${source.mediaType} documents.`);
       }
       if (part.context !== undefined) losses.drop(`${at}.context`);
       const file = { filename: part.title ?? 'document.pdf', file_data: `data:application/pdf;base64,${source.data}` };

@@ -58,7 +58,7 @@ const followsAssistant = ({ role }: Turn, index: number, turns: readonly Turn[])
 /** The final assistant message, which the reply is meant to continue. */
 const asBeginning = (message: JsonObject, { at }: Turn, { dialect, losses }: ContentContext): JsonObject => {
   if (dialect.prefix) return { ...message, prefix: true };
-  losses.approximate(at ?? 'messages', 'the model may answer anew instead of going on with this text');
+  losses.approximate(at ?? 'messages', 'the model may start a new answer instead of continuing this text');
   return message;
 };
 
@@ -159,7 +159,7 @@ const encodeToolResult = (part: ToolResultPart, context: AssistantContext, media
     const isMedia = inner.type === 'image' || (inner.type === 'document' && inner.source.kind === 'base64');
     if (!isMedia || (dialect.toolImages && inner.type === 'image')) parts.push(...encodeParts([inner], context));
     else {
-      losses.approximate(inner.at ?? at, 'moved behind the tool message');
+      losses.approximate(inner.at ?? at, 'moved after the tool message');
       parts.push({ type: 'text', text: `(The ${inner.type} is in the next user message.)` });
       media.push(inner);
     }

@@ -10,14 +10,11 @@ export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, los
   const { reasoning, extra } = request;
   if (toolsForbidReasoning(request, dialect)) {
     // Without reasoning controls, the tools are what the loss is about.
-    losses.approximate(
-      reasoning ? 'reasoning' : 'tools',
-      'without reasoning, beside which the model refuses tools here',
-    );
+    losses.approximate(reasoning ? 'reasoning' : 'tools', 'without reasoning: the model rejects tools with it here');
     return { reasoning_effort: 'none' };
   }
   if (loopForbidsThinking(request, dialect)) {
-    losses.approximate('reasoning', 'off: the last tool calls come without the reasoning that led to them');
+    losses.approximate('reasoning', 'off: the last tool calls lack the reasoning that led to them');
     return {};
   }
   const asks = reasoning !== undefined && !isOff(reasoning);
@@ -42,11 +39,11 @@ const toolsForbidReasoning = (
 const choosesForm = (extra: Extra | undefined, { reasoningMembers }: ChatDialect): boolean =>
   extra?.wire === 'chat' && reasoningMembers.some((name) => name in extra.fields);
 
-/** `cantHide`: the client hides reasoning, and the dialect has no form for that. */
+/** `cannotHide`: the client hides reasoning, and the dialect has no form for that. */
 const encodeControl = (
   reasoning: Reasoning,
   given: ReasoningControl | undefined,
-  cantHide: boolean,
+  cannotHide: boolean,
   losses: Losses,
 ): JsonObject => {
   if (!given) {
@@ -57,15 +54,15 @@ const encodeControl = (
   if (reasoning.mode === 'between-tools') losses.approximate('reasoning.mode', 'reasoning as a whole');
   recordMootLoss(reasoning, losses);
   if (reasoning.effort !== undefined && reasoning.budget !== undefined) {
-    losses.drop('reasoning.budget_tokens', 'the effort counts');
+    losses.drop('reasoning.budget_tokens', 'the effort takes precedence');
   }
   if (reasoning.show === 'concise' || reasoning.show === 'detailed') {
     losses.approximate('reasoning.summary', 'reasoning as the vendor shows it');
   }
   if (given.form === 'reasoning') return reasoningObject(reasoning, given, losses);
-  if (cantHide) losses.drop('reasoning.summary');
+  if (cannotHide) losses.drop('reasoning.summary');
   // Nothing is known of this vendor, so configured members win over the reference's.
-  if (reasoning.providerWords && given === plainDialect.reasoning) return reasoning.providerWords;
+  if (reasoning.providerMembers && given === plainDialect.reasoning) return reasoning.providerMembers;
   const word = effortWord(reasoning, given, losses);
   return given.form === 'thinking'
     ? thinkingSwitch(reasoning, word)

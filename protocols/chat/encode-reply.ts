@@ -26,7 +26,7 @@ export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => 
         index: 0,
         message: encodeMessage(reply.blocks, context),
         logprobs: null,
-        finish_reason: encodeFinish(reply.finish, refused, readsFunctionCalls(context.asked)),
+        finish_reason: encodeFinish(reply.finish, refused, readsFunctionCalls(context.clientBody)),
       },
     ],
     ...(usage && { usage }),
@@ -64,7 +64,7 @@ const encodeMessage = (blocks: readonly ReplyBlock[], context: ReplyContext): Js
   };
   if (reasoning.length > 0) message.reasoning_content = reasoning.join('');
   if (details.length > 0) message.reasoning_details = details;
-  if (readsFunctionCalls(context.asked)) {
+  if (readsFunctionCalls(context.clientBody)) {
     if (calls[0]) message.function_call = calls[0].function;
     if (calls.length > 1) context.losses.drop('reply.tool_calls', 'all but the first');
   } else if (calls.length > 0) message.tool_calls = calls;

@@ -50,9 +50,9 @@ export const encodeRequest =
       body.stream = true;
       // Usage is returned only on request. The client's encoder decides whether to show it; a passed-through reply
       // shows it as requested.
-      if (!context.relaysReply || request.streamUsage) body.stream_options = { include_usage: true };
+      if (!context.replyPassesThrough || request.streamUsage) body.stream_options = { include_usage: true };
     }
-    writeExtra(body, request.extra, losses, refusedExtra(dialect, request.stream));
+    writeExtra(body, request.extra, losses, rejectedExtra(dialect, request.stream));
     return body;
   };
 
@@ -73,11 +73,11 @@ const plainFields = [
   ['prompt_cache_key', 'promptCacheKey'],
 ] as const satisfies readonly (readonly [ChatField, keyof ModelRequest])[];
 
-const refusedExtra =
+const rejectedExtra =
   (dialect: ChatDialect, stream: boolean) =>
   (name: string): boolean =>
-    dialect.refusedExtra.has(name) ||
-    (dialect.takenExtra !== undefined && !dialect.takenExtra.has(name)) ||
+    dialect.rejectedExtra.has(name) ||
+    (dialect.acceptedExtra !== undefined && !dialect.acceptedExtra.has(name)) ||
     // One limit is enough; the newer name wins.
     name === 'max_tokens' ||
     // Servers reject it without streaming.
@@ -136,7 +136,7 @@ const encodeOutput = (request: ModelRequest, dialect: ChatDialect, losses: Losse
     if (dialect.jsonMode) {
       const format = { type: 'json_object' };
       if (!dialect.jsonWord || saysJson(request)) return { format };
-      losses.approximate('response_format', 'with an instruction: the prompt must say the word');
+      losses.approximate('response_format', 'with an instruction: the prompt must contain the word');
       return { format, note: 'Answer in JSON.' };
     }
     losses.approximate('response_format', 'an instruction');

@@ -28,7 +28,7 @@ interface State {
   /** Calls started so far; this format numbers calls, not blocks. */
   calls: number;
   /** Arguments of the open call have started. */
-  argued: boolean;
+  hasArguments: boolean;
   refused: boolean;
   /** Text so far, in UTF-16 units, and the start of the open block. */
   textLength: number;
@@ -55,9 +55,9 @@ export const encodeStream = machine<State, ModelEvent, string>({
     counts: context.request.streamUsage === true,
     usage: {},
     open: undefined,
-    legacy: readsFunctionCalls(context.asked),
+    legacy: readsFunctionCalls(context.clientBody),
     calls: 0,
-    argued: false,
+    hasArguments: false,
     refused: false,
     textLength: 0,
     textStart: 0,
@@ -159,7 +159,7 @@ const startBlock = (state: State, block: Block, out: string[]): void => {
 const startCall = (state: State, block: Extract<Block, { type: 'tool-call' }>, out: string[]): void => {
   const { id, name, signature } = block;
   if (signature && signature.data !== '') writeEntry(state, redactedEntry(signature, state.details, id), out);
-  state.argued = false;
+  state.hasArguments = false;
   const call = { index: state.calls, id, type: 'function', function: { name, arguments: '' } };
   state.calls += 1;
   if (!state.legacy) writeDelta(state, { tool_calls: [call] }, out);
@@ -170,7 +170,7 @@ const startCall = (state: State, block: Extract<Block, { type: 'tool-call' }>, o
 const writeInput = (state: State, json: string, out: string[]): void => {
   // A hosted tool's input belongs to its opaque block.
   if (state.open !== 'tool-call') return;
-  state.argued = true;
+  state.hasArguments = true;
   if (state.legacy) {
     if (state.calls === 1) writeDelta(state, { function_call: { arguments: json } }, out);
     return;
@@ -181,7 +181,7 @@ const writeInput = (state: State, json: string, out: string[]): void => {
 };
 
 const stopBlock = (state: State, out: string[]): void => {
-  if (state.open === 'tool-call' && !state.argued) writeInput(state, '{}', out);
+  if (state.open === 'tool-call' && !state.hasArguments) writeInput(state, '{}', out);
   state.open = undefined;
 };
 

@@ -18,7 +18,7 @@ export const encodeChoice = (
 ): Json | undefined => {
   const wire = request.toolChoice && wordChoice(request.toolChoice, request, dialect, context, left);
   if (wire === undefined || wire === 'auto' || wire === 'none' || !cannotForce(request, dialect)) return wire;
-  context.losses.approximate('tool_choice', 'auto: the model takes no other while it thinks');
+  context.losses.approximate('tool_choice', 'auto: the model accepts no other choice while it thinks');
   return 'auto';
 };
 
@@ -45,7 +45,7 @@ const wordChoice = (
     }
     case 'allowed':
       if (takes(dialect, 'allowed_tools')) return allowedChoice(choice, callable, names);
-      losses.approximate('tool_choice', 'the other tools were left out');
+      losses.approximate('tool_choice', 'the other tools are left out');
       return choice.required ? 'required' : 'auto';
     case 'opaque':
       return unsupported('tool_choice', hostedForced);

@@ -45,7 +45,7 @@ export const encodeWebSearch = (
     case 'search_settings':
       lost('max_uses', tool.maxUses);
       lost('search_context_size', tool.contextSize);
-      if (tool.userLocation) losses.approximate(`${at}.user_location`, 'the country alone');
+      if (tool.userLocation) losses.approximate(`${at}.user_location`, 'only the country');
       body.search_settings = {
         ...(tool.allowedDomains && { include_domains: tool.allowedDomains }),
         ...(tool.blockedDomains && { exclude_domains: tool.blockedDomains }),

@@ -46,8 +46,8 @@ export const writeExtra = (
 };
 
 /** Whether the vendor rejects unknown members of messages and tools. */
-export const refusesUnknown = ({ takenExtra }: ChatDialect): (() => boolean) =>
-  takenExtra === undefined ? takesAny : takesNone;
+export const refusesUnknown = ({ acceptedExtra }: ChatDialect): (() => boolean) =>
+  acceptedExtra === undefined ? takesAny : takesNone;
 
 const takesAny = (): boolean => false;
 const takesNone = (): boolean => true;

@@ -35,7 +35,7 @@ export const chatClient: ClientProtocol = {
   encodeBreak,
   keepAlive: ': keep-alive\n\n',
   ends: {
-    sign: /\[DONE\]|"error"|"finish_reason": ?"/,
+    marker: /\[DONE\]|"error"|"finish_reason": ?"/,
     read: readEnd,
     terminal: 'data: [DONE]\n\n',
   },
@@ -48,11 +48,11 @@ const acceptsVerbatim =
     const searches = request.tools.some((tool) => tool.type === 'web-search');
     const all = dialect.passThrough === 'all' || (dialect.passThrough === 'without-web-search' && !searches);
     const thinks = request.reasoning !== undefined;
-    return all && takesCallIds(request, dialect) && !(thinks && loopForbidsThinking(request, dialect));
+    return all && acceptsCallIds(request, dialect) && !(thinks && loopForbidsThinking(request, dialect));
   };
 
 /** Whether the model accepts all call ids of this request unchanged. */
-const takesCallIds = (request: ModelRequest, { maxCallId }: ChatDialect): boolean =>
+const acceptsCallIds = (request: ModelRequest, { maxCallId }: ChatDialect): boolean =>
   maxCallId === undefined || callIdsFit(request, maxCallId);
 
 /**
@@ -68,7 +68,7 @@ export const chatUpstream = (
   encodeRequest: encodeRequest(newest, known),
   ...answers(newest),
   decodeFault,
-  reasoningSign: '"reasoning',
+  reasoningMarker: '"reasoning',
   mayReason: () => newest.reasoningHistory !== undefined,
 });
 

@@ -52,7 +52,7 @@ const perToken = (perMillion: number): string => {
 
 /** Encodes the model list in OpenAI's format, as one page. Source: OpenAI API reference, "List models". */
 export const chatModels: ClientModels = {
-  isAsked: () => true,
+  matches: () => true,
   encodeList: (models, createdAtMs) => ({
     object: 'list',
     data: models.map((model) => encodeModel(model, createdAtMs)),

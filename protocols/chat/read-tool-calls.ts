@@ -22,7 +22,7 @@ export const readCall = (state: ReplyState, wire: WireCall, out: ModelEvent[]): 
       end: new ObjectEnd(),
       sent: 0,
       open: false,
-      over: false,
+      isClosed: false,
     };
     // A complete call is closed, so that sequential calls all stream live.
     while (isComplete(calls.all[calls.closed])) closeFirst(state, out);
@@ -36,7 +36,7 @@ export const readCall = (state: ReplyState, wire: WireCall, out: ModelEvent[]): 
   }
   if (call.name === '') call.name = body?.name ?? '';
   if (piece !== '') {
-    if (call.over) {
+    if (call.isClosed) {
       if (piece.trim() !== '') failReply(state, brokenCall(call.name), out);
       return;
     }
@@ -124,7 +124,7 @@ const closeFirst = (state: ReplyState, out: ModelEvent[]): void => {
   if (call.id === '') call.id = `call_${state.context.id}${calls.closed}`;
   stream(state, call, out);
   if (call.custom) out.push({ type: 'input-delta', index: state.blocks - 1, json: '"}' });
-  call.over = true;
+  call.isClosed = true;
   calls.closed += 1;
   closeBlock(state, out);
 };

@@ -11,7 +11,7 @@ import type { Chunk } from './schema-reply.ts';
 export interface ReplyState {
   readonly context: ReplyContext;
   /** Parser for the chunks that hold a single delta. */
-  readonly alike: DeltaParser<JsonObject & Chunk>;
+  readonly deltaParser: DeltaParser<JsonObject & Chunk>;
   started: boolean;
   /** The reply has stopped or failed; later input is ignored. */
   done: boolean;
@@ -29,7 +29,7 @@ export interface ReplyState {
 
 export const newReplyState = (context: ReplyContext): ReplyState => ({
   context,
-  alike: new DeltaParser(),
+  deltaParser: new DeltaParser(),
   started: false,
   done: false,
   blocks: 0,
@@ -96,7 +96,7 @@ export interface Call {
   sent: number;
   open: boolean;
   /** Its block is closed. */
-  over: boolean;
+  isClosed: boolean;
 }
 
 /** The open thinking block. */

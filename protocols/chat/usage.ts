@@ -32,7 +32,7 @@ const ownKeyCost = ({ is_byok: own, cost_details: details }: WireUsage): number 
 };
 
 /** The counts of servers that nest them in a member of their own (`x_…`), in the chunk with the finish reason. */
-export const sideUsage = (chunk: object): WireUsage | undefined => {
+export const nestedUsage = (chunk: object): WireUsage | undefined => {
   const members: readonly (readonly [string, unknown])[] = Object.entries(chunk);
   for (const [name, member] of members) {
     if (name.startsWith('x_') && isJsonObject(member) && wireUsage.matches(member.usage)) return member.usage;

@@ -73,7 +73,7 @@ const enumOf = (schema: JsonObject, type: SchemaType, { at, losses }: SchemaPlac
   const texts = values.filter((value) => typeof value === 'string');
   const listed = type === 'string' ? [...new Set(texts.filter((text) => text !== ''))] : [];
   if (listed.length === values.length) return listed.length > 0 ? { enum: listed } : {};
-  losses.approximate(`${at}.${keyword}`, 'values that are no text, or an empty one, are in the description');
+  losses.approximate(`${at}.${keyword}`, 'values other than non-empty texts are listed in the description');
   const note = `Allowed values: ${values.map((value) => JSON.stringify(value)).join(', ')}.`;
   const description = typeof schema.description === 'string' ? `${schema.description}\n${note}` : note;
   return { description };
@@ -100,7 +100,7 @@ const objects = (schema: JsonObject, place: SchemaPlace, clean: Clean): JsonObje
     Object.entries(given).flatMap(([name, property]) => {
       const inside = below(place, `properties.${name}`);
       if (property !== false) return [[name, clean(property, inside)]];
-      losses.drop(inside.at, 'a property that must not be there');
+      losses.drop(inside.at, 'a forbidden property');
       return [];
     }),
   );

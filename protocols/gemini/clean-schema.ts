@@ -27,7 +27,7 @@ const clean = (given: Json | undefined, outer: SchemaPlace): JsonObject => {
   const nullable = schema.nullable === true || types.length > kinds.length || admitsNull(schema.enum);
   if (variants) return cleanVariants(schema, variants, nullable, place);
   if (kinds.length > 1) {
-    const typed = kinds.map((type) => clean({ ...schema, type, nullable: false }, sideways(place)));
+    const typed = kinds.map((type) => clean({ ...schema, type, nullable: false }, siblingPlace(place)));
     return oneOfMany(schema, typed, nullable);
   }
   const type = kinds[0] ?? (nullable && types.length > 0 ? 'null' : guessType(schema));
@@ -35,7 +35,7 @@ const clean = (given: Json | undefined, outer: SchemaPlace): JsonObject => {
 };
 
 /** The same path, one level deeper for the budget. */
-const sideways = (place: SchemaPlace): SchemaPlace => ({ ...place, depth: place.depth + 1 });
+const siblingPlace = (place: SchemaPlace): SchemaPlace => ({ ...place, depth: place.depth + 1 });
 
 /** Cleans a schema for values of one type. */
 const cleanTyped = (schema: JsonObject, type: SchemaType, nullable: boolean, place: SchemaPlace): JsonObject => ({
@@ -87,7 +87,7 @@ const oneOfMany = (schema: JsonObject, variants: readonly JsonObject[], nullable
 
 /** The subset has no type for any value. This is the closest; a list would need an item type. */
 const anything = (schema: JsonObject, place: SchemaPlace): JsonObject => {
-  place.losses.approximate(place.at, 'any value but a list');
+  place.losses.approximate(place.at, 'any value except a list');
   const types = ['STRING', 'NUMBER', 'BOOLEAN', 'OBJECT'];
   return { anyOf: types.map((type) => ({ type, ...notesOf(schema) })) };
 };
@@ -156,7 +156,7 @@ const known: ReadonlySet<string> = new Set([
 export const objectOf = (schema: JsonObject, at: string, losses: Losses): JsonObject => {
   if (!Array.isArray(schema.anyOf)) {
     if (schema.type === 'OBJECT') return schema;
-    losses.drop(at, 'not the schema of an object');
+    losses.drop(at, 'not an object schema');
     return { type: 'OBJECT' };
   }
   losses.approximate(`${at}.anyOf`, 'one object with the members of all alternatives');

@@ -1,4 +1,4 @@
-import { errorText, type Fault, type FaultKind, saysContextOverflow } from '../../engine/model/fault.ts';
+import { errorText, type Fault, type FaultKind, isContextOverflow } from '../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
@@ -54,7 +54,7 @@ const kindOf = (status: number, message: string, error: JsonObject): FaultKind =
     if (details(error).some(({ reason }) => reason === 'API_KEY_INVALID') || /^API key\b/i.test(message)) {
       return 'upstream-auth';
     }
-    if (saysContextOverflow(message)) return 'upstream-context';
+    if (isContextOverflow(message)) return 'upstream-context';
     if (error.status === 'FAILED_PRECONDITION' && /billing/i.test(message)) return 'upstream-billing';
   }
   return kinds[status] ?? 'upstream-error';

@@ -100,7 +100,7 @@ const readCandidate = (state: ReplyState, candidate: Candidate, out: ModelEvent[
 export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: newReplyState,
   step(state, { data }, out) {
-    const known = state.alike.read(data);
+    const known = state.deltaParser.read(data);
     if (known) {
       readResponse(state, known, out);
       return;
@@ -118,5 +118,5 @@ const isList = (value: Json | undefined): value is readonly Json[] => Array.isAr
 const readNew = (state: ReplyState, data: string, value: Json | undefined, out: ModelEvent[]): void => {
   const before = out.length;
   const body = readBody(state, value, out);
-  if (body && isSingleDelta(out, before)) state.alike.learn(data, body);
+  if (body && isSingleDelta(out, before)) state.deltaParser.learn(data, body);
 };

@@ -41,7 +41,7 @@ const encodePart = (part: Part, at: string, context: ContentContext): readonly J
       return encodeSearchResult(part, at, context);
     case 'opaque':
       if (part.wire === wireFormat) return [part.raw];
-      losses.drop(at, 'only its own wire format knows it');
+      losses.drop(at, 'specific to another wire format');
       return [];
     case 'thinking':
     case 'redacted-thinking':

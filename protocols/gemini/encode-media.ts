@@ -12,7 +12,7 @@ export const encodeMedia = (source: Base64Source | UrlSource | FileSource, at: s
   switch (source.kind) {
     case 'base64': {
       const mimeType = mimeTypeOf(source.mediaType);
-      if (!isTaken(mimeType)) fail('unsupported', `${at}: this provider takes no ${mimeType}.`, { param: at });
+      if (!isTaken(mimeType)) fail('unsupported', `${at}: this provider accepts no ${mimeType}.`, { param: at });
       return { inlineData: { mimeType, data: source.data } };
     }
     case 'url': {

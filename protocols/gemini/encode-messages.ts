@@ -80,6 +80,6 @@ const fixStart = (contents: readonly Content[], losses: Losses): readonly Conten
   const [first] = contents;
   const begins = first?.role === 'model' && first.parts.some((part) => part.functionCall !== undefined);
   if (first && !begins) return contents;
-  losses.approximate('messages', 'begins with a full stop of the user');
+  losses.approximate('messages', 'starts with a user message of one full stop');
   return [{ role: 'user', parts: [{ text: '.' }] }, ...contents];
 };

@@ -70,6 +70,6 @@ const encodeCall = (part: ToolCallPart, at: string, leads: boolean, context: Con
   if (own !== '') return { functionCall: call, thoughtSignature: own };
   if (part.signature && part.signature.data !== '') losses.drop(`${at}.signature`, 'of another vendor');
   if (!leads || !dialect.signedCalls) return { functionCall: call };
-  losses.approximate(`${at}.thought_signature`, 'a stand-in: the call has none of this vendor');
+  losses.approximate(`${at}.thought_signature`, 'a placeholder: the call has none of this vendor');
   return { functionCall: call, thoughtSignature: placeholderSignature };
 };

@@ -22,7 +22,7 @@ export const encodeThinking = (
   }
   if (reasoning.mode === 'between-tools') losses.approximate('reasoning.mode', 'at any time');
   if (!off && (reasoning.show === 'concise' || reasoning.show === 'detailed')) {
-    losses.approximate('reasoning.summary', 'thoughts as the vendor sums them up');
+    losses.approximate('reasoning.summary', "the vendor's own summary of thoughts");
   }
   const asked: Reasoning = off ? { effort: 'none' } : reasoning;
   const amount =
@@ -47,7 +47,8 @@ const levels = {
 const inOrder: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'];
 
 const level = ({ effort, budget }: Reasoning, known: ReadonlySet<ThinkingLevel>, losses: Losses): JsonObject => {
-  if (effort !== undefined && budget !== undefined) losses.drop('reasoning.budget_tokens', 'the effort counts');
+  if (effort !== undefined && budget !== undefined)
+    losses.drop('reasoning.budget_tokens', 'the effort takes precedence');
   const wanted = effort ?? (budget === undefined || budget < 0 ? undefined : effortOf(budget));
   if (wanted === undefined) return {};
   const from = inOrder.indexOf(levels[wanted]);
@@ -89,7 +90,7 @@ const budget = (
 ): JsonObject => {
   if (asked !== undefined && asked < 0) return { thinkingBudget: -1 };
   if (asked !== undefined) {
-    if (effort !== undefined) losses.drop('reasoning.effort', 'the budget counts');
+    if (effort !== undefined) losses.drop('reasoning.effort', 'the budget takes precedence');
     const thinkingBudget = bounded(asked, control);
     if (thinkingBudget !== asked) losses.approximate('reasoning.budget_tokens', String(thinkingBudget));
     return { thinkingBudget };

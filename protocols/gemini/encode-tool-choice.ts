@@ -29,7 +29,7 @@ export const encodeChoice = (
   });
   const unforced = (lost: boolean): undefined => {
     if (lost)
-      fail('unsupported', 'tool_choice asks for a tool that this provider does not have.', { param: 'tool_choice' });
+      fail('unsupported', 'tool_choice names a tool that this provider does not have.', { param: 'tool_choice' });
     losses.drop('tool_choice', hosted ? 'left to the model: only functions can be forced' : 'no tools');
   };
   switch (choice?.type) {

@@ -72,7 +72,7 @@ const chooseTools = ({ tools, toolChoice: choice }: ModelRequest, { losses, dial
   const named = choice?.type === 'tool' && !functions.some(({ name }) => name === choice.name);
   const forcesOwn = named || choice?.type === 'opaque';
   for (const tool of forcesOwn ? functions : own) {
-    recordDropped(tool, 'this model takes functions or tools of the vendor, not both', losses);
+    recordDropped(tool, "this model accepts functions or the vendor's tools, not both", losses);
   }
   return forcesOwn ? { functions: [], own } : { functions, own: [] };
 };

@@ -10,7 +10,7 @@ import { wireFormat } from './tool-names.ts';
 export interface ReplyState {
   readonly context: ReplyContext;
   /** Parser for the bodies that hold a single delta. */
-  readonly alike: DeltaParser<JsonObject & GenerateContentResponse>;
+  readonly deltaParser: DeltaParser<JsonObject & GenerateContentResponse>;
   started: boolean;
   done: boolean;
   open: 'none' | 'text' | 'thinking';
@@ -33,7 +33,7 @@ export interface ReplyState {
 
 export const newReplyState = (context: ReplyContext): ReplyState => ({
   context,
-  alike: new DeltaParser(),
+  deltaParser: new DeltaParser(),
   started: false,
   done: false,
   open: 'none',

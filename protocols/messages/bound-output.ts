@@ -7,7 +7,7 @@ export const boundOutput = (request: ModelRequest, maxOutput: number, losses: Lo
   const { maxTokens, reasoning, model } = request;
   if (maxTokens !== undefined) {
     if (maxTokens <= maxOutput) return request;
-    losses.approximate('max_tokens', `${maxOutput}, the most that the model gives`);
+    losses.approximate('max_tokens', `${maxOutput}, the model's maximum`);
     return { ...request, maxTokens: maxOutput };
   }
   const usual = messagesTraits(model).maxTokens;

@@ -1,4 +1,4 @@
-import { errorText, type Fault, type FaultKind, saysContextOverflow } from '../../engine/model/fault.ts';
+import { errorText, type Fault, type FaultKind, isContextOverflow } from '../../engine/model/fault.ts';
 import { isJsonObject, type Json, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
@@ -57,7 +57,7 @@ const faultKind = (type: string | undefined, status: number | undefined, message
     (type === undefined ? undefined : kindsByType.get(type)) ??
     (status === undefined ? 'upstream-error' : kindOfStatus(status));
   if (kind !== 'upstream-invalid' && kind !== 'upstream-too-large') return kind;
-  if (saysContextOverflow(message)) return 'upstream-context';
+  if (isContextOverflow(message)) return 'upstream-context';
   return /credit balance is too low/i.test(message) ? 'upstream-billing' : kind;
 };
 

@@ -23,5 +23,5 @@ export const decodeReply = (body: JsonObject, context: ReplyContext): ModelEvent
 
 const garbled: ModelEvent = {
   type: 'error',
-  fault: { kind: 'upstream-garbled', message: "The upstream's answer can't be read: it is no message." },
+  fault: { kind: 'upstream-garbled', message: "The upstream's answer can't be read: it isn't a message." },
 };

@@ -25,7 +25,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   step(state, { data }, out) {
     if (state.done) return;
     // An opaque block keeps its records unchanged.
-    const known = state.open === 'opaque' ? undefined : state.alike.read(data);
+    const known = state.open === 'opaque' ? undefined : state.deltaParser.read(data);
     const record = known ?? parseJson(data);
     if (!isJsonObject(record)) fault(state, garbled, out);
     else if (record.type === 'error' || isJsonObject(record.error))
@@ -33,7 +33,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
     else {
       const before = out.length;
       readRecord(state, record, out);
-      if (!known && isSingleDelta(out, before)) state.alike.learn(data, record);
+      if (!known && isSingleDelta(out, before)) state.deltaParser.learn(data, record);
     }
   },
   end(state, out) {

@@ -81,7 +81,7 @@ const planAdaptive = (wanted: Wanted): ThinkingPlan => {
   const display = displayWord(reasoning, losses);
   const effort = effortWord(reasoning, losses) ?? budgetWord(budget, losses);
   if (reasoning.effort !== undefined && budget !== undefined) {
-    losses.drop('reasoning.budget_tokens', 'the effort counts');
+    losses.drop('reasoning.budget_tokens', 'the effort takes precedence');
   }
   // Thinking counts toward the limit, and the answer needs its share.
   const roomy = { maxTokens: request.maxTokens ?? 2 * traits.maxTokens, manual: false };
@@ -117,7 +117,7 @@ const planBudget = (wanted: Wanted): ThinkingPlan => {
   return { maxTokens: limit, thinking: { type: 'enabled', budget_tokens: budget, display }, effort, manual: true };
 };
 
-const toolForced = 'off: a tool must be called';
+const toolForced = 'off: a tool call is required';
 
 /** Effort of a budget in tokens: low up to 1024, medium up to 8192, high above; none for a negative one. */
 const budgetWord = (budget: number | undefined, losses: Losses): string | undefined => {
@@ -161,11 +161,11 @@ export const historyForbidsThinking = ({ reasoning, turns }: ModelRequest): bool
  */
 const historyObstacle = (turns: readonly Turn[]): string | undefined => {
   const last = turns.at(-1);
-  if (last?.role === 'assistant') return 'off: the answer has been begun';
+  if (last?.role === 'assistant') return 'off: the answer has already begun';
   const answered = turns.findLast((turn) => turn.role === 'assistant');
   if (!answered?.parts.some((part) => part.type === 'tool-call')) return undefined;
   const first = answered.parts[0];
-  return first && isNative(first) ? undefined : 'off: the last tool calls come without signed thinking';
+  return first && isNative(first) ? undefined : 'off: the last tool calls lack signed thinking';
 };
 
 const effortWord = ({ effort }: Reasoning, losses: Losses): string | undefined => {

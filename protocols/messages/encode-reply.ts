@@ -43,7 +43,7 @@ const encodeBlock = (block: ReplyBlock, index: number, context: ReplyContext): J
       return { type: 'redacted_thinking', data: wireSignature(block.signature) };
     case 'tool-call': {
       const input = inputObject(block.json);
-      if (!input) context.losses.approximate(`${at}.input`, 'not a JSON object: given as {}');
+      if (!input) context.losses.approximate(`${at}.input`, 'not a JSON object: returned as {}');
       recordSignatureLoss(block.signature, index, context.losses);
       return { type: 'tool_use', id: wireCallId(block.id, index, context), name: block.name, input: input ?? {} };
     }

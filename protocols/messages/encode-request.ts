@@ -75,7 +75,7 @@ const trimPrefill = (turns: readonly Turn[], losses: Losses): readonly Turn[] =>
 
 const encodeTurns = (turns: readonly Turn[], context: RequestContext): readonly JsonObject[] => {
   if (turns.length === 0) {
-    context.losses.approximate('messages', 'empty: a full stop stands in');
+    context.losses.approximate('messages', 'empty: replaced by a full stop');
     return [{ role: 'user', content: [{ type: 'text', text: '.' }] }];
   }
   return turns.map((turn) => ({
@@ -88,7 +88,7 @@ const encodeTurns = (turns: readonly Turn[], context: RequestContext): readonly 
 const encodeSystem = ({ system, output }: ModelRequest, context: RequestContext): readonly JsonObject[] | undefined => {
   const blocks = [...encodeParts(system, 'system', context)];
   if (output?.type === 'json') {
-    context.losses.approximate('response_format', 'asked for in the system prompt');
+    context.losses.approximate('response_format', 'requested in the system prompt');
     blocks.push({ type: 'text', text: 'Reply with one JSON object and nothing else.' });
   }
   return blocks.length > 0 ? blocks : undefined;
@@ -99,7 +99,7 @@ const isForced = (choice: JsonObject | undefined): boolean => choice?.type === '
 /** Lifts a forced tool call, for models that reject it. */
 const unforced = (choice: JsonObject | undefined, losses: Losses): JsonObject | undefined => {
   if (!choice || !isForced(choice)) return choice;
-  losses.approximate('tool_choice', 'auto: the model takes no other');
+  losses.approximate('tool_choice', 'auto: the model accepts no other choice');
   const { name: _, ...rest } = choice;
   return { ...rest, type: 'auto' };
 };
@@ -119,7 +119,7 @@ const encodeSampling = (request: ModelRequest, plan: ThinkingPlan, refused: bool
   }
   const clamped = temperature !== undefined && temperature > 1;
   const heated = plan.manual && temperature !== undefined && temperature !== 1;
-  if (heated) losses.drop('temperature', 'thinking allows 1 alone');
+  if (heated) losses.drop('temperature', 'thinking allows only 1');
   else if (clamped) losses.approximate('temperature', '1');
   if (plan.manual && topK !== undefined) losses.drop('top_k', 'not with thinking');
   return {
@@ -133,7 +133,7 @@ const encodeSampling = (request: ModelRequest, plan: ThinkingPlan, refused: bool
 /** The vendor rejects stop sequences that are only white space. */
 const encodeStop = (stop: readonly string[] | undefined, losses: Losses): readonly string[] | undefined => {
   const carried = stop?.filter((sequence) => sequence.trim() !== '');
-  if (stop && carried && carried.length < stop.length) losses.drop('stop', 'white space alone');
+  if (stop && carried && carried.length < stop.length) losses.drop('stop', 'only white space');
   return carried && carried.length > 0 ? carried : undefined;
 };
 
@@ -172,7 +172,7 @@ const withExtra = (fields: JsonObject, extra: JsonObject | undefined, losses: Lo
   for (const [name, value] of Object.entries(extra ?? {})) {
     const own = fields[name];
     if (name === 'thinking' && !own && isJsonObject(value) && value.type === undefined) {
-      // What is left of a dropped thinking request has no meaning by itself.
+      // The rest of a dropped thinking request has no meaning on its own.
       losses.drop(name);
       continue;
     }

@@ -22,7 +22,7 @@ export const messagesClient: ClientProtocol = {
   decodeRequest,
   texts: new Set(['content', 'text', 'thinking']),
   needsRepair,
-  // Sent by Claude Code if told so. Source: its documentation, "LLM gateway", hint headers.
+  // Sent by Claude Code if configured. Source: its documentation, "LLM gateway", hint headers.
   agentHeaders: {
     requestClass: 'x-claude-code-request-class',
     agentType: 'x-claude-code-agent-type',
@@ -36,7 +36,7 @@ export const messagesClient: ClientProtocol = {
   encodeBreak: (fault, requestId) => `\n\n${errorEvent(fault, requestId)}`,
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   ends: {
-    sign: /message_stop|"error"|event: ?error/,
+    marker: /message_stop|"error"|event: ?error/,
     read: (record) => (endTypes.has(recordType(record) ?? '') ? 'end' : undefined),
   },
 };
@@ -55,7 +55,7 @@ export const messagesUpstream: UpstreamProtocol = {
 };
 
 /** The same for a model whose longest answer is known, in tokens. */
-export const messagesUpstreamUpTo = (maxOutput: number): UpstreamProtocol => ({
+export const messagesUpstreamLimitedTo = (maxOutput: number): UpstreamProtocol => ({
   ...messagesUpstream,
   encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput, context.losses), context),
 });

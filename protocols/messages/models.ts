@@ -53,7 +53,7 @@ const encodeModel = ({ id, title, facts }: ClientModel, createdAtMs: number): Js
  * name. Source: Anthropic API reference, "List Models".
  */
 export const messagesModels: ClientModels = {
-  isAsked: (header) => header('anthropic-version') !== undefined,
+  matches: (header) => header('anthropic-version') !== undefined,
   aliasPrefix: 'anthropic-',
   encodeList(models, createdAtMs, query) {
     const { page, more } = pageOf(models, query);

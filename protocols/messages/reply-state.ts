@@ -12,7 +12,7 @@ import { decodeUsage, otherUsage } from './usage.ts';
 export interface ReplyState {
   readonly context: ReplyContext;
   /** Parser for the records that hold a single delta. */
-  readonly alike: DeltaParser<JsonObject>;
+  readonly deltaParser: DeltaParser<JsonObject>;
   started: boolean;
   done: boolean;
   /** Blocks started so far; the open one has the index `blocks - 1`. */
@@ -35,7 +35,7 @@ export interface ReplyState {
 
 export const newReplyState = (context: ReplyContext): ReplyState => ({
   context,
-  alike: new DeltaParser(),
+  deltaParser: new DeltaParser(),
   started: false,
   done: false,
   blocks: 0,

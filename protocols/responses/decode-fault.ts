@@ -1,4 +1,4 @@
-import { errorText, type Fault, type FaultKind, saysContextOverflow } from '../../engine/model/fault.ts';
+import { errorText, type Fault, type FaultKind, isContextOverflow } from '../../engine/model/fault.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
@@ -56,7 +56,7 @@ const text = (value: unknown): string | undefined =>
 const kindOf = (status: number | undefined, { message = '', type = '', code = '' }: ReportedError): FaultKind => {
   const sign = `${code} ${type}`;
   const refused = status === undefined || (status >= 400 && status < 500 && status !== 401 && status !== 429);
-  if (refused && saysContextOverflow(`${sign} ${message}`)) return 'upstream-context';
+  if (refused && isContextOverflow(`${sign} ${message}`)) return 'upstream-context';
   if (/invalid_api_key|authentication/.test(sign)) return 'upstream-auth';
   if (/insufficient_quota|billing/.test(sign)) return 'upstream-billing';
   return (status === undefined ? undefined : byStatus(status)) ?? bySign(sign);

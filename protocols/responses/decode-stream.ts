@@ -20,7 +20,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: newReplyState,
   step(state, { event, data }, out) {
     if (state.done || data === '[DONE]') return;
-    const known = state.alike.read(data);
+    const known = state.deltaParser.read(data);
     const value = known ?? parseJson(data);
     if (!isJsonObject(value)) {
       failGarbled(state, out, 'The upstream sent a record that is not a JSON object.');
@@ -29,7 +29,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
     const item = known ?? (eventReader.matches(value) ? value : undefined);
     const before = out.length;
     readEvent(state, typeof value.type === 'string' ? value.type : event, value, item, out);
-    if (item && !known && isSingleDelta(out, before)) state.alike.learn(data, item);
+    if (item && !known && isSingleDelta(out, before)) state.deltaParser.learn(data, item);
   },
   end(state, out) {
     if (!state.done) out.push({ type: 'error', fault: cutOff });

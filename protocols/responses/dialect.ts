@@ -5,7 +5,7 @@ export interface ResponsesTraits {
   /** Accepts `reasoning`, and returns encrypted reasoning. */
   readonly reasoning: boolean;
   /** Reasons by default, so that encrypted reasoning may always be requested. */
-  readonly reasonsUnasked: boolean;
+  readonly reasonsByDefault: boolean;
   /** Accepts `temperature` and `top_p` while reasoning. */
   readonly sampling: boolean;
   /** The lowest supported effort. */
@@ -19,7 +19,7 @@ export interface ResponsesTraits {
 /** A deployment may have any name, so for an unknown one nothing is added and nothing requested is left out. */
 const newest: ResponsesTraits = {
   reasoning: true,
-  reasonsUnasked: false,
+  reasonsByDefault: false,
   sampling: true,
   leastEffort: 'none',
   cacheMarks: true,
@@ -46,8 +46,8 @@ export const openAiModels = {
 
 const known: readonly KnownModels<ResponsesTraits>[] = [
   { names: openAiModels.all, differ: { limitsCallIds: true } },
-  { names: openAiModels.reasoning, differ: { sampling: false, reasonsUnasked: true } },
-  { names: openAiModels.withoutReasoning, differ: { reasoning: false, reasonsUnasked: false, sampling: true } },
+  { names: openAiModels.reasoning, differ: { sampling: false, reasonsByDefault: true } },
+  { names: openAiModels.withoutReasoning, differ: { reasoning: false, reasonsByDefault: false, sampling: true } },
   { names: openAiModels.oSeries, differ: { leastEffort: 'low' } },
   { names: openAiModels.firstGpt5, differ: { leastEffort: 'minimal' } },
   { names: openAiModels.withoutCacheMarks, differ: { cacheMarks: false } },

@@ -162,7 +162,7 @@ const encodeCitations = ({ citations = [], text, at }: TextPart, context: Conten
     .filter((annotation) => annotation !== undefined);
   if (annotations.length < citations.length) context.losses.drop(`${at ?? 'content'}.citations`);
   else if (citations.some(saysMore))
-    context.losses.approximate(`${at ?? 'content'}.citations`, 'address and title alone');
+    context.losses.approximate(`${at ?? 'content'}.citations`, 'only the URL and title');
   return annotations;
 };
 

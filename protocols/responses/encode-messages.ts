@@ -19,7 +19,7 @@ export const encodeTurns = (turns: readonly Turn[], context: ContentContext): re
   const items = turns.flatMap((turn) => encodeTurn(turn, context));
   const last = turns.at(-1);
   if (last?.role === 'assistant' && !isOwn(last.at)) {
-    context.losses.approximate(last.at ?? 'input', 'the model answers anew instead of going on with this text');
+    context.losses.approximate(last.at ?? 'input', 'the model starts a new answer instead of continuing this text');
   }
   return items;
 };
@@ -134,7 +134,7 @@ const encodeItem = (
       return encodeCall(part, context);
     case 'opaque':
       if (part.wire === 'responses') return part.raw;
-      context.losses.drop(part.at ?? part.type, 'a block that only another protocol knows');
+      context.losses.drop(part.at ?? part.type, 'a block specific to another protocol');
       return undefined;
     default:
       context.losses.drop(part.at ?? part.type, "no place in an assistant's turn");

@@ -18,7 +18,7 @@ export const encodeReasoning = ({ reasoning }: ModelRequest, traits: ResponsesTr
   if (!off && reasoning.effort === undefined && effort)
     losses.approximate('reasoning.budget_tokens', `effort ${effort}`);
   if (!off && reasoning.effort !== undefined && reasoning.budget !== undefined) {
-    losses.drop('reasoning.budget_tokens', 'the effort counts');
+    losses.drop('reasoning.budget_tokens', 'the effort takes precedence');
   }
   if (reasoning.mode === 'between-tools') losses.approximate('reasoning.mode', "the model's default");
   const summary = off ? undefined : summaryOf(reasoning);

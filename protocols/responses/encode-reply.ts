@@ -66,7 +66,7 @@ const encodePart = (block: Extract<ReplyBlock, { type: 'text' | 'refusal' }>, co
     .map((citation) => encodeCitation(citation, text.length))
     .filter((annotation) => annotation !== undefined);
   if (annotations.length < citations.length) {
-    context.losses.drop('output.content.annotations', 'a citation that only another protocol knows');
+    context.losses.drop('output.content.annotations', 'a citation specific to another protocol');
   }
   return textPart(text, annotations);
 };
@@ -90,7 +90,7 @@ const encodeBlock = (
     case 'opaque': {
       const { wire, raw } = block.block;
       if (wire === 'responses') return [block.deltas.map(wholeItem).findLast((item) => item !== undefined) ?? raw];
-      context.losses.drop(`output.${raw.type ?? wire}`, 'a block that only another protocol knows');
+      context.losses.drop(`output.${raw.type ?? wire}`, 'a block specific to another protocol');
       return [];
     }
     default:

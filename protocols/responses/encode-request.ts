@@ -147,7 +147,7 @@ const included = (request: ModelRequest, traits: ResponsesTraits, include: Json 
   const asked = Array.isArray(include) ? include : [];
   // Models without reasoning reject a request for encrypted reasoning.
   const wantsEncrypted =
-    traits.reasoning && (traits.reasonsUnasked || asksReasoning(request) || carriesReasoning(request));
+    traits.reasoning && (traits.reasonsByDefault || asksReasoning(request) || carriesReasoning(request));
   const all = wantsEncrypted ? ['reasoning.encrypted_content', ...asked] : asked;
   return all.length > 0 ? { include: all } : {};
 };

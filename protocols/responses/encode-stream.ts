@@ -138,7 +138,7 @@ const startBlock = (state: State, { block }: BlockStart, out: string[]): void =>
     }
     case 'opaque':
       if (block.wire === 'responses') state.item = new HostedWriter(stream, block.raw, out);
-      else context.losses.drop(`output.${block.raw.type ?? block.wire}`, 'a block that only another protocol knows');
+      else context.losses.drop(`output.${block.raw.type ?? block.wire}`, 'a block specific to another protocol');
       break;
     default:
       block satisfies never;

@@ -122,7 +122,7 @@ const encodeChoice = (choice: ToolChoice, context: ContentContext): JsonObject |
     }
     case 'opaque':
       if (choice.wire === 'responses') return asChoice(choice.value);
-      context.losses.drop('tool_choice', 'a choice that only another protocol knows');
+      context.losses.drop('tool_choice', 'a choice specific to another protocol');
       return undefined;
     default:
       return choice satisfies never;

@@ -42,7 +42,7 @@ export const responsesClient: ClientProtocol = {
   encodeProgress,
   // Coding agents compact the conversation on this fault, but recognize it only in a stream.
   inStreamFaults: new Set(['upstream-context']),
-  ends: { sign: /response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, read: readEnd },
+  ends: { marker: /response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, read: readEnd },
 };
 
 /** The upstream side of the Responses protocol. */

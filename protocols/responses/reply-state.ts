@@ -19,7 +19,7 @@ interface Entry {
 export interface ReplyState {
   readonly context: ReplyContext;
   /** Parser for the events that hold a single delta. */
-  readonly alike: DeltaParser<JsonObject & StreamEvent>;
+  readonly deltaParser: DeltaParser<JsonObject & StreamEvent>;
   readonly line: BlockQueue;
   /** The items by output index. Item ids aren't reliable: some providers change them between events. */
   readonly items: Map<number, Entry>;
@@ -33,7 +33,7 @@ export interface ReplyState {
 
 export const newReplyState = (context: ReplyContext): ReplyState => ({
   context,
-  alike: new DeltaParser(),
+  deltaParser: new DeltaParser(),
   line: new BlockQueue(),
   items: new Map(),
   indexById: new Map(),

@@ -31,28 +31,28 @@ export const responseHead = (context: ReplyContext, answer: Answer, outcome: Out
 const responseId = (context: ReplyContext, id: string): string => (id.startsWith('resp_') ? id : `resp_${context.id}`);
 
 /** The members that repeat the request, with the protocol's defaults. */
-export const responseEcho = ({ asked, request }: ReplyContext): JsonObject => ({
+export const responseEcho = ({ clientBody, request }: ReplyContext): JsonObject => ({
   background: false,
-  frequency_penalty: numberOr(asked.frequency_penalty, 0),
-  instructions: asked.instructions ?? null,
+  frequency_penalty: numberOr(clientBody.frequency_penalty, 0),
+  instructions: clientBody.instructions ?? null,
   max_output_tokens: request.maxTokens ?? null,
-  max_tool_calls: asked.max_tool_calls ?? null,
-  metadata: asked.metadata ?? {},
-  parallel_tool_calls: asked.parallel_tool_calls ?? true,
-  presence_penalty: numberOr(asked.presence_penalty, 0),
-  previous_response_id: asked.previous_response_id ?? null,
-  prompt_cache_key: asked.prompt_cache_key ?? null,
-  reasoning: asked.reasoning ?? { effort: null, summary: null },
-  safety_identifier: asked.safety_identifier ?? null,
+  max_tool_calls: clientBody.max_tool_calls ?? null,
+  metadata: clientBody.metadata ?? {},
+  parallel_tool_calls: clientBody.parallel_tool_calls ?? true,
+  presence_penalty: numberOr(clientBody.presence_penalty, 0),
+  previous_response_id: clientBody.previous_response_id ?? null,
+  prompt_cache_key: clientBody.prompt_cache_key ?? null,
+  reasoning: clientBody.reasoning ?? { effort: null, summary: null },
+  safety_identifier: clientBody.safety_identifier ?? null,
   store: false,
-  temperature: asked.temperature ?? 1,
-  text: asked.text ?? { format: { type: 'text' }, verbosity: 'medium' },
-  tool_choice: asked.tool_choice ?? 'auto',
-  tools: asked.tools ?? [],
-  top_logprobs: asked.top_logprobs ?? 0,
-  top_p: asked.top_p ?? 1,
-  truncation: asked.truncation ?? 'disabled',
-  user: asked.user ?? null,
+  temperature: clientBody.temperature ?? 1,
+  text: clientBody.text ?? { format: { type: 'text' }, verbosity: 'medium' },
+  tool_choice: clientBody.tool_choice ?? 'auto',
+  tools: clientBody.tools ?? [],
+  top_logprobs: clientBody.top_logprobs ?? 0,
+  top_p: clientBody.top_p ?? 1,
+  truncation: clientBody.truncation ?? 'disabled',
+  user: clientBody.user ?? null,
 });
 
 const numberOr = (value: Json | undefined, missing: number): number => (typeof value === 'number' ? value : missing);

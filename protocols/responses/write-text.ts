@@ -85,7 +85,7 @@ export class MessageWriter {
   #annotate(citation: Citation, length: number, out: string[]): void {
     const annotation = this.#kind === 'text' ? encodeCitation(citation, length) : undefined;
     if (annotation === undefined) {
-      this.#losses.drop('output.content.annotations', 'a citation that only another protocol knows');
+      this.#losses.drop('output.content.annotations', 'a citation specific to another protocol');
       return;
     }
     const more = members({ annotation_index: this.#annotations.length, annotation });

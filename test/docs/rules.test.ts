@@ -65,7 +65,7 @@ test('each rule of the page matches what it is meant for, and no other is on it'
         header: (header) => headers[header],
         request: { ...plainRequest, ...request },
         atMs: Date.parse(at),
-        sizeBeside: () => ({ tokens, by: 'count' }),
+        sizeRelativeTo: () => ({ tokens, by: 'count' }),
       });
     t.true(verdict(matching), name);
     t.false(verdict(other), name);

@@ -115,8 +115,8 @@ test('the graph shows the stage before the call, for both ways', async (t) => {
 
 const faults: Readonly<Record<string, readonly [source: string, message: string]>> = {
   throws: [`() => { throw new Error('of its own, with secret-key') }`, 'failed on the call.'],
-  'a promise': ['async () => ({})', 'failed on the call: it gave something else than changes.'],
-  'a list': ['() => []', 'failed on the call: it gave something else than changes.'],
+  'a promise': ['async () => ({})', 'failed on the call: it returned something other than changes.'],
+  'a list': ['() => []', 'failed on the call: it returned something other than changes.'],
   'another member': [
     '() => ({ url: "x" })',
     'failed on the call: it gave "url", and only headers and body can be changed.',

@@ -162,7 +162,7 @@ test('an explicit destination is not asked about; the module comes before rules;
 const faults: readonly (readonly [title: string, source: string, message: RegExp])[] = [
   ['throws', `export default () => { throw new Error('secret') };`, /route\.js.* failed on the request/],
   ['rejects', `export default async () => { throw new Error('secret') };`, /failed on the request/],
-  ['gives a number', 'export default () => 5;', /gave something else than one destination/],
+  ['gives a number', 'export default () => 5;', /returned something other than one destination/],
   [
     'gives two',
     `import { of } from 'rxjs'; export default { operator: () => of('p,a', 'p,b') };`,
@@ -171,9 +171,9 @@ const faults: readonly (readonly [title: string, source: string, message: RegExp
   [
     'gives an unknown provider',
     `export default () => 'nowhere,m';`,
-    /gave a destination that no provider has: .*nowhere,m/,
+    /returned a destination that matches no provider: .*nowhere,m/,
   ],
-  ['gives an unknown model', `export default () => 'nothing';`, /gave a destination that no provider has/],
+  ['gives an unknown model', `export default () => 'nothing';`, /returned a destination that matches no provider/],
   ['never answers', 'export default () => new Promise(() => undefined);', /gave no answer within 30 ms/],
   [
     'is an operator that never ends',

@@ -383,7 +383,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^-?(?:0|[1-9]\d*)$/, many('1'), 'a'),
     foreign(/^(?:true|false)$/i),
   ],
-  'transformers/enhancetool/mend-arguments.ts': [foreign(/\\(?:["'\\/bfnrt]|u[\da-fA-F]{4})?/g)],
+  'transformers/enhancetool/repair-arguments.ts': [foreign(/\\(?:["'\\/bfnrt]|u[\da-fA-F]{4})?/g)],
   'transformers/formats/deepseek.ts': [
     foreign(/^[a-zA-Z0-9_-]{1,512}$/, many('a'), '\n'),
     foreign(/^deepseek-(?:chat|reasoner|coder|r1|v[123]\b|v4-pro)/),

@@ -109,7 +109,7 @@ const requestTargets = clients.map((client) =>
 );
 
 const encode = (upstream: (typeof upstreams)[number]['upstream'], request: ModelRequest): void => {
-  const context = { names: new ToolNames(), losses: new Losses('fuzz'), relaysReply: false };
+  const context = { names: new ToolNames(), losses: new Losses('fuzz'), replyPassesThrough: false };
   const body = faultsOnly(() => upstream.encodeRequest(request, context));
   if (body) must(isJsonObject(parseJson(JSON.stringify(body))), 'a request that is no JSON object');
 };

@@ -63,7 +63,7 @@ export const convert = (client: ClientProtocol, asked: JsonObject, target: Targe
   const request = { ...client.decodeRequest(asked), model: target.model };
   const losses = new Losses(client.wire, { names: client.fieldNames, body: asked }).at(target.name);
   try {
-    const context = { names: new ToolNames(), losses, relaysReply: false, client: client.wire };
+    const context = { names: new ToolNames(), losses, replyPassesThrough: false, client: client.wire };
     const body: JsonObject = JSON.parse(JSON.stringify(target.protocol.encodeRequest(request, context)));
     return { body, losses: losses.list };
   } catch (error) {

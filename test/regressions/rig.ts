@@ -98,7 +98,7 @@ export const hearWhole = (upstream: string, client: ClientName, body: JsonObject
 const contextOf = (request: Partial<ModelRequest>): ReplyContext =>
   replyContext({
     request: { ...plainRequest, streamUsage: true, ...request },
-    asked: { stream_options: { include_usage: true } },
+    clientBody: { stream_options: { include_usage: true } },
   });
 
 /** What reaches a vendor of a client's body, and what is said to be lost. */
@@ -112,7 +112,7 @@ interface Sent {
 export const send = (client: ClientName, upstream: string, body: JsonObject, model = 'model-x', at?: string): Sent => {
   const { decodeRequest, wire } = clients[client].protocol;
   const losses = new Losses('test');
-  const context = { names: new ToolNames(), losses, relaysReply: false, client: wire };
+  const context = { names: new ToolNames(), losses, replyPassesThrough: false, client: wire };
   const request = { ...decodeRequest({ model: 'asked', ...required[client], ...body }), model };
   const text = JSON.stringify(vendor(upstream, at).encodeRequest(request, context));
   const written: unknown = JSON.parse(text);

@@ -232,7 +232,7 @@ const textsIn = (value: unknown): string[] => {
   return isJsonObject(value) ? Object.values(value).flatMap(textsIn) : [];
 };
 
-/** Payloads as vendors mint them, and with all that JSON escapes. */
+/** Payloads as vendors issue them, and with all that JSON escapes. */
 const payloads = fc.oneof(
   fc.base64String({ minLength: 4, maxLength: 200 }),
   fc.string({ minLength: 1, unit: 'binary', maxLength: 50 }).map((words) => `EqQ+/=\\"\u2028<>&${words}`),

@@ -12,7 +12,7 @@ export const replyContext = (over: Partial<ReplyContext> = {}): ReplyContext => 
   startedAtMs: 1_700_000_000_000,
   nowMs: () => 1_700_000_002_500,
   request: plainRequest,
-  asked: {},
+  clientBody: {},
   model: 'm',
   names: new ToolNames(),
   losses: new Losses('test'),

@@ -10,7 +10,7 @@ import { createLossCounter } from '../../engine/observe/losses.ts';
 import { createSignatureCache } from '../../engine/reasoning/signature-cache.ts';
 import { compileGateway, type Gateway, type Services } from '../../engine/routing/gateway.ts';
 import { createTokenCounter } from '../../engine/routing/tokens/encoder.ts';
-import { countedHere } from '../../engine/routing/tokens/prompt-tokens.ts';
+import { synchronousPromptTokens } from '../../engine/routing/tokens/prompt-tokens.ts';
 import { createUpstreams } from '../../engine/upstream/create-upstreams.ts';
 import { createUpstreamHealth, steadyNowMs } from '../../engine/upstream/health/health.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
@@ -39,7 +39,7 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
     { formats, stages, defaultFormat, custom: new Map() },
     {
       upstreams,
-      tokens: countedHere(count),
+      tokens: synchronousPromptTokens(count),
       log: quietLogs.app,
       signatures: createSignatureCache(),
       losses: createLossCounter(),

@@ -22,7 +22,7 @@ export interface GatewayExtras
     | 'nowMs'
     | 'keepAliveMs'
     | 'pause'
-    | 'localPlaces'
+    | 'localServerKinds'
     | 'supervision'
   > {
   /** Further files in its folder, by relative path. */
@@ -42,7 +42,14 @@ export const startGateway = async (
     await writeFile(join(home, path), text);
   }
   const reports: string[] = [];
-  const service = await start({ localPlaces: [], ...more, env, home, port: 0, report: (line) => reports.push(line) });
+  const service = await start({
+    localServerKinds: [],
+    ...more,
+    env,
+    home,
+    port: 0,
+    report: (line) => reports.push(line),
+  });
   return {
     baseUrl: service.baseUrl,
     routes: service.routes,

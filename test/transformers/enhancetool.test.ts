@@ -123,13 +123,13 @@ const calls: readonly (readonly [string, string, string, string[]])[] = [
       "reply.tool_calls[0].arguments: malformed JSON was repaired; don't fit the tool's schema: must have required properties city",
     ],
   ],
-  ['no object', 'hello', 'hello', ['reply.tool_calls[0].arguments: no JSON object: as they came']],
-  ['a list', '[1]', '[1]', ['reply.tool_calls[0].arguments: no JSON object: as they came']],
+  ['no object', 'hello', 'hello', ['reply.tool_calls[0].arguments: not a JSON object: left unchanged']],
+  ['a list', '[1]', '[1]', ['reply.tool_calls[0].arguments: not a JSON object: left unchanged']],
   [
     'two objects',
     '{"city":"x"}{"city":"y"}',
     '{"city":"x"}{"city":"y"}',
-    ['reply.tool_calls[0].arguments: no JSON object: as they came'],
+    ['reply.tool_calls[0].arguments: not a JSON object: left unchanged'],
   ],
 ];
 for (const [title, json, expected, lost] of calls) {
@@ -248,7 +248,7 @@ for (const finish of ['length', 'context-full', 'filtered'] as const) {
     );
     t.deepEqual(notes(context.losses), [
       'reply.tool_calls[0].arguments: malformed JSON was repaired',
-      'reply.tool_calls[2].arguments: cut off: as they came',
+      'reply.tool_calls[2].arguments: cut off: left unchanged',
     ]);
   });
 }
@@ -304,7 +304,7 @@ test('very long malformed arguments aren’t repaired: that could take minutes',
   const json = `{"city":"${'x"y '.repeat(200_000)}`;
   const context = contextWith();
   t.is(brief(through(stage, answer([['call', 'f', json]]), context)), `call f(${json}) end`);
-  t.deepEqual(notes(context.losses), ['reply.tool_calls[0].arguments: no JSON object: as they came']);
+  t.deepEqual(notes(context.losses), ['reply.tool_calls[0].arguments: not a JSON object: left unchanged']);
 });
 
 test('any arguments: valid ones are unchanged, others end in order, for any chunking', (t) => {
@@ -367,8 +367,8 @@ test('a schema that would be checked for ages is given up, for all calls of the 
   t.is(brief(events), 'call f({"b":1}) call f({"a":"1","b":"2"}) call f({"b":"3"}) tool-call');
   t.deepEqual(notes(context.losses), [
     "reply.tool_calls[0].arguments: types were made to fit the tool's schema",
-    'reply.tool_calls[1].arguments: unchecked, as they came: mending this answer takes too long',
-    'reply.tool_calls[2].arguments: unchecked, as they came: mending this answer takes too long',
+    'reply.tool_calls[1].arguments: unchecked and unchanged: repairing this answer takes too long',
+    'reply.tool_calls[2].arguments: unchecked and unchanged: repairing this answer takes too long',
   ]);
 });
 
@@ -378,10 +378,13 @@ test('an answer has only so many long calls repaired; the others go out as they 
   const blocks = Array.from({ length: 40 }, (): Call => ['call', 'f', broken]);
   const events = through(stage, answer(blocks, 'tool-call'), context);
   const texts = events.flatMap((event) => (event.type === 'input-delta' ? [event.json] : []));
-  const mended = texts.filter((text) => text !== broken).length;
-  t.true(mended > 0 && mended <= 10, `${mended}`);
+  const repaired = texts.filter((text) => text !== broken).length;
+  t.true(repaired > 0 && repaired <= 10, `${repaired}`);
   t.is(texts.length, blocks.length);
-  t.is(notes(context.losses).filter((note) => note.endsWith('mending this answer takes too long')).length, 40 - mended);
+  t.is(
+    notes(context.losses).filter((note) => note.endsWith('repairing this answer takes too long')).length,
+    40 - repaired,
+  );
 });
 
 test('many whole calls behind a broken one take linear time', (t) => {

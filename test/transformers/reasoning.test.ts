@@ -36,7 +36,7 @@ for (const [title, wanted, expected] of asked) {
     const body = chatUpstream(plainDialect).encodeRequest(on.request?.(request, losses) ?? request, {
       names: new ToolNames(),
       losses,
-      relaysReply: false,
+      replyPassesThrough: false,
     });
     const { model: _, messages: __, stream: ___, stream_options: ____, ...rest } = body;
     t.deepEqual(rest as unknown, expected);
@@ -46,7 +46,7 @@ for (const [title, wanted, expected] of asked) {
   test(`asked for ${title}: turned off by the configuration`, (t) => {
     const losses = new Losses('reasoning');
     const request = off.request?.(requestWith({ reasoning: wanted }), losses);
-    t.deepEqual(request?.reasoning, { mode: 'off', providerWords: disabled });
+    t.deepEqual(request?.reasoning, { mode: 'off', providerMembers: disabled });
     const lost = 'enable_thinking' in expected && expected.enable_thinking === true;
     t.deepEqual(notes(losses), lost ? ['reasoning: turned off by the configuration'] : []);
   });
@@ -59,7 +59,7 @@ test('members of the client’s own stay, but for those that the configuration o
   const body = chatUpstream(plainDialect).encodeRequest(off.request?.(request, losses) ?? request, {
     names: new ToolNames(),
     losses,
-    relaysReply: false,
+    replyPassesThrough: false,
   });
   t.like(body, { enable_thinking: false, top_a: 1, thinking: { type: 'disabled', clear: true } });
   t.deepEqual(notes(losses), ['enable_thinking: ']);
@@ -72,7 +72,7 @@ test('a known vendor gets its own fields', (t) => {
   const body = chatUpstream(dialect).encodeRequest(on.request?.(request, losses) ?? request, {
     names: new ToolNames(),
     losses,
-    relaysReply: false,
+    replyPassesThrough: false,
   });
   t.like(body, { thinking: { type: 'enabled' }, reasoning_effort: 'high' });
   t.false('enable_thinking' in body);

@@ -55,7 +55,7 @@ test.before(async () => {
         'strict.ts': strictModule,
         'presets/cheap/manifest.json': JSON.stringify({ Router: { default: 'first,small' } }),
       },
-      localPlaces: [
+      localServerKinds: [
         {
           name: 'vllm',
           title: 'vLLM',

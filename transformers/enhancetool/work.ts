@@ -3,7 +3,7 @@
  * and could otherwise keep the gateway busy for hours. A check of a schema against a value costs one step, plus one
  * per member.
  */
-export const mostWork = 500_000;
+export const maxWork = 500_000;
 
 /** A budget of steps. */
 export class Work {

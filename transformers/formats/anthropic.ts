@@ -1,5 +1,5 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
-import { messagesModelList, messagesUpstream, messagesUpstreamUpTo } from '../../protocols/messages/index.ts';
+import { messagesModelList, messagesUpstream, messagesUpstreamLimitedTo } from '../../protocols/messages/index.ts';
 import { anthropicFacts } from './facts/anthropic.ts';
 
 /** The API version that accepts sampling fields. Source: Anthropic API reference, "Versions". */
@@ -20,7 +20,7 @@ export const anthropic = format({
   path: '/v1/messages',
   models: messagesModelList,
   facts: anthropicFacts,
-  protocol: ({ maxOutput }) => (maxOutput === undefined ? messagesUpstream : messagesUpstreamUpTo(maxOutput)),
+  protocol: ({ maxOutput }) => (maxOutput === undefined ? messagesUpstream : messagesUpstreamLimitedTo(maxOutput)),
   headers({ apiKey, clientHeader, request }) {
     const { temperature, topP, topK } = request;
     const samples = temperature !== undefined || topP !== undefined || topK !== undefined;

@@ -46,7 +46,7 @@ const isBeta = (baseUrl: URL): boolean => /\/beta(?:\/|$)/.test(baseUrl.pathname
 
 export const deepseek = format({
   name: 'deepseek',
-  about: 'Speaks Chat Completions as DeepSeek has it, reasoning included.',
+  about: "Speaks DeepSeek's variant of Chat Completions, reasoning included.",
   hosts: ['api.deepseek.com'],
   firstStart: {
     title: 'DeepSeek',

@@ -10,7 +10,7 @@ import {
 import { groqFacts } from './facts/groq.ts';
 
 /** Members that keep reasoning out of the text. */
-const apart = { shown: { reasoning_format: 'parsed' }, hidden: { reasoning_format: 'hidden' } };
+const separateReasoning = { shown: { reasoning_format: 'parsed' }, hidden: { reasoning_format: 'hidden' } };
 
 /** Groq: rejects unknown members, and its models differ widely. Source: Groq API reference. */
 const dialect: ChatDialect = {
@@ -18,7 +18,7 @@ const dialect: ChatDialect = {
   passThrough: 'none',
   maxTokens: 'max_completion_tokens',
   fields: new Set<ChatField>(['temperature', 'top_p', 'stop', 'seed', 'parallel_tool_calls', 'service_tier']),
-  takenExtra: new Set([
+  acceptedExtra: new Set([
     'citation_options',
     'compound_custom',
     'disable_tool_validation',
@@ -42,7 +42,7 @@ const dialect: ChatDialect = {
     form: 'reasoning_effort',
     efforts: { none: 'none', minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' },
   },
-  reasoningReply: { when: 'asked', ...apart },
+  reasoningReply: { when: 'asked', ...separateReasoning },
   reasoningMembers: ['reasoning_format', 'include_reasoning'],
   reasoningTag: 'think',
   reasoningHistory: { field: 'reasoning', on: 'calls', required: false },
@@ -83,7 +83,7 @@ const known: readonly KnownModels<ChatDialect>[] = [
       reasoningReply: { when: 'always', shown: { include_reasoning: true }, hidden: { include_reasoning: false } },
     },
   },
-  { names: /^(?:qwen-?3|qwq|deepseek-r1)/, differ: { reasoningReply: { when: 'always', ...apart } } },
+  { names: /^(?:qwen-?3|qwq|deepseek-r1)/, differ: { reasoningReply: { when: 'always', ...separateReasoning } } },
   { names: /^(?:qwen-?3-|qwq|deepseek-r1)/, differ: { images: false } },
   {
     names: /^qwen-?3(?:-|\.[0-7])/,
@@ -107,7 +107,7 @@ const known: readonly KnownModels<ChatDialect>[] = [
 
 export const groq = format({
   name: 'groq',
-  about: 'Speaks Chat Completions as Groq has it.',
+  about: "Speaks Groq's variant of Chat Completions.",
   hosts: ['api.groq.com'],
   firstStart: {
     title: 'Groq',

@@ -20,7 +20,7 @@ const maxCallId = 40;
 const openAi: ChatDialect = {
   ...plainDialect,
   maxTokens: 'max_completion_tokens',
-  refusedExtra: new Set(['reasoning_content', 'reasoning', 'reasoning_details']),
+  rejectedExtra: new Set(['reasoning_content', 'reasoning', 'reasoning_details']),
   reasoning: { form: 'reasoning_effort', efforts: plainEfforts },
   cacheMarks: 'prompt_cache_breakpoint',
   maxCallId,
@@ -38,7 +38,7 @@ const ownFields: ReadonlySet<ChatField> = new Set([
 ]);
 
 /** Compatible servers without known differences; many return `reasoning_content`. */
-const lookAlike: ChatDialect = {
+const compatible: ChatDialect = {
   ...plainDialect,
   fields: without(plainDialect.fields, ownFields),
   user: undefined,
@@ -84,7 +84,7 @@ const knownOver = ({ fields, reasoningHistory, maxTokens }: ChatDialect): readon
 ];
 
 const knownByOpenAi = knownOver(openAi);
-const knownElsewhere = knownOver(lookAlike);
+const knownElsewhere = knownOver(compatible);
 
 function without(fields: ReadonlySet<ChatField>, left: ReadonlySet<ChatField>): ReadonlySet<ChatField> {
   return new Set([...fields].filter((field) => !left.has(field)));
@@ -100,8 +100,8 @@ const Options = Type.Object(
     api: Type.Optional(
       Type.Union([Type.Literal('chat'), Type.Literal('responses')], {
         description:
-          "Which of its two protocols the provider is spoken to in. By default the base URL's path tells; else OpenAI's own " +
-          'hosts get Responses for models that reason, unless a chat client’s request may pass as it came, and all others Chat Completions.',
+          "The protocol to use with the provider. By default, the base URL's path decides; otherwise OpenAI's own " +
+          "hosts get Responses for models that reason, unless a chat client's request may pass through, and all others get Chat Completions.",
       }),
     ),
   },
@@ -126,7 +126,7 @@ const knownApis: readonly KnownModels<Api>[] = [{ names: openAiModels.withoutRea
  * Models available over Chat Completions only. Source: OpenAI guides "Web search", "Audio and speech", as of November
  * 2026.
  */
-const chatAlone: readonly KnownModels<Api>[] = [{ names: /^gpt-.*(?:search|audio)/, differ: { api: 'chat' } }];
+const chatOnly: readonly KnownModels<Api>[] = [{ names: /^gpt-.*(?:search|audio)/, differ: { api: 'chat' } }];
 
 const apiOf = ({ baseUrl, model, passes, options: { api } }: Target<Static<typeof Options>>): Api['api'] => {
   if (api !== undefined) return api;
@@ -134,7 +134,7 @@ const apiOf = ({ baseUrl, model, passes, options: { api } }: Target<Static<typeo
   // A path beyond a version belongs to Chat Completions: a full one, or that of a deployment.
   if (!isOwn(baseUrl) || /\/chat\/completions\/?$|\/deployments\//.test(baseUrl.pathname)) return 'chat';
   if (passes === 'chat') return 'chat';
-  return traitsOf(newestApi, passes === 'responses' ? chatAlone : [...knownApis, ...chatAlone], model).api;
+  return traitsOf(newestApi, passes === 'responses' ? chatOnly : [...knownApis, ...chatOnly], model).api;
 };
 
 /** OpenAI, and servers compatible with its Chat Completions or Responses. */
@@ -155,7 +155,7 @@ export const openai = format({
   pathFor: (target) => (apiOf(target) === 'responses' ? '/v1/responses' : '/v1/chat/completions'),
   protocol(target) {
     if (apiOf(target) === 'responses') return responsesUpstream;
-    return isOwn(target.baseUrl) ? chatUpstream(openAi, knownByOpenAi) : chatUpstream(lookAlike, knownElsewhere);
+    return isOwn(target.baseUrl) ? chatUpstream(openAi, knownByOpenAi) : chatUpstream(compatible, knownElsewhere);
   },
   headers: (call) => ({ ...bearer(call), ...featuresOf(call) }),
 });

@@ -53,7 +53,7 @@ const appOf = ({ clientHeader }: Call): Readonly<Record<string, string>> =>
 
 export const openrouter = format({
   name: 'openrouter',
-  about: 'Speaks Chat Completions as OpenRouter has it.',
+  about: "Speaks OpenRouter's variant of Chat Completions.",
   hosts: ['openrouter.ai'],
   firstStart: {
     title: 'OpenRouter',

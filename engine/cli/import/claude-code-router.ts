@@ -9,7 +9,7 @@ export const claudeCodeRouter = {
   /** The path of a module that routes requests. */
   routerModule: 'CUSTOM_ROUTER_PATH',
   /** Reasons why other fields are not imported, as shown to users. */
-  untaken: new Map([
+  notImported: new Map([
     ['PROXY_URL', 'set HTTPS_PROXY in the environment instead'],
     ['NON_INTERACTIVE_MODE', 'not needed'],
     ['StatusLine', 'status lines are not supported'],

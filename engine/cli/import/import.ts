@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { formats, stages } from '../../../transformers/index.ts';
-import { formatFinding, listFindings } from '../../config/diagnostics.ts';
+import { formatFinding, formatFindings } from '../../config/diagnostics.ts';
 import { editConfigText, printConfig } from '../../config/edit/edit.ts';
 import { ConfigOnDisk } from '../../config/file.ts';
 import { schemaReference } from '../../config/json-schema.ts';
@@ -36,7 +36,7 @@ export const importConfig = async (
 
   const result = validateConfig(source, cli.env);
   if ('faults' in result) {
-    throw new CommandError(`Nothing was written: the result is invalid:${listFindings(result.faults)}`);
+    throw new CommandError(`Nothing was written: the result is invalid:${formatFindings(result.faults)}`);
   }
   for (const warning of result.warnings) cli.print(`warning   ${formatFinding(warning)}`);
   if (dryRun) return cli.print('Nothing was written.');
@@ -52,7 +52,7 @@ const failUnreadable = (path: string): never => {
 const parse = (path: string, text: string): JsonObject => {
   const parsed = parseConfig(text);
   if ('source' in parsed) return parsed.source;
-  throw new CommandError(`${path} can't be read:${listFindings(parsed.faults)}`);
+  throw new CommandError(`${path} can't be read:${formatFindings(parsed.faults)}`);
 };
 
 const knownTransformers = () =>
@@ -67,7 +67,7 @@ interface OtherGateway {
   readonly sameFields: readonly string[];
   readonly scenarios: readonly string[];
   readonly routerModule: string;
-  readonly untaken: ReadonlyMap<string, string>;
+  readonly notImported: ReadonlyMap<string, string>;
 }
 
 /** A merged configuration, and a note for each imported or skipped field. */
@@ -107,7 +107,7 @@ export const mergeImported = (
     } else if (gateway.sameFields.includes(field)) {
       source[field] = value;
       notes.taken.push(field);
-    } else notes.left.push({ path: field, why: gateway.untaken.get(field) ?? 'not supported' });
+    } else notes.left.push({ path: field, why: gateway.notImported.get(field) ?? 'not supported' });
   }
   return { ...notes, source };
 };
@@ -151,7 +151,7 @@ const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGatewa
   return Object.keys(fallback).length > 0 ? { ...router, fallback } : router;
 };
 
-/** Where the module may lie is up to the service's command line. */
+/** The service's command line decides which folders modules may be in. */
 const takeRouterModule = (field: string, path: Json, source: JsonDraft, notes: ImportNotes): void => {
   if (typeof path !== 'string' || path.trim() === '') {
     notes.left.push({ path: field, why: 'not a path' });

@@ -21,8 +21,8 @@ export const loadModule = async (file: string): Promise<unknown> => {
 };
 
 /**
- * As `loadModule`, for a module that may be CommonJS whatever its ending: one that sets `module.exports`. Of CommonJS, the cache is
- * bypassed for the file itself alone. Never takes an ES module for CommonJS: newer Node.js would load it, once and for all.
+ * As `loadModule`, for a module that may be CommonJS whatever its ending: one that sets `module.exports`. For CommonJS, the cache is
+ * bypassed for the file itself only. Never loads an ES module as CommonJS: newer Node.js would cache it permanently.
  */
 export const loadCommonModule = async (file: string): Promise<unknown> => {
   if (!(await readFile(file, 'utf8')).includes('module.exports')) return loadModule(file);

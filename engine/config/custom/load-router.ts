@@ -7,7 +7,7 @@ import type { Finding } from '../diagnostics.ts';
 import { findModule, loadCommonModule, loadModule, type ModulePlaces } from './load-module.ts';
 import { asStage, operatorWithin } from './stage-context.ts';
 
-/** What a router module is asked. */
+/** The argument of a router module. */
 export interface RouteQuestion {
   readonly request: ModelRequest;
   readonly client: ClientWire;
@@ -24,7 +24,7 @@ export interface RouteQuestion {
   readonly tokens: () => Promise<number>;
 }
 
-/** What the older form of a router module is asked, instead of a `RouteQuestion`. */
+/** The argument of a router module in the older form, instead of a `RouteQuestion`. */
 export interface OlderQuestion {
   readonly request: {
     /** As a Messages client would send it. */
@@ -35,7 +35,7 @@ export interface OlderQuestion {
   readonly config: JsonObject;
 }
 
-/** A loaded router module: the question's form, and what answers it. The answer may be anything. */
+/** A loaded router module: the form of its argument, and its function. The result may be anything. */
 type RouterChoice =
   | { readonly form: 'question'; readonly choose: (question: RouteQuestion) => Observable<unknown> }
   | { readonly form: 'messages'; readonly choose: (question: OlderQuestion) => Observable<unknown> };

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import type { Transformer } from '../../model/transformer.ts';
 import type { TransformerEntry } from '../config.ts';
-import { type Finding, listFindings } from '../diagnostics.ts';
+import { type Finding, formatFindings } from '../diagnostics.ts';
 import { findModule, loadModule, type ModulePlaces } from './load-module.ts';
 import { asStage, withContext } from './stage-context.ts';
 import type { OpenStage } from './transformer.ts';
@@ -53,7 +53,7 @@ const loadStage = async (
     const stage = await asStage(name, () => readStage(exported, options));
     return { file, stage: withContext(stage), ...selfDescription(exported) };
   } catch (error) {
-    if (error instanceof UnfitOptions) {
+    if (error instanceof InvalidOptions) {
       const findings = error.faults.map((fault) => ({ path: memberPath(at, fault.path), message: fault.message }));
       return { file, problem: `can't be used: ${path}:${error.message}`, findings };
     }
@@ -75,13 +75,13 @@ const selfDescription = (exported: unknown): { about?: string; schema?: JsonObje
 };
 
 /** The options don't match a module's schema. */
-class UnfitOptions extends Error {
-  override readonly name = 'UnfitOptions';
+class InvalidOptions extends Error {
+  override readonly name = 'InvalidOptions';
   /** Paths start with `options`. */
   readonly faults: readonly SchemaFault[];
 
   constructor(faults: readonly SchemaFault[]) {
-    super(listFindings(faults));
+    super(formatFindings(faults));
     this.faults = faults;
   }
 }
@@ -94,7 +94,7 @@ const readStage = async (exported: unknown, options: unknown): Promise<OpenStage
   if (exported === undefined) throw new Error('its module has no default export');
   const given: unknown = typeof exported === 'function' ? await exported(options) : exported;
   const faults = isTransformer(given) ? (given.optionsReader?.faults(options, 'options') ?? []) : [];
-  if (faults.length > 0) throw new UnfitOptions(faults);
+  if (faults.length > 0) throw new InvalidOptions(faults);
   const stage: unknown = isTransformer(given) ? given.configure(options) : given;
   const problem = problemOf(stage);
   if (problem !== undefined) throw new Error(problem);

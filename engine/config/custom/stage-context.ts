@@ -10,7 +10,7 @@ import type { OpenStage } from './transformer.ts';
 const stageContext = new AsyncLocalStorage<string | undefined>();
 
 /** The custom stage that caused the current execution; `undefined` for the gateway's own code. */
-export const stageAtWork = (): string | undefined => stageContext.getStore();
+export const currentStage = (): string | undefined => stageContext.getStore();
 
 /** Runs `work` under a custom stage's name. */
 export const asStage = <T>(name: string, work: () => T): T => stageContext.run(name, work);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HeaderList } from '../endpoint.ts';
-import type { BodyTaker, HttpStream, StreamWriter } from '../stream.ts';
+import type { BodyConsumer, HttpStream, StreamWriter } from '../stream.ts';
 
 /** Large bodies are written in pieces of this size. */
 const pieceBytes = 256 * 1024;
@@ -22,7 +22,7 @@ export class NodeStream implements HttpStream {
   #status = 200;
   /** The answer's headers until they are sent. */
   #head: string[] | undefined;
-  /** Hears when the client's socket has room again. */
+  /** Notified when the client's socket has room again. */
   #writer: StreamWriter | undefined;
   /** What is left of the body of `send`. */
   #rest: Uint8Array | undefined;
@@ -63,9 +63,9 @@ export class NodeStream implements HttpStream {
     this.#aborted = aborted;
   }
 
-  read(taker: BodyTaker): void {
-    this.#request.on('data', (chunk: Buffer) => taker.take(chunk, false));
-    this.#request.on('end', () => taker.take(noBytes, true));
+  read(consumer: BodyConsumer): void {
+    this.#request.on('data', (chunk: Buffer) => consumer.take(chunk, false));
+    this.#request.on('end', () => consumer.take(noBytes, true));
   }
 
   /** Active requests have no timeouts here. */
@@ -132,7 +132,7 @@ export class NodeStream implements HttpStream {
     const head = this.#head;
     if (!head) return;
     this.#head = undefined;
-    // Connections are kept without a word, as HTTP/1.1 has it.
+    // HTTP/1.1 keeps connections open without this header.
     if (!head.includes('connection')) this.#response.removeHeader('connection');
     this.#response.writeHead(this.#status, head);
   }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { addressText } from '../headers.ts';
-import type { BodyTaker, HttpServer, HttpServerEvents, HttpStream, StreamWriter } from '../stream.ts';
+import type { BodyConsumer, HttpServer, HttpServerEvents, HttpStream, StreamWriter } from '../stream.ts';
 import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.ts';
 
 /** The server on uWebSockets.js. */
@@ -76,9 +76,9 @@ class UwsStream implements HttpStream {
     this.#res.onAborted(aborted);
   }
 
-  read(taker: BodyTaker): void {
+  read(consumer: BodyConsumer): void {
     // The native buffer is only valid during the call. Small copies share a pool.
-    this.#res.onData((chunk, isLast) => taker.take(Buffer.from(new Uint8Array(chunk)), isLast));
+    this.#res.onData((chunk, isLast) => consumer.take(Buffer.from(new Uint8Array(chunk)), isLast));
   }
 
   /** A connection is closed without an error when its client takes no data for 8 to 12 seconds, or sends less than 16 KiB per second. */

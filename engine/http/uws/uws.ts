@@ -93,12 +93,12 @@ export class UwsUnavailable extends Error {
   override readonly name = 'UwsUnavailable';
   readonly reason: string;
   /** The remedy is a command for this machine. */
-  readonly isMendable: boolean;
+  readonly isFixable: boolean;
 
-  constructor(reason: string, remedy: string, isMendable: boolean, cause?: unknown) {
+  constructor(reason: string, remedy: string, isFixable: boolean, cause?: unknown) {
     super(`${reason}: ${remedy}.`, { cause });
     this.reason = reason;
-    this.isMendable = isMendable;
+    this.isFixable = isFixable;
   }
 }
 

@@ -41,7 +41,7 @@ const marked = {
   },
 };
 
-/** Prototypes of objects and arrays with such numbers. An inherited `toJSON` is no own member, so nothing else sees it. */
+/** Prototypes of objects and arrays with such numbers. An inherited `toJSON` isn't an own member, so nothing else sees it. */
 const markedObject: object = Object.create(Object.prototype, { toJSON: marked });
 const markedArray: object = Object.create(Array.prototype, { toJSON: marked });
 

@@ -9,9 +9,9 @@ import { randomBytes } from 'node:crypto';
 export interface Outline {
   readonly body: Uint8Array;
   readonly json: string;
-  /** Where the body has the value of its only top-level `model`. */
+  /** The range of the body's only top-level `model` value. */
   readonly model: Range;
-  /** Where the body has the string that this mark stands for; `undefined` for any other text. */
+  /** The range of the string that this mark replaces; `undefined` for any other text. */
   readonly rangeOf: (text: string) => Range | undefined;
   /** The text with its marks replaced; those in JSON text by JSON strings. */
   readonly restore: (text: string) => string;
@@ -24,7 +24,7 @@ export type Range = readonly [from: number, to: number];
 interface OutlineOptions {
   /** Names of the members whose long strings are cut. */
   readonly cut: ReadonlySet<string>;
-  /** How deep the body may be nested. */
+  /** Maximum nesting of the body. */
   readonly depth: number;
 }
 
@@ -32,7 +32,7 @@ interface OutlineOptions {
 const minCut = 80;
 
 /**
- * Outlines a body in one pass. `undefined` where only a full parse can tell: invalid text or escapes, deeper nesting, no top-level
+ * Outlines a body in one pass. `undefined` if only a full parse can decide: invalid text or escapes, deeper nesting, no top-level
  * `model` that is a string, or several.
  */
 export const outlineOf = (body: Uint8Array, { cut, depth }: OutlineOptions): Outline | undefined => {
@@ -100,8 +100,8 @@ const isEscaped = (bytes: Uint8Array, [from, to]: Range): boolean => {
 };
 
 /**
- * Whether a string's text is blank, or begins so. Some readers take blank text for no text, so a mark in its place would change what
- * they read. A look at the beginning keeps the time bounded.
+ * Whether a string starts with blank text. Some readers treat blank text as absent, so a mark in its place would change what
+ * they read. Only the beginning is inspected, which bounds the time.
  */
 const beginsBlank = (bytes: Buffer, from: number): boolean => {
   let at = from;
@@ -114,7 +114,7 @@ const beginsBlank = (bytes: Buffer, from: number): boolean => {
   return true;
 };
 
-/** Characters that are looked at. Any text that may be cut has so many: one takes six bytes at most, as `\u0020`. */
+/** Characters inspected. Every text that may be cut has as many: one takes six bytes at most, as `\u0020`. */
 const maxBlank = Math.floor((minCut - 1) / 6);
 
 const unescaped = (bytes: Buffer, from: number, to: number): string =>
@@ -130,7 +130,7 @@ class StringScan {
     this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** Index behind the closing quote of the string whose opening quote is at `from`; -1 if it isn't a valid one. */
+  /** Index after the closing quote of the string whose opening quote is at `from`; -1 if the string is invalid. */
   end(from: number): number {
     const bytes = this.#bytes;
     const words = this.#words;
@@ -174,7 +174,7 @@ const specialIn = (word: number): number => {
   return found & 0x80808080;
 };
 
-/** Index behind the escape at `at`; -1 if it isn't a valid one. */
+/** Index after the escape at `at`; -1 if it is invalid. */
 const escapeEnd = (bytes: Uint8Array, at: number): number => {
   const letter = bytes[at + 1] ?? 0;
   if (letter !== letterU) return plainEscapes[letter] === 1 ? at + 2 : -1;
@@ -182,7 +182,7 @@ const escapeEnd = (bytes: Uint8Array, at: number): number => {
   return at + 6;
 };
 
-/** A table that has 1 for each of these characters. */
+/** A lookup table with 1 for each of these characters. */
 const tableOf = (characters: string): Uint8Array => {
   const table = new Uint8Array(256);
   for (const code of Buffer.from(characters)) table[code] = 1;
@@ -192,16 +192,16 @@ const tableOf = (characters: string): Uint8Array => {
 const plainEscapes = tableOf('"\\/bfnrt');
 const hexDigits = tableOf('0123456789abcdefABCDEF');
 
-/** Unique to this process. No client can know it, so none can send a text that is taken for a mark. */
+/** Unique to this process. Clients can't know it, so they can't forge a mark. */
 const nonce = randomBytes(9).toString('base64url');
-/** Begins every mark. */
+/** The prefix of every mark. */
 const prefix = `cut.${nonce}.`;
-/** Ends every mark, so that what follows in a joined text isn't taken for a part of it. */
+/** The end of every mark: text that is joined after it can't become part of it. */
 const terminator = '~';
-/** What may be a mark, in quotes if it is a string of JSON text. */
+/** Matches a possible mark, with its quotes if it is a whole JSON string. */
 const marks = /("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g;
 
-/** What is kept of a body while it is read. */
+/** The outline of a body while it is being read. */
 class Kept {
   readonly #bytes: Buffer;
   readonly #pieces: string[] = [];

@@ -92,7 +92,7 @@ const show = ({ start, route, phase }: RequestHistoryEntry): InFlight => ({
   startedAt: start.startedAtMs,
   protocol: start.client.wire,
   ...(start.namedClient !== undefined && { client: start.namedClient }),
-  asked: start.progress.asked ?? '',
+  asked: start.progress.requestedModel ?? '',
   ...(route && { provider: route.provider.name, model: route.model, scenario: route.scenario }),
   stream: start.progress.streaming,
   phase,

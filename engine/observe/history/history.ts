@@ -316,7 +316,7 @@ export class RequestHistoryEntry implements Watcher {
       preset,
       protocol: client.wire,
       namedClient,
-      asked: shorten(progress.asked ?? ''),
+      asked: shorten(progress.requestedModel ?? ''),
       stream: progress.streaming,
       scenario: route?.scenario,
       reason: route?.reason === undefined ? undefined : shorten(route.reason),

@@ -91,7 +91,7 @@ export const recordGateway = (gateway: Gateway, recorder: Recorder): Gateway => 
   upstreams: recordUpstreams(gateway.upstreams, recorder),
   planFor: (key) => recordPlan(gateway.planFor(key), recorder),
   // A capture shows the whole request.
-  mostlyPasses: () => false,
+  likelyPassesThrough: () => false,
 });
 
 /** Wraps upstreams so that calls and answers are recorded. */

@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { isSecretName, masked, maskUrl, type WordMask, wordMask } from '../../log/mask-text.ts';
+import { type ExactMask, exactMask, isSecretName, masked, maskUrl } from '../../log/mask-text.ts';
 import { isJsonObject, type Json, parseJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
 import { curlCommand } from './curl.ts';
@@ -31,7 +31,7 @@ export const showCapture = (
 ): string => {
   const { client, call, head, credential } = recorder;
   const clientSent = clientSecrets(client.headers, client.query);
-  const mask = wordMask(
+  const mask = exactMask(
     [...settings.secrets, ...clientSent, credential?.apiKey ?? ''].filter((secret) => secret !== ''),
   );
   const body = cutText(client.body, limits.maxBytes);
@@ -85,7 +85,7 @@ export const showCapture = (
   return `{"summary":${JSON.stringify(summary)},"capture":{"steps":[${steps.join(',')}],"events":[${events.join(',')}],${rest}}`;
 };
 
-const showCall = (call: RecordedCall, mask: WordMask, limits: ShowLimits) => {
+const showCall = (call: RecordedCall, mask: ExactMask, limits: ShowLimits) => {
   const body = cutText(Buffer.from(call.body), limits.maxBytes);
   return {
     url: maskUrl(call.url.href, mask.text),
@@ -104,7 +104,7 @@ const showCall = (call: RecordedCall, mask: WordMask, limits: ShowLimits) => {
 const curlOf = (
   call: RecordedCall,
   { credential }: Recorder,
-  mask: WordMask,
+  mask: ExactMask,
   settings: ShowSettings,
   limits: ShowLimits,
 ) => {
@@ -131,7 +131,7 @@ const urlFor = (url: URL, secret: string | undefined): string => {
   return pairs.reduce((text, name) => text.replace(`${name}=${masked}`, `${name}=${secret}`), shown);
 };
 
-const maskHeaders = (headers: Headers, mask: WordMask): Record<string, string> =>
+const maskHeaders = (headers: Headers, mask: ExactMask): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? masked : mask.text(value)]),
   );
@@ -157,10 +157,10 @@ const clientKey = (headers: Headers): string | undefined =>
   headers['x-api-key'] ?? headers.authorization?.replace(/^bearer\s+/i, '');
 
 /** Masks secrets in the strings of a JSON text, but not in numbers. */
-const maskJson = (text: string, mask: WordMask): string =>
+const maskJson = (text: string, mask: ExactMask): string =>
   mask.text(text) === text ? text : JSON.stringify(maskValue(parseJson(text) ?? null, mask));
 
-const maskValue = (value: Json | undefined, mask: WordMask): Json | undefined => {
+const maskValue = (value: Json | undefined, mask: ExactMask): Json | undefined => {
   if (typeof value === 'string') return mask.text(value);
   if (Array.isArray(value)) return value.map((member) => maskValue(member, mask) ?? null);
   if (!isJsonObject(value)) return value;
@@ -169,7 +169,7 @@ const maskValue = (value: Json | undefined, mask: WordMask): Json | undefined =>
 
 const showRecording = (
   recording: Recording,
-  mask: WordMask,
+  mask: ExactMask,
   { maxBytes }: ShowLimits,
 ): { chunks: Chunk[]; truncated: boolean } => {
   const pieces = mask.pieces(recording.chunks.map(({ bytes }) => bytes));

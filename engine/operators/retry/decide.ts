@@ -25,11 +25,11 @@ export interface RetrySituation {
   /** The upstream says that a retry is useless. */
   readonly isDiscouraged: boolean;
   /** How long the upstream asks to wait, in milliseconds. */
-  readonly askedMs: number | undefined;
+  readonly requestedWaitMs: number | undefined;
   /** Milliseconds that this request has waited between attempts so far, at all destinations. */
   readonly waitedMs: number;
   /** Random, in [0, 1). */
-  readonly chance: number;
+  readonly random: number;
 }
 
 /** What follows a failed attempt. */
@@ -60,31 +60,31 @@ const stop: RetryDecision = { type: 'stop' };
 
 const retryHere = (situation: RetrySituation, policy: RetryPolicy): RetryDecision | undefined => {
   const { failureClass, retries, hasFallback, hasMember, hasOtherKey, hasOtherUrl, isOpen, inBudget } = situation;
-  const { isDiscouraged, askedMs, waitedMs, chance } = situation;
+  const { isDiscouraged, requestedWaitMs, waitedMs, random } = situation;
   if (retries >= policy.attempts || !inBudget || isOpen) return undefined;
   if (hasOtherKey && (failureClass === 'rateLimited' || failureClass === 'keyRejected'))
     return { type: 'retry', afterMs: 0, key: 'other' };
-  if (hasOtherUrl && isOfAddress(failureClass)) return { type: 'retry', afterMs: 0, key: 'same' };
+  if (hasOtherUrl && isBaseUrlFailure(failureClass)) return { type: 'retry', afterMs: 0, key: 'same' };
   // Another member can answer at once.
   if (hasMember) return undefined;
   if (isDiscouraged || !(failureClass === 'transient' || failureClass === 'busy' || failureClass === 'rateLimited'))
     return undefined;
   // The limit belongs to the key: without a waiting time from the upstream, the fallback is better.
-  if (failureClass === 'rateLimited' && hasFallback && askedMs === undefined) return undefined;
+  if (failureClass === 'rateLimited' && hasFallback && requestedWaitMs === undefined) return undefined;
   const leftMs = policy.waitMs - waitedMs;
-  if (askedMs === undefined) {
-    const afterMs = backOffMs(retries, chance, policy);
+  if (requestedWaitMs === undefined) {
+    const afterMs = backOffMs(retries, random, policy);
     return afterMs > leftMs ? undefined : { type: 'retry', afterMs, key: 'same' };
   }
-  if (askedMs > (hasFallback ? Math.min(policy.maxMs, leftMs) : leftMs)) return undefined;
+  if (requestedWaitMs > (hasFallback ? Math.min(policy.maxMs, leftMs) : leftMs)) return undefined;
   // Never earlier than asked, with jitter, so that clients don't return all at once.
-  return { type: 'retry', afterMs: Math.min(leftMs, askedMs + chance * policy.baseMs), key: 'same' };
+  return { type: 'retry', afterMs: Math.min(leftMs, requestedWaitMs + random * policy.baseMs), key: 'same' };
 };
 
 /** Whether the same request may succeed at another base URL of the provider. */
-export const isOfAddress = (failureClass: FailureClass): boolean =>
+export const isBaseUrlFailure = (failureClass: FailureClass): boolean =>
   failureClass === 'transient' || failureClass === 'persistent';
 
 /** Full jitter: a random part of a span that doubles with each retry. */
-const backOffMs = (retries: number, chance: number, { baseMs, maxMs }: RetryPolicy): number =>
-  chance * Math.min(maxMs, baseMs * 2 ** retries);
+const backOffMs = (retries: number, random: number, { baseMs, maxMs }: RetryPolicy): number =>
+  random * Math.min(maxMs, baseMs * 2 ** retries);

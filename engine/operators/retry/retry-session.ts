@@ -12,7 +12,7 @@ import type { Cooldown, ModelHealth } from '../../upstream/health/model-health.t
 import { decodeInFull } from '../decode.ts';
 import { nameDestination } from '../render-faults.ts';
 import { newAttempt } from '../route.ts';
-import { decide, isOfAddress, type RetryDecision } from './decide.ts';
+import { decide, isBaseUrlFailure, type RetryDecision } from './decide.ts';
 import { outcomeOf, reasonOf, retryAfterMs } from './retry-after.ts';
 
 /**
@@ -34,7 +34,7 @@ export class RetrySession {
   /** The key is already chosen and is used even if it is cooling down. */
   #keepKey = false;
   #probe = false;
-  /** Of the current destination, where there are pools. */
+  /** The load of the current destination, if there are pools. */
   #load: Load | undefined;
   /** When the current attempt was sent; `undefined` once its answer has begun, or if that isn't measured. */
   #sentAtMs: number | undefined;
@@ -101,8 +101,8 @@ export class RetrySession {
     const { fault } = error;
     const { progress, observer } = this.#routed;
     const failureClass = this.#classify(fault);
-    const askedMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
-    this.#learn(failureClass, isAnswered(fault), askedMs);
+    const requestedWaitMs = retryAfterMs(fault.headers, this.#gateway.health.nowMs());
+    this.#learn(failureClass, isAnswered(fault), requestedWaitMs);
     const named = new FaultError(nameDestination(fault, this.#routed), { cause: error.cause });
     if (progress.begun) return throwError(() => named);
     // Another format, or the fault's, may need all of the request.
@@ -111,7 +111,7 @@ export class RetrySession {
       this.#decisive = named;
       this.#decisiveAt = this.#routed.resolution;
     }
-    const decision = this.#decide(fault, failureClass, askedMs);
+    const decision = this.#decide(fault, failureClass, requestedWaitMs);
     this.#report(named.fault, fault.message, decision);
     switch (decision.type) {
       case 'retry':
@@ -146,7 +146,7 @@ export class RetrySession {
     if (resolution.provider.apiKeys.length > 1) this.#provider.remember(request, this.#key);
   }
 
-  /** What is wrong with a client's own key is its own matter. */
+  /** A failure of a client's own credentials says nothing about the provider. */
   #classify(fault: Fault): FailureClass {
     const failureClass = classifyFailure(fault);
     if (this.#routed.resolution.provider.credentials !== 'client') return failureClass;
@@ -154,7 +154,7 @@ export class RetrySession {
     return failureClass === 'keyRejected' || failureClass === 'forbidden' ? 'final' : failureClass;
   }
 
-  #learn(failureClass: FailureClass, answered: boolean, askedMs: number | undefined): void {
+  #learn(failureClass: FailureClass, answered: boolean, requestedWaitMs: number | undefined): void {
     const { health, config } = this.#gateway;
     const failed = {
       failureClass,
@@ -162,12 +162,12 @@ export class RetrySession {
       probe: this.#probe,
       counted: this.#counts,
       isAnswered: answered,
-      askedMs,
+      requestedWaitMs,
     };
     const nowMs = health.nowMs();
     const counts = this.#health.failed(failed, nowMs, config);
     const { resolution, addressAt } = this.#routed;
-    if (resolution.provider.otherBaseUrls && isOfAddress(failureClass)) {
+    if (resolution.provider.otherBaseUrls && isBaseUrlFailure(failureClass)) {
       this.#provider.addresses.failed(addressAt, nowMs);
     }
     if (counts && this.#sentAtMs !== undefined) this.#load?.failed(nowMs);
@@ -176,7 +176,7 @@ export class RetrySession {
     this.#sentAtMs = undefined;
   }
 
-  /** Notes how long the answer took to begin. */
+  /** Records how long the answer took to begin. */
   #measure(): void {
     const nowMs = this.#gateway.health.nowMs();
     if (this.#sentAtMs !== undefined) this.#load?.began(nowMs - this.#sentAtMs, nowMs);
@@ -204,7 +204,7 @@ export class RetrySession {
     return pool !== undefined && this.#fallbacks[0]?.pool === pool;
   }
 
-  #decide(fault: Fault, failureClass: FailureClass, askedMs: number | undefined): RetryDecision {
+  #decide(fault: Fault, failureClass: FailureClass, requestedWaitMs: number | undefined): RetryDecision {
     const { health, config } = this.#gateway;
     const { breaker } = this.#health;
     return decide(
@@ -220,9 +220,9 @@ export class RetrySession {
         isOpen: breaker.openUntilMs !== 0,
         inBudget: this.#routed.retries > 0 || isWithinBudget(this.#provider.traffic, config.retry),
         isDiscouraged: fault.headers?.['x-should-retry'] === 'false',
-        askedMs,
+        requestedWaitMs,
         waitedMs: this.#waitedMs,
-        chance: health.random(),
+        random: health.random(),
       },
       config.retry,
     );
@@ -326,7 +326,7 @@ export class RetrySession {
   }
 
   #describe(decision: RetryDecision): string {
-    if (decision.type === 'stop') return 'nothing: the client is told of the first fault';
+    if (decision.type === 'stop') return 'nothing: the client gets the first fault';
     const [next] = this.#fallbacks;
     const role = this.#hasMember ? "the pool's member" : 'the fallback';
     if (decision.type === 'fallback') return next ? `${role} ${nameOf(next)}` : 'nothing';
@@ -336,7 +336,7 @@ export class RetrySession {
 
 const none: readonly string[] = [];
 
-/** Failures of destinations that were not called: what another one says is of more use. */
+/** Failures of destinations that were not called: another destination's failure is more useful. */
 const wasNotCalled: ReadonlySet<FailureClass> = new Set(['unavailable', 'incompatible']);
 
 const nameOf = ({ provider, model }: Destination): string => `${provider.name},${model}`;

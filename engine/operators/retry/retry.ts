@@ -34,7 +34,7 @@ const emitNext = (session: RetrySession, to: Subscriber<Routed>): void => {
   to.complete();
 };
 
-/** Passes one attempt's parts on; asks the session what follows if the attempt fails. */
+/** Forwards one attempt's parts; if the attempt fails, the session decides what follows. */
 class RetrySubscriber extends Subscriber<ReplyPart> {
   readonly #to: Subscriber<ReplyPart>;
   readonly #session: RetrySession;

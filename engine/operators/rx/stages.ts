@@ -12,7 +12,7 @@ export interface Handlers<I, O> {
   /** Replaces the source's error by a last value, or by what it throws. If absent, errors pass. */
   readonly failed?: (error: unknown) => O | undefined;
   /** Called once at the end: on completion, error or unsubscription. Must not throw. */
-  readonly over?: () => void;
+  readonly finalize?: () => void;
 }
 
 /** What a stage can do outside its handlers' results. */
@@ -171,7 +171,7 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
     if (this.closed) return;
     super.unsubscribe();
     // Missing if a stage has thrown at its start.
-    for (const handlers of this.#handlers ?? []) handlers.over?.();
+    for (const handlers of this.#handlers ?? []) handlers.finalize?.();
   }
 
   #pass(from: number, value: unknown): void {

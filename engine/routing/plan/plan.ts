@@ -40,7 +40,7 @@ export interface Plan extends PlanKey {
   readonly fault: Fault | undefined;
 }
 
-/** What a plan has to know of its model. */
+/** The facts about a model that its plan depends on. */
 interface ModelLimits {
   /** Tokens that an answer may have, where the configuration or the vendor's list says so. */
   readonly maxOutput?: number | undefined;
@@ -146,8 +146,8 @@ export const showPlan = ({ client, provider, model, choice, graph, fault }: Plan
   edges: graph.edges,
 });
 
-/** Builds something once for each object, such as a plan or a gateway, and lets go of it with the object. */
-export const builtOnce = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
+/** Memoizes a function of an object, such as a plan or a gateway. A result is released with its object. */
+export const memoize = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
   const built = new WeakMap<K, T>();
   return (key) => {
     const known = built.get(key);

@@ -5,7 +5,7 @@ import { memberPath } from '../../model/schema.ts';
 import { formatCount, holdsImage, nameOf } from '../scenarios.ts';
 import { agentHint, type RequestFacts } from './facts.ts';
 
-/** Whether something holds; `undefined`: only a count of the tokens can tell. */
+/** Whether something holds; `undefined`: it depends on the token count. */
 type Verdict = boolean | undefined;
 
 /** A compiled condition. */
@@ -30,7 +30,7 @@ interface Negated {
   readonly of: Condition;
 }
 
-/** Whether a condition holds. What a count could change stays open. */
+/** Whether a condition holds; `undefined` if it depends on the token count. */
 export const holds = (condition: Condition, facts: RequestFacts): Verdict => {
   switch (condition.type) {
     case 'fact':
@@ -56,17 +56,17 @@ export const holds = (condition: Condition, facts: RequestFacts): Verdict => {
 };
 
 /** Why a condition that holds does so, for users; empty if it requires nothing. */
-export const whyHolds = (condition: Condition, facts: RequestFacts): string => {
+export const explainCondition = (condition: Condition, facts: RequestFacts): string => {
   switch (condition.type) {
     case 'fact':
       return condition.says;
     case 'not':
       return `not (${statement(condition.of)})`;
     case 'any':
-      return whyHolds(condition.of.find((one) => holds(one, facts)) ?? condition, facts);
+      return explainCondition(condition.of.find((one) => holds(one, facts)) ?? condition, facts);
     case 'all':
       return condition.of
-        .map((one) => whyHolds(one, facts))
+        .map((one) => explainCondition(one, facts))
         .filter((reason) => reason !== '')
         .join(', ');
     default:
@@ -237,8 +237,8 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
     const { mode, effort } = reasoning ?? {};
     return mode !== 'off' && effort !== 'none' && (mode ?? effort) !== undefined;
   }),
-  tokens: byRange('tokens', ({ sizeBeside }, bound) => {
-    const size = sizeBeside(bound);
+  tokens: byRange('tokens', ({ sizeRelativeTo }, bound) => {
+    const size = sizeRelativeTo(bound);
     return size && size.tokens > bound;
   }),
   turns: byRange('turns', ({ request }, bound) => userTurns(request.turns) > bound),

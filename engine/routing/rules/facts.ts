@@ -13,8 +13,8 @@ export interface RequestFacts {
   readonly request: ModelRequest;
   /** When the request arrived, in milliseconds since 1970. */
   readonly atMs: number;
-  /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: only a count can tell. */
-  readonly sizeBeside: (threshold: number) => PromptSize | undefined;
+  /** Its tokens: exact, or a bound on the same side of `threshold`; `undefined`: it depends on the exact count. */
+  readonly sizeRelativeTo: (threshold: number) => PromptSize | undefined;
 }
 
 /** A decoded request. With an outline, `request` is that of the outline. */
@@ -37,10 +37,10 @@ export const factsOf = (
   header: clientHeader,
   request,
   atMs: startedAtMs,
-  sizeBeside: (threshold) => counted ?? tokens.sizeBeside(request, threshold, body.length, outline),
+  sizeRelativeTo: (threshold) => counted ?? tokens.sizeRelativeTo(request, threshold, body.length, outline),
 });
 
-/** What an agent says of its request, by the headers of its protocol. */
+/** What an agent declares about its request in the headers of its protocol. */
 export const agentHint = (
   { client, header }: Pick<RequestFacts, 'client' | 'header'>,
   name: 'requestClass' | 'agentType' | 'compaction',

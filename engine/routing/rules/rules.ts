@@ -1,7 +1,7 @@
 import { ruleRoute } from '../../config/clients.ts';
 import type { Config, RouteRule } from '../../config/config.ts';
 import { type Destination, findDestination, type KnownDestinations } from '../../config/destination.ts';
-import { type Condition, compileCondition, factsIn, holds, whyHolds } from './condition.ts';
+import { type Condition, compileCondition, explainCondition, factsIn, holds } from './condition.ts';
 import type { RequestFacts } from './facts.ts';
 
 /** The user's rules, compiled once per configuration. */
@@ -22,7 +22,7 @@ export interface OwnRoute extends Destination {
   readonly reason: string;
 }
 
-/** What the user's own rules make of a request. */
+/** The result of the user's own rules for a request. */
 export interface RuleResult {
   /** `undefined`: no rule matches. */
   readonly route: OwnRoute | undefined;
@@ -30,7 +30,7 @@ export interface RuleResult {
 }
 
 /**
- * Finds the first rule that matches. One whose destination leads nowhere is skipped with a warning. `undefined` if the tokens must
+ * Finds the first rule that matches. A rule whose destination can't be resolved is skipped with a warning. `undefined` if the tokens must
  * be counted first.
  */
 export const matchRules = (
@@ -47,7 +47,7 @@ export const matchRules = (
     const found = findDestination(known, to, facts.request.model);
     const scenario = `${ruleRoute}${rule.name}` as const;
     if (found) {
-      const reason = `${scenario}: ${whyHolds(condition, facts) || 'any request'}`;
+      const reason = `${scenario}: ${explainCondition(condition, facts) || 'any request'}`;
       return { route: { ...found, scenario, reason }, warnings };
     }
     warnings.push(`the rule ${rule.name} leads nowhere: ${to}`);
@@ -55,7 +55,7 @@ export const matchRules = (
   return { route: undefined, warnings };
 };
 
-/** One rule in a dry run: whether it matches, and which of its facts hold; null: only a count can tell. */
+/** One rule in a dry run: whether it matches, and which of its facts hold; null: it depends on the token count. */
 type ExplainedRule = {
   readonly name: string;
   readonly matches: boolean | null;

@@ -38,7 +38,7 @@ export class CountingThread implements TextCounting {
   readonly count = (texts: readonly string[]): Promise<readonly number[]> => {
     const characters = texts.reduce((sum, text) => sum + text.length, 0);
     if (this.#characters > 0 && this.#characters + characters > maxQueued) {
-      return Promise.reject(new Error('Too many texts wait to be counted.'));
+      return Promise.reject(new Error('Too many texts are waiting to be counted.'));
     }
     this.#worker ??= this.#begin();
     const worker = this.#worker;
@@ -58,14 +58,14 @@ export class CountingThread implements TextCounting {
   close(): void {
     clearTimeout(this.#idle);
     void this.#worker?.terminate();
-    this.#fail(this.#worker, new Error('The counting was ended.'));
+    this.#fail(this.#worker, new Error('Counting was stopped.'));
   }
 
   #begin(): Worker {
     const worker = this.#start();
     worker.on('message', (result: CountResult) => this.#settle(result));
     worker.on('error', (error) => this.#fail(worker, error));
-    worker.on('exit', () => this.#fail(worker, new Error('The thread that counts has ended.')));
+    worker.on('exit', () => this.#fail(worker, new Error('The counting thread has ended.')));
     worker.unref();
     this.#becomeIdle();
     return worker;

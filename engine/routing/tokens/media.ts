@@ -36,7 +36,7 @@ export const fileTokens = ({ mediaType, data }: Base64Source): number =>
   mediaType === 'application/pdf' ? pages(data) * tokensPerPage : Math.ceil(bytesOf(data) / bytesPerToken);
 
 /** Tokens of a document that only the vendor can read: those of one page. */
-export const unseenFileTokens = tokensPerPage;
+export const unreadableFileTokens = tokensPerPage;
 
 /** Tokens of a recording, estimated from its length in bytes. */
 export const audioTokens = ({ data }: AudioPart): number => Math.ceil(bytesOf(data) / soundBytesPerToken);

@@ -19,7 +19,7 @@ export interface PromptTokens {
    * Tokens of a request, found without counting: exact, or a bound on the same side of `threshold` as the count. `undefined` if
    * only a count can decide. `bodyBytes` is the length of the request's body. With an outline, the request is that of the outline.
    */
-  readonly sizeBeside: (
+  readonly sizeRelativeTo: (
     request: ModelRequest,
     threshold: number,
     bodyBytes: number,
@@ -41,7 +41,7 @@ export interface TextCounting {
 const maxRemembered = 50_000;
 /** Bounds the number of entries. Unlike `max`, `maxSize` allocates nothing in advance. */
 const remembering = { maxSize: maxRemembered, sizeCalculation: () => 1 };
-/** Characters that tell a text from others of its length. */
+/** Characters sampled to distinguish texts of one length. */
 const maxSampled = 32;
 /**
  * An upper bound. No text has more tokens than bytes, since each token of the encoding stands for at least one byte. Arguments
@@ -74,7 +74,7 @@ export const createPromptTokens = (counting: TextCounting): PromptTokens => {
   };
 
   return {
-    sizeBeside(request, threshold, bodyBytes, outline) {
+    sizeRelativeTo(request, threshold, bodyBytes, outline) {
       if (bodyBytes * maxTokensPerByte <= threshold) {
         const bound = mediaTokens(request) + Math.ceil(bodyBytes * maxTokensPerByte);
         if (bound <= threshold) return { tokens: bound, by: 'bound' };
@@ -190,13 +190,13 @@ const keyOf = (length: number, unitAt: (index: number) => number): number => {
 const hashFactor = 0x5bd1e995;
 
 /** Counts synchronously in the calling thread; for commands and tests. */
-export const countedHere = (count: (request: ModelRequest) => number): PromptTokens => {
+export const synchronousPromptTokens = (count: (request: ModelRequest) => number): PromptTokens => {
   const sizeOf = (request: ModelRequest, outline?: Outline): PromptSize => {
     const whole: ModelRequest = outline ? JSON.parse(outline.restore(JSON.stringify(request))) : request;
     return { tokens: count(whole), by: 'count' };
   };
   return {
-    sizeBeside: (request, _threshold, _bodyBytes, outline) => sizeOf(request, outline),
+    sizeRelativeTo: (request, _threshold, _bodyBytes, outline) => sizeOf(request, outline),
     count: async (request, outline) => sizeOf(request, outline),
   };
 };

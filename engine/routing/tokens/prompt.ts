@@ -7,7 +7,7 @@ import {
   type Part,
   type Tool,
 } from '../../model/request.ts';
-import { audioTokens, fileTokens, imageTokens, unseenFileTokens } from './media.ts';
+import { audioTokens, fileTokens, imageTokens, unreadableFileTokens } from './media.ts';
 
 /** A prompt's contents for counting. */
 interface Prompt {
@@ -67,7 +67,7 @@ const documentMedia = ({ source }: DocumentPart): number => {
     case 'text':
       return 0;
     default:
-      return unseenFileTokens;
+      return unreadableFileTokens;
   }
 };
 
@@ -132,7 +132,7 @@ const addDocument = ({ source, title, context }: DocumentPart, found: Found): nu
       return fileTokens(source);
     case 'url':
     case 'file':
-      return unseenFileTokens;
+      return unreadableFileTokens;
     default:
       return source satisfies never;
   }

@@ -29,7 +29,7 @@ export const listenAt = (
 ): ListenAt =>
   taken && taken.host === host && taken.configuredPort === port
     ? { host, port: taken.port, share: { addresses: taken.addresses } }
-    : { host, port, share: taken && taken.port === port ? { beside: taken.addresses } : {} };
+    : { host, port, share: taken && taken.port === port ? { closingAddresses: taken.addresses } : {} };
 
 /** Base URL for clients on this machine: `http://127.0.0.1:3456`. */
 export const baseUrlOf = ({ port, addresses }: ListenAddress): string => {

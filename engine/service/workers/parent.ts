@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { isAlive } from './find-service.ts';
 
 /** Polling interval, in milliseconds. */
-const lookMs = 500;
+const pollMs = 500;
 
 /**
  * Calls `ended` once when the parent process has ended. npm runs scripts in a shell and sends SIGTERM only to that shell, which
@@ -16,7 +16,7 @@ export const whenParentEnds = (ended: () => void): void => {
     if (!isGone()) return;
     clearInterval(timer);
     ended();
-  }, lookMs).unref();
+  }, pollMs).unref();
 };
 
 /** Returns a check for SIGHUP handlers: whether the terminal was closed. Otherwise the signal was sent on purpose. */

@@ -1,4 +1,4 @@
-import { stageAtWork } from '../../config/custom/stage-context.ts';
+import { currentStage } from '../../config/custom/stage-context.ts';
 import type { AppLog } from '../../log/logs.ts';
 
 /** Destinations for unhandled errors. */
@@ -23,7 +23,7 @@ interface StrayErrors {
  */
 export const guardProcess = ({ log, flush, report }: StrayErrors): void => {
   const take = (error: unknown, what: string): boolean => {
-    const stage = stageAtWork();
+    const stage = currentStage();
     const source = stage === undefined ? 'the gateway met' : `transformer ${JSON.stringify(stage)} left behind`;
     const message = error instanceof Error ? error.message : String(error);
     const stack = error instanceof Error ? error.stack : undefined;

@@ -1,15 +1,15 @@
-/** How long a base URL that failed is passed over, in milliseconds. */
+/** Milliseconds for which a failed base URL is skipped. */
 const restMs = 30_000;
 
 /**
- * Which of a provider's base URLs take requests: the first in the configured order that hasn't just failed. When all have, the one
- * that failed first is tried.
+ * Chooses a provider's base URL: the first in the configured order that hasn't just failed. If all have, the one
+ * that failed first.
  */
 export class Addresses {
-  /** By index: until when it is passed over. Times are those of the health's clock. */
+  /** By index: the time until which it is skipped, by the clock of `UpstreamHealth`. */
   readonly #restUntilMs: number[] = [];
 
-  /** The index for the next attempt, of so many. */
+  /** The index of the base URL for the next attempt; `count` is their number. */
   choose(count: number, nowMs: number): number {
     let best = 0;
     for (let index = 0; index < count; index += 1) {

@@ -33,7 +33,7 @@ export const breakerWaitMs = (breaker: Breaker, nowMs: number, policy: BreakerPo
 export const afterProbe = (breaker: Breaker, nowMs: number): Breaker => ({ ...breaker, probedAtMs: nowMs });
 
 /** The breaker after a success. Only the probe closes an open breaker: other requests began before it opened. */
-export const afterService = (breaker: Breaker, probe: boolean): Breaker =>
+export const afterSuccess = (breaker: Breaker, probe: boolean): Breaker =>
   breaker.openUntilMs !== 0 && !probe ? breaker : closedBreaker;
 
 /** The breaker after a fault of the upstream. */
@@ -44,5 +44,5 @@ export const afterFault = (breaker: Breaker, probe: boolean, nowMs: number, poli
 };
 
 /** The breaker after a request that proved nothing, as when its client disconnected. */
-export const afterNothing = (breaker: Breaker, probe: boolean): Breaker =>
+export const afterInconclusive = (breaker: Breaker, probe: boolean): Breaker =>
   probe ? { ...breaker, probedAtMs: 0 } : breaker;

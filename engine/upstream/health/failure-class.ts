@@ -30,7 +30,7 @@ export const classifyFailure = ({ kind, status, elsewhere }: Fault): FailureClas
   return failureClass === 'transient' && elsewhere ? 'persistent' : failureClass;
 };
 
-/** Whether a fault is the upstream's own word. Without one, the network in between may be at fault. */
+/** Whether the upstream itself reported the fault. Otherwise the network may be the cause. */
 export const isAnswered = ({ status }: Fault): boolean => status !== undefined;
 
 /** 409 and 425 can be retried: both large vendors' SDKs retry a 409, RFC 8470 allows it for a 425. */

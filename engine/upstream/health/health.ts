@@ -5,8 +5,8 @@ import type { RetryPolicy } from '../../config/schema.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { Addresses } from './addresses.ts';
 import { chooseKey, conversationHash, hasHistory, type KeyChoice } from './choose-key.ts';
-import { type Cooldown, Cooldowns, keyPrint, ModelHealth } from './model-health.ts';
-import { type HealthFacts, type ProviderNews, shareHealth } from './share-health.ts';
+import { type Cooldown, Cooldowns, keyFingerprint, ModelHealth } from './model-health.ts';
+import { type HealthFacts, type ProviderHealthPublisher, shareHealth } from './share-health.ts';
 
 /** Requests at one provider, from the first attempt to the end of the answer. */
 interface Traffic {
@@ -38,7 +38,7 @@ type HealthSource = Pick<UpstreamHealth, 'nowMs' | 'random'>;
 /** A bound, since configurations and presets may change without end. */
 const maxProviders = 1_000;
 
-/** Creates a record of upstream health without observations. `shared`: what it shares with other processes; absent without any. */
+/** Creates a record of upstream health without observations. `shared`: connections to other processes; absent: there are none. */
 export const createUpstreamHealth = (
   { nowMs, random }: HealthSource,
   shared: readonly HealthFacts[] = [],
@@ -78,7 +78,7 @@ export class ProviderHealth {
   readonly #models = new LRUCache<string, ModelHealth>({ max: maxModels });
   /** Cooldowns that hold for all models: of keys that the provider rejects. */
   readonly #cooldowns = new Cooldowns();
-  readonly #news: ProviderNews | undefined;
+  readonly #publisher: ProviderHealthPublisher | undefined;
   // Unlike `max`, `maxSize` allocates nothing in advance.
   readonly #conversations = new LRUCache<number, string>({
     maxSize: maxConversations,
@@ -86,15 +86,15 @@ export class ProviderHealth {
   });
   #turn = 0;
 
-  /** `news`: absent without other processes. */
-  constructor(news?: ProviderNews) {
-    this.#news = news;
+  /** `publisher`: absent without other processes. */
+  constructor(publisher?: ProviderHealthPublisher) {
+    this.#publisher = publisher;
   }
 
   model(name: string): ModelHealth {
     const known = this.#models.get(name);
     if (known) return known;
-    const made = new ModelHealth(this, this.#news?.ofModel(name));
+    const made = new ModelHealth(this, this.#publisher?.ofModel(name));
     this.#models.set(name, made);
     return made;
   }
@@ -109,12 +109,12 @@ export class ProviderHealth {
   }
 
   keyRejected(key: string, cooldown: Cooldown, nowMs: number): void {
-    const print = keyPrint(key);
+    const print = keyFingerprint(key);
     this.#cooldowns.set(print, cooldown);
-    this.#news?.cooling(print, cooldown.why, cooldown.untilMs - nowMs);
+    this.#publisher?.cooling(print, cooldown.why, cooldown.untilMs - nowMs);
   }
 
-  /** Another process lets a key rest for all models. */
+  /** Another process has put a key on cooldown for all models. */
   coolingElsewhere(print: string, cooldown: Cooldown): void {
     this.#cooldowns.set(print, cooldown);
   }

@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import type { BreakerPolicy, KeyPolicy } from '../../config/schema.ts';
 import {
   afterFault,
-  afterNothing,
+  afterInconclusive,
   afterProbe,
-  afterService,
+  afterSuccess,
   type Breaker,
   breakerState,
   breakerWaitMs,
@@ -28,8 +28,8 @@ export interface Cooldown {
 const maxPrints = 1_000;
 const prints = new LRUCache<string, string>({ max: maxPrints });
 
-/** What other processes know a key by: the key itself is never passed on. */
-export const keyPrint = (key: string): string => {
+/** Identifies a key to other processes: the key itself is never shared. */
+export const keyFingerprint = (key: string): string => {
   const known = prints.get(key);
   if (known !== undefined) return known;
   const made = createHash('sha256').update(key).digest('base64url').slice(0, 16);
@@ -46,7 +46,7 @@ export class Cooldowns {
 
   of(key: string, nowMs: number): Cooldown | undefined {
     if (this.#byPrint.size === 0) return undefined;
-    const print = keyPrint(key);
+    const print = keyFingerprint(key);
     const cooldown = this.#byPrint.get(print);
     if (cooldown === undefined || cooldown.untilMs > nowMs) return cooldown;
     this.#byPrint.delete(print);
@@ -69,10 +69,10 @@ interface FailedAttemptFacts {
   readonly probe: boolean;
   /** The request already counts as a fault of this model. */
   readonly counted: boolean;
-  /** The upstream has answered, with a status that says so. */
+  /** The upstream itself reported the failure, with a status. */
   readonly isAnswered: boolean;
   /** How long the upstream asks to wait, in milliseconds. */
-  readonly askedMs: number | undefined;
+  readonly requestedWaitMs: number | undefined;
 }
 
 /** The configured policies for breakers and key cooldowns. */
@@ -87,17 +87,17 @@ interface KeyCooldowns {
   readonly keyRejected: (key: string, cooldown: Cooldown, nowMs: number) => void;
 }
 
-/** Tells other processes of the service what was learnt of a model. */
-export interface ModelNews {
-  /** The breaker opened for so many milliseconds. */
+/** Publishes changes of a model's health to other processes of the service. */
+export interface ModelHealthPublisher {
+  /** The breaker opened for this many milliseconds. */
   readonly opened: (forMs: number, isAnswered: boolean) => void;
   /** The probe succeeded. */
   readonly closed: () => void;
   readonly cooling: (print: string, why: Cooldown['why'], forMs: number) => void;
 }
 
-/** Machines remembered that get no answer of one model; two are enough. */
-const maxWitnesses = 8;
+/** Machines recorded that get no answer from one model; two are enough. */
+const maxMachines = 8;
 
 /** The longest cooldown that an upstream can ask for, in milliseconds. */
 const maxCooldownMs = 3_600_000;
@@ -107,16 +107,16 @@ export class ModelHealth {
   readonly #keys: KeyCooldowns;
   /** Cooldowns of keys for this model: rate limits and missing permissions. */
   readonly #cooldowns = new Cooldowns();
-  readonly #news: ModelNews | undefined;
+  readonly #publisher: ModelHealthPublisher | undefined;
   #breaker: Breaker = closedBreaker;
   #load: Load | undefined;
   /** Machines that get no answer, and until when that holds. */
-  #witnesses: ReadonlyMap<string, number> | undefined;
+  #silentFor: ReadonlyMap<string, number> | undefined;
 
-  /** `news`: absent without other processes. */
-  constructor(keys: KeyCooldowns, news?: ModelNews) {
+  /** `publisher`: absent without other processes. */
+  constructor(keys: KeyCooldowns, publisher?: ModelHealthPublisher) {
     this.#keys = keys;
-    this.#news = news;
+    this.#publisher = publisher;
   }
 
   get breaker(): Breaker {
@@ -147,9 +147,9 @@ export class ModelHealth {
   /** Called when an attempt succeeds. */
   served(probe: boolean): void {
     const before = this.#breaker;
-    if (before !== closedBreaker) this.#breaker = afterService(before, probe);
-    if (this.#breaker === closedBreaker) this.#witnesses = undefined;
-    if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#news?.closed();
+    if (before !== closedBreaker) this.#breaker = afterSuccess(before, probe);
+    if (this.#breaker === closedBreaker) this.#silentFor = undefined;
+    if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#publisher?.closed();
   }
 
   /** Another process has opened the breaker. */
@@ -157,27 +157,27 @@ export class ModelHealth {
     if (untilMs > this.#breaker.openUntilMs) this.#breaker = { ...this.#breaker, openUntilMs: untilMs, probedAtMs: 0 };
   }
 
-  /** Another machine gets no answer: if a second one says so, or this one's next attempt fails, the breaker opens. */
-  suspectedElsewhere(witness: string, untilMs: number, nowMs: number): void {
-    const live = [...(this.#witnesses ?? [])].filter(([other, ms]) => other !== witness && ms > nowMs);
-    this.#witnesses = new Map([...live.slice(-maxWitnesses), [witness, untilMs]]);
+  /** Another machine gets no answer. If a second one reports the same, or this one's next attempt fails, the breaker opens. */
+  suspectedElsewhere(machine: string, untilMs: number, nowMs: number): void {
+    const live = [...(this.#silentFor ?? [])].filter(([other, ms]) => other !== machine && ms > nowMs);
+    this.#silentFor = new Map([...live.slice(-maxMachines), [machine, untilMs]]);
     if (live.length > 0) this.openedElsewhere(untilMs);
   }
 
   /** Another process's probe has succeeded. */
   closedElsewhere(): void {
-    this.#witnesses = undefined;
+    this.#silentFor = undefined;
     if (this.#breaker.openUntilMs !== 0) this.#breaker = closedBreaker;
   }
 
-  /** Another process lets a key rest for this model. */
+  /** Another process has put a key on cooldown for this model. */
   coolingElsewhere(print: string, cooldown: Cooldown): void {
     this.#cooldowns.set(print, cooldown);
   }
 
   /** Called when an attempt ends without evidence, as when its client disconnects. */
   left(probe: boolean): void {
-    this.#breaker = afterNothing(this.#breaker, probe);
+    this.#breaker = afterInconclusive(this.#breaker, probe);
   }
 
   /**
@@ -185,7 +185,7 @@ export class ModelHealth {
    * don't. A request counts once, however many retries it makes.
    */
   failed(
-    { failureClass, key, probe, counted, isAnswered, askedMs }: FailedAttemptFacts,
+    { failureClass, key, probe, counted, isAnswered, requestedWaitMs }: FailedAttemptFacts,
     nowMs: number,
     { breaker, keys }: HealthPolicy,
   ): boolean {
@@ -193,9 +193,9 @@ export class ModelHealth {
       if (probe || !counted) this.#afterFault(probe, isAnswered, nowMs, breaker);
       return true;
     }
-    this.#breaker = afterNothing(this.#breaker, probe);
+    this.#breaker = afterInconclusive(this.#breaker, probe);
     if (failureClass === 'rateLimited') {
-      const cooldownMs = Math.min(askedMs ?? keys.limitedMs, maxCooldownMs);
+      const cooldownMs = Math.min(requestedWaitMs ?? keys.limitedMs, maxCooldownMs);
       this.#rest(key, 'limited', nowMs, cooldownMs);
     } else if (failureClass === 'forbidden') {
       this.#rest(key, 'forbidden', nowMs, keys.refusedMs);
@@ -207,16 +207,16 @@ export class ModelHealth {
 
   #afterFault(probe: boolean, isAnswered: boolean, nowMs: number, policy: BreakerPolicy): void {
     const before = this.#breaker;
-    const isSuspected = [...(this.#witnesses?.values() ?? [])].some((untilMs) => untilMs > nowMs);
+    const isSuspected = [...(this.#silentFor?.values() ?? [])].some((untilMs) => untilMs > nowMs);
     this.#breaker = afterFault(before, probe, nowMs, isSuspected ? { ...policy, faults: 1 } : policy);
     const { openUntilMs } = this.#breaker;
-    if (openUntilMs !== before.openUntilMs) this.#news?.opened(openUntilMs - nowMs, isAnswered);
+    if (openUntilMs !== before.openUntilMs) this.#publisher?.opened(openUntilMs - nowMs, isAnswered);
   }
 
   #rest(key: string, why: Cooldown['why'], nowMs: number, forMs: number): void {
-    const print = keyPrint(key);
+    const print = keyFingerprint(key);
     this.#cooldowns.set(print, { why, untilMs: nowMs + forMs });
-    this.#news?.cooling(print, why, forMs);
+    this.#publisher?.cooling(print, why, forMs);
   }
 }
 

@@ -1,32 +1,32 @@
 import Type from 'typebox';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
-import type { Cooldown, ModelHealth, ModelNews } from './model-health.ts';
+import type { Cooldown, ModelHealth, ModelHealthPublisher } from './model-health.ts';
 
-/** Facts that processes tell each other; of two with the same id, the later expiry wins. */
+/** Facts that processes exchange; of two with the same id, the later expiry wins. */
 export interface HealthFacts {
   /**
-   * This machine, if others share the facts. What it says of an upstream that gave no answer may be its own network's fault: others
-   * believe it when two machines say so.
+   * The name of this machine, if others share the facts. An upstream without an answer may be a fault of its network: others
+   * act only when two machines report it.
    */
-  readonly witness?: string;
-  readonly say: (fact: SharedFact) => void;
+  readonly machine?: string;
+  readonly publish: (fact: SharedFact) => void;
   readonly onFact: (listener: (fact: SharedFact) => void) => void;
 }
 
-/** Something that holds for so many milliseconds. */
+/** A fact that holds for a number of milliseconds. */
 interface SharedFact {
   readonly id: string;
   readonly value: string;
   readonly forMs: number;
 }
 
-/** Tells other processes what was learnt of a provider. */
-export interface ProviderNews extends Pick<ModelNews, 'cooling'> {
-  readonly ofModel: (model: string) => ModelNews;
+/** Publishes changes of a provider's health to other processes. */
+export interface ProviderHealthPublisher extends Pick<ModelHealthPublisher, 'cooling'> {
+  readonly ofModel: (model: string) => ModelHealthPublisher;
 }
 
-/** A provider's health, as far as other processes know something of it. */
+/** The part of a provider's health that other processes can change. */
 interface SharedHealth {
   readonly model: (
     name: string,
@@ -46,19 +46,19 @@ const FactId = Type.Union([
 const factId = reader(FactId);
 const reasons = reader(Type.Union([Type.Literal('limited'), Type.Literal('refused'), Type.Literal('forbidden')]));
 
-/** How long the news of a successful probe holds, in milliseconds: shorter than a breaker is usually open. */
+/** How long the fact of a successful probe holds, in milliseconds: shorter than a breaker is usually open. */
 const closedMs = 10_000;
 
 /**
- * Shares breakers and cooldowns with other processes, by each of `shared`. What they tell is applied to `healthOf` a provider; the
- * result makes what this process tells of one.
+ * Shares breakers and cooldowns with other processes, over each of `shared`. Their facts are applied to `healthOf` a provider; the
+ * result creates the publisher of a provider.
  */
 export const shareHealth = (
   shared: readonly HealthFacts[],
   healthOf: (provider: string) => SharedHealth,
   nowMs: () => number,
-): ((provider: string) => ProviderNews) => {
-  const hear = ({ id, value, forMs }: SharedFact): void => {
+): ((provider: string) => ProviderHealthPublisher) => {
+  const apply = ({ id, value, forMs }: SharedFact): void => {
     const parsed = parseJson(id);
     if (!factId.matches(parsed)) return;
     const [kind, provider, subject, model] = parsed;
@@ -74,24 +74,24 @@ export const shareHealth = (
       owner.coolingElsewhere(subject, { why: value, untilMs });
     }
   };
-  for (const facts of shared) facts.onFact(hear);
-  const say = (id: readonly string[], value: string, forMs: number): void => {
-    for (const facts of shared) facts.say({ id: JSON.stringify(id), value, forMs });
+  for (const facts of shared) facts.onFact(apply);
+  const publish = (id: readonly string[], value: string, forMs: number): void => {
+    for (const facts of shared) facts.publish({ id: JSON.stringify(id), value, forMs });
   };
-  const sayUnanswered = (provider: string, model: string, forMs: number): void => {
+  const publishUnanswered = (provider: string, model: string, forMs: number): void => {
     for (const facts of shared) {
-      const { witness } = facts;
-      const id = witness === undefined ? ['b', provider, model] : ['w', provider, model, witness];
-      facts.say({ id: JSON.stringify(id), value: 'open', forMs });
+      const { machine } = facts;
+      const id = machine === undefined ? ['b', provider, model] : ['w', provider, model, machine];
+      facts.publish({ id: JSON.stringify(id), value: 'open', forMs });
     }
   };
   return (provider) => ({
-    cooling: (print, why, forMs) => say(['k', provider, print], why, forMs),
+    cooling: (print, why, forMs) => publish(['k', provider, print], why, forMs),
     ofModel: (model) => ({
       opened: (forMs, isAnswered) =>
-        isAnswered ? say(['b', provider, model], 'open', forMs) : sayUnanswered(provider, model, forMs),
-      closed: () => say(['b', provider, model], 'closed', closedMs),
-      cooling: (print, why, forMs) => say(['k', provider, print, model], why, forMs),
+        isAnswered ? publish(['b', provider, model], 'open', forMs) : publishUnanswered(provider, model, forMs),
+      closed: () => publish(['b', provider, model], 'closed', closedMs),
+      cooling: (print, why, forMs) => publish(['k', provider, print, model], why, forMs),
     }),
   });
 };

@@ -253,8 +253,8 @@ test('a prompt that surely exceeds a known window is refused, unless a fallback 
 test('a model server at a usual place is asked for the window that it serves', async (t) => {
   const upstream = await vendor(t);
   const models = async () => [{ name: 'm', contextWindow: 1_234 }];
-  const localPlaces = [{ name: 'x', title: 'X', origin: upstream.url, models }];
-  const gateway = await open(t, [provider(upstream, 'm', 'other')], { localPlaces });
+  const localServerKinds = [{ name: 'x', title: 'X', origin: upstream.url, models }];
+  const gateway = await open(t, [provider(upstream, 'm', 'other')], { localServerKinds });
   await refresh(gateway);
   t.like(await call(gateway, '/v1/models/p,m'), { context_length: 1_234, max_completion_tokens: 700 });
   t.like(await call(gateway, '/v1/models/p,other'), { context_length: 9_000 });

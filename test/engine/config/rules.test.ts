@@ -67,7 +67,7 @@ const faults: readonly (readonly [string, unknown, readonly (string | RegExp)[]]
   [
     'an unknown time zone',
     [rule({ time: { from: '09:00', to: '10:00', zone: 'Europe/Berln' } })],
-    [/time\.zone is no time zone; did you mean Europe\/Berlin/],
+    [/time\.zone isn't a time zone; did you mean Europe\/Berlin/],
   ],
   ['an unknown member of a time', [rule({ time: { from: '09:00', to: '10:00', tz: 'UTC' } })], [/time\.tz is unknown/]],
   ['nothing to join', [rule({ all: [], any: [] })], [`${when}.all must not be empty`, `${when}.any must not be empty`]],

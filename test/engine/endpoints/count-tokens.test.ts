@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { countTokensEndpoint } from '../../../engine/endpoints/count-tokens.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { Gateway } from '../../../engine/routing/gateway.ts';
-import { countedHere } from '../../../engine/routing/tokens/prompt-tokens.ts';
+import { synchronousPromptTokens } from '../../../engine/routing/tokens/prompt-tokens.ts';
 import { messagesCounting } from '../../../protocols/messages/count-tokens.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { startGateway } from '../../support/gateway.ts';
@@ -27,7 +27,7 @@ const open = async (t: ExecutionContext, script: Script, more: JsonObject = {}, 
     ...more,
   });
   const gateway: Gateway = gatewayOf(t, config, {
-    tokens: countedHere(({ system, turns }) => 1000 * (system.length + turns.length)),
+    tokens: synchronousPromptTokens(({ system, turns }) => 1000 * (system.length + turns.length)),
   });
   const endpoint = countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs }, () => gateway);
   const { port } = await serve(t, [{ method: 'POST', path: '/v1/messages/count_tokens', endpoint }]);

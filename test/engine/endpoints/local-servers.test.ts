@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { findProviders } from '../../../engine/cli/provider-commands.ts';
-import { findLocalServers, type LocalPlace, localPlaces } from '../../../engine/endpoints/local-servers.ts';
+import { findLocalServers, type LocalServerKind, localServerKinds } from '../../../engine/endpoints/local-servers.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { until } from '../../support/until.ts';
 import { jsonAnswer, startUpstream, type UpstreamAnswer } from '../../support/upstream.ts';
@@ -80,14 +80,18 @@ const expected = {
 const places = { ollama: 'ollama', lmstudio: 'lmstudio', olderStudio: 'lmstudio', llamacpp: 'llamacpp', vllm: 'vllm' };
 
 /** A server with these answers, 404 for all else, as the place of this name. */
-const placed = async (t: ExecutionContext, name: string, answers: Answers | UpstreamAnswer): Promise<LocalPlace> => {
+const placed = async (
+  t: ExecutionContext,
+  name: string,
+  answers: Answers | UpstreamAnswer,
+): Promise<LocalServerKind> => {
   const upstream = await startUpstream(({ url, body }) => {
     if ('pieces' in answers) return answers;
     const key = url === '/api/show' ? `${url} ${(body as { readonly model: string }).model}` : url;
     return key in answers ? jsonAnswer(answers[key as keyof typeof answers]) : jsonAnswer({}, 404);
   });
   t.teardown(upstream.close);
-  const place = localPlaces.find((one) => one.name === name);
+  const place = localServerKinds.find((one) => one.name === name);
   if (!place) throw new Error(name);
   return { ...place, origin: upstream.url, limitMs: 60_000 };
 };
@@ -101,7 +105,7 @@ for (const [server, name] of Object.entries(places)) {
   });
 }
 
-for (const { name } of localPlaces) {
+for (const { name } of localServerKinds) {
   test(`${name}: another program at its port is not taken for it`, async (t) => {
     const others: readonly (Answers | UpstreamAnswer)[] = [
       {},
@@ -123,7 +127,7 @@ for (const { name } of localPlaces) {
 
 test('the usual ports are loopback, and one place for each kind', (t) => {
   t.deepEqual(
-    localPlaces.map(({ name, origin }) => `${name} ${origin}`),
+    localServerKinds.map(({ name, origin }) => `${name} ${origin}`),
     [
       'ollama http://127.0.0.1:11434',
       'lmstudio http://127.0.0.1:1234',
@@ -135,7 +139,7 @@ test('the usual ports are loopback, and one place for each kind', (t) => {
 
 test('a first start without keys names what it found and writes nothing; the API lists it', async (t) => {
   const place = await placed(t, 'vllm', servers.vllm ?? {});
-  const gateway = await startGateway(undefined, {}, { localPlaces: [place] });
+  const gateway = await startGateway(undefined, {}, { localServerKinds: [place] });
   t.teardown(gateway.stop);
   await until(() => gateway.reports.length === 2);
   t.deepEqual(gateway.reports, [

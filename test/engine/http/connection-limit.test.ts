@@ -55,9 +55,7 @@ test('S11 no more than the limit of connections of one client address, 1,024 by 
   });
   for (let count = 0; count < limit + 20; count += 1) open('127.0.0.1');
   await until(() => closed >= 20);
-  t.deepEqual(warnings, [
-    `connections of 127.0.0.1 are turned away: it has ${limit} open (LIMITS.connectionsPerClient)`,
-  ]);
+  t.deepEqual(warnings, [`connections of 127.0.0.1 are rejected: it has ${limit} open (LIMITS.connectionsPerClient)`]);
   if (process.platform !== 'linux') return;
   let answer = '';
   const other = open('127.0.0.2');

@@ -251,7 +251,7 @@ test('a leaving listener takes connections; a draining one serves those it has; 
   kept.socket.write(get('/quick'));
   await until(() => statusesOf(kept.received()).length === 1);
   t.is(headerOf(kept.received(), 'connection'), undefined);
-  listener.leave();
+  listener.disableKeepAlive();
   const late = await raw(listener.port, get('/quick'));
   t.deepEqual(statusesOf(late.text), [200]);
   t.is(headerOf(late.text, 'connection'), 'close');

@@ -120,18 +120,18 @@ for (const [name, open, program] of kinds) {
     const [one, two] = [hubOf(rig, 1), hubOf(rig, 2)];
     const heard: Fact[] = [];
     two.onFact((fact) => heard.push(fact));
-    one.say({ id: 'b:p:m', value: 'open', forMs: 60_000 });
+    one.publish({ id: 'b:p:m', value: 'open', forMs: 60_000 });
     t.is(one.fact('b:p:m')?.value, 'open', 'at once here');
     await ticked(one);
     await ticked(two);
     t.is(two.fact('b:p:m')?.value, 'open');
     t.true((two.fact('b:p:m')?.forMs ?? 0) <= 60_000);
     // An earlier expiry says nothing new, a later one does.
-    two.say({ id: 'b:p:m', value: 'earlier', forMs: 1_000 });
+    two.publish({ id: 'b:p:m', value: 'earlier', forMs: 1_000 });
     await ticked(two);
     await ticked(one);
     t.is(one.fact('b:p:m')?.value, 'open');
-    two.say({ id: 'b:p:m', value: 'closed', forMs: 90_000 });
+    two.publish({ id: 'b:p:m', value: 'closed', forMs: 90_000 });
     await ticked(two);
     await ticked(one);
     t.is(one.fact('b:p:m')?.value, 'closed');
@@ -275,7 +275,7 @@ test('over IPC: a frozen store is left alone, said once, and taken up again', as
   // A busy machine may have been too slow for the first answer.
   silences.length = 0;
   const thaw = rig.freeze?.();
-  one.say({ id: 'f', value: 'v', forMs: 60_000 });
+  one.publish({ id: 'f', value: 'v', forMs: 60_000 });
   await one.tick();
   await one.tick();
   t.deepEqual(silences, [true]);

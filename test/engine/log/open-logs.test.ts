@@ -37,7 +37,7 @@ const route = {
   provider: 'p',
   model: 'm',
   client: 'messages',
-  asked: 'fast "one"',
+  requestedModel: 'fast "one"',
   scenario: 'default',
   reason: 'Router.default',
   tokens: 12,
@@ -49,7 +49,7 @@ const route = {
 const messages = (path: string) => recordsIn(path).map(({ msg }) => msg);
 
 /** Longer than the time between looks whether a file is still there, and between attempts. */
-const lookMs = 1200;
+const pollMs = 1200;
 
 test('records have the fields of the specification', async (t) => {
   const { home, logs, app } = open(t);
@@ -60,7 +60,12 @@ test('records have the fields of the specification', async (t) => {
   logs.server.event('warn', 'draining 100%% of %s', { streams: 2 });
   logs.app.error('no route', { model: 'm' });
   logs.app.routed(route);
-  logs.app.routed({ ...route, asked: undefined, tokens: undefined, losses: [{ path: 'top_k', outcome: 'dropped' }] });
+  logs.app.routed({
+    ...route,
+    requestedModel: undefined,
+    tokens: undefined,
+    losses: [{ path: 'top_k', outcome: 'dropped' }],
+  });
   await logs.flush();
   const [file = ''] = serverFiles(home);
   const common = { pid: process.pid, hostname: hostname() };
@@ -85,8 +90,8 @@ test('records have the fields of the specification', async (t) => {
   t.like(rest[2], { level: 40, msg: 'draining 100%% of %s', streams: 2 });
   const [failed, routed, lossy] = recordsIn(app);
   t.like(failed, { level: 50, ...common, msg: 'no route', model: 'm' });
-  const { provider, model, losses, ...fields } = route;
-  t.deepEqual(routed, { level: 30, time: routed?.time, ...common, ...fields, msg: 'routed to p,m' });
+  const { provider, model, losses, requestedModel: asked, ...fields } = route;
+  t.deepEqual(routed, { level: 30, time: routed?.time, ...common, ...fields, asked, msg: 'routed to p,m' });
   t.false(Object.hasOwn(lossy ?? {}, 'tokens') || Object.hasOwn(lossy ?? {}, 'asked'));
   t.deepEqual(lossy?.losses, [{ path: 'top_k', outcome: 'dropped' }]);
 });
@@ -145,7 +150,7 @@ test('no secret reaches a file', async (t) => {
     ...route,
     requestId: 'sk-canary15-0000',
     model: 'sk-canary16-0000',
-    asked: configured,
+    requestedModel: configured,
     reason: 'tag sk-canary17-0000',
     url: 'https://u:canary18@h/',
     losses: [{ path: 'sk-canary19-0000' }],
@@ -202,7 +207,7 @@ test('R12 removed files and folders: one warning, and writing continues', async 
   await logs.flush();
   unlinkSync(app);
   rmSync(join(home, 'logs'), { recursive: true });
-  await sleep(lookMs);
+  await sleep(pollMs);
   logs.app.info('2');
   logs.server.event('info', '2');
   await logs.flush();
@@ -210,7 +215,7 @@ test('R12 removed files and folders: one warning, and writing continues', async 
   t.deepEqual(serverFiles(home).map(messages), [['2']]);
   t.is(troubles.length, 1);
   rmSync(home, { recursive: true });
-  await sleep(lookMs);
+  await sleep(pollMs);
   logs.app.info('3');
   logs.server.event('info', '3');
   await logs.flush();
@@ -235,7 +240,7 @@ test("R12 a folder that can't be created: one warning, and writing begins once i
   mkdirSync(blocker);
   logs.app.info('2');
   logs.server.event('info', '2');
-  await sleep(lookMs);
+  await sleep(pollMs);
   await logs.flush();
   t.deepEqual(messages(app).slice(-1), ['2']);
   t.deepEqual(messages(serverFiles(home)[0] ?? '').slice(-1), ['2']);
@@ -255,7 +260,7 @@ fullDisk('a full disk: one warning, and no call fails', async (t) => {
   t.is(troubles.length, 1);
   t.regex(troubles[0] ?? '', /ENOSPC/);
   unlinkSync(app);
-  await sleep(lookMs);
+  await sleep(pollMs);
   logs.app.info('again');
   await logs.flush();
   t.is(messages(app).at(-1), 'again');

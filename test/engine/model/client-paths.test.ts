@@ -50,7 +50,7 @@ test('a list of losses spells for all its steps, but not what is spelled already
     body: { user: 'u', id: 'i' },
   });
   losses.at('format').drop('user');
-  losses.at('format').dropAsWritten('user', 'once is enough');
+  losses.at('format').dropClientPath('user', 'once is enough');
   losses.at('format').approximate('user');
   t.deepEqual(
     losses.list.map(({ step, path, outcome }) => [step, path, outcome]),

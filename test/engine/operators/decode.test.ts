@@ -79,7 +79,7 @@ const exchangeOf = (client: ClientProtocol, body: JsonObject) =>
 /** What the upstreams and the client get. */
 const serve = async (t: ExecutionContext, { client, body, answers }: Case, outlines: boolean) => {
   const { gateway, sent } = gatewayFor(t, client, answers);
-  const used = outlines ? gateway : { ...gateway, mostlyPasses: () => false };
+  const used = outlines ? gateway : { ...gateway, likelyPassesThrough: () => false };
   const parts = await lastValueFrom(createPipeline(used)(exchangeOf(client, body)).pipe(toArray()));
   const text = JSON.stringify(parts, (_, value) => (value?.type === 'Buffer' ? Buffer.from(value).toString() : value));
   return { sent, got: text.replace(/(_at\\?":)\d+/g, '$10') };
@@ -225,7 +225,7 @@ const protocols: readonly (readonly [ClientProtocol, Arbitrary<JsonObject>, read
 
 /** Remembers a call, so that each request's own calls are looked up. */
 const cache = createSignatureCache();
-cache.noteCall('a call', { provider: 'p', thinking: [], signature: undefined });
+cache.storeCall('a call', { provider: 'p', thinking: [], signature: undefined });
 
 /** Every string in the value changed by `change`; prototypes that only mark numbers are left out. */
 const mapStrings = (value: unknown, change: (text: string) => string): unknown => {
@@ -285,18 +285,18 @@ const agrees = ([client, , upstreams]: (typeof protocols)[number], body: Uint8Ar
   });
   const outlined = parseOutline(exchange, scanConfig);
   if (!outlined) return false;
-  const { outline, asked, request } = outlined;
+  const { outline, clientBody: asked, request } = outlined;
   const whole = parseBody(exchange, scanConfig);
   const is = (agree: boolean, what: string): void => {
     if (!agree) throw new Error(`${what}: ${Buffer.from(body).toString()}`);
   };
-  is(same(asked, whole.asked, outline), 'body');
-  is(outline.restore(writeJson(asked)) === writeJson(whole.asked), 'numbers');
+  is(same(asked, whole.clientBody, outline), 'body');
+  is(outline.restore(writeJson(asked)) === writeJson(whole.clientBody), 'numbers');
   is(same(request, whole.request, outline), 'request');
   is(isDeepStrictEqual(startOf(request), startOf(whole.request)), 'start');
   is(same(promptOf(request), promptOf(whole.request), outline), 'prompt');
   const facts = factsOf(client, upstreams, asked, request);
-  is(isDeepStrictEqual(facts, factsOf(client, upstreams, whole.asked, whole.request)), 'facts');
+  is(isDeepStrictEqual(facts, factsOf(client, upstreams, whole.clientBody, whole.request)), 'facts');
   const [from, to] = outline.model;
   const spliced = Buffer.concat([body.subarray(0, from), Buffer.from('"n"'), body.subarray(to)]).toString();
   is(spliced === replaceMember(whole.text, 'model', '"n"'), 'model');

@@ -91,7 +91,7 @@ for (const [issuer, kept] of [
 ] as const) {
   test(`an unpacked payload that the cache knows as ${issuer}’s`, (t) => {
     const memory = createSignatureCache();
-    memory.noteIssuer(signature({ issuer }));
+    memory.storeIssuer(signature({ issuer }));
     const { parts, verbatim } = settle(conversation([thinking({}), call()]), memory);
     t.deepEqual(parts, kept ? [thinking({}), call()] : [call()]);
     t.is(verbatim, kept);
@@ -108,7 +108,7 @@ const restored: readonly Part[] = [...remembered.thinking, text, call({ issuer: 
 const knowing = (over: Partial<CallSignatures> = {}, first = 'go'): SignatureCache => {
   const memory = createSignatureCache();
   const turns: ModelRequest['turns'] = [{ role: 'user', parts: [{ type: 'text', text: first }] }];
-  memory.noteCall(new CallKeys({ ...plainRequest, turns }).next('c1'), { ...remembered, ...over });
+  memory.storeCall(new CallKeys({ ...plainRequest, turns }).next('c1'), { ...remembered, ...over });
   return memory;
 };
 
@@ -155,7 +155,7 @@ test('what the client lost: later reasoning goes before its own call', (t) => {
     signature: undefined,
   };
   const request = conversation([call(), { ...call(), id: 'c2' }]);
-  memory.noteCall(new CallKeys(request).next('c2'), second);
+  memory.storeCall(new CallKeys(request).next('c2'), second);
   t.deepEqual(settle(request, memory).parts, [
     ...remembered.thinking,
     signed,

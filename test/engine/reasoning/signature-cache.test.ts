@@ -11,16 +11,16 @@ const thought = (length: number): CallSignatures => ({
 
 test('a call is known by its key', (t) => {
   const memory = createSignatureCache(bounds);
-  memory.noteCall('one', thought(1));
+  memory.storeCall('one', thought(1));
   t.deepEqual(memory.call('one'), thought(1));
   t.is(memory.call('other'), undefined);
 });
 
 test('the call used least goes first', (t) => {
   const memory = createSignatureCache(bounds);
-  for (const id of ['a', 'b', 'c']) memory.noteCall(id, thought(1));
+  for (const id of ['a', 'b', 'c']) memory.storeCall(id, thought(1));
   memory.call('a');
-  memory.noteCall('d', thought(1));
+  memory.storeCall('d', thought(1));
   t.deepEqual(
     ['a', 'b', 'c', 'd'].map((id) => memory.call(id) !== undefined),
     [true, false, true, true],
@@ -29,10 +29,10 @@ test('the call used least goes first', (t) => {
 
 test('bytes are bounded as well, and one call that is too big pushes nothing out', (t) => {
   const memory = createSignatureCache(bounds);
-  memory.noteCall('a', thought(3_000));
-  memory.noteCall('huge', thought(6_000));
+  memory.storeCall('a', thought(3_000));
+  memory.storeCall('huge', thought(6_000));
   t.deepEqual([memory.call('a') !== undefined, memory.call('huge')], [true, undefined]);
-  memory.noteCall('b', thought(3_000));
+  memory.storeCall('b', thought(3_000));
   t.deepEqual([memory.call('a'), memory.call('b') !== undefined], [undefined, true]);
 });
 
@@ -40,7 +40,7 @@ const payload = 'EqQBCgIYAhIMvendor==';
 
 test('a payload is recognized by its bytes, for any client', (t) => {
   const memory = createSignatureCache(bounds);
-  memory.noteIssuer({ format: 'messages', data: payload, issuer: 'a' });
+  memory.storeIssuer({ format: 'messages', data: payload, issuer: 'a' });
   t.is(memory.issuerOf({ format: 'messages', data: payload }), 'a');
   t.is(memory.issuerOf({ format: 'messages', data: `${payload}x` }), undefined);
 });
@@ -48,21 +48,21 @@ test('a payload is recognized by its bytes, for any client', (t) => {
 test('a payload inside an entry is recognized in any member order', (t) => {
   const memory = createSignatureCache(bounds);
   const entry = { type: 'reasoning.text', signature: payload, index: 0 };
-  memory.noteIssuer({ format: 'chat', data: JSON.stringify(entry), issuer: 'a' });
+  memory.storeIssuer({ format: 'chat', data: JSON.stringify(entry), issuer: 'a' });
   t.is(memory.issuerOf({ format: 'chat', data: JSON.stringify({ signature: payload, type: 'reasoning.text' }) }), 'a');
 });
 
 test('an entry without a payload has no issuer', (t) => {
   const memory = createSignatureCache(bounds);
   const data = JSON.stringify({ type: 'reasoning.text', format: 'made-up-responses-v1', index: 0 });
-  memory.noteIssuer({ format: 'chat', data, issuer: 'a' });
+  memory.storeIssuer({ format: 'chat', data, issuer: 'a' });
   t.is(memory.issuerOf({ format: 'chat', data }), undefined);
 });
 
 test('issuers are bounded', (t) => {
   const memory = createSignatureCache(bounds);
   const data = [1, 2, 3].map((count) => `${payload}${count}`);
-  for (const one of data) memory.noteIssuer({ format: 'messages', data: one, issuer: 'a' });
+  for (const one of data) memory.storeIssuer({ format: 'messages', data: one, issuer: 'a' });
   t.deepEqual(
     data.map((one) => memory.issuerOf({ format: 'messages', data: one })),
     [undefined, 'a', 'a'],

@@ -1,22 +1,22 @@
 import test from 'ava';
-import { awaitSign } from '../../../engine/reasoning/signature-watch.ts';
+import { awaitMarker } from '../../../engine/reasoning/signature-watch.ts';
 
-const run = (sign: string | undefined, chunks: readonly string[]): string[] => {
+const run = (marker: string | undefined, chunks: readonly string[]): string[] => {
   const passed: string[] = [];
-  const take = awaitSign(sign, (chunk) => passed.push(Buffer.from(chunk).toString()));
+  const take = awaitMarker(marker, (chunk) => passed.push(Buffer.from(chunk).toString()));
   for (const chunk of chunks) take(Buffer.from(chunk));
   return passed;
 };
 
-const cases: readonly (readonly [title: string, sign: string | undefined, chunks: string[], passed: string[]])[] = [
-  ['without a sign all passes', undefined, ['a', 'b'], ['a', 'b']],
-  ['without the sign nothing passes', 'xyz', ['a', 'x', 'yx'], []],
-  ['what came before the sign comes first', 'xyz', ['a', 'bxyzc', 'd'], ['a', 'bxyzc', 'd']],
-  ['the sign may be cut', 'xyz', ['ax', 'y', 'z', 'd'], ['ax', 'y', 'z', 'd']],
+const cases: readonly (readonly [title: string, marker: string | undefined, chunks: string[], passed: string[]])[] = [
+  ['without a marker all passes', undefined, ['a', 'b'], ['a', 'b']],
+  ['without the marker nothing passes', 'xyz', ['a', 'x', 'yx'], []],
+  ['what came before the marker comes first', 'xyz', ['a', 'bxyzc', 'd'], ['a', 'bxyzc', 'd']],
+  ['the marker may be cut', 'xyz', ['ax', 'y', 'z', 'd'], ['ax', 'y', 'z', 'd']],
 ];
 for (const [title, ...given] of cases) {
-  const [sign, chunks, passed] = given;
-  test(title, (t) => t.deepEqual(run(sign, chunks), passed));
+  const [marker, chunks, passed] = given;
+  test(title, (t) => t.deepEqual(run(marker, chunks), passed));
 }
 
 test('a long stream without the marker is released', (t) => {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { TextPart } from '../../../engine/model/request.ts';
-import { takeModelTag } from '../../../engine/routing/resolve.ts';
+import { extractModelTag } from '../../../engine/routing/resolve.ts';
 import { plainRequest } from '../../support/context.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 
@@ -20,7 +20,7 @@ const cases: readonly (readonly [string, readonly string[], string | undefined, 
 for (const [title, texts, destination, left] of cases) {
   test(`a tag: ${title}`, (t) => {
     const request = { ...plainRequest, system: texts.map((text): TextPart => ({ type: 'text', text })) };
-    const untagged = takeModelTag(request);
+    const untagged = extractModelTag(request);
     t.is(untagged.destination, destination);
     t.deepEqual(
       untagged.request.system.map(({ text }) => text),
@@ -40,7 +40,7 @@ const none = [
 for (const text of none) {
   test(`no tag: ${text}`, (t) => {
     const request = { ...plainRequest, system: [{ type: 'text', text } as const] };
-    t.is(takeModelTag(request).request, request);
+    t.is(extractModelTag(request).request, request);
   });
 }
 
@@ -49,7 +49,7 @@ test('a tag outside the system prompt is ignored', (t) => {
     ...plainRequest,
     turns: [{ role: 'user', parts: [{ type: 'text', text: own('p,m') }] } as const],
   };
-  t.deepEqual(takeModelTag(request), { destination: undefined, at: 'system', request });
+  t.deepEqual(extractModelTag(request), { destination: undefined, at: 'system', request });
 });
 
 test('the mark of a text that goes passes to the one before', (t) => {
@@ -60,19 +60,19 @@ test('the mark of a text that goes passes to the one before', (t) => {
       { type: 'text', text: own('p,m'), at: 'system[1]', cache: { ttl: '1h' } },
     ] as const,
   };
-  const { at, request: left } = takeModelTag(request);
+  const { at, request: left } = extractModelTag(request);
   t.is(at, 'system[1]');
   t.deepEqual(left.system, [{ type: 'text', text: 'a', at: 'system[0]', cache: { ttl: '1h' } }]);
 });
 
 test('the mark of a text that goes is dropped where no text is before it', (t) => {
   const system = [{ type: 'text', text: own('p,m'), at: 'system[0]', cache: { ttl: '1h' } }] as const;
-  t.deepEqual(takeModelTag({ ...plainRequest, system }).request.system, []);
+  t.deepEqual(extractModelTag({ ...plainRequest, system }).request.system, []);
 });
 
 test('a long text full of half tags costs linear time', (t) => {
   const startedAt = cpuTimeMs();
   const text = '<SWITCHYARD-MODEL>'.repeat(100_000);
-  takeModelTag({ ...plainRequest, system: [{ type: 'text', text }] });
+  extractModelTag({ ...plainRequest, system: [{ type: 'text', text }] });
   t.true(cpuTimeMs() - startedAt < 1_000);
 });

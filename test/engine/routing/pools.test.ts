@@ -43,7 +43,7 @@ const rig = (t: ExecutionContext, strategy: PoolStrategy, count: number, options
   const question = (request: ModelRequest, asked: string) => ({
     client: messagesClient,
     request,
-    progress: { asked },
+    progress: { requestedModel: asked },
     namedClient: undefined,
   });
   const choose = (request = plainRequest, asked = 'any') => {
@@ -91,7 +91,7 @@ const breakOpen = ({ gateway, clock, health }: Rig, name: string): void => {
     probe: false,
     counted: false,
     isAnswered: true,
-    askedMs: undefined,
+    requestedWaitMs: undefined,
   } as const;
   for (let count = 0; count < 5; count += 1) health(name).failed(failure, clock.nowMs, gateway.config);
 };
@@ -102,7 +102,7 @@ const rest = ({ gateway, clock, health }: Rig, name: string, ...keys: readonly s
     probe: false,
     counted: false,
     isAnswered: true,
-    askedMs: 60_000,
+    requestedWaitMs: 60_000,
   } as const;
   for (const key of keys) health(name).failed({ ...failure, key }, clock.nowMs, gateway.config);
 };
@@ -243,7 +243,7 @@ test('fastest: each member is measured once, and a failing one is not fast', (t)
 
 const passing: readonly (readonly [title: string, hit: (rig: Rig) => void, why: string])[] = [
   ['an open breaker', (one) => breakOpen(one, 'a'), 'its breaker is open'],
-  ['keys at rest', (one) => rest(one, 'a', 'k1', 'k2'), 'all its keys rest'],
+  ['keys at rest', (one) => rest(one, 'a', 'k1', 'k2'), 'all its keys are cooling down'],
 ];
 for (const strategy of ['weighted', 'fastest', 'least-busy', 'sticky'] as const) {
   for (const [title, hit, why] of passing) {
@@ -257,7 +257,7 @@ for (const strategy of ['weighted', 'fastest', 'least-busy', 'sticky'] as const)
       const question = {
         client: messagesClient,
         request: plainRequest,
-        progress: { asked: 'any' },
+        progress: { requestedModel: 'any' },
         namedClient: undefined,
       };
       t.deepEqual(pool && pools.states(pool, 'default', question).map(({ passed }) => passed), [
@@ -340,7 +340,7 @@ test('what is known of a member outlives a configuration in which it stays', (t)
   const question = {
     client: messagesClient,
     request: plainRequest,
-    progress: { asked: 'any' },
+    progress: { requestedModel: 'any' },
     namedClient: undefined,
   };
   const { provider } = after.pools.choose(resolveRoute(plainRequest, next), question);

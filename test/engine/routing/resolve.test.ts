@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Config, RouterConfig } from '../../../engine/config/config.ts';
 import { FaultError } from '../../../engine/model/fault.ts';
 import type { ModelRequest, TextPart, Turn } from '../../../engine/model/request.ts';
-import { type Resolution, resolveRoute, sizeMatters } from '../../../engine/routing/resolve.ts';
+import { needsTokenCount, type Resolution, resolveRoute } from '../../../engine/routing/resolve.ts';
 import type { PromptSize } from '../../../engine/routing/tokens/prompt-tokens.ts';
 import { plainRequest } from '../../support/context.ts';
 import { configWith, provider } from './providers.ts';
@@ -143,7 +143,7 @@ const sizes: readonly (readonly [string, Partial<ModelRequest>, Config, boolean]
 ];
 for (const [title, over, config, matters] of sizes) {
   test(`${title}: the size ${matters ? 'may decide' : 'is of no matter'}`, (t) => {
-    t.is(sizeMatters({ ...plainRequest, ...over }, config), matters);
+    t.is(needsTokenCount({ ...plainRequest, ...over }, config), matters);
   });
 }
 

@@ -10,11 +10,11 @@ import { plainRequest } from '../../support/context.ts';
 const encode = (
   request: Partial<ModelRequest>,
   dialect: Partial<ChatDialect> = {},
-  relaysReply = false,
+  replyPassesThrough = false,
 ): { body: JsonObject; losses: string[] } => {
   const losses = new Losses('test');
   const asked = { ...plainRequest, stream: false, ...request };
-  const context = { names: new ToolNames(), losses, relaysReply };
+  const context = { names: new ToolNames(), losses, replyPassesThrough };
   const body = chatUpstream({ ...plainDialect, ...dialect }).encodeRequest(asked, context);
   // As it goes over the wire: without members that are undefined.
   const written: unknown = JSON.parse(JSON.stringify(body));
@@ -742,7 +742,7 @@ const fieldCases: readonly (readonly [
     { extra: { wire: 'chat', at: '', fields: { a: 1, b: 2 } } },
     { a: 1 },
     ['-b'],
-    { refusedExtra: new Set(['b']) },
+    { rejectedExtra: new Set(['b']) },
   ],
   [
     'own stream options',

@@ -11,7 +11,11 @@ import { plainRequest } from '../../support/context.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { expected, recording, recordings } from './fixtures.ts';
 
-const context = (): RequestContext => ({ names: new ToolNames(), losses: new Losses('test'), relaysReply: false });
+const context = (): RequestContext => ({
+  names: new ToolNames(),
+  losses: new Losses('test'),
+  replyPassesThrough: false,
+});
 
 /** The body as it goes out, without members that are undefined, and what was lost: `path` dropped, `~path` approximated. */
 const encode = (request: ModelRequest): { body: JsonObject; losses: string[] } => {

@@ -42,7 +42,7 @@ const json = (text: string): Delta => ({ type: 'input-delta', json: text });
 const seal = (format: string, data: string): Delta => ({ type: 'signature-delta', signature: { format, data } });
 const call = (id: string, name = 'f'): Body => ({ type: 'tool-call', id, name });
 
-const asked: JsonObject = {
+const clientBody: JsonObject = {
   model: 'asked',
   input: 'hi',
   instructions: 'i',
@@ -55,7 +55,7 @@ const asked: JsonObject = {
     { type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'local' }] },
   ],
 };
-const context = (): ReplyContext => replyContext({ asked, request: decodeRequest(asked) });
+const context = (): ReplyContext => replyContext({ clientBody, request: decodeRequest(clientBody) });
 
 interface Told {
   readonly text: string;
@@ -125,7 +125,7 @@ test("the response object repeats the request's parameters", (t) => {
     previous_response_id: null,
     output: [],
   });
-  t.deepEqual(response.tools, asked.tools);
+  t.deepEqual(response.tools, clientBody.tools);
   t.deepEqual(response.usage, {
     input_tokens: 9,
     input_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 },
@@ -140,7 +140,7 @@ test('a complete response has its completion time and the penalties', (t) => {
   t.like(response, { completed_at: 1_700_000_002, presence_penalty: 0, frequency_penalty: 0 });
   const cut = tell([start, stop('length')]).response;
   t.is(cut.completed_at, null);
-  const given = replyContext({ asked: { ...asked, presence_penalty: 0.5, frequency_penalty: -1 } });
+  const given = replyContext({ clientBody: { ...clientBody, presence_penalty: 0.5, frequency_penalty: -1 } });
   const text = runWhole(encodeStream, given, [start, stop()]).join('');
   t.is(text.match(/"presence_penalty":0\.5/g)?.length, 3);
   t.is(text.match(/"frequency_penalty":-1/g)?.length, 3);

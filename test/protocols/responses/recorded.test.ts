@@ -15,8 +15,8 @@ import { readResponsesReply, readResponsesStream } from '../../support/grammar/r
 import { type Expected, expectedCases, replyBytes, requests, sha256 } from './fixtures.ts';
 
 const contextOf = (expected: Expected): ReplyContext => {
-  const asked = requests.get(expected.case);
-  return asked ? replyContext({ asked, request: responsesClient.decodeRequest(asked) }) : replyContext();
+  const clientBody = requests.get(expected.case);
+  return clientBody ? replyContext({ clientBody, request: responsesClient.decodeRequest(clientBody) }) : replyContext();
 };
 
 const decode = (expected: Expected, context = contextOf(expected)): ModelEvent[] => {

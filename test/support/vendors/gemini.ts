@@ -35,7 +35,7 @@ interface GeminiFunction {
   readonly parametersJsonSchema?: unknown;
 }
 
-/** The only signature that this vendor minted. */
+/** The only signature that this vendor issued. */
 const thoughtSignature = 'CiQBjz1rX2vendor+thought/signature==';
 
 /** Gemini: the stream is a matter of the path, CRLF ends its lines, calls come whole and what they led from is signed. */

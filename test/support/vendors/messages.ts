@@ -27,7 +27,7 @@ interface MessagesBlock {
   readonly thinking?: string;
 }
 
-/** The only signature that this vendor minted. */
+/** The only signature that this vendor issued. */
 const vendorSignature = 'EqQBCgIYAhIM+vendor/signature==';
 
 /** A vendor of Messages that is as strict as the original. */

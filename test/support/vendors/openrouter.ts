@@ -13,7 +13,7 @@ import {
 import { pieces, type Scripted, scripted, sse, thought } from './script.ts';
 import type { Vendor } from './vendor.ts';
 
-/** The only signature that the vendor behind this router minted. */
+/** The only signature that the vendor behind this router issued. */
 const routerSignature = 'ErUBCkYICRgCIkA+router/signature==';
 
 /** OpenRouter, with a vendor behind it that wants its sealed reasoning back. */

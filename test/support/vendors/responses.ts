@@ -38,7 +38,7 @@ interface Part {
   readonly logprobs?: readonly unknown[];
 }
 
-/** The only sealed reasoning that this vendor minted. */
+/** The only sealed reasoning that this vendor issued. */
 const sealed = 'gAAAAABvendor-sealed_reasoning==';
 
 /** A vendor of Responses that is as strict as the original. */

@@ -11,9 +11,9 @@ import {
   formatOf,
   messages,
   type Place,
+  passesVerbatim,
   pathOf,
   sent,
-  takesAsItCame,
   upstreamOf,
 } from './rig.ts';
 
@@ -161,7 +161,7 @@ test('another protocol’s word for a tier becomes its own', (t) => {
 });
 
 test('a chat client’s body passes through', (t) => {
-  t.true(takesAsItCame('openai', chat('m', { tools: [{ type: 'web_search' }] })));
+  t.true(passesVerbatim('openai', chat('m', { tools: [{ type: 'web_search' }] })));
 });
 
 const loopWith = (model: string, ...ids: readonly string[]): JsonObject => ({
@@ -183,21 +183,21 @@ const sentIds = (asked: JsonObject, place?: Place) => {
   return { calls: calls.map(({ id }) => String(id)), results: results.map(({ tool_call_id }) => String(tool_call_id)) };
 };
 
-const minted = `chatcmpl-tool-${'0'.repeat(31)}`;
+const longId = `chatcmpl-tool-${'0'.repeat(31)}`;
 
 test('call ids that are too long for the vendor are shortened, the same in a call, its result and the next request', (t) => {
-  const asked = loopWith('any deployment', `${minted}1`, `${minted}2`, 'call_short');
-  t.false(takesAsItCame('openai', asked, own));
+  const asked = loopWith('any deployment', `${longId}1`, `${longId}2`, 'call_short');
+  t.false(passesVerbatim('openai', asked, own));
   const { calls, results } = sentIds(asked, own);
   t.true(calls.every((id) => id.length <= 40 && /^[\w-]+$/.test(id)));
   t.is(new Set(calls).size, 3);
   t.is(calls[2], 'call_short');
   t.deepEqual(results, calls);
-  t.deepEqual(sentIds(loopWith('any deployment', `${minted}2`), own).calls, calls.slice(1, 2));
+  t.deepEqual(sentIds(loopWith('any deployment', `${longId}2`), own).calls, calls.slice(1, 2));
 });
 
 test('a call without a result keeps its short id in the generated result', (t) => {
-  const { messages = [] } = loopWith('m', `${minted}1`);
+  const { messages = [] } = loopWith('m', `${longId}1`);
   const asked = { model: 'm', messages: Array.isArray(messages) ? messages.slice(0, 2) : [] };
   const { calls, results } = sentIds(asked, own);
   t.is(calls[0]?.length, 37);
@@ -206,20 +206,20 @@ test('a call without a result keeps its short id in the generated result', (t) =
 
 test('the same models behind another host have the same limit; other models keep their own long ids', (t) => {
   for (const model of ['gpt-5.1', 'openai/gpt-4o', 'o3', 'ft:gpt-4.1:a']) {
-    t.false(takesAsItCame('openai', loopWith(model, `${minted}1`)), model);
-    t.is(sentIds(loopWith(model, `${minted}1`)).calls[0]?.length, 37, model);
+    t.false(passesVerbatim('openai', loopWith(model, `${longId}1`)), model);
+    t.is(sentIds(loopWith(model, `${longId}1`)).calls[0]?.length, 37, model);
   }
   for (const model of ['gpt-oss-120b', 'qwen3', 'a model of tomorrow']) {
-    t.true(takesAsItCame('openai', loopWith(model, `${minted}1`)), model);
-    t.deepEqual(sentIds(loopWith(model, `${minted}1`)).calls, [`${minted}1`], model);
+    t.true(passesVerbatim('openai', loopWith(model, `${longId}1`)), model);
+    t.deepEqual(sentIds(loopWith(model, `${longId}1`)).calls, [`${longId}1`], model);
   }
 });
 
 test('ids are shortened over Responses too, only if too long', (t) => {
   const place = { baseUrl: 'https://api.openai.com/v1', options: { api: 'responses' } };
-  t.true(takesAsItCame('openai', loopWith('gpt-5.1', `${minted}1`), place));
-  t.false(takesAsItCame('openai', loopWith('gpt-5.1', `${minted}${minted}`), place));
-  const { input } = sent('openai', 'chat', loopWith('gpt-5.1', `${minted}${minted}`), place).body;
+  t.true(passesVerbatim('openai', loopWith('gpt-5.1', `${longId}1`), place));
+  t.false(passesVerbatim('openai', loopWith('gpt-5.1', `${longId}${longId}`), place));
+  const { input } = sent('openai', 'chat', loopWith('gpt-5.1', `${longId}${longId}`), place).body;
   const ids = Array.isArray(input) ? input.flatMap((item) => (isJsonObject(item) ? [item.call_id] : [])) : [];
   t.is(String(ids[1]).length, 37);
   t.is(ids[1], ids[2]);
@@ -227,17 +227,17 @@ test('ids are shortened over Responses too, only if too long', (t) => {
 
 test('a shortened id in an answer is restored to the client’s id', (t) => {
   const names = new ToolNames();
-  const asked = chatClient.decodeRequest(loopWith('m', `${minted}1`));
+  const asked = chatClient.decodeRequest(loopWith('m', `${longId}1`));
   const upstream = upstreamOf('openai', 'm', 'chat', own);
-  upstream.encodeRequest(asked, { names, losses: new Losses('test'), relaysReply: false });
-  const id = names.callIds.wire(`${minted}1`, 40);
+  upstream.encodeRequest(asked, { names, losses: new Losses('test'), replyPassesThrough: false });
+  const id = names.callIds.wire(`${longId}1`, 40);
   const message = { tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] };
   const events = upstream.decodeReply({ choices: [{ message, finish_reason: 'tool_calls' }] }, replyContext({ names }));
   t.deepEqual(
     events.flatMap((event) =>
       event.type === 'block-start' && event.block.type === 'tool-call' ? [event.block.id] : [],
     ),
-    [`${minted}1`],
+    [`${longId}1`],
   );
 });
 

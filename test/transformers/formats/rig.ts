@@ -48,7 +48,7 @@ export const sent = (
   const body = upstreamOf(vendor, request.model, client, place).encodeRequest(request, {
     names: new ToolNames(),
     losses,
-    relaysReply: false,
+    replyPassesThrough: false,
     client,
   });
   // As it goes over the wire: without members that are undefined.
@@ -67,7 +67,7 @@ export const pathOf = (vendor: string, asked: JsonObject, place: Place = {}): st
 };
 
 /** Whether this chat client's body may go out as it came. */
-export const takesAsItCame = (vendor: string, asked: JsonObject, place: Place = {}): boolean =>
+export const passesVerbatim = (vendor: string, asked: JsonObject, place: Place = {}): boolean =>
   upstreamOf(vendor, String(asked.model), 'chat', place).acceptsVerbatim?.(chatClient.decodeRequest(asked)) ?? true;
 
 export const headersOf = (

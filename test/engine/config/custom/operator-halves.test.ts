@@ -87,7 +87,7 @@ for (const name of ['delays', 'promises', 'splits', 'gathers-aloud']) {
 test('an operator that collects silently is late', async (t) => {
   t.true(
     (await ask('gathers', 'slow')).text.includes(
-      `Transformer \\"gathers\\" gave nothing for ${limitMs} ms after a batch`,
+      `Transformer \\"gathers\\" emitted nothing for ${limitMs} ms after a batch`,
     ),
   );
 });

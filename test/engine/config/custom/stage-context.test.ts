@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import { defer, delay, firstValueFrom, map, of, tap } from 'rxjs';
-import { stageAtWork, withContext } from '../../../../engine/config/custom/stage-context.ts';
+import { currentStage, withContext } from '../../../../engine/config/custom/stage-context.ts';
 import type { ModelEvent } from '../../../../engine/model/event.ts';
 import { machine } from '../../../../engine/model/machine.ts';
 import { addressIn, commandRig } from '../../../support/command.ts';
@@ -12,7 +12,7 @@ import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
 
 test("a stage's code runs under its name, the gateway's around it under none, however late", async (t) => {
   const seen: (readonly [who: string, at: string | undefined])[] = [];
-  const see = (who: string): void => void seen.push([who, stageAtWork()]);
+  const see = (who: string): void => void seen.push([who, currentStage()]);
   const stage = withContext({
     name: 's',
     events: machine<null, ModelEvent, ModelEvent>({ initial: () => null, step() {}, end: () => see('machine') }),

@@ -32,10 +32,13 @@ const onRequest: Readonly<Record<string, readonly [source: string, message: RegE
     `export default { name: 'op-stays', operators: { request: rx.mergeWith(rx.NEVER) } };`,
     /did not finish with the request within 200 ms/,
   ],
-  'op-empty.js': [`export default { name: 'op-empty', operators: { request: () => rx.EMPTY } };`, /gave no request/],
+  'op-empty.js': [
+    `export default { name: 'op-empty', operators: { request: () => rx.EMPTY } };`,
+    /returned no request/,
+  ],
   'op-endless.js': [
     `export default { name: 'op-endless', operators: { request: rx.switchMap((r) => rx.interval(5).pipe(rx.map(() => r))) } };`,
-    /gave more than one request|did not finish with the request/,
+    /returned more than one request|did not finish with the request/,
   ],
   'op-number.js': [
     `export default { name: 'op-number', operators: { request: rx.map(() => 5) } };`,
@@ -62,7 +65,7 @@ const onAnswer: Readonly<Record<string, readonly [source: string, message: RegEx
   'machine-order.js': [
     `export default { name: 'machine-order', events: machine({ initial: () => ({}), step(s, e, out) {
       out.push(e.type === 'text-delta' ? { ...e, index: 7 } : e); } }) };`,
-    /gave text-delta of block 7 out of its turn/,
+    /gave text-delta of block 7 out of order/,
   ],
   'ev-throws.js': [
     `export default { name: 'ev-throws', operators: { events: rx.map((batch, n) => { if (n === 1) throw new Error('secret'); return batch }) } };`,
@@ -93,7 +96,7 @@ const onAnswer: Readonly<Record<string, readonly [source: string, message: RegEx
   ],
   'ev-short.js': [
     `export default { name: 'ev-short', operators: { events: rx.take(1) } };`,
-    /left out the end of the answer/,
+    /omitted the end of the answer/,
   ],
   'ev-number.js': [
     `export default { name: 'ev-number', operators: { events: rx.map(() => 5) } };`,

@@ -69,9 +69,9 @@ test('a missing installation is distinguished from an unsupported platform', (t)
   ] as const) {
     const { url, remove } = withoutBuilds(offered);
     t.teardown(remove);
-    const { message, isMendable } = unavailable(url);
+    const { message, isFixable } = unavailable(url);
     t.regex(message, says);
-    t.is(isMendable, offered[0] === here);
+    t.is(isFixable, offered[0] === here);
   }
   t.is(
     unavailable(new URL('file:///nowhere/')).message,

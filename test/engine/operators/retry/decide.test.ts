@@ -7,9 +7,9 @@ import { decide, type RetryDecision, type RetrySituation } from '../../../../eng
 import { retryAfterMs } from '../../../../engine/operators/retry/retry-after.ts';
 import {
   afterFault,
-  afterNothing,
+  afterInconclusive,
   afterProbe,
-  afterService,
+  afterSuccess,
   type Breaker,
   breakerState,
   breakerWaitMs,
@@ -79,9 +79,9 @@ const plain: RetrySituation = {
   isOpen: false,
   inBudget: true,
   isDiscouraged: false,
-  askedMs: undefined,
+  requestedWaitMs: undefined,
   waitedMs: 0,
-  chance: 0.5,
+  random: 0.5,
 };
 const end: RetryDecision = { type: 'stop' };
 const fallback: RetryDecision = { type: 'fallback' };
@@ -96,25 +96,25 @@ const steps: readonly (readonly [title: string, over: Partial<RetrySituation>, s
   ['… but another destination', { inBudget: false, hasFallback: true }, fallback],
   ['an open breaker sends it on', { isOpen: true, hasFallback: true }, fallback],
   ['once begun it stays failed', { begun: true, hasFallback: true, hasOtherKey: true }, end],
-  ['the wait that was asked for, and a little more', { askedMs: 5_000 }, again(5_250)],
-  ['… up to ten seconds', { askedMs: 10_000 }, again(10_000)],
-  ['… not longer', { askedMs: 10_001 }, end],
-  ['… together with the waits before', { askedMs: 4_000, waitedMs: 6_000 }, again(4_000)],
-  ['… and not longer', { askedMs: 4_001, waitedMs: 6_000 }, end],
+  ['the wait that was asked for, and a little more', { requestedWaitMs: 5_000 }, again(5_250)],
+  ['… up to ten seconds', { requestedWaitMs: 10_000 }, again(10_000)],
+  ['… not longer', { requestedWaitMs: 10_001 }, end],
+  ['… together with the waits before', { requestedWaitMs: 4_000, waitedMs: 6_000 }, again(4_000)],
+  ['… and not longer', { requestedWaitMs: 4_001, waitedMs: 6_000 }, end],
   ['a wait of its own counts as well', { waitedMs: 9_750 }, again(250)],
   ['… and is not begun where there is no time left', { waitedMs: 9_751, hasFallback: true }, fallback],
-  ['who has a fallback does not wait for long', { askedMs: 9_000, hasFallback: true }, fallback],
-  ['… but for a moment', { askedMs: 8_000, hasFallback: true }, again(8_250)],
+  ['who has a fallback does not wait for long', { requestedWaitMs: 9_000, hasFallback: true }, fallback],
+  ['… but for a moment', { requestedWaitMs: 8_000, hasFallback: true }, again(8_250)],
   ['the upstream advises against it', { isDiscouraged: true }, end],
   ['a lasting fault is for others', { failureClass: 'persistent', hasFallback: true }, fallback],
   ['… if there are any', { failureClass: 'persistent' }, end],
   ['a busy one may be asked again', { failureClass: 'busy' }, again(250)],
   [
     'P6 a limited key: the next one at once',
-    { failureClass: 'rateLimited', hasOtherKey: true, askedMs: 99 },
+    { failureClass: 'rateLimited', hasOtherKey: true, requestedWaitMs: 99 },
     again(0, 'other'),
   ],
-  ['… no other key, a time: it is waited for', { failureClass: 'rateLimited', askedMs: 1_000 }, again(1_250)],
+  ['… no other key, a time: it is waited for', { failureClass: 'rateLimited', requestedWaitMs: 1_000 }, again(1_250)],
   ['… no other key, no time: a short wait', { failureClass: 'rateLimited' }, again(250)],
   ['… no other key, no time, a fallback', { failureClass: 'rateLimited', hasFallback: true }, fallback],
   ['a refused key: the next one', { failureClass: 'keyRejected', hasOtherKey: true }, again(0, 'other')],
@@ -159,9 +159,9 @@ const anySituation = fc.record({
   isOpen: fc.boolean(),
   inBudget: fc.boolean(),
   isDiscouraged: fc.boolean(),
-  askedMs: fc.option(fc.nat(200_000), { nil: undefined }),
+  requestedWaitMs: fc.option(fc.nat(200_000), { nil: undefined }),
   waitedMs: fc.nat(10_000),
-  chance: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
 });
 
 test('R15 never after the first byte, never on a client fault, never more than the tries and the budget', (t) => {
@@ -172,11 +172,11 @@ test('R15 never after the first byte, never on a client fault, never more than t
         return step.type === 'stop';
       if (step.type === 'fallback') return situation.hasFallback;
       if (step.type === 'stop') return true;
-      const { askedMs = 0 } = situation;
+      const { requestedWaitMs = 0 } = situation;
       const waits =
         step.key === 'other' || (step.afterMs === 0 && situation.hasOtherUrl)
           ? step.afterMs === 0
-          : step.afterMs >= askedMs && step.afterMs + situation.waitedMs <= 10_000;
+          : step.afterMs >= requestedWaitMs && step.afterMs + situation.waitedMs <= 10_000;
       return situation.retries < 2 && situation.inBudget && !situation.isOpen && waits;
     }),
     { numRuns: 5_000 },
@@ -221,7 +221,7 @@ const fail = (breaker: Breaker, times: number, nowMs = 1_000): Breaker =>
 test('R16 five faults in a row open it for 30 s, then one may try', (t) => {
   const four = fail(closedBreaker, 4);
   t.is(breakerState(four, 1_000, policy), 'closed');
-  t.is(breakerState(fail(afterService(four, false), 4), 1_000, policy), 'closed', 'an answer in between counts');
+  t.is(breakerState(fail(afterSuccess(four, false), 4), 1_000, policy), 'closed', 'an answer in between counts');
   const open = fail(four, 1);
   t.is(breakerState(open, 1_001, policy), 'open');
   t.is(breakerWaitMs(open, 11_000, policy), 20_000);
@@ -231,16 +231,16 @@ test('R16 five faults in a row open it for 30 s, then one may try', (t) => {
   t.is(breakerState(probing, 31_001, policy), 'open', 'one at a time');
   t.is(breakerWaitMs(probing, 31_000, policy), 30_000);
   t.is(breakerState(probing, 61_000, policy), 'half-open', 'unless it takes too long');
-  t.is(afterService(probing, true), closedBreaker);
+  t.is(afterSuccess(probing, true), closedBreaker);
   const again = afterFault(probing, true, 32_000, policy);
   t.is(breakerState(again, 61_999, policy), 'open');
   t.is(breakerState(again, 62_000, policy), 'half-open');
-  t.is(breakerState(afterNothing(probing, true), 31_001, policy), 'half-open', 'its client left: another may try');
+  t.is(breakerState(afterInconclusive(probing, true), 31_001, policy), 'half-open', 'its client left: another may try');
 });
 
 test('R16 what began before it opened neither closes it nor keeps it open', (t) => {
   const open = fail(closedBreaker, 5);
-  t.is(afterService(open, false), open);
+  t.is(afterSuccess(open, false), open);
   t.is(afterFault(open, false, 20_000, policy), open);
 });
 
@@ -260,8 +260,8 @@ test('R16 whatever happens: open exactly after five faults in a row, never longe
         if (probe) breaker = afterProbe(breaker, nowMs);
         if (!probe) row = what === 'fault' ? row + 1 : what === 'service' ? 0 : row;
         if (what === 'fault') breaker = afterFault(breaker, probe, nowMs, policy);
-        if (what === 'service') breaker = afterService(breaker, probe);
-        if (what === 'nothing') breaker = afterNothing(breaker, probe);
+        if (what === 'service') breaker = afterSuccess(breaker, probe);
+        if (what === 'nothing') breaker = afterInconclusive(breaker, probe);
         if (probe && what === 'service') row = 0;
         const isOpen = breakerState(breaker, nowMs, policy) === 'open';
         if (!probe && isOpen !== row >= policy.faults) return false;
@@ -327,7 +327,7 @@ test('R16 P6 what a model and its keys learn from each fault', (t) => {
     const provider = new ProviderHealth();
     const model = provider.model('m');
     model.failed(
-      { failureClass, key: 'a', probe: false, counted: false, isAnswered: true, askedMs: undefined },
+      { failureClass, key: 'a', probe: false, counted: false, isAnswered: true, requestedWaitMs: undefined },
       0,
       defaults,
     );
@@ -339,7 +339,7 @@ test('R16 P6 what a model and its keys learn from each fault', (t) => {
   }
   const model = new ProviderHealth().model('m');
   model.failed(
-    { failureClass: 'rateLimited', key: 'a', probe: false, counted: false, isAnswered: true, askedMs: 7_000 },
+    { failureClass: 'rateLimited', key: 'a', probe: false, counted: false, isAnswered: true, requestedWaitMs: 7_000 },
     0,
     defaults,
   );

@@ -162,7 +162,7 @@ test('the fallbacks are asked in order, and the answer says who served', async (
   const told = (await lines(home)).map(({ msg, next }) => `${msg} → ${next}`);
   t.regex(String(told[0]), /^attempt at a,m failed: trouble 503 → the same again in \d+ ms$/);
   t.is(told[2], 'attempt at a,m failed: trouble 503 → the fallback b,m');
-  t.is(told[3], 'attempt at b,m failed: trouble 400 → nothing: the client is told of the first fault');
+  t.is(told[3], 'attempt at b,m failed: trouble 400 → nothing: the client gets the first fault');
 });
 
 const lines = async (home: string): Promise<readonly { readonly msg: string; readonly next?: string }[]> => {

@@ -110,7 +110,7 @@ test('the source is unsubscribed on unsubscription, failure and completion', (t)
 test('the work learns once that it is over, however that came about', (t) => {
   let overs = 0;
   const counted = <T>(source: Observable<T>) =>
-    source.pipe(operate(() => ({ next: String, over: () => (overs += 1) }))).subscribe({ error: () => {} });
+    source.pipe(operate(() => ({ next: String, finalize: () => (overs += 1) }))).subscribe({ error: () => {} });
   counted(of(1));
   t.is(overs, 1);
   counted(broken);

@@ -7,7 +7,7 @@ import type { RequestFacts } from '../../../../engine/routing/rules/facts.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { plainRequest } from '../../../support/context.ts';
 
-interface Given extends Partial<Pick<RequestFacts, 'client' | 'sizeBeside'>> {
+interface Given extends Partial<Pick<RequestFacts, 'client' | 'sizeRelativeTo'>> {
   readonly path?: string;
   readonly preset?: string;
   readonly key?: string;
@@ -18,7 +18,7 @@ interface Given extends Partial<Pick<RequestFacts, 'client' | 'sizeBeside'>> {
 
 const factsOf = ({ path = '/v1/messages', preset, key, headers = {}, at = '2026-06-01T12:00Z', ...given }: Given) => ({
   client: messagesClient,
-  sizeBeside: () => ({ tokens: 0, by: 'count' as const }),
+  sizeRelativeTo: () => ({ tokens: 0, by: 'count' as const }),
   ...given,
   origin: { path, preset, key },
   header: (name: string) => headers[name],
@@ -34,7 +34,7 @@ const assistant = { role: 'assistant', parts: [] } as const;
 const said: Part = { type: 'tool-result', id: 'c', content: [picture] };
 const search: Tool = { type: 'web-search', raw: { wire: 'messages', value: { type: 'web_search_20270101' } } };
 const hosted: Tool = { type: 'hosted', wire: 'messages', kind: 'bash_20270101', raw: {} };
-const counted = (tokens: number): Given => ({ sizeBeside: () => ({ tokens, by: 'count' }) });
+const counted = (tokens: number): Given => ({ sizeRelativeTo: () => ({ tokens, by: 'count' }) });
 const berlin = { from: '22:00', to: '06:00', zone: 'Europe/Berlin' };
 const day = { from: '09:00', to: '17:00', zone: 'UTC' };
 const hint = (name: string, value: string): Given => ({ headers: { [`x-claude-code-${name}`]: value } });
@@ -149,7 +149,7 @@ for (const [title, when, matching, others] of rows) {
 }
 
 test('what a count could change stays open, and nothing else', (t) => {
-  const open: Given = { sizeBeside: () => undefined };
+  const open: Given = { sizeRelativeTo: () => undefined };
   const tokens: When = { tokens: { over: 1 } };
   t.is(verdict(tokens, open), undefined);
   t.is(verdict({ not: tokens }, open), undefined);

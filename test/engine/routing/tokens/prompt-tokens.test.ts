@@ -32,9 +32,9 @@ const around = 3 + 4;
 test('what is short by its bytes is not counted', (t) => {
   const { tokens, warmed } = counting();
   const request = withParts(text('x'.repeat(900)));
-  t.deepEqual(tokens.sizeBeside(request, 3000, 1000), { tokens: 1600, by: 'bound' });
+  t.deepEqual(tokens.sizeRelativeTo(request, 3000, 1000), { tokens: 1600, by: 'bound' });
   t.is(warmed(), 0);
-  t.like(tokens.sizeBeside(request, 1000, 1000), { by: 'bound' });
+  t.like(tokens.sizeRelativeTo(request, 1000, 1000), { by: 'bound' });
   t.is(warmed(), 1, 'a count will be needed soon');
 });
 
@@ -43,32 +43,32 @@ test('media count, whatever the length of the body', (t) => {
   const image: Part = { type: 'image', source: { kind: 'url', url: 'u' } };
   const document: Part = { type: 'document', source: { kind: 'file', id: 'f' } };
   const result: Part = { type: 'tool-result', id: 'c', content: [image, document] };
-  t.like(tokens.sizeBeside(withParts(image, result), 5_000, 10), {
+  t.like(tokens.sizeRelativeTo(withParts(image, result), 5_000, 10), {
     by: 'count',
     tokens: 1600 + 1600 + 2250 + 7 + around,
   });
-  t.like(tokens.sizeBeside(withParts(image, result), 6_000, 10), { tokens: 5450 + 16, by: 'bound' });
+  t.like(tokens.sizeRelativeTo(withParts(image, result), 6_000, 10), { tokens: 5450 + 16, by: 'bound' });
 });
 
 test('what is long by its words is not counted', (t) => {
   const { tokens } = counting();
   const request = withParts(text('word '.repeat(2000)));
-  t.deepEqual(tokens.sizeBeside(request, 1500, 10_000), { tokens: 1999 + around, by: 'bound' });
-  t.is(tokens.sizeBeside(request, 2100, 10_000), undefined);
+  t.deepEqual(tokens.sizeRelativeTo(request, 1500, 10_000), { tokens: 1999 + around, by: 'bound' });
+  t.is(tokens.sizeRelativeTo(request, 2100, 10_000), undefined);
 });
 
 test('of a growing conversation only what is new is counted', async (t) => {
   const { tokens, asked } = counting();
   const old = 'x'.repeat(4000);
   const first = withParts(text(old));
-  t.is(tokens.sizeBeside(first, 2000, 4100), undefined);
+  t.is(tokens.sizeRelativeTo(first, 2000, 4100), undefined);
   t.deepEqual(await tokens.count(first), { tokens: 1000 + around, by: 'count' });
-  t.deepEqual(tokens.sizeBeside(first, 2000, 4100), { tokens: 1000 + around, by: 'count' });
+  t.deepEqual(tokens.sizeRelativeTo(first, 2000, 4100), { tokens: 1000 + around, by: 'count' });
 
   const grown = withParts(text(old), text('y'.repeat(800)));
-  t.deepEqual(tokens.sizeBeside(grown, 2000, 4900), { tokens: 1800 + around, by: 'bound' }, 'not even that');
+  t.deepEqual(tokens.sizeRelativeTo(grown, 2000, 4900), { tokens: 1800 + around, by: 'bound' }, 'not even that');
   const long = withParts(text(old), text('y'.repeat(2000)));
-  t.is(tokens.sizeBeside(long, 2000, 6100), undefined);
+  t.is(tokens.sizeRelativeTo(long, 2000, 6100), undefined);
   asked.length = 0;
   t.deepEqual(await tokens.count(long), { tokens: 1500 + around, by: 'count' });
   t.deepEqual(asked, ['y'.repeat(2000)]);
@@ -100,17 +100,17 @@ test('tools and calls are not written as JSON where the known texts decide', asy
     },
   };
   const request = withParts(text('x'.repeat(4000)), { type: 'tool-call', id: 'c', name: 'n', input });
-  t.is(tokens.sizeBeside(request, 2000, 4200), undefined);
+  t.is(tokens.sizeRelativeTo(request, 2000, 4200), undefined);
   await tokens.count(request);
   t.is(asked.length, 3);
   written = 0;
-  t.deepEqual(tokens.sizeBeside(request, 2000, 4200), {
+  t.deepEqual(tokens.sizeRelativeTo(request, 2000, 4200), {
     tokens: 1000 + 7 + around + 1 + Math.ceil(199 * 1.6),
     by: 'bound',
   });
-  t.like(tokens.sizeBeside(request, 1000, 4200), { by: 'bound' });
+  t.like(tokens.sizeRelativeTo(request, 1000, 4200), { by: 'bound' });
   t.is(written, 0);
-  t.deepEqual(tokens.sizeBeside(request, 1100, 4200), { tokens: 1000 + 7 + around + 1 + 27, by: 'count' });
+  t.deepEqual(tokens.sizeRelativeTo(request, 1100, 4200), { tokens: 1000 + 7 + around + 1 + 27, by: 'count' });
   t.is(written, 1);
 });
 
@@ -129,7 +129,7 @@ test('known texts are found by the bytes of a body, escapes or not', async (t) =
   const known = around + counted.reduce((sum, word) => sum + Math.ceil(word.length / 4), 0);
   const most = known + Buffer.byteLength(words[3] ?? '');
   for (const round of ['first', 'second']) {
-    const size = (threshold: number) => tokens.sizeBeside(request, threshold, body.length, outline);
+    const size = (threshold: number) => tokens.sizeRelativeTo(request, threshold, body.length, outline);
     t.deepEqual(size(5_000), { tokens: most, by: 'bound' }, round);
     t.deepEqual(size(known - 1), { tokens: known, by: 'bound' }, round);
     t.is(size(known + 200), undefined, round);
@@ -186,7 +186,7 @@ test('the bounds lie on both sides of the count', (t) => {
     ...withParts(...hard.map(text), { type: 'tool-call', id: 'c', name: 'n', input: { a: [1e20, 1e20] } }),
     tools: [{ type: 'function', name: 't', parameters: { type: 'object' } } as const],
   };
-  const bound = counting().tokens.sizeBeside(request, 1e9, bytesOf(request));
+  const bound = counting().tokens.sizeRelativeTo(request, 1e9, bytesOf(request));
   t.true((bound?.tokens ?? 0) >= real.count(request));
 });
 
@@ -195,7 +195,7 @@ test('the bound holds for numbers that become longer when they are written', (t)
   const request = withParts({ type: 'tool-call', id: 'c', name: 'n', input: { numbers } });
   const body = JSON.stringify(request).replaceAll('100000000000000000000', '1e20');
   t.true(real.count(request) > body.length);
-  t.true((counting().tokens.sizeBeside(request, 1e9, body.length)?.tokens ?? 0) >= real.count(request));
+  t.true((counting().tokens.sizeRelativeTo(request, 1e9, body.length)?.tokens ?? 0) >= real.count(request));
 });
 
 test('the bounds hold for texts of any kind', (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { withoutLacking } from '../../../engine/model/known-lacks.ts';
+import { adaptToModel } from '../../../engine/model/adapt-to-model.ts';
 import { Losses } from '../../../engine/model/loss.ts';
 import type { Lack } from '../../../engine/model/model-facts.ts';
 import type { ModelRequest } from '../../../engine/model/request.ts';
@@ -74,7 +74,7 @@ for (const [lack, cases] of rows) {
     test(`a model without ${lack}: ${JSON.stringify(asked)}`, (t) => {
       const losses = new Losses('test');
       const request = { ...plainRequest, ...asked };
-      const adapted = withoutLacking(request, [lack], losses);
+      const adapted = adaptToModel(request, [lack], losses);
       t.deepEqual(adapted, { ...plainRequest, ...sent });
       t.deepEqual(
         losses.list.map(({ outcome, path }) => `${outcome} ${path}`),
@@ -86,6 +86,6 @@ for (const [lack, cases] of rows) {
 
 test('a request that asks for nothing of it stays the same object', (t) => {
   const losses = new Losses('test');
-  t.is(withoutLacking(plainRequest, [...rows.keys()], losses), plainRequest);
+  t.is(adaptToModel(plainRequest, [...rows.keys()], losses), plainRequest);
   t.deepEqual(losses.list, []);
 });

@@ -4,9 +4,9 @@ import type { Losses } from '../../engine/model/loss.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { Tool } from '../../engine/model/request.ts';
 import { toolsByName } from '../../engine/model/wire/tool-names.ts';
-import { isWhole, mendArguments } from './mend-arguments.ts';
+import { isWhole, repairArguments } from './repair-arguments.ts';
 import { SchemaCheck } from './schema-check.ts';
-import { mostWork, Work } from './work.ts';
+import { maxWork, Work } from './work.ts';
 
 interface State {
   readonly tools: readonly Tool[];
@@ -42,14 +42,14 @@ interface EndedCall {
  * Writes each tool call whole, with repaired arguments; other events pass unchanged. A cut-off reply keeps invalid
  * arguments, so that an unfinished call isn't completed.
  */
-export const mendCalls = machine<State, ModelEvent, ModelEvent>({
+export const repairCalls = machine<State, ModelEvent, ModelEvent>({
   initial: ({ request, losses }) => ({
     tools: request.tools,
     losses: losses.at('enhancetool'),
     open: undefined,
     held: [],
     calls: 0,
-    work: new Work(mostWork),
+    work: new Work(maxWork),
     checks: new Map(),
   }),
   step(state, event, out) {
@@ -112,8 +112,8 @@ const release = (state: State, { start, tool, json, whole }: EndedCall, cut: boo
   const path = `reply.tool_calls[${state.calls}].arguments`;
   const { text, note } =
     cut && !whole
-      ? { text: json, note: 'cut off: as they came' }
-      : mendArguments(json, checkOf(state, tool), state.work);
+      ? { text: json, note: 'cut off: left unchanged' }
+      : repairArguments(json, checkOf(state, tool), state.work);
   if (note !== undefined) state.losses.approximate(path, note);
   pushOpen(start, text, out);
   out.push({ type: 'block-stop', index: start.index });

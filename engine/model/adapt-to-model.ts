@@ -4,7 +4,7 @@ import { isOff } from './record-losses.ts';
 import type { Effort, ModelRequest, Reasoning, ToolChoice } from './request.ts';
 
 /** Adapts a request to what its model is known to lack, and records what changes. Returns the same request if nothing does. */
-export const withoutLacking = (request: ModelRequest, lacks: readonly Lack[], losses: Losses): ModelRequest =>
+export const adaptToModel = (request: ModelRequest, lacks: readonly Lack[], losses: Losses): ModelRequest =>
   lacks.reduce((asked, lack) => adapt[lack](asked, losses), request);
 
 /** Source of the names that losses have: Chat Completions. */
@@ -24,7 +24,7 @@ const adapt: Readonly<Record<Lack, (request: ModelRequest, losses: Losses) => Mo
     // A temperature of 1 is the default.
     for (const [member, field] of given) {
       if (member !== 'temperature' || request.temperature !== 1)
-        losses.drop(field, 'the model takes no sampling fields');
+        losses.drop(field, 'the model accepts no sampling fields');
     }
     return { ...request, ...Object.fromEntries(given.map(([member]) => [member, undefined])) };
   },

@@ -5,7 +5,7 @@ import type { SchemaCheck } from './schema-check.ts';
 import type { Work } from './work.ts';
 
 /** A call's arguments after repair. */
-interface MendedArguments {
+interface RepairedArguments {
   /** JSON text, unchanged if nothing was wrong. */
   readonly text: string;
   /** What was repaired or couldn't be; absent for valid arguments. */
@@ -19,14 +19,14 @@ export const isWhole = (json: string): boolean => json.trim() === '' || isJsonOb
  * Repairs arguments so that they parse and fit the tool's schema, as far as that is safe. Unrepairable ones stay
  * unchanged; numbers keep their digits. Never throws. Does nothing once `work` is used up.
  */
-export const mendArguments = (json: string, check: SchemaCheck, work: Work): MendedArguments => {
+export const repairArguments = (json: string, check: SchemaCheck, work: Work): RepairedArguments => {
   const repaired = isWhole(json) ? json : repair(json, work);
   const fitting = coerce(repaired ?? json, check, work);
   const text = fitting ?? repaired;
   const misfit =
     fitting === undefined && text !== undefined ? check.misfit(parseJson(text.trim() === '' ? '{}' : text)) : undefined;
   if (work.isOver) return overdone(json, repaired ?? json);
-  if (text === undefined) return { text: json, note: 'no JSON object: as they came' };
+  if (text === undefined) return { text: json, note: 'not a JSON object: left unchanged' };
   const done = [
     ...(repaired !== undefined && repaired !== json ? ['malformed JSON was repaired'] : []),
     ...(fitting !== undefined && fitting !== (repaired ?? json) ? ["types were made to fit the tool's schema"] : []),
@@ -35,12 +35,12 @@ export const mendArguments = (json: string, check: SchemaCheck, work: Work): Men
   return done.length === 0 ? { text } : { text, note: done.join('; ') };
 };
 
-const overdone = (json: string, text: string): MendedArguments => ({
+const overdone = (json: string, text: string): RepairedArguments => ({
   text,
   note:
     text === json
-      ? 'unchecked, as they came: mending this answer takes too long'
-      : 'malformed JSON was repaired; unchecked: mending this answer takes too long',
+      ? 'unchecked and unchanged: repairing this answer takes too long'
+      : 'malformed JSON was repaired; unchecked: repairing this answer takes too long',
 });
 
 /** The longest repaired text, in UTF-16 units: the library's time grows with the square of the quotes in it. */

@@ -6,7 +6,7 @@ import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { formatOf } from '../routing/plan/plan.ts';
 
 /** What is known of the models of a configuration outside the service, by the lists kept in `home` too. Loads no module. */
-export const offlineFacts = async (
+export const offlineModelFacts = async (
   config: Config,
   home: string,
 ): Promise<{ readonly factsOf: Gateway['modelFacts']; readonly loadPrices: () => Promise<void> }> => {

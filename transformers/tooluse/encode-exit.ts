@@ -21,7 +21,7 @@ interface State {
 }
 
 /** Converts exit tool calls to text blocks, opened by their first text. The client never sees the tool. */
-export const speakExit = machine<State, ModelEvent, ModelEvent>({
+export const encodeExit = machine<State, ModelEvent, ModelEvent>({
   initial: ({ request, losses }) => ({
     exit: exitName(request.tools),
     losses: losses.at('tooluse'),

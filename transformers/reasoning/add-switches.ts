@@ -6,17 +6,17 @@ import type { ModelRequest, Reasoning } from '../../engine/model/request.ts';
  * Adds the switches for the request's reasoning controls; without controls the model decides. `enable: false`
  * overrides the client, which is a loss if it requested reasoning.
  */
-export const askReasoning = (request: ModelRequest, enable: boolean, losses: Losses): ModelRequest => {
+export const addReasoningSwitches = (request: ModelRequest, enable: boolean, losses: Losses): ModelRequest => {
   const { reasoning } = request;
   if (!enable) {
     if (wantOf(reasoning) === 'on') losses.drop('reasoning', 'turned off by the configuration');
-    return { ...request, reasoning: { mode: 'off', providerWords: off } };
+    return { ...request, reasoning: { mode: 'off', providerMembers: off } };
   }
   switch (wantOf(reasoning)) {
     case 'off':
-      return { ...request, reasoning: { ...reasoning, providerWords: off } };
+      return { ...request, reasoning: { ...reasoning, providerMembers: off } };
     case 'on':
-      return { ...request, reasoning: { ...reasoning, providerWords: on(reasoning) } };
+      return { ...request, reasoning: { ...reasoning, providerMembers: on(reasoning) } };
     default:
       return request;
   }

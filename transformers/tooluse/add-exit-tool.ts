@@ -2,7 +2,7 @@ import type { ModelRequest, ToolChoice } from '../../engine/model/request.ts';
 import { exitName, exitReminder, exitTool } from './exit-tool.ts';
 
 /** Adds the exit tool and forces a tool call; unchanged if tool mode doesn't apply. */
-export const offerExit = (request: ModelRequest): ModelRequest => {
+export const addExitTool = (request: ModelRequest): ModelRequest => {
   const { tools, system } = request;
   const name = exitName(tools);
   const toolChoice = choiceOf(request.toolChoice, name);
