@@ -19,6 +19,9 @@ const cache = join(root, 'node_modules', '.cache', 'switchyard-tests');
 /** What decides how the tests are compiled. */
 const own = ['engine/launch/compile.js', 'test/runner/compile.js', 'test/runner/groups.js'];
 
+/** Programs that tests start as processes of their own. Through a loader, each start takes many times the processor time. */
+const programs = ['test/engine/hub/store-process.ts', 'test/engine/upstream/tls-client.ts'];
+
 /** Compiled folders are removed at this age, in milliseconds: no run takes so long. */
 const maxAgeMs = 3_600_000;
 
@@ -120,7 +123,10 @@ export const compileTo = async (folder, tests, first = []) => {
   const options = bundleOptions(root, folder);
   const { metafile } = await build({
     ...options,
-    entryPoints: { ...options.entryPoints, ...Object.fromEntries(tests.map((file) => [file.slice(0, -3), file])) },
+    entryPoints: {
+      ...options.entryPoints,
+      ...Object.fromEntries([...programs, ...tests].map((file) => [file.slice(0, -3), file])),
+    },
     chunkNames: 'chunks/[hash]',
     external: [...(options.external ?? []), ...external],
     plugins: [...first, ownPlaces, wholeUndici, ...options.plugins],

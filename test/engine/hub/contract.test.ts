@@ -8,6 +8,7 @@ import { Hub } from '../../../engine/hub/hub.ts';
 import { MemoryStore } from '../../../engine/hub/memory-store.ts';
 import { RedisStore } from '../../../engine/hub/redis-store.ts';
 import { createSealer } from '../../../engine/hub/seal.ts';
+import { moduleUrl } from '../../../engine/paths.ts';
 import { toWorker } from '../../../engine/service/workers/ipc-messages.ts';
 import { IpcPeers } from '../../../engine/service/workers/ipc-peers.ts';
 import { isMissing, startRedis } from '../../support/redis.ts';
@@ -31,8 +32,8 @@ const inProcess = (): Rig => {
 
 /** The store is in another process, which the members reach over a channel. */
 const overIpc = async (t: ExecutionContext): Promise<Rig> => {
-  const entry = fileURLToPath(new URL('store-process.ts', import.meta.url));
-  const child: ChildProcess = fork(entry, [], { execArgv: ['--import=tsx'] });
+  const entry = moduleUrl('test/engine/hub/store-process', 'test/engine/hub/store-process.ts');
+  const child: ChildProcess = fork(fileURLToPath(entry), [], { execArgv: [] });
   // A process that is stopped ends only so.
   t.teardown(() => child.kill('SIGKILL'));
   await once(child, 'message');

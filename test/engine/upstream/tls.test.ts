@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { moduleUrl } from '../../../engine/paths.ts';
 import { certificate, certificateKey } from './certificate.ts';
 import { callOf, read, testUpstreams } from './harness.ts';
 
@@ -43,7 +44,7 @@ test('with the certificate trusted: answers, resumed sessions, a proxy in betwee
   // Node reads this variable when it starts and at no other time.
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import=tsx', fileURLToPath(new URL('tls-client.ts', import.meta.url)), String(port)],
+    [fileURLToPath(moduleUrl('test/engine/upstream/tls-client', 'test/engine/upstream/tls-client.ts')), String(port)],
     { env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') } },
   );
   t.deepEqual(JSON.parse(stdout), {

@@ -13,7 +13,7 @@ test('of two changes at once exactly one wins, and each process serves it', asyn
     WORKERS: 2,
     Providers: [{ name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: '', models: ['m'] }],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const workers = await connectToWorkers(t, addressIn(started.out), 2);
   const read = async ({ fetch }: WorkerConnection) => {

@@ -37,7 +37,7 @@ test('breakers and keys at rest of one process are known to the other within two
       { name: 'keys', baseUrl: `${upstream.url}/keys`, apiKey: ['one', 'two', 'three'], models: ['m'] },
     ],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const [one, two] = await connectToWorkers(t, addressIn(started.out), 2);
   const ask = ({ fetch }: WorkerConnection, model: string) =>

@@ -31,7 +31,7 @@ test('the metrics of several processes are one, also after one is killed and aft
     WORKERS: 2,
     Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: '', models: ['m'] }],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const baseUrl = addressIn(started.out);
   const ask = async ({ fetch }: WorkerConnection, times: number) => {
@@ -86,7 +86,7 @@ test('the metrics of several processes are one, also after one is killed and aft
   t.is(totalOf(await scrape(third), 'requests_total'), 12);
 
   // And over a restart.
-  t.is((await rig.run(['restart'])).code, 0);
+  t.is((await rig.ask(['restart'])).code, 0);
   const [fifth] = await connectToWorkers(t, baseUrl, 2);
   await ask(fifth, 1);
   t.is(totalOf(await scrape(fifth), 'requests_total'), 13);
@@ -99,7 +99,7 @@ test('the metrics of one process go on when a restart replaces it', async (t) =>
   const rig = await commandRig(t, {
     Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: '', models: ['m'] }],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const baseUrl = addressIn(started.out);
   const ask = async () => {
@@ -111,9 +111,9 @@ test('the metrics of one process go on when a restart replaces it', async (t) =>
   await ask();
   await ask();
   await until(async () => (await requests()) === 2);
-  t.is((await rig.run(['restart'])).code, 0);
+  t.is((await rig.ask(['restart'])).code, 0);
   await ask();
   await until(async () => (await requests()) === 3);
-  t.is((await rig.run(['restart'])).code, 0);
+  t.is((await rig.ask(['restart'])).code, 0);
   t.is(await requests(), 3);
 });

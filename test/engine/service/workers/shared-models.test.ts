@@ -13,7 +13,7 @@ test('a list of models that one process asks for is used by the other', async (t
     WORKERS: 2,
     Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: '', models: ['m'] }],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const [one, two] = await connectToWorkers(t, addressIn(started.out), 2);
   const windowOf = async ({ fetch }: WorkerConnection): Promise<number | undefined> =>

@@ -21,7 +21,7 @@ test('a tool loop that alternates between processes gets each signature back', a
     Providers: [{ name: 'g', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
     transformers: [{ name: 'gemini', provider: 'g' }],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const workers = await connectToWorkers(t, addressIn(started.out), 2);
   // Each round waits for 25 ms at most, which a busy machine may miss: then all of it is tried again.
@@ -68,7 +68,7 @@ test('which provider issued a signature is known to all processes', async (t) =>
       { name: 'anthropic', provider: 'two' },
     ],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const [one, two] = await connectToWorkers(t, addressIn(started.out), 2);
   const ask = { role: 'user', content: 'hi' };
@@ -109,13 +109,13 @@ for (const workers of [1, 2]) {
     const file = join(rig.home, 'reasoning.sealed');
     const loop = new ToolLoop();
     const run = async (env: Readonly<Record<string, string>>) => {
-      const started = await rig.run(['start', '--daemon'], { env });
+      const started = await rig.ask(['start', '--daemon'], { env });
       t.is(started.code, 0, started.err);
       const baseUrl = addressIn(started.out);
       // All to one process, so that it need not ask the other for what it has just heard itself.
       const reach = workers === 1 ? overFetch(baseUrl) : (await connectToWorkers(t, baseUrl, workers))[0];
       for (let round = 0; round < 3; round += 1) await loop.round(reach);
-      t.is((await rig.run(['stop'])).code, 0);
+      t.is((await rig.ask(['stop'])).code, 0);
     };
     await run({});
     t.deepEqual(seen, { signed: 2, unsigned: 0 });

@@ -18,10 +18,10 @@ test('processes whose supervisor does not answer go on by themselves, say so onc
     Providers: [{ name: 'g', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
     transformers: [{ name: 'gemini', provider: 'g' }],
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const [one, two] = await connectToWorkers(t, addressIn(started.out), 2);
-  const { pid } = JSON.parse((await rig.run(['status', '--json'])).out);
+  const { pid } = JSON.parse((await rig.ask(['status', '--json'])).out);
   t.teardown(() => process.kill(pid, 'SIGCONT'));
   const said = async (words: string): Promise<number> => {
     const text = await readFile(join(rig.home, 'app.log'), 'utf8').catch(() => '');

@@ -16,12 +16,12 @@ test('each of several processes exports its own, as an instance of one service',
     Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: '', models: ['m'] }],
     TELEMETRY: { endpoint: collector.url, service: 'both' },
   });
-  const started = await rig.run(['start', '--daemon']);
+  const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const workers = await connectToWorkers(t, addressIn(started.out), 2);
   const body = { model: 'p,m', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] };
   for (const { fetch } of workers) t.is((await fetch('/v1/messages', { method: 'POST', body })).status, 200);
-  const stopped = await rig.run(['stop']);
+  const stopped = await rig.ask(['stop']);
   t.is(stopped.code, 0, stopped.err);
   await until(() => collector.spans().length === 4);
   const resources = collector.resources();
