@@ -1,11 +1,13 @@
 import Type from 'typebox';
+import { nanoPerUsd } from '../engine/catalogue/cost.ts';
 import { hashedKey, newClientKey } from '../engine/config/clients.ts';
 import type { NamedClient } from '../engine/config/config.ts';
-import { ClientFile } from '../engine/config/schema.ts';
+import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
 import { fail } from '../engine/model/fault.ts';
 import { isJsonObject, type Json } from '../engine/model/json/json.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
+import { unpricedModels } from '../engine/routing/unpriced-models.ts';
 import { configOutcome } from './config.ts';
 import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
 import { AddedClient, ClientList, Outcome } from './schema.ts';
@@ -28,8 +30,11 @@ export const clientRoutes = ({ gateway, store }: ClientParts): readonly Document
     summary: 'Clients with keys of their own: limits and use',
     says: 'The clients of the configuration.',
     reply: ClientList,
-    answer: () => {
+    answer: async () => {
       const current = gateway();
+      await Promise.all(
+        (current.config.clients ?? []).map(({ name, budget }) => budget && current.usage.heard(name, budget.per)),
+      );
       return { clients: (current.config.clients ?? []).map((client) => show(client, current)) };
     },
   }),
@@ -71,10 +76,9 @@ const change = async (store: ConfigStore, edit: (clients: readonly Json[]) => re
   }
 };
 
-const show = (
-  { name, models, routes, limits, budget }: NamedClient,
-  { limiter, usage }: Gateway,
-): ClientList['clients'][number] => {
+const show = (client: NamedClient, gateway: Gateway): ClientList['clients'][number] => {
+  const { name, models, routes, limits, budget } = client;
+  const { limiter, usage } = gateway;
   const rates = limiter.rates(name, limits).map(({ of, limit, remaining }) => ({
     limit: of === 'requests' ? ('requestsPerMinute' as const) : ('tokensPerMinute' as const),
     most: limit,
@@ -89,12 +93,23 @@ const show = (
     ...(routes && { routes }),
     limits: [...rates, ...streams],
     ...(budget && { budget: showBudget(name, budget, usage) }),
+    ...(budget?.usd !== undefined && { unpricedModels: [...unpricedModels(client, gateway)] }),
     usage: { today: usage.used(name, 'day'), month: usage.used(name, 'month') },
   };
 };
 
-const showBudget = (name: string, { tokens, per }: NonNullable<NamedClient['budget']>, usage: Gateway['usage']) => {
-  const { input, output } = usage.used(name, per);
-  const renewsAt = new Date(usage.next(per).atMs).toISOString();
-  return { tokens, per, remaining: Math.max(0, tokens - input - output), renewsAt };
+const showBudget = (name: string, { tokens, usd, per }: ClientBudget, usage: Gateway['usage']) => {
+  const spent = usage.spent(name, per);
+  const inTokens = tokens !== undefined && { tokens, remaining: Math.max(0, tokens - spent.tokens) };
+  const inUsd = usd !== undefined && {
+    usd,
+    remainingUsd: Math.max(0, Math.round(usd * nanoPerUsd) - spent.cost) / nanoPerUsd,
+  };
+  return {
+    per,
+    ...inTokens,
+    ...inUsd,
+    isUsedUp: (inTokens && inTokens.remaining === 0) || (inUsd && inUsd.remainingUsd === 0),
+    renewsAt: new Date(usage.next(per).atMs).toISOString(),
+  };
 };

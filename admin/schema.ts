@@ -71,7 +71,13 @@ export type ModelsOutcome = Static<typeof ModelsOutcome>;
 
 const PeriodUse = (description: string) =>
   Type.Object(
-    { requests: count('Accepted.'), input: count('Tokens of prompts.'), output: count('Tokens of answers.') },
+    {
+      requests: count('Accepted.'),
+      input: count('Tokens of prompts.'),
+      output: count('Tokens of answers.'),
+      cost: count('Billionths of a USD, at the prices that were known.'),
+      unpriced: count("Requests whose cost isn't known, which is not in `cost`."),
+    },
     { description },
   );
 
@@ -89,10 +95,18 @@ const ClientRow = Type.Object({
   ),
   budget: Type.Optional(
     Type.Object({
-      tokens: count('Per day or month.'),
       per: Type.Enum(['day', 'month']),
-      remaining: count('Of all processes, as far as the one that answers knows.'),
+      tokens: Type.Optional(count('Per day or month.')),
+      remaining: Type.Optional(count('Tokens of all processes, as far as the one that answers knows.')),
+      usd: Type.Optional(Type.Number({ description: 'Per day or month.' })),
+      remainingUsd: Type.Optional(Type.Number({ description: 'As `remaining`, in USD.' })),
+      isUsedUp: Type.Boolean(),
       renewsAt: date,
+    }),
+  ),
+  unpricedModels: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "Of a client with a budget in USD: the models whose requests don't count, since no price is known.",
     }),
   ),
   usage: Type.Object({

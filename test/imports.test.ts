@@ -37,8 +37,12 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     ],
   ],
   [
+    'engine/catalogue/',
+    ['engine/catalogue/', ...below('config/', 'model/'), '@pydantic/genai-prices', 'typebox', 'node:'],
+  ],
+  [
     'engine/clients/',
-    ['engine/clients/', ...below('config/', 'hub/', 'log/', 'model/', 'observer.ts'), 'typebox', 'node:'],
+    ['engine/clients/', ...below('catalogue/', 'config/', 'hub/', 'log/', 'model/', 'observer.ts'), 'typebox', 'node:'],
   ],
   ['engine/observer.ts', ['engine/http/endpoint.ts', 'engine/model/']],
   ['engine/hub/redis-link.ts', ['engine/hub/hub.ts', '@redis/client', 'node:net']],
@@ -57,10 +61,6 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'jsonc-parser',
       'chokidar',
     ],
-  ],
-  [
-    'engine/catalogue/',
-    ['engine/catalogue/', ...below('config/', 'model/'), '@pydantic/genai-prices', 'typebox', 'node:'],
   ],
   [
     'engine/upstream/',

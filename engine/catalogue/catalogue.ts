@@ -1,7 +1,7 @@
 import type { Provider } from '../config/config.ts';
 import { type KnownModel, knownModel, type VendorOf } from './known-model.ts';
 import { openPriceTable } from './price-table.ts';
-import { addressOf, type KeptList, mergeLists, readVendorLists, writeVendorLists } from './vendor-lists.ts';
+import { addressOf, changeVendorLists, type KeptList, mergeLists, readVendorLists } from './vendor-lists.ts';
 
 /** What is known of models: by the configuration, by the vendors' lists, by the package. */
 export interface ModelCatalogue {
@@ -56,9 +56,12 @@ export const createCatalogue = (home: string | undefined, nowMs: () => number = 
     listOf,
     async keep(newer) {
       // Another process may have kept some since.
-      const others = home === undefined ? [] : await readVendorLists(home);
-      use(mergeLists(mergeLists(lists, others), newer));
-      if (home !== undefined) await writeVendorLists(home, lists);
+      const change = (others: readonly KeptList[]): readonly KeptList[] => {
+        use(mergeLists(mergeLists(lists, others), newer));
+        return lists;
+      };
+      if (home === undefined) change([]);
+      else await changeVendorLists(home, change);
     },
     async reload() {
       if (home !== undefined) use(await readVendorLists(home));

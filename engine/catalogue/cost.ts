@@ -4,7 +4,13 @@ import { tierOf } from '../model/wire/service-tier.ts';
 import type { KnownModel } from './known-model.ts';
 
 /** Nano-dollars per USD. */
-const nanoPerUsd = 1e9;
+export const nanoPerUsd = 1e9;
+
+/** Nano-dollars beyond which a request's cost isn't believed: 1,000 USD. */
+const mostCost = 1e12;
+
+/** Whether a request's cost is known and can be believed. */
+export const isCost = (cost: number | undefined): cost is number => cost !== undefined && cost >= 0 && cost <= mostCost;
 
 /**
  * What a request cost, in whole nano-dollars. `undefined` if that is unknown: there is no price, the upstream didn't report both

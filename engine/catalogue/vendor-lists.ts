@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
+import { underFileLock } from '../config/file-lock.ts';
 import { writeAtomically } from '../config/write-atomically.ts';
 import { parseJson } from '../model/json/json.ts';
 import { inputKinds } from '../model/model-facts.ts';
@@ -55,9 +56,28 @@ export const readVendorLists = async (home: string): Promise<readonly KeptList[]
   return kept.matches(value) ? value.lists : [];
 };
 
-/** Replaces the kept lists. Rejects with the system's error. */
-export const writeVendorLists = (home: string, lists: readonly KeptList[]): Promise<void> =>
-  writeAtomically(fileIn(home), `${JSON.stringify({ lists })}\n`);
+/**
+ * Changes the kept lists while no other process does. Rejects with the system's error if they can't be written; \`change\` has been
+ * called then too.
+ */
+export const changeVendorLists = async (
+  home: string,
+  change: (lists: readonly KeptList[]) => readonly KeptList[],
+): Promise<void> => {
+  let isChanged = false;
+  const changed = async (): Promise<readonly KeptList[]> => {
+    isChanged = true;
+    return change(await readVendorLists(home));
+  };
+  try {
+    await underFileLock(fileIn(home), async () =>
+      writeAtomically(fileIn(home), `${JSON.stringify({ lists: await changed() })}\n`),
+    );
+  } catch (error) {
+    if (!isChanged) await changed();
+    throw error;
+  }
+};
 
 /** Lists with newer ones in place of those of the same providers, the newest first; as many as may be kept. */
 export const mergeLists = (lists: readonly KeptList[], newer: readonly KeptList[]): readonly KeptList[] => {

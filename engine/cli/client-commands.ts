@@ -1,4 +1,5 @@
 import { text as readText } from 'node:stream/consumers';
+import { nanoPerUsd } from '../catalogue/cost.ts';
 import { hashedKey, newClientKey } from '../config/clients.ts';
 import type { NamedClient } from '../config/config.ts';
 import { configFile } from '../config/read.ts';
@@ -16,6 +17,7 @@ interface ClientOptions {
   readonly tokensPerMinute?: string;
   readonly streams?: string;
   readonly budgetTokens?: string;
+  readonly budgetUsd?: string;
   readonly budgetPer?: string;
 }
 
@@ -37,7 +39,7 @@ export const addClient = async (cli: Cli, name: string, options: ClientOptions):
 const entryOf = (
   name: string,
   key: string,
-  { models, routes, budgetTokens, budgetPer = 'month', ...numbers }: ClientOptions,
+  { models, routes, budgetTokens, budgetUsd, budgetPer = 'month', ...numbers }: ClientOptions,
 ): JsonObject => {
   const limits = Object.fromEntries(
     (['requestsPerMinute', 'tokensPerMinute', 'streams'] as const).flatMap((limit) => {
@@ -51,12 +53,18 @@ const entryOf = (
     ...(models && { models }),
     ...(routes && { routes }),
     ...(Object.keys(limits).length > 0 && { limits }),
-    ...(budgetTokens !== undefined && { budget: { tokens: numberOf(budgetTokens), per: budgetPer } }),
+    ...((budgetTokens ?? budgetUsd) !== undefined && {
+      budget: {
+        ...(budgetTokens !== undefined && { tokens: numberOf(budgetTokens) }),
+        ...(budgetUsd !== undefined && { usd: numberOf(budgetUsd) }),
+        per: budgetPer,
+      },
+    }),
   };
 };
 
 /** A text that isn't a number is unchanged: the check of the configuration reports it. */
-const numberOf = (text: string): Json => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+const numberOf = (text: string): Json => (/^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text);
 
 /** `switchyard client revoke NAME`: removes a client; a running service refuses its key as soon as it has seen the change. */
 export const revokeClient = async (cli: Cli, name: string): Promise<void> => {
@@ -72,14 +80,14 @@ export const revokeClient = async (cli: Cli, name: string): Promise<void> => {
 /** `switchyard client list`: prints the clients, their limits and, if the service runs, what they used. */
 export const listClients = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<void> => {
   const { clients = [] } = await usableConfig(cli);
-  const used = await usageOf(cli);
+  const used = await useByName(cli);
   const rows = clients.map(({ name, models, routes, limits, budget }) => ({
     name,
     ...(models && { models }),
     ...(routes && { routes }),
     limits,
     ...(budget && { budget }),
-    ...used.get(name),
+    ...servedPart(used.get(name)),
   }));
   if (json) return cli.print(JSON.stringify(rows, null, 2));
   if (rows.length === 0) cli.print('There are no clients with keys of their own.');
@@ -88,36 +96,65 @@ export const listClients = async (cli: Cli, { json = false }: { readonly json?: 
     cli.print(
       [name.padEnd(width), describe(row), usage === undefined ? '' : describeUsage(usage)].filter(Boolean).join('  '),
     );
+    for (const line of notesOf(used.get(name))) cli.print(`${' '.repeat(width)}  ${line}`);
   }
 };
+
+/** What a running service adds to the configuration's part. */
+const servedPart = (use: ClientUse | undefined) =>
+  use && { usage: use.usage, ...(use.unpricedModels.length > 0 && { unpricedModels: use.unpricedModels }) };
+
+/** What the owner of a client should know of its budget. */
+const notesOf = (use: ClientUse | undefined): readonly string[] => [
+  ...(use?.budget?.isUsedUp === true ? [`its budget is used up, until ${use.budget.renewsAt}`] : []),
+  ...(use && use.unpricedModels.length > 0
+    ? [`no price is known of ${use.unpricedModels.join('; ')}: these don't count in its budget in USD`]
+    : []),
+];
 
 const describe = ({ models, routes, limits, budget }: Omit<NamedClient, 'name' | 'keyHash'>): string =>
   [
     models ? `models ${models.join(' ')}` : 'all models',
     ...(routes ? [`routes ${routes.join(' ')}`] : []),
     ...Object.entries(limits).map(([limit, most]) => `${limit} ${most}`),
-    ...(budget ? [`${budget.tokens} tokens per ${budget.per}`] : []),
+    ...(budget?.tokens === undefined ? [] : [`${budget.tokens} tokens per ${budget.per}`]),
+    ...(budget?.usd === undefined ? [] : [`${budget.usd} USD per ${budget.per}`]),
   ].join(', ');
 
-/** Each client's use, from the running service; empty if it doesn't run. */
-const usageOf = async (cli: Cli): Promise<ReadonlyMap<string, { readonly usage?: JsonObject }>> => {
+/** What a running service says of a client, as far as it is printed. One of an older version says less. */
+interface ClientUse {
+  readonly usage: JsonObject;
+  readonly budget: JsonObject | undefined;
+  readonly unpricedModels: readonly Json[];
+}
+
+/** What the running service says of each client; empty if it doesn't run. */
+const useByName = async (cli: Cli): Promise<ReadonlyMap<string, ClientUse>> => {
   const located = await locateService(cli);
   if (located.found.type !== 'running') return new Map();
   const answer = await callService(located, 'GET', '/api/clients').catch(() => undefined);
   const rows: readonly Json[] = Array.isArray(answer?.body.clients) ? answer.body.clients : [];
   return new Map(
-    rows.flatMap((row) =>
-      isJsonObject(row) && isJsonObject(row.usage) ? [[String(row.name), { usage: row.usage }] as const] : [],
-    ),
+    rows.flatMap((row) => {
+      if (!isJsonObject(row) || !isJsonObject(row.usage)) return [];
+      const { usage, budget, unpricedModels } = row;
+      const use = {
+        usage,
+        budget: isJsonObject(budget) ? budget : undefined,
+        unpricedModels: Array.isArray(unpricedModels) ? unpricedModels : [],
+      };
+      return [[String(row.name), use] as const];
+    }),
   );
 };
 
 const describeUsage = ({ today, month }: JsonObject): string =>
-  `today ${tokensIn(today)}, this month ${tokensIn(month)}`;
+  `today ${describePeriod(today)}, this month ${describePeriod(month)}`;
 
-const tokensIn = (period: Json | undefined): string => {
-  const { requests = 0, input = 0, output = 0 } = isJsonObject(period) ? period : {};
-  return `${requests} requests, ${Number(input) + Number(output)} tokens`;
+const describePeriod = (period: Json | undefined): string => {
+  const { requests = 0, input = 0, output = 0, cost = 0, unpriced = 0 } = isJsonObject(period) ? period : {};
+  const least = Number(unpriced) > 0 ? '≥ ' : '';
+  return `${requests} requests, ${Number(input) + Number(output)} tokens, ${least}${Number(cost) / nanoPerUsd} USD`;
 };
 
 /** `switchyard client hash`: prints the digest of a key on standard input, for a key that was made elsewhere. */

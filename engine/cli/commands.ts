@@ -138,6 +138,7 @@ export const createProgram = (run: RunCommand): Command => {
     .option('--tokens-per-minute <number>', 'tokens in any minute')
     .option('--streams <number>', 'answers at a time')
     .option('--budget-tokens <number>', 'tokens per month, or as --budget-per says')
+    .option('--budget-usd <number>', 'USD per month, or as --budget-per says')
     .option('--budget-per <period>', 'day or month')
     .action((name, options) =>
       run((cli) => import('./client-commands.ts').then(({ addClient }) => addClient(cli, name, options))),

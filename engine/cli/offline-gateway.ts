@@ -4,6 +4,7 @@ import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 import { createCatalogue } from '../catalogue/catalogue.ts';
 import { createLimiter } from '../clients/limiter.ts';
 import { UsageLedger } from '../clients/usage.ts';
+import { hasUsdBudget } from '../config/clients.ts';
 import type { Config } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
@@ -16,6 +17,7 @@ import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { retiringModels } from '../routing/retiring-models.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
+import { unpricedBudgets } from '../routing/unpriced-models.ts';
 import { createUpstreamHealth, steadyNowMs } from '../upstream/health/health.ts';
 
 /** A configuration compiled for inspection; it sends nothing upstream. */
@@ -35,6 +37,7 @@ export const offlineGateway = async (
   const router = await loadRouter(config.router.module, { home, allowed });
   const catalogue = createCatalogue(home);
   await catalogue.reload();
+  if (hasUsdBudget(config)) await catalogue.loadPrices();
   const modules = { custom, router, messagesBody: encodeMessagesBody };
   const registry: TransformerRegistry = { formats, stages, defaultFormat, ...modules };
   const gateway = compileGateway(config, registry, {
@@ -54,5 +57,8 @@ export const offlineGateway = async (
     keepAliveMs: Number.POSITIVE_INFINITY,
   });
   const { faults, warnings } = validateEntries(config, registry);
-  return { gateway, checked: { faults, warnings: [...warnings, ...retiringModels(gateway, Date.now())] } };
+  return {
+    gateway,
+    checked: { faults, warnings: [...warnings, ...retiringModels(gateway, Date.now()), ...unpricedBudgets(gateway)] },
+  };
 };

@@ -1,9 +1,13 @@
+import type { ModelCatalogue } from '../catalogue/catalogue.ts';
+import { costOf, isCost, nanoPerUsd } from '../catalogue/cost.ts';
+import type { KnownModel } from '../catalogue/known-model.ts';
 import type { Config, NamedClient } from '../config/config.ts';
 import type { Destination } from '../config/destination.ts';
+import type { ClientBudget } from '../config/schema.ts';
 import { promptTokens, type Usage } from '../model/event.ts';
 import { fail } from '../model/fault.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
-import type { Watcher } from '../observer.ts';
+import type { ObservedAttempt, Watcher } from '../observer.ts';
 import { accessOf, type ClientAccess } from './client-access.ts';
 import type { Limiter, LimitGrant, LimitNeed, LimitRefusal } from './limiter.ts';
 import type { ClientUsage, UsageLedger } from './usage.ts';
@@ -16,6 +20,10 @@ interface ClientServices {
   readonly access: ReadonlyMap<string, ClientAccess>;
   readonly limiter: Limiter;
   readonly usage: UsageLedger;
+  readonly config: Pick<Config, 'providers'>;
+  /** What is known of a provider's model, its price among it. */
+  readonly modelFacts: (destination: Destination) => KnownModel;
+  readonly catalogue: Pick<ModelCatalogue, 'wantPrices'>;
 }
 
 /**
@@ -44,24 +52,30 @@ const bytesPerToken = { data: 32, whole: 4 } as const;
 /** One request of a client with a key of its own: what it may use, what it takes of its limits, and what it used in the end. */
 export class ClientSession implements Watcher {
   readonly #access: ClientAccess;
-  readonly #limiter: Limiter;
-  readonly #ledger: UsageLedger;
+  readonly #services: ClientServices;
   readonly #preset: string | undefined;
   readonly #use: SessionUse;
   #need: LimitNeed | undefined;
   #grant: LimitGrant | undefined;
   #isAnswered = false;
+  #endPending: () => void = () => undefined;
   #isFinished = false;
   #isBroken = false;
   /** Tokens of the answer, by its size. */
   #estimate = 0;
   #prompt = 0;
   #output = 0;
+  /** Where the request was sent last. */
+  #destination: Destination | undefined;
+  readonly #startedAtMs = Date.now();
+  /** Nano-dollars, for tokens that the provider has counted. */
+  #cost = 0;
+  /** Tokens that `#cost` is for. */
+  #paid = { input: 0, output: 0 };
 
-  constructor(access: ClientAccess, { limiter, usage }: ClientServices, preset: string | undefined, use: SessionUse) {
+  constructor(access: ClientAccess, services: ClientServices, preset: string | undefined, use: SessionUse) {
     this.#access = access;
-    this.#limiter = limiter;
-    this.#ledger = usage;
+    this.#services = services;
     this.#preset = preset;
     this.#use = use;
   }
@@ -77,7 +91,7 @@ export class ClientSession implements Watcher {
   }
 
   get rates(): readonly RateLimit[] {
-    return this.#limiter.rates(this.name, this.#limits);
+    return this.#services.limiter.rates(this.name, this.#limits);
   }
 
   get #limits(): NamedClient['limits'] {
@@ -99,14 +113,24 @@ export class ClientSession implements Watcher {
     config: Pick<Config, 'providers'>,
   ): void | Promise<void> {
     this.#access.assertAllowed({ ...route, preset: this.#preset }, config);
+    const { budget } = this.#access.client;
+    if (!budget || this.#use === 'count') return this.#take(input, maxTokens);
+    const heard = this.#services.usage.heard(this.name, budget.per);
+    const takeInBudget = (): void | Promise<void> => {
+      this.#assertInBudget(budget);
+      return this.#take(input, maxTokens);
+    };
+    return heard ? heard.then(takeInBudget) : takeInBudget();
+  }
+
+  #take(input: number, maxTokens: number): void | Promise<void> {
     const answers = this.#use === 'answer';
-    if (answers) this.#assertInBudget();
     // Without a limit of tokens nothing needs to be reserved.
     const { tokensPerMinute = input } = this.#limits;
     const room = Math.max(0, tokensPerMinute - input);
     const output = Math.min(maxTokens, room, Math.ceil(tokensPerMinute * mostReserved));
     const need = answers ? { input, output, answers } : { input: 0, output: 0, answers };
-    const taken = this.#limiter.take(this.name, this.#limits, need);
+    const taken = this.#services.limiter.take(this.name, this.#limits, need);
     return taken instanceof Promise ? taken.then((later) => this.#begin(later, need)) : this.#begin(taken, need);
   }
 
@@ -119,28 +143,50 @@ export class ClientSession implements Watcher {
   }
 
   #keep(taken: LimitGrant, need: LimitNeed): void {
+    const { usage } = this.#services;
+    const { budget } = this.#access.client;
     this.#need = need;
-    this.#ledger.add(this.name, { requests: 1 });
-    this.#ledger.addPending(this.name, need.input);
+    usage.add(this.name, { requests: 1 });
+    const cost = budget?.usd === undefined ? 0 : (this.#costOf({ input: need.input, output: 0 }) ?? 0);
+    this.#endPending = usage.addPending(this.name, { tokens: need.input, cost });
     this.#grant = taken;
   }
 
+  /** In nano-dollars; `undefined` if it isn't known. */
+  #costOf(usage: Usage): number | undefined {
+    if (!this.#destination) return undefined;
+    const { modelFacts, catalogue } = this.#services;
+    const known = modelFacts(this.#destination);
+    if (!known.price) catalogue.wantPrices(this.#destination.provider);
+    const cost = costOf(usage, known, this.#startedAtMs);
+    return isCost(cost) ? cost : undefined;
+  }
+
+  /** Called for each destination that is tried. */
+  routed({ resolution: { provider: named, model } }: ObservedAttempt): void {
+    const provider = this.#services.config.providers.find(({ name }) => name === named.name);
+    this.#destination = provider && { provider, model };
+  }
+
   /** Answers in progress may exceed a budget by what they write; their prompts are counted ahead. */
-  #assertInBudget(): void {
-    const { name, budget } = this.#access.client;
-    if (!budget) return;
-    const { input, output } = this.#ledger.used(name, budget.per);
-    if (input + output + this.#ledger.pending(name) < budget.tokens) return;
-    const { atMs, inMs } = this.#ledger.next(budget.per);
+  #assertInBudget({ tokens, usd, per }: ClientBudget): void {
+    const { name } = this;
+    const { usage } = this.#services;
+    const spent = usage.spent(name, per);
+    const pending = usage.pending(name);
+    const used =
+      tokens !== undefined && spent.tokens + pending.tokens >= tokens
+        ? `${tokens} tokens`
+        : usd !== undefined && spent.cost + pending.cost >= usd * nanoPerUsd
+          ? `${usd} USD`
+          : undefined;
+    if (used === undefined) return;
+    const { atMs, inMs } = usage.next(per);
     const anew = `${new Date(atMs).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length)}Z`;
-    fail(
-      'budget-exceeded',
-      `The client ${name} has used its ${budget.tokens} tokens per ${budget.per}; they begin anew at ${anew}.`,
-      {
-        code: 'budget_exceeded',
-        headers: { 'retry-after': String(Math.ceil(inMs / 1000)), 'x-should-retry': 'false' },
-      },
-    );
+    fail('budget-exceeded', `The client ${name} has used its ${used} per ${per}; they begin anew at ${anew}.`, {
+      code: 'budget_exceeded',
+      headers: { 'retry-after': String(Math.ceil(inMs / 1000)), 'x-should-retry': 'false' },
+    });
   }
 
   /** The upstream has accepted the request. */
@@ -152,6 +198,11 @@ export class ClientSession implements Watcher {
   usage(usage: Usage): void {
     this.#prompt = Math.min(mostCounted, this.#prompt + promptTokens(usage));
     this.#output = Math.min(mostCounted, this.#output + (usage.output ?? 0));
+    const cost = this.#costOf(usage);
+    if (cost === undefined) return;
+    this.#cost += cost;
+    this.#paid.input += promptTokens(usage);
+    this.#paid.output += usage.output ?? 0;
   }
 
   /** The answer broke off. */
@@ -175,20 +226,34 @@ export class ClientSession implements Watcher {
     const grant = this.#grant;
     this.#grant = undefined;
     if (!grant) return;
-    this.#ledger.addPending(this.name, -(this.#need?.input ?? 0));
+    this.#endPending();
     const used = this.#used(status);
     grant.settle(used.input + used.output);
-    if (used.input + used.output > 0) this.#ledger.add(this.name, used);
+    const unpaid = this.#unpaid(used);
+    const cost = this.#cost + (unpaid ?? 0);
+    if (used.input + used.output === 0 && cost === 0) return;
+    const unpriced = unpaid === undefined ? 1 : 0;
+    this.#services.usage.add(this.name, { ...used, cost, unpriced }, this.#access.client.budget?.per);
+  }
+
+  /** The cost of tokens that the provider hasn't counted, at their list price; `undefined` if that isn't known. */
+  #unpaid(used: Spent): number | undefined {
+    const input = Math.max(0, used.input - this.#paid.input);
+    const output = Math.max(0, used.output - this.#paid.output);
+    return input + output === 0 ? 0 : this.#costOf({ input, output });
   }
 
   /** The tokens that the request used. What the provider doesn't say, or hadn't said when the answer broke off, is estimated. */
-  #used(status: number): Omit<ClientUsage, 'requests'> {
+  #used(status: number): Spent {
     if (!this.#isAnswered) return { input: this.#prompt, output: this.#output };
     const input = this.#prompt > 0 ? this.#prompt : (this.#need?.input ?? 0);
     const isWhole = this.#output > 0 && status !== clientClosed && !this.#isBroken;
     return { input, output: isWhole ? this.#output : Math.max(this.#output, Math.ceil(this.#estimate)) };
   }
 }
+
+/** Tokens of a request. */
+type Spent = Pick<ClientUsage, 'input' | 'output'>;
 
 const clientClosed = 499;
 

@@ -13,6 +13,9 @@ const Used = Type.Object({
   requests: Type.Integer({ minimum: 0 }),
   input: Type.Integer({ minimum: 0 }),
   output: Type.Integer({ minimum: 0 }),
+  // Older versions don't count these.
+  cost: Type.Optional(Type.Integer({ minimum: 0 })),
+  unpriced: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 
 const Period = Type.Object({ key: Type.String(), clients: Type.Record(Type.String(), Used) });

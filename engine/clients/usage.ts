@@ -8,14 +8,36 @@ export interface ClientUsage {
   readonly input: number;
   /** Tokens of answers, reasoning included. */
   readonly output: number;
+  /** What its answers cost, in nano-dollars, as far as that is known. */
+  readonly cost: number;
+  /** Requests whose cost isn't known. */
+  readonly unpriced: number;
 }
 
-const nothing: ClientUsage = { requests: 0, input: 0, output: 0 };
+const nothing: ClientUsage = { requests: 0, input: 0, output: 0, cost: 0, unpriced: 0 };
+
+/** What budgets are in. */
+interface Spending {
+  readonly tokens: number;
+  /** In nano-dollars. */
+  readonly cost: number;
+}
 
 /** The usage of one period by client; `key` is `2026-01-31` or `2026-01`. */
 interface PeriodUsage {
   readonly key: string;
-  readonly clients: Readonly<Record<string, ClientUsage>>;
+  /** An older version counts no costs. */
+  readonly clients: Readonly<Record<string, Omit<ClientUsage, 'cost' | 'unpriced'> & Partial<ClientUsage>>>;
+}
+
+/** Counters that several machines add to. */
+interface SharedCounters {
+  readonly add: (id: string, by: number) => void;
+  readonly total: (id: string) => number;
+  /** Waits until it is known what these counters are; `undefined`: there is nothing to wait for. */
+  readonly heard: (ids: readonly string[]) => Promise<void> | undefined;
+  /** `restate` gives all that was added here, for when it is lost. */
+  readonly onLoss: (restate: () => Iterable<readonly [id: string, sum: number]>) => void;
 }
 
 /** The usage that one process has counted. */
@@ -42,13 +64,18 @@ export class UsageLedger {
   /** What other processes have counted, by period. */
   #others: readonly UsageRecord[] = [];
   #changes = 0;
-  /** Tokens of prompts in progress, which will be used. */
-  readonly #pending = new Map<string, number>();
+  /** Prompts in progress, which will be used. */
+  readonly #pending = new Map<string, Spending>();
+  readonly #shared: SharedCounters | undefined;
+  /** The periods of the budgets that machines count together, by client. */
+  readonly #budgets = new Map<string, UsagePeriod>();
 
-  /** `nowMs`: a clock that never goes back, in milliseconds since 1970. */
-  constructor(nowMs: () => number) {
+  /** `nowMs`: a clock that never goes back, in milliseconds since 1970. `shared`: absent on a machine that is alone. */
+  constructor(nowMs: () => number, shared?: SharedCounters) {
     this.#nowMs = nowMs;
     this.#own = { day: new CountedPeriod('day', nowMs()), month: new CountedPeriod('month', nowMs()) };
+    this.#shared = shared;
+    shared?.onLoss(() => this.#ownCounters());
   }
 
   /** Counts the changes of what this process has counted. */
@@ -56,34 +83,79 @@ export class UsageLedger {
     return this.#changes;
   }
 
-  /** Adds to what a client has used. */
-  add(client: string, used: Partial<ClientUsage>): void {
+  /** Adds to what a client has used; `budget`: the period of its budget. */
+  add(client: string, used: Partial<ClientUsage>, budget?: UsagePeriod): void {
     const nowMs = this.#nowMs();
     this.#own.day.add(client, used, nowMs);
     this.#own.month.add(client, used, nowMs);
     this.#changes += 1;
+    if (!this.#shared || budget === undefined) return;
+    const [oldest] = this.#budgets.keys();
+    if (this.#budgets.size >= maxClients && !this.#budgets.has(client) && oldest !== undefined)
+      this.#budgets.delete(oldest);
+    this.#budgets.set(client, budget);
+    const ids = countersOf(client, this.#own[budget].key);
+    const { tokens, cost } = spendingOf({ ...nothing, ...used });
+    if (tokens > 0) this.#shared.add(ids.tokens, tokens);
+    if (cost > 0) this.#shared.add(ids.cost, cost);
   }
 
-  /** Tokens of a client's prompts in progress. */
-  pending(client: string): number {
-    return this.#pending.get(client) ?? 0;
+  /** What a client's prompts in progress will use. */
+  pending(client: string): Spending {
+    return this.#pending.get(client) ?? { tokens: 0, cost: 0 };
   }
 
-  /** Changes the tokens of a client's prompts in progress. */
-  addPending(client: string, tokens: number): void {
-    const pending = this.pending(client) + tokens;
-    if (pending > 0) this.#pending.set(client, pending);
-    else this.#pending.delete(client);
+  /** Counts a prompt in progress until the returned function is called. */
+  addPending(client: string, prompt: Spending): () => void {
+    const change = (sign: 1 | -1): void => {
+      const { tokens, cost } = this.pending(client);
+      const pending = { tokens: tokens + sign * prompt.tokens, cost: cost + sign * prompt.cost };
+      if (pending.tokens > 0 || pending.cost > 0) this.#pending.set(client, pending);
+      else this.#pending.delete(client);
+    };
+    change(1);
+    return () => change(-1);
   }
 
   /** What a client has used in the period, in all processes as far as is known here. */
   used(client: string, period: UsagePeriod): ClientUsage {
     const own = this.#own[period];
     own.turn(this.#nowMs());
-    return this.#others.reduce((sum, { [period]: other }) => {
+    return this.#others.reduce<ClientUsage>((sum, { [period]: other }) => {
       const theirs = other.key === own.key && Object.hasOwn(other.clients, client) ? other.clients[client] : undefined;
       return theirs ? sumOf(sum, theirs) : sum;
     }, own.of(client));
+  }
+
+  /** What a client has used of a budget, on all machines as far as is known here. */
+  spent(client: string, budget: UsagePeriod): Spending {
+    const here = spendingOf(this.used(client, budget));
+    if (!this.#shared) return here;
+    const ids = countersOf(client, this.#own[budget].key);
+    // Machines together have used no less than this one, which may have counted before there were others.
+    return {
+      tokens: Math.max(here.tokens, this.#shared.total(ids.tokens)),
+      cost: Math.max(here.cost, this.#shared.total(ids.cost)),
+    };
+  }
+
+  /** Waits until it is known what other machines have used of a budget; `undefined`: it is. */
+  heard(client: string, budget: UsagePeriod): Promise<void> | undefined {
+    if (!this.#shared) return undefined;
+    this.#own[budget].turn(this.#nowMs());
+    return this.#shared.heard(Object.values(countersOf(client, this.#own[budget].key)));
+  }
+
+  *#ownCounters(): Generator<readonly [string, number]> {
+    const nowMs = this.#nowMs();
+    for (const [client, budget] of this.#budgets) {
+      const own = this.#own[budget];
+      own.turn(nowMs);
+      const ids = countersOf(client, own.key);
+      const { tokens, cost } = spendingOf(own.of(client));
+      if (tokens > 0) yield [ids.tokens, tokens];
+      if (cost > 0) yield [ids.cost, cost];
+    }
   }
 
   /** When the period begins anew: a time, and milliseconds from now. */
@@ -144,7 +216,7 @@ class CountedPeriod {
     const [oldest] = this.#clients.keys();
     if (this.#clients.size >= maxClients && !this.#clients.has(client) && oldest !== undefined)
       this.#clients.delete(oldest);
-    this.#clients.set(client, sumOf(this.of(client), { ...nothing, ...used }));
+    this.#clients.set(client, sumOf(this.of(client), used));
   }
 
   record(nowMs: number): PeriodUsage {
@@ -158,8 +230,18 @@ class CountedPeriod {
   }
 }
 
-const sumOf = (one: ClientUsage, other: ClientUsage): ClientUsage => ({
-  requests: one.requests + other.requests,
-  input: one.input + other.input,
-  output: one.output + other.output,
+const sumOf = (one: ClientUsage, other: Partial<ClientUsage>): ClientUsage => ({
+  requests: one.requests + (other.requests ?? 0),
+  input: one.input + (other.input ?? 0),
+  output: one.output + (other.output ?? 0),
+  cost: one.cost + (other.cost ?? 0),
+  unpriced: one.unpriced + (other.unpriced ?? 0),
+});
+
+const spendingOf = ({ input, output, cost }: ClientUsage): Spending => ({ tokens: input + output, cost });
+
+/** The names of the counters of a client's budget in the period `key`, which comes first. */
+const countersOf = (client: string, key: string) => ({
+  tokens: `${key} ${client} tokens`,
+  cost: `${key} ${client} cost`,
 });

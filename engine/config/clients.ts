@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
-import { fallbackRules, type NamedClient } from './config.ts';
+import { type Config, fallbackRules, type NamedClient } from './config.ts';
 import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
 import { ClientBudget, ClientFile, ClientLimits, type ServiceSettings } from './schema.ts';
 
@@ -60,6 +60,8 @@ export const readClients = (
     refuseEmpty(routes, `${at}.routes`, findings);
     for (const [number, route] of (routes ?? []).entries())
       checkRoute(route, memberPath(`${at}.routes`, number), findings);
+    if (budget && budget.tokens === undefined && budget.usd === undefined)
+      findings.fault(`${at}.budget`, 'must have tokens, usd or both');
     const { tokensPerMinute: tokens = workers } = limits;
     if (tokens < workers) {
       findings.warn(
@@ -77,6 +79,10 @@ export const readClients = (
     };
   });
 };
+
+/** Whether a client has a budget in USD, which needs all prices from the first request on. */
+export const hasUsdBudget = ({ clients = [] }: Pick<Config, 'clients'>): boolean =>
+  clients.some(({ budget }) => budget?.usd !== undefined);
 
 const isHashedKey = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
 

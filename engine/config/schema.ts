@@ -446,17 +446,20 @@ export type ClientLimits = Readonly<Static<typeof ClientLimits>>;
 /** The budget of a client. */
 export const ClientBudget = Type.Object(
   {
-    tokens: Type.Integer({
-      description: 'Tokens of prompts and answers.',
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      examples: [5_000_000],
-    }),
+    tokens: atLeastOne('Tokens of prompts and answers.', 5_000_000),
+    usd: Type.Optional(
+      Type.Number({
+        description: 'USD, at the prices that are known of the models.',
+        exclusiveMinimum: 0,
+        maximum: 1_000_000,
+        examples: [50],
+      }),
+    ),
     per: Type.Enum(['day', 'month'], { description: 'Days and months begin at midnight, UTC.', examples: ['month'] }),
   },
   {
-    description: 'What it may use per day or month; absent: no limit.',
-    examples: [{ tokens: 5_000_000, per: 'month' }],
+    description: 'What it may use per day or month, in tokens, USD or both; absent: no limit.',
+    examples: [{ tokens: 5_000_000, usd: 50, per: 'month' }],
   },
 );
 export type ClientBudget = Readonly<Static<typeof ClientBudget>>;

@@ -61,7 +61,10 @@ export const Push = Type.Object({
   epoch: Type.String({ maxLength: 128 }),
   version: Count,
   facts: list(Fact),
-  /** Added to counters once, however often it is sent: only if the number is above the last one. */
+  /**
+   * Added to counters once, however often it is sent: only if the number is above the last one. The first word of a counter's id
+   * is the period that it counts: counters are forgotten some time after the last change of any in the same period.
+   */
   batch: Type.Optional(Type.Object({ number: Count, sums: list(Type.Tuple([Id, Type.Integer()])) })),
   /** Counters whose totals the member wants. */
   totals: list(Id),

@@ -27,6 +27,8 @@ const defaultWaitMs = exchangeMs + 50;
 
 const maxFacts = 10_000;
 const maxCounters = 10_000;
+/** A counter that nothing asks for is no longer read after so many milliseconds: longer than a day, which most count. */
+const totalsMs = 26 * 3_600_000;
 const maxLimits = 10_000;
 const maxWaiting = 10_000;
 
@@ -80,7 +82,9 @@ export class Hub {
   #unsent = new Map<string, number>();
   #batch: { readonly number: number; readonly sums: ReadonlyMap<string, number> } | undefined;
   #batches = 0;
-  readonly #totals = new LRUCache<string, number>({ max: maxCounters });
+  /** Counters that are watched, at the store's last word. */
+  readonly #totals: LRUCache<string, { readonly total: number | undefined }>;
+  #restate: () => Iterable<readonly [id: string, sum: number]> = () => [];
   readonly #windows = new LRUCache<string, WindowLease>({ max: maxLimits });
   #waiting: Waiting[] = [];
   readonly #holds = new Map<string, HoldLease>();
@@ -107,6 +111,13 @@ export class Hub {
   constructor(options: HubOptions) {
     this.#options = options;
     this.#parts = options.expected ?? 1;
+    this.#totals = new LRUCache({
+      max: maxCounters,
+      ttl: totalsMs,
+      updateAgeOnGet: true,
+      noUpdateTTL: true,
+      perf: { now: options.nowMs },
+    });
   }
 
   /** Exchanges at each tick from now on. */
@@ -160,8 +171,27 @@ export class Hub {
 
   /** A counter of all members: at the last word, with what was added here since. The first call begins to watch it. */
   total(id: string): number {
-    if (!this.#totals.has(id)) this.#totals.set(id, 0);
-    return (this.#totals.get(id) ?? 0) + (this.#batch?.sums.get(id) ?? 0) + (this.#unsent.get(id) ?? 0);
+    const { total = 0 } = this.#watched(id);
+    return total + (this.#batch?.sums.get(id) ?? 0) + (this.#unsent.get(id) ?? 0);
+  }
+
+  /** Waits until the store has said what these counters are; `undefined`: it has, or it is silent. */
+  heard(ids: readonly string[]): Promise<void> | undefined {
+    const isKnown = ids.map((id) => this.#watched(id).total !== undefined);
+    return this.#isSilent || !isKnown.includes(false) ? undefined : this.tick();
+  }
+
+  /** `restate` gives what this member has added to counters in all, for a store that has lost everything. */
+  onLoss(restate: () => Iterable<readonly [id: string, sum: number]>): void {
+    this.#restate = restate;
+  }
+
+  #watched(id: string): { readonly total: number | undefined } {
+    const known = this.#totals.get(id);
+    if (known) return known;
+    const unknown = { total: undefined };
+    this.#totals.set(id, unknown);
+    return unknown;
   }
 
   /**
@@ -370,7 +400,7 @@ export class Hub {
     // After a loss, not all members have been heard of yet.
     this.#parts = Math.max(1, this.#isFresh ? this.#parts : 0, pull.members.length);
     if (this.#batch && pull.applied >= this.#batch.number) this.#batch = undefined;
-    for (const [id, total] of pull.totals) this.#totals.set(id, total);
+    for (const [id, total] of pull.totals) this.#totals.set(id, { total });
     for (const grant of pull.windows) {
       if (grant.granted > 0) this.#leases += 1;
       asked.get(grant.id)?.grant(grant, this.#parts, nowMs(), this.#isFresh);
@@ -476,6 +506,8 @@ export class Hub {
   #startOver(nowMs: number): void {
     for (const fact of this.#facts.live(nowMs)) this.#unpublished.set(fact.id, fact);
     for (const lease of this.#windows.values()) lease.lost();
+    // The batch that told of the loss is the first that counts.
+    for (const [id, sum] of this.#restate()) this.#unsent.set(id, sum - (this.#batch?.sums.get(id) ?? 0));
   }
 
   #setSilent(isSilent: boolean): void {

@@ -11,7 +11,7 @@ const freshMs = 1_000;
 const keptMs = 86_400_000;
 /** How long the number of a member's last batch is remembered, in milliseconds. */
 const batchMs = 86_400_000;
-/** Sums outlive the month that they may be of. */
+/** Counters outlive the month that they may be of. The epoch lives as long, since counters are those of one epoch. */
 const sumsMs = 66 * 86_400_000;
 const maxFacts = 10_000;
 const maxMembers = 1_000;
@@ -90,15 +90,20 @@ if q.base then
     table.insert(out[6], {q.member, q.about})
   end
 
-  local applied = tonumber(redis.call('GET', KEYS[5]) or '0')
+  local applied = tonumber(redis.call('GET', KEYS[4]) or '0')
   if q.batch and q.batch[1] > applied then
     applied = q.batch[1]
-    for _, sum in ipairs(q.batch[2]) do redis.call('HINCRBY', KEYS[4], sum[1], sum[2]) end
-    redis.call('SET', KEYS[5], applied, 'PX', ${batchMs})
-    redis.call('PEXPIRE', KEYS[4], ${sumsMs})
+    for _, sum in ipairs(q.batch[2]) do
+      redis.call('HINCRBY', KEYS[sum[1]], epoch .. sum[2], sum[3])
+      redis.call('PEXPIRE', KEYS[sum[1]], ${sumsMs})
+    end
+    redis.call('SET', KEYS[4], applied, 'PX', ${batchMs})
   end
-  for _, id in ipairs(q.totals) do table.insert(out[7], redis.call('HGET', KEYS[4], id) or '0') end
-  for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ${keptMs}) end
+  for _, total in ipairs(q.totals) do
+    table.insert(out[7], redis.call('HGET', KEYS[total[1]], epoch .. total[2]) or '0')
+  end
+  redis.call('PEXPIRE', KEYS[1], ${sumsMs})
+  for i = 2, 3 do redis.call('PEXPIRE', KEYS[i], ${keptMs}) end
   out[1], out[2], out[4] = epoch, told, applied
   out[3] = (fresh and 'fresh' or 'settled') .. ' ' .. present .. ' ' .. string.format('%.0f', now)
 end

@@ -199,7 +199,15 @@ export class RedisStore implements HubStore {
       return [sealed.name, Math.round(forMs), sealed.value];
     });
     const { batch, totals, member, about, epoch, version } = push;
-    const sums = batch?.sums.map(([id, by]) => [this.#nameOf(id), String(by)]);
+    const keys = ['v', 'facts', 'who', `s:${member}`];
+    /** A counter's key, by its number, and its field. */
+    const counter = (id: string): [number, string] => {
+      const [period = ''] = id.split(' ', 1);
+      const key = `sums:${period}`;
+      if (!keys.includes(key)) keys.push(key);
+      return [keys.indexOf(key) + 1, this.#nameOf(id)];
+    };
+    const sums = batch?.sums.map(([id, by]) => [...counter(id), String(by)]);
     const query = {
       base: true,
       member,
@@ -209,11 +217,10 @@ export class RedisStore implements HubStore {
       version,
       facts,
       ...(batch && { batch: [batch.number, sums] }),
-      totals: totals.map((id) => this.#nameOf(id)),
+      totals: totals.map(counter),
       ...this.#times(push),
     };
-    const keys = ['v', 'facts', 'who', 'sums', `s:${member}`].map((key) => `sy:{${name}}:${key}`);
-    return { keys, query };
+    return { keys: keys.map((key) => `sy:{${name}}:${key}`), query };
   }
 
   async #run(

@@ -5,6 +5,7 @@ import { type ClientAccess, compileAccess } from '../clients/client-access.ts';
 import type { Limiter } from '../clients/limiter.ts';
 import type { UsageLedger } from '../clients/usage.ts';
 import { effectiveApiKey } from '../config/change.ts';
+import { hasUsdBudget } from '../config/clients.ts';
 import type { Config, Provider } from '../config/config.ts';
 import { loadRouter } from '../config/custom/load-router.ts';
 import { loadStages } from '../config/custom/load-stages.ts';
@@ -198,6 +199,8 @@ export const buildGateway = async (
       ? before.upstreams
       : createUpstreams({ ...boundsOf(config), environment: env });
   const apiKey = effectiveApiKey(host, before?.config.apiKey, config);
+  // Budgets in USD need all prices from the first request on.
+  if (hasUsdBudget(config)) await services.catalogue.loadPrices();
   const used = await withDemo({ ...config, apiKey }, demoBaseUrl);
   return compileGateway(used, { ...registry, custom, router }, { ...services, upstreams });
 };

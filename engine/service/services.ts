@@ -91,7 +91,7 @@ export const openServices = (
     isOpen: () => true,
   };
   const losses = createLossCounter();
-  const usage = new UsageLedger(healthNowMs);
+  const usage = new UsageLedger(healthNowMs, fleet?.hub);
   const counting = new CountingThread();
   const catalogue = createCatalogue(home);
   let demo: Promise<Demo> | undefined;

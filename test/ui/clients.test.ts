@@ -21,7 +21,14 @@ test.before(async () => {
   upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
   gateway = await startGateway({
     LOG: false,
-    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['small', 'large'] }],
+    Providers: [
+      {
+        name: 'p',
+        baseUrl: `${upstream.url}/v1`,
+        apiKey: 'k',
+        models: [{ name: 'small', price: { input: 1_000, output: 1_000 } }, 'large'],
+      },
+    ],
     Router: { default: 'p,small' },
   });
   browser = await startBrowser();
@@ -62,6 +69,7 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     await page.keyboard.type('small p,sm*');
     await dialog.getByLabel('Requests per minute').fill('60');
     await dialog.getByLabel('Budget in tokens').fill('5000000');
+    await dialog.getByLabel('Budget in USD').fill('1');
     await dialog.getByLabel('Budget per').selectOption('day');
     t.deepEqual(await violations(page), []);
     await page.keyboard.press('Shift+Tab');
@@ -81,7 +89,7 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
         name: 'team-a',
         models: ['small', 'p,sm*'],
         limits: { requestsPerMinute: 60 },
-        budget: { tokens: 5_000_000, per: 'day' },
+        budget: { tokens: 5_000_000, usd: 1, per: 'day' },
         key: hashedKey(key),
       },
     ]);
@@ -89,7 +97,8 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     const row = page.getByRole('row', { name: /team-a/ });
     await row.getByText('59 of 60 requests per minute left').waitFor();
     await row.getByText('4,999,998 of 5,000,000 tokens per day left').waitFor();
-    t.is(await row.getByText('1 request, 2 tokens').count(), 2);
+    await row.getByText('$0.998 of $1.00 per day left').waitFor();
+    t.is(await row.getByText('1 request, 2 tokens, $0.002').count(), 2);
     t.deepEqual(await violations(page), []);
     await page.setViewportSize({ width: 390, height: 844 });
     t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));

@@ -1,3 +1,4 @@
+import { isCost } from '../../catalogue/cost.ts';
 import type { EndedRequest } from '../history/show-ended.ts';
 import { noUsage, type UsageRow, type UsageSums } from './schema.ts';
 
@@ -9,9 +10,6 @@ export const otherName = 'other';
 
 /** The most that one request counts: an upstream's figures may be any number, and sums must stay exact. */
 const most = 2 ** 32;
-
-/** Nano-dollars beyond which a request's cost isn't believed: 1,000 USD. */
-const mostCost = 1e12;
 
 const hourMs = 3_600_000;
 
@@ -114,8 +112,6 @@ export class UsageHour {
     return row;
   }
 }
-
-const isCost = (cost: number | undefined): cost is number => cost !== undefined && cost >= 0 && cost <= mostCost;
 
 /** A count that an upstream reported; anything that is no count is 0. */
 const tokens = (count: number | undefined): number =>

@@ -28,7 +28,17 @@ test('client add, list, revoke: the key is shown once, and a running service tak
     await answer.text();
     return answer.status;
   };
-  const options = ['--models', 'echo', 'other-*', '--requests-per-minute', '60', '--streams', '4'];
+  const options = [
+    '--models',
+    'echo',
+    'other-*',
+    '--requests-per-minute',
+    '60',
+    '--streams',
+    '4',
+    '--budget-usd',
+    '2.5',
+  ];
   const added = await run(['client', 'add', 'team-a', ...options]);
   t.is(added.code, 0, added.err);
   t.regex(added.out, /^sk-switchyard-[\w-]{43}\n$/, 'the key alone is on standard output');
@@ -41,6 +51,7 @@ test('client add, list, revoke: the key is shown once, and a running service tak
       key: hashedKey(key),
       models: ['echo', 'other-*'],
       limits: { requestsPerMinute: 60, streams: 4 },
+      budget: { usd: 2.5, per: 'month' },
     },
   ]);
   await until(async () => (await statusFor(key)) === 200);
@@ -48,7 +59,7 @@ test('client add, list, revoke: the key is shown once, and a running service tak
   const listed = await ask(['client', 'list']);
   t.regex(
     listed.out,
-    /^team-a {2}models echo other-\*, requestsPerMinute 60, streams 4 {2}today 1 requests, \d+ tokens, this month 1/,
+    /^team-a {2}models echo other-\*, requestsPerMinute 60, streams 4, 2\.5 USD per month {2}today 1 requests, \d+ tokens, ≥ 0 USD, this month 1.*\n +no price is known of demo,echo: these don't count in its budget in USD\n$/,
   );
   t.like(JSON.parse((await ask(['client', 'list', '--json'])).out)[0], {
     name: 'team-a',
@@ -70,6 +81,7 @@ test('client commands refuse what is wrong and write nothing then', async (t) =>
     [['add', 'b c'], /CLIENTS\[1\]\.name must be 1 to 64/],
     [['add', 'b', '--streams', 'many'], /CLIENTS\[1\]\.limits\.streams must be integer/],
     [['add', 'b', '--requests-per-minute', '0'], /CLIENTS\[1\]\.limits\.requestsPerMinute must be >= 1/],
+    [['add', 'b', '--budget-usd', '-1'], /CLIENTS\[1\]\.budget\.usd must be number/],
     [['add', 'b', '--routes', 'nowhere'], /CLIENTS\[1\]\.routes\[0\] is no route/],
     [['revoke', 'b'], /There is no client "b"\./],
   ] as const) {

@@ -31,16 +31,17 @@ export const clientRig = async (
   {
     more = {},
     path = '/v1',
+    models = ['small', 'large'],
     script = () => jsonAnswer(chatReply('Hello')),
     ...extras
-  }: { more?: object; path?: string; script?: Script } & GatewayExtras = {},
+  }: { more?: object; path?: string; models?: readonly (string | object)[]; script?: Script } & GatewayExtras = {},
 ): Promise<ClientRig> => {
   const upstream = await startUpstream(script);
   const written = (list: readonly object[], over: object): object => ({
     APIKEY: adminKey,
     LOG: false,
     CLIENTS: list,
-    Providers: [{ name: 'p', baseUrl: `${upstream.url}${path}`, apiKey: 'k', models: ['small', 'large'] }],
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}${path}`, apiKey: 'k', models }],
     Router: { default: 'p,small', routes: { background: 'p,large' } },
     ...over,
   });

@@ -45,11 +45,11 @@ test('a restart goes on from what was written, and leaves one file', async (t) =
   const folder = await folderOf(t);
   const machine = new Machine(folder);
   const first = await machine.start(10);
-  first.ledger.add('a', { requests: 3, input: 10, output: 1 });
+  first.ledger.add('a', { requests: 3, input: 10, output: 1, cost: 7 });
   await first.files.close();
   machine.alive.delete(10);
   const second = await machine.start(11);
-  t.deepEqual(second.ledger.used('a', 'day'), { requests: 3, input: 10, output: 1 });
+  t.deepEqual(second.ledger.used('a', 'day'), { requests: 3, input: 10, output: 1, cost: 7, unpriced: 0 });
   t.deepEqual(await readdir(folder), ['11-2.json']);
   second.ledger.add('a', { requests: 1 });
   await second.files.close();

@@ -20,7 +20,7 @@ test('use is summed by client; a day and a month begin anew', (t) => {
   ledger.add('a', { requests: 1 });
   ledger.add('a', { input: 10, output: 5 });
   ledger.add('__proto__', { requests: 7 });
-  t.deepEqual(ledger.used('a', 'day'), { requests: 1, input: 10, output: 5 });
+  t.deepEqual(ledger.used('a', 'day'), { requests: 1, input: 10, output: 5, cost: 0, unpriced: 0 });
   t.is(ledger.used('__proto__', 'day').requests, 7);
   t.is(ledger.used('b', 'month').requests, 0);
   t.deepEqual(ledger.next('day'), { atMs: at('2026-01-31T00:00:00Z'), inMs: 3_600_000 });
@@ -39,8 +39,8 @@ test('what others have counted in the same period is added; a record of another 
   other.add('a', { requests: 2, input: 20 });
   const old = { day: { key: '2026-01-29', clients: other.record.day.clients }, month: other.record.month };
   one.learn([other.record, old]);
-  t.deepEqual(one.used('a', 'day'), { requests: 3, input: 21, output: 0 });
-  t.deepEqual(one.used('a', 'month'), { requests: 5, input: 41, output: 0 });
+  t.deepEqual(one.used('a', 'day'), { requests: 3, input: 21, output: 0, cost: 0, unpriced: 0 });
+  t.deepEqual(one.used('a', 'month'), { requests: 5, input: 41, output: 0, cost: 0, unpriced: 0 });
   one.learn([other.record]);
   t.is(one.used('a', 'day').requests, 3, 'the same record again counts once');
   third.resume(other.record);

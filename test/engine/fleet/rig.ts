@@ -91,11 +91,12 @@ interface StoreOf {
   readonly ca?: string;
 }
 
-/** A gateway of a fleet in this process, with a client whose limit is far. */
+/** A gateway of a fleet in this process, with a client whose limit is far. `more`: further settings. */
 export const inProcessFleet = async (
   t: ExecutionContext,
   { key = fleetKey, ...fleet }: StoreOf,
   wallMs?: () => number,
+  more: object = {},
 ) => {
   const upstream = await startUpstream(() => jsonAnswer(chatReply('Hello')));
   t.teardown(upstream.close);
@@ -127,6 +128,7 @@ export const inProcessFleet = async (
       FLEET: { ...fleet, key },
       CLIENTS: [client('a', { limits: { requestsPerMinute: 600 } })],
       Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+      ...more,
     },
     {},
     { supervision },

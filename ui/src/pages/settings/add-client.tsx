@@ -18,6 +18,7 @@ interface Draft {
   readonly tokensPerMinute: number | undefined;
   readonly streams: number | undefined;
   readonly tokens: number | undefined;
+  readonly usd: number | undefined;
   readonly per: 'day' | 'month';
 }
 
@@ -29,6 +30,7 @@ const emptyDraft: Draft = {
   tokensPerMinute: undefined,
   streams: undefined,
   tokens: undefined,
+  usd: undefined,
   per: 'month',
 };
 
@@ -121,6 +123,14 @@ export const AddClient = ({ onAdded, onClose }: { readonly onAdded: () => void; 
         />
         <NumberField label="Answers at a time" min={1} value={draft.streams} onChange={(streams) => set({ streams })} />
         <NumberField label="Budget in tokens" min={1} value={draft.tokens} onChange={(tokens) => set({ tokens })} />
+        <NumberField
+          label="Budget in USD"
+          hint="Requests to models of unknown price don’t count."
+          min={0}
+          step="any"
+          value={draft.usd}
+          onChange={(usd) => set({ usd })}
+        />
         <SelectField
           label="Budget per"
           value={draft.per}
@@ -136,7 +146,7 @@ export const AddClient = ({ onAdded, onClose }: { readonly onAdded: () => void; 
 };
 
 const entryOf = (draft: Draft): JsonObject => {
-  const { requestsPerMinute, tokensPerMinute, streams, tokens, per } = draft;
+  const { requestsPerMinute, tokensPerMinute, streams, tokens, usd, per } = draft;
   const [models, routes] = [wordsOf(draft.models), wordsOf(draft.routes)];
   const limits = {
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
@@ -148,7 +158,9 @@ const entryOf = (draft: Draft): JsonObject => {
     ...(models.length > 0 && { models }),
     ...(routes.length > 0 && { routes }),
     ...(Object.keys(limits).length > 0 && { limits }),
-    ...(tokens !== undefined && { budget: { tokens, per } }),
+    ...((tokens ?? usd) !== undefined && {
+      budget: { ...(tokens !== undefined && { tokens }), ...(usd !== undefined && { usd }), per },
+    }),
   };
 };
 

@@ -5,6 +5,7 @@ import { reloadChangedConfig } from '../../api/config-store.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { count, counted, shortCount } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
+import { usd } from '../../format/usd.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -73,14 +74,26 @@ const limitTitles = {
   streams: 'answers at a time',
 } as const satisfies Record<Client['limits'][number]['limit'], string>;
 
-const limitTexts = ({ limits, budget }: Client): readonly string[] => [
+const limitTexts = ({ limits, budget, unpricedModels = [] }: Client): readonly string[] => [
   ...limits.map(({ limit, most, remaining }) => `${count(remaining)} of ${count(most)} ${limitTitles[limit]} left`),
-  ...(budget
-    ? [
-        `${count(budget.remaining)} of ${count(budget.tokens)} tokens per ${budget.per} left, until ${dayAndTime(budget.renewsAt)}`,
-      ]
-    : []),
+  ...(budget ? budgetTexts(budget) : []),
+  ...(unpricedModels.length > 0 ? [`no price is known of ${unpricedModels.join('; ')}: not in the budget in USD`] : []),
 ];
+
+const budgetTexts = (budget: NonNullable<Client['budget']>): readonly string[] => {
+  const { tokens, remaining = 0, usd: most, remainingUsd = 0, per, renewsAt } = budget;
+  const until = `until ${dayAndTime(renewsAt)}`;
+  const line = (left: number, texts: string): string =>
+    left > 0 ? `${texts} left, ${until}` : `used up ${until}: ${texts} left`;
+  return [
+    ...(tokens === undefined ? [] : [line(remaining, `${count(remaining)} of ${count(tokens)} tokens per ${per}`)]),
+    ...(most === undefined
+      ? []
+      : [line(remainingUsd, `${usd(remainingUsd * nanoPerUsd)} of ${usd(most * nanoPerUsd)} per ${per}`)]),
+  ];
+};
+
+const nanoPerUsd = 1e9;
 
 const Lines = ({ texts, none }: { readonly texts: readonly string[]; readonly none: string }) =>
   texts.length === 0 ? (
@@ -93,8 +106,8 @@ const Lines = ({ texts, none }: { readonly texts: readonly string[]; readonly no
     </ul>
   );
 
-const usageText = ({ requests, input, output }: Client['usage']['today']): string =>
-  `${counted(requests, 'request')}, ${shortCount(input + output)} tokens`;
+const usageText = ({ requests, input, output, cost, unpriced }: Client['usage']['today']): string =>
+  `${counted(requests, 'request')}, ${shortCount(input + output)} tokens, ${unpriced > 0 ? '≥ ' : ''}${usd(cost)}`;
 
 /** Whether the user confirmed and it worked. */
 const revoke = async (name: string): Promise<boolean> => {
