@@ -24,6 +24,8 @@ export interface HistoryParts {
   readonly nowMs: () => number;
   /** Has all processes of the service write what has ended. */
   readonly write: () => Promise<void>;
+  /** For how many days requests are kept; 0: none are. */
+  readonly days: () => number;
 }
 
 /** Bytes that one search looks at; the next one goes on there. */
@@ -68,7 +70,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
       const filter = readFilter(params, parts.nowMs());
       await parts.write();
       const { requests, next = null } = await parts.search.find(filter, limits, params.get('before') ?? undefined);
-      return { requests, next };
+      return { requests, next, days: parts.days() };
     },
   }),
   adminRoute('GET', '/api/history/export', {
@@ -89,6 +91,24 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
     },
   }),
 ];
+
+/** Finds the newest kept request with this id; `endedAtMs`: the one that ended then. */
+export const findKept = async (
+  { search, write }: Pick<HistoryParts, 'search' | 'write'>,
+  id: string,
+  endedAtMs: number | undefined,
+): Promise<KeptRequest | undefined> => {
+  await write();
+  const at = endedAtMs === undefined ? {} : { fromMs: endedAtMs, toMs: endedAtMs };
+  const filter = { ...at, hint: JSON.stringify(id), matches: (request: KeptRequest) => request.id === id };
+  let before: string | undefined;
+  do {
+    const { requests, next } = await search.find(filter, { limit: 1, maxBytes: maxSearchBytes }, before);
+    if (requests[0]) return requests[0];
+    before = next;
+  } while (before !== undefined);
+  return undefined;
+};
 
 async function* exportOf(
   { search, write, requests, baseUrl, version }: HistoryParts,

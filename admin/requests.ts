@@ -14,12 +14,15 @@ import {
   jsonTextReply,
   readJsonBody,
 } from './endpoint.ts';
+import { findKept, type HistoryParts } from './history.ts';
 import { type ReplayParts, replayRoutes } from './replay.ts';
 import { Outcome } from './schema.ts';
 
 /** Dependencies of the request history endpoints. */
 interface RequestParts extends ReplayParts {
   readonly requests: SharedHistory;
+  /** Those that are kept on disk. */
+  readonly history: Pick<HistoryParts, 'search' | 'write'>;
   /** Start of the service, in milliseconds since 1970. */
   readonly startedAtMs: number;
   /** Number of serving processes. */
@@ -33,12 +36,12 @@ const switchReader = reader(CaptureSwitch);
  * Endpoints of the request history, of all processes of the service.
  *
  * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them.
- * - `GET /api/requests/{id}`: a captured request.
+ * - `GET /api/requests/{id}`: a captured request, or the summary of one that isn't, from disk if it is no longer in memory.
  * - `GET /api/activity`: requests in flight and statistics.
  * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
  */
 export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] => {
-  const { requests, startedAtMs, workers } = parts;
+  const { requests, history, startedAtMs, workers } = parts;
   return [
     jsonRoute('GET', '/api/requests', {
       summary: 'The requests that ended last',
@@ -71,9 +74,18 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       summary: 'One captured request, as it went through',
       says: 'The capture.',
       reply: RequestDetail,
-      answer: async (_, { id = '' }) => {
+      query: {
+        endedAt: Type.Integer({ minimum: 0, description: 'When it ended, as the history says: it is found at once.' }),
+      },
+      answer: async ({ query }, { id = '' }) => {
+        const params = new URLSearchParams(query);
+        const endedAtMs = params.has('endedAt')
+          ? readNumber(params, 'endedAt', 0, Number.MAX_SAFE_INTEGER, 0)
+          : undefined;
         const found = await requests.find(id);
-        return found.capture === undefined ? withoutCapture(found) : jsonTextReply(found.capture);
+        if (found.capture !== undefined) return jsonTextReply(found.capture);
+        if (found.summary || found.running) return withoutCapture(found);
+        return withoutCapture({ ...found, summary: await findKept(history, id, endedAtMs) });
       },
     }),
     ...replayRoutes(parts),
@@ -107,7 +119,10 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
 /** Reply for a request without a capture: its summary, if known. */
 const withoutCapture = ({ summary, running }: Awaited<ReturnType<SharedHistory['find']>>): ReplyPart => {
   if (summary) {
-    return jsonReply({ success: false, message: 'That request was not captured.', summary, capture: null }, 404);
+    const message = summary.captured
+      ? 'The capture of that request is no longer kept.'
+      : 'That request was not captured.';
+    return jsonReply({ success: false, message, summary, capture: null }, 404);
   }
   return fail(
     'not-found',

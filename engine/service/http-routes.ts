@@ -109,6 +109,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...explainRoutes(gateway, protocols, parts.gateway.aside),
       ...requestRoutes({
         requests: parts.allRequests,
+        history: parts.history,
         startedAtMs,
         workers: () => facts().fleet.workers.length,
         clients: protocols,

@@ -160,6 +160,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       search: new HistorySearch(historyFolder(home)),
       nowMs,
       write: writeAll,
+      days: () => gateway.active().config.history.days,
       requests: allRequests,
       baseUrl,
       version,

@@ -32,6 +32,12 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('./pages/request/request.tsx')).Request,
   },
   {
+    name: 'history',
+    title: 'History',
+    link: { group: 'Monitor', icon: 'history', key: 'h' },
+    load: async () => (await import('./pages/history/history.tsx')).History,
+  },
+  {
     name: 'usage',
     title: 'Usage',
     link: { group: 'Monitor', icon: 'usage', key: 'u' },

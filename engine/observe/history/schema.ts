@@ -77,6 +77,7 @@ export type KeptRequest = Static<typeof KeptRequest>;
 export const HistoryPage = Type.Object({
   requests: listOf(KeptRequest, { description: 'Those that ended last first; it may be fewer than `limit`.' }),
   next: orNull(Type.String(), { description: 'Goes on with the next older ones as `before`; null: there are none.' }),
+  days: Type.Integer({ description: 'For how many days requests are kept, as `HISTORY` says; 0: none are.' }),
 });
 export type HistoryPage = Static<typeof HistoryPage>;
 
