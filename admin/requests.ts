@@ -13,6 +13,7 @@ import {
   jsonRoute,
   jsonTextReply,
   readJsonBody,
+  readNumber,
 } from './endpoint.ts';
 import { findKept, type HistoryParts } from './history.ts';
 import { type ReplayParts, replayRoutes } from './replay.ts';
@@ -128,13 +129,4 @@ const withoutCapture = ({ summary, running }: Awaited<ReturnType<SharedHistory['
     'not-found',
     running ? 'That request has not ended yet.' : 'There is no request of that id, or not any more.',
   );
-};
-
-const readNumber = (params: URLSearchParams, name: string, min: number, max: number, otherwise: number): number => {
-  const text = params.get(name);
-  if (text === null) return otherwise;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max
-    ? value
-    : fail('invalid-request', `${name} must be a whole number from ${min} to ${max}.`, { param: name });
 };

@@ -17,6 +17,7 @@ import { providerRoutes } from '../../admin/providers.ts';
 import { requestRoutes } from '../../admin/requests.ts';
 import type { FleetState } from '../../admin/schema.ts';
 import { type ServiceFacts, serviceRoutes } from '../../admin/service.ts';
+import { sessionRoutes } from '../../admin/sessions.ts';
 import { transformerRoutes } from '../../admin/transformers.ts';
 import { uiRoutes } from '../../admin/ui.ts';
 import type { UiFiles } from '../../admin/ui-files.ts';
@@ -130,6 +131,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...upstreamRoutes(gateway),
       ...clientRoutes({ gateway, store }),
       ...historyRoutes(parts.history),
+      ...sessionRoutes({ history: parts.history, requests: parts.allRequests }),
       ...usageRoutes(parts.usage),
       ...metricsRoutes(metrics),
       ...healthRoutes(health),

@@ -26,6 +26,7 @@ import { historyFolder } from '../observe/history/files/file-names.ts';
 import { HistorySearch } from '../observe/history/files/search-history.ts';
 import { type HistoryFiles, openHistoryFiles } from '../observe/history/files/write-history.ts';
 import { createHistory, type History } from '../observe/history/history.ts';
+import { sessionNames, sessionSecret } from '../observe/history/session-names.ts';
 import { answerHistory, shareHistory } from '../observe/history/shared-history.ts';
 import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
@@ -118,6 +119,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     variableOf: (provider) => keyVariable(gateway.store.source, provider) ?? variableFor(provider),
     baseUrl,
     numbersByTime: peers !== undefined,
+    sessionOf: sessionNames(sessionSecret(home)),
     onEnded(request) {
       usageHours.add(request);
       historyFiles.add(request);

@@ -38,6 +38,12 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('./pages/history/history.tsx')).History,
   },
   {
+    name: 'sessions',
+    title: 'Sessions',
+    link: { group: 'Monitor', icon: 'sessions', key: 'n' },
+    load: async () => (await import('./pages/sessions/sessions.tsx')).Sessions,
+  },
+  {
     name: 'usage',
     title: 'Usage',
     link: { group: 'Monitor', icon: 'usage', key: 'u' },

@@ -1,7 +1,7 @@
 import { shortProtocolTitles } from '../api/protocols.ts';
 import type { RequestSummary } from '../api/requests.ts';
-import { shortCount } from '../format/count.ts';
 import { duration } from '../format/duration.ts';
+import { tokens } from '../format/tokens.ts';
 import { usd } from '../format/usd.ts';
 import { Badge } from './badge.tsx';
 import type { Column } from './data-table.tsx';
@@ -84,7 +84,13 @@ const requestColumns: readonly Column<RequestSummary>[] = [
       </>
     ),
   },
-  { name: 'tokens', title: 'Tokens', about: 'Input (of which cached) → output', numeric: true, cell: tokensOf },
+  {
+    name: 'tokens',
+    title: 'Tokens',
+    about: 'Input (of which cached) → output',
+    numeric: true,
+    cell: ({ usage }) => (usage ? tokens(usage) : '–'),
+  },
   {
     name: 'cost',
     title: 'Cost',
@@ -120,11 +126,3 @@ const requestColumns: readonly Column<RequestSummary>[] = [
 const withClient = requestColumns.flatMap((column) => (column.name === 'scenario' ? [clientColumn, column] : [column]));
 
 const maybe = (ms: number | undefined): string => (ms === undefined ? '–' : duration(ms));
-
-function tokensOf({ usage }: RequestSummary): string {
-  if (!usage) return '–';
-  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage;
-  const read = input + cacheRead + cacheWrite;
-  const cached = cacheRead > 0 ? ` (${shortCount(cacheRead)})` : '';
-  return `${shortCount(read)}${cached} → ${shortCount(output)}`;
-}

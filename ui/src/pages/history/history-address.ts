@@ -2,12 +2,21 @@ import type { HistoryQuery } from '../../api/history.ts';
 import { href } from '../../router/route.ts';
 
 /** What can be searched for, named as in the page's address and in the query of `GET /api/history`. */
-const filterNames = ['from', 'to', 'model', 'provider', 'status', 'client', 'text'] as const;
+const filterNames = ['from', 'to', 'model', 'provider', 'status', 'client', 'session', 'text'] as const;
 
 export type HistoryFilter = Readonly<Record<(typeof filterNames)[number], string>>;
 
 /** Everything. */
-export const noFilter: HistoryFilter = { from: '', to: '', model: '', provider: '', status: '', client: '', text: '' };
+export const noFilter: HistoryFilter = {
+  from: '',
+  to: '',
+  model: '',
+  provider: '',
+  status: '',
+  client: '',
+  session: '',
+  text: '',
+};
 
 /** The filter of an address; an empty text doesn't restrict. */
 export const filterIn = (query: URLSearchParams): HistoryFilter => {
@@ -19,6 +28,7 @@ export const filterIn = (query: URLSearchParams): HistoryFilter => {
     provider: at('provider'),
     status: at('status'),
     client: at('client'),
+    session: at('session'),
     text: at('text'),
   };
 };

@@ -82,6 +82,12 @@ export const SearchForm = ({
           options={namesIn(known.map(({ client }) => client))}
           onChange={(client) => set({ client })}
         />
+        <ComboField
+          label="Session"
+          value={draft.session}
+          options={namesIn(known.map(({ session }) => session))}
+          onChange={(session) => set({ session })}
+        />
         <Button type="submit" look="primary" icon="search">
           Search
         </Button>
