@@ -20,7 +20,7 @@ import { type ReplayParts, replayRoutes } from './replay.ts';
 import { Outcome } from './schema.ts';
 
 /** Dependencies of the request history endpoints. */
-interface RequestParts extends ReplayParts {
+export interface RequestParts extends ReplayParts {
   readonly requests: SharedHistory;
   /** Those that are kept on disk. */
   readonly history: Pick<HistoryParts, 'search' | 'write'>;
@@ -42,7 +42,7 @@ const switchReader = reader(CaptureSwitch);
  * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
  */
 export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] => {
-  const { requests, history, startedAtMs, workers } = parts;
+  const { requests, history } = parts;
   return [
     jsonRoute('GET', '/api/requests', {
       summary: 'The requests that ended last',
@@ -95,11 +95,7 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       says: 'Requests in flight, and figures for each line.',
       reply: Activity,
       query: { minutes: Type.Integer({ minimum: 0, maximum: 60, default: 0, description: 'Of traffic by time.' }) },
-      answer: async ({ query }) => ({
-        startedAt: startedAtMs,
-        process: { pid: process.pid, workers: workers() },
-        ...(await requests.activity(readNumber(new URLSearchParams(query), 'minutes', 0, 60, 0))),
-      }),
+      answer: ({ query }) => activityNow(parts, readMinutes(new URLSearchParams(query))),
     }),
     jsonRoute('GET', '/api/capture', {
       summary: 'Whether requests are captured',
@@ -116,6 +112,19 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
     }),
   ];
 };
+
+/** What goes on in the service, with the traffic of the last minutes. */
+export const activityNow = async (
+  { requests, startedAtMs, workers }: Pick<RequestParts, 'requests' | 'startedAtMs' | 'workers'>,
+  minutes: number,
+): Promise<Activity> => ({
+  startedAt: startedAtMs,
+  process: { pid: process.pid, workers: workers() },
+  ...(await requests.activity(minutes)),
+});
+
+/** How many minutes of traffic a query asks for. */
+export const readMinutes = (params: URLSearchParams): number => readNumber(params, 'minutes', 0, 60, 0);
 
 /** Reply for a request without a capture: its summary, if known. */
 const withoutCapture = ({ summary, running }: Awaited<ReturnType<SharedHistory['find']>>): ReplyPart => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatFault } from '../../admin/endpoint.ts';
+import { Feeds } from '../../admin/feed.ts';
 import { uiFilesIn } from '../../admin/ui-files.ts';
 import { encodeMessagesBody } from '../../protocols/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
@@ -114,6 +115,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const state = { draining: false };
   const startedAtMs = Date.now();
   const baseUrl = (): string => baseUrlOf(placeOf(config, listener));
+  const feeds = new Feeds();
   const requests = createHistory({
     secrets: services.secrets.all,
     variableOf: (provider) => keyVariable(gateway.store.source, provider) ?? variableFor(provider),
@@ -124,6 +126,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       usageHours.add(request);
       historyFiles.add(request);
     },
+    onChanged: () => feeds.changed(),
     onCleared: historyFiles.clear,
   });
   peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
@@ -153,6 +156,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
     localPlaces: places,
+    feeds,
     usage: {
       folder: usageFolder(home),
       nowMs,
@@ -204,10 +208,14 @@ export const start = async (options: StartOptions): Promise<Service> => {
     http: listener.http,
     place: placeOf(config, listener),
     routes,
-    retire: () => end(listener.retire()),
+    retire() {
+      feeds.close();
+      return end(listener.retire());
+    },
     async stop() {
       const { leaveMs } = timeouts();
       state.draining = true;
+      feeds.close();
       listener.leave();
       if (leaveMs > 0) await pause(leaveMs);
       // A balancer keeps idle connections and may use them at any time. Without one, nothing should delay the stop.

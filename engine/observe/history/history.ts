@@ -62,6 +62,8 @@ interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   readonly sessionOf: SessionOf;
   /** Called with each request that ends. */
   readonly onEnded?: (request: EndedRequest) => void;
+  /** Called when a request begins or ends. */
+  readonly onChanged?: () => void;
   /** Called when all that have ended are forgotten. */
   readonly onCleared?: () => Promise<void>;
 }
@@ -84,6 +86,7 @@ export const createHistory = ({
   numbersByTime = false,
   sessionOf,
   onEnded,
+  onChanged,
   onCleared,
   ...settings
 }: HistoryOptions): History => {
@@ -110,6 +113,7 @@ export const createHistory = ({
     traffic.ended(startedAtMs + durationMs, hasFailed(status, fault !== undefined), firstByteMs, route);
     onEnded?.(entry);
     if (record.recorder) captures.add(showEnded(entry), record.recorder, { ...settings, secrets: secrets() });
+    onChanged?.();
   };
 
   /** Iterates over ended requests, newest first. */
@@ -127,6 +131,7 @@ export const createHistory = ({
       const header = (name: string): string | undefined => request.header(name);
       const record = new RequestHistoryEntry({ ...start, header, recorder }, { ended, traffic, sessionOf });
       inFlight.add(record);
+      onChanged?.();
       return record;
     },
     newest: () => newest,

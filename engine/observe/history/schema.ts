@@ -297,3 +297,14 @@ export const RequestList = Type.Object({
   requests: listOf(RequestSummary),
 });
 export type RequestList = Static<typeof RequestList>;
+
+/** The event `requests` of `GET /api/feed`. */
+export const FeedRequests = Type.Object({
+  whole: Type.Boolean({ description: 'All that are in memory; else those that ended since the last event.' }),
+  ...RequestList.properties,
+});
+export type FeedRequests = Static<typeof FeedRequests>;
+
+/** The event `log` of `GET /api/feed`: the file has changed. */
+export const FeedLog = Type.Object({ file: Type.String(), size: Type.Integer({ description: 'In bytes.' }) });
+export type FeedLog = Static<typeof FeedLog>;
