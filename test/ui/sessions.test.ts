@@ -45,6 +45,7 @@ browserTest('the sessions are listed, and one shows its way through the models a
   await row.getByRole('link').click();
   await page.getByRole('heading', { level: 1, name: 'session-one' }).waitFor();
   const steps = page.getByRole('list', { name: 'Models in order' }).getByRole('listitem');
+  await steps.nth(2).waitFor();
   const way = (await steps.allInnerTexts()).map((text) => text.replace(/^\S+ /, ''));
   t.deepEqual(way, ['p, small default, 2 requests', 'p, large explicit, 1 request', 'p, small default, 1 request']);
   for (const width of [1280, 390]) {
