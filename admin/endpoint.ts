@@ -158,3 +158,19 @@ const decode = (body: Uint8Array): string => {
     return fail('invalid-request', 'The body is not valid UTF-8.');
   }
 };
+
+/** Reads a whole number of a query; `otherwise` if it is absent. Throws an `invalid-request` fault that names the parameter. */
+export const readNumber = (
+  params: URLSearchParams,
+  name: string,
+  min: number,
+  max: number,
+  otherwise: number,
+): number => {
+  const text = params.get(name);
+  if (text === null) return otherwise;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max
+    ? value
+    : fail('invalid-request', `${name} must be a whole number from ${min} to ${max}.`, { param: name });
+};

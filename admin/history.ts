@@ -7,7 +7,7 @@ import { hasFailed } from '../engine/observe/history/history.ts';
 import { HistoryPage, type KeptRequest } from '../engine/observe/history/schema.ts';
 import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { readTime } from '../engine/observe/usage/report.ts';
-import { adminRoute, type DocumentedRoute, jsonRoute } from './endpoint.ts';
+import { adminRoute, type DocumentedRoute, jsonRoute, readNumber } from './endpoint.ts';
 import { Gate } from './gate.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
 
@@ -24,6 +24,8 @@ export interface HistoryParts {
   readonly nowMs: () => number;
   /** Has all processes of the service write what has ended. */
   readonly write: () => Promise<void>;
+  /** For how many days requests are kept; 0: none are. */
+  readonly days: () => number;
 }
 
 /** Bytes that one search looks at; the next one goes on there. */
@@ -41,6 +43,7 @@ const filterQuery = {
   provider: Type.String(),
   status: Type.String({ description: '`ok`, `failed`, or a status: `429`, `5xx`.' }),
   client: Type.String({ description: 'The name of a client of `CLIENTS`.' }),
+  session: Type.String({ description: 'The id of a session.' }),
   text: Type.String({
     description: 'A part of an id, name, path, reason or fault; upper and lower case are the same.',
   }),
@@ -64,11 +67,11 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
     },
     async answer({ query }) {
       const params = new URLSearchParams(query);
-      const limits = { limit: readLimit(params.get('limit')), maxBytes: maxSearchBytes };
+      const limits = { limit: readNumber(params, 'limit', 1, maxPage, 100), maxBytes: maxSearchBytes };
       const filter = readFilter(params, parts.nowMs());
       await parts.write();
       const { requests, next = null } = await parts.search.find(filter, limits, params.get('before') ?? undefined);
-      return { requests, next };
+      return { requests, next, days: parts.days() };
     },
   }),
   adminRoute('GET', '/api/history/export', {
@@ -89,6 +92,24 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
     },
   }),
 ];
+
+/** Finds the newest kept request with this id; `endedAtMs`: the one that ended then. */
+export const findKept = async (
+  { search, write }: Pick<HistoryParts, 'search' | 'write'>,
+  id: string,
+  endedAtMs: number | undefined,
+): Promise<KeptRequest | undefined> => {
+  await write();
+  const at = endedAtMs === undefined ? {} : { fromMs: endedAtMs, toMs: endedAtMs };
+  const filter = { ...at, hint: JSON.stringify(id), matches: (request: KeptRequest) => request.id === id };
+  let before: string | undefined;
+  do {
+    const { requests, next } = await search.find(filter, { limit: 1, maxBytes: maxSearchBytes }, before);
+    if (requests[0]) return requests[0];
+    before = next;
+  } while (before !== undefined);
+  return undefined;
+};
 
 async function* exportOf(
   { search, write, requests, baseUrl, version }: HistoryParts,
@@ -121,15 +142,8 @@ async function* exportOf(
   if (format === 'har') yield { type: 'data', data: harEnd };
 }
 
-const readLimit = (text: string | null): number => {
-  const limit = /^\d{1,4}$/.test(text ?? '100') ? Number(text ?? 100) : 0;
-  return limit >= 1 && limit <= maxPage
-    ? limit
-    : fail('invalid-request', `limit must be a whole number from 1 to ${maxPage}.`, { param: 'limit' });
-};
-
 /** Reads the filter of a query. Throws an `invalid-request` fault that names the parameter. */
-const readFilter = (params: URLSearchParams, nowMs: number): HistoryFilter => {
+export const readFilter = (params: URLSearchParams, nowMs: number): HistoryFilter => {
   const asked = (name: string): string | undefined => params.get(name)?.trim() || undefined;
   const time = (name: string): number | undefined => {
     const text = asked(name);
@@ -143,20 +157,24 @@ const readFilter = (params: URLSearchParams, nowMs: number): HistoryFilter => {
   };
   const [fromMs, toMs] = [time('from'), time('to')];
   const status = statusTest(asked('status'));
-  const [provider, client, model] = [asked('provider'), asked('client'), asked('model')];
+  const [provider, client, model, session] = [asked('provider'), asked('client'), asked('model'), asked('session')];
   const text = asked('text')?.toLowerCase();
   return {
     ...(fromMs !== undefined && { fromMs }),
     ...(toMs !== undefined && { toMs }),
-    ...(client !== undefined && { hint: JSON.stringify(client) }),
+    ...hintOf(session ?? client),
     matches: (request) =>
       status(request) &&
       (provider === undefined || request.provider === provider) &&
       (client === undefined || request.client === client) &&
+      (session === undefined || request.session === session) &&
       (model === undefined || isOfModel(request, model)) &&
       (text === undefined || hasText(request, text)),
   };
 };
+
+const hintOf = (name: string | undefined): Pick<HistoryFilter, 'hint'> =>
+  name === undefined ? {} : { hint: JSON.stringify(name) };
 
 const isOfModel = (request: KeptRequest, model: string): boolean =>
   request.model === model || request.asked === model || `${request.provider},${request.model}` === model;
@@ -174,8 +192,7 @@ const statusTest = (status: string | undefined): ((request: KeptRequest) => bool
 const isFailed = ({ status, fault }: KeptRequest): boolean => hasFailed(status, fault !== undefined);
 
 const hasText = (request: KeptRequest, text: string): boolean => {
-  const { id, asked, provider, model, path, scenario, reason, pool, preset, client, fault } = request;
-  return [id, asked, provider, model, path, scenario, reason, pool, preset, client, fault?.kind, fault?.message].some(
-    (one) => one?.toLowerCase().includes(text),
-  );
+  const { id, session, asked, provider, model, path, scenario, reason, pool, preset, client, fault } = request;
+  const texts = [id, session, asked, provider, model, path, scenario, reason, pool, preset, client];
+  return [...texts, fault?.kind, fault?.message].some((one) => one?.toLowerCase().includes(text));
 };

@@ -6,6 +6,7 @@ import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile
 import type { Logs } from '../engine/log/logs.ts';
 import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read-lines.ts';
 import { fail } from '../engine/model/fault.ts';
+import type { FeedLog } from '../engine/observe/history/schema.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
 import { Gate } from './gate.ts';
 import { LogFile, Outcome } from './schema.ts';
@@ -102,6 +103,20 @@ const readAfter = (after: string | null): number | undefined => {
     : fail('invalid-request', 'after must be a number of bytes, as x-switchyard-log-offset told it.', {
         param: 'after',
       });
+};
+
+/** The size of a log file in bytes, with all that is logged so far. Rejects with a `not-found` fault if there is none. */
+export const logSize = async (home: string, logs: Logs, params: URLSearchParams): Promise<FeedLog> => {
+  const log = await askedFile(home, params);
+  await logs.flush();
+  const file = await openLogFile(log, 'read');
+  if (typeof file === 'string')
+    return file === 'missing' && log.name === appLogName ? { file: log.name, size: 0 } : noSuchLog();
+  try {
+    return { file: log.name, size: (await file.stat()).size };
+  } finally {
+    await file.close();
+  }
 };
 
 const emptyLog = async (log: LogName): Promise<void> => {

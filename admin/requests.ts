@@ -13,13 +13,17 @@ import {
   jsonRoute,
   jsonTextReply,
   readJsonBody,
+  readNumber,
 } from './endpoint.ts';
+import { findKept, type HistoryParts } from './history.ts';
 import { type ReplayParts, replayRoutes } from './replay.ts';
 import { Outcome } from './schema.ts';
 
 /** Dependencies of the request history endpoints. */
-interface RequestParts extends ReplayParts {
+export interface RequestParts extends ReplayParts {
   readonly requests: SharedHistory;
+  /** Those that are kept on disk. */
+  readonly history: Pick<HistoryParts, 'search' | 'write'>;
   /** Start of the service, in milliseconds since 1970. */
   readonly startedAtMs: number;
   /** Number of serving processes. */
@@ -33,12 +37,12 @@ const switchReader = reader(CaptureSwitch);
  * Endpoints of the request history, of all processes of the service.
  *
  * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them.
- * - `GET /api/requests/{id}`: a captured request.
+ * - `GET /api/requests/{id}`: a captured request, or the summary of one that isn't, from disk if it is no longer in memory.
  * - `GET /api/activity`: requests in flight and statistics.
  * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
  */
 export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] => {
-  const { requests, startedAtMs, workers } = parts;
+  const { requests, history } = parts;
   return [
     jsonRoute('GET', '/api/requests', {
       summary: 'The requests that ended last',
@@ -71,9 +75,18 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       summary: 'One captured request, as it went through',
       says: 'The capture.',
       reply: RequestDetail,
-      answer: async (_, { id = '' }) => {
+      query: {
+        endedAt: Type.Integer({ minimum: 0, description: 'When it ended, as the history says: it is found at once.' }),
+      },
+      answer: async ({ query }, { id = '' }) => {
+        const params = new URLSearchParams(query);
+        const endedAtMs = params.has('endedAt')
+          ? readNumber(params, 'endedAt', 0, Number.MAX_SAFE_INTEGER, 0)
+          : undefined;
         const found = await requests.find(id);
-        return found.capture === undefined ? withoutCapture(found) : jsonTextReply(found.capture);
+        if (found.capture !== undefined) return jsonTextReply(found.capture);
+        if (found.summary || found.running) return withoutCapture(found);
+        return withoutCapture({ ...found, summary: await findKept(history, id, endedAtMs) });
       },
     }),
     ...replayRoutes(parts),
@@ -82,11 +95,7 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       says: 'Requests in flight, and figures for each line.',
       reply: Activity,
       query: { minutes: Type.Integer({ minimum: 0, maximum: 60, default: 0, description: 'Of traffic by time.' }) },
-      answer: async ({ query }) => ({
-        startedAt: startedAtMs,
-        process: { pid: process.pid, workers: workers() },
-        ...(await requests.activity(readNumber(new URLSearchParams(query), 'minutes', 0, 60, 0))),
-      }),
+      answer: ({ query }) => activityNow(parts, readMinutes(new URLSearchParams(query))),
     }),
     jsonRoute('GET', '/api/capture', {
       summary: 'Whether requests are captured',
@@ -104,22 +113,29 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
   ];
 };
 
+/** What goes on in the service, with the traffic of the last minutes. */
+export const activityNow = async (
+  { requests, startedAtMs, workers }: Pick<RequestParts, 'requests' | 'startedAtMs' | 'workers'>,
+  minutes: number,
+): Promise<Activity> => ({
+  startedAt: startedAtMs,
+  process: { pid: process.pid, workers: workers() },
+  ...(await requests.activity(minutes)),
+});
+
+/** How many minutes of traffic a query asks for. */
+export const readMinutes = (params: URLSearchParams): number => readNumber(params, 'minutes', 0, 60, 0);
+
 /** Reply for a request without a capture: its summary, if known. */
 const withoutCapture = ({ summary, running }: Awaited<ReturnType<SharedHistory['find']>>): ReplyPart => {
   if (summary) {
-    return jsonReply({ success: false, message: 'That request was not captured.', summary, capture: null }, 404);
+    const message = summary.captured
+      ? 'The capture of that request is no longer kept.'
+      : 'That request was not captured.';
+    return jsonReply({ success: false, message, summary, capture: null }, 404);
   }
   return fail(
     'not-found',
     running ? 'That request has not ended yet.' : 'There is no request of that id, or not any more.',
   );
-};
-
-const readNumber = (params: URLSearchParams, name: string, min: number, max: number, otherwise: number): number => {
-  const text = params.get(name);
-  if (text === null) return otherwise;
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= min && value <= max
-    ? value
-    : fail('invalid-request', `${name} must be a whole number from ${min} to ${max}.`, { param: name });
 };

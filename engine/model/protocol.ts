@@ -40,6 +40,10 @@ export interface ClientProtocol {
   readonly ownWireField?: (body: JsonObject) => string | undefined;
   /** Lower-case headers by which agents classify their requests; absent: none. */
   readonly agentHeaders?: Readonly<Record<'requestClass' | 'agentType' | 'compaction', string>>;
+  /** Headers in which agents name the conversation, lower-case, the surest first; absent: there are none. */
+  readonly sessionHeaders?: readonly string[];
+  /** The conversation as the client names it in the request's body, if it does. Absent: it has no place for that. */
+  readonly sessionIn?: (request: ModelRequest) => string | undefined;
   /** Its names of fields in losses; absent: the gateway's names. */
   readonly fieldNames?: FieldNames;
   /** Encodes events as SSE text. An `error` event becomes the protocol's error and is the last output. */

@@ -3,6 +3,7 @@ import { clientRoutes } from '../../admin/clients.ts';
 import { configRoutes } from '../../admin/config.ts';
 import type { DocumentedRoute, OperationDoc } from '../../admin/endpoint.ts';
 import { explainRoutes } from '../../admin/explain.ts';
+import { type Feeds, feedRoutes } from '../../admin/feed.ts';
 import { fleetRoutes } from '../../admin/fleet.ts';
 import { graphRoutes } from '../../admin/graph.ts';
 import { type Health, healthRoutes } from '../../admin/health.ts';
@@ -17,6 +18,7 @@ import { providerRoutes } from '../../admin/providers.ts';
 import { requestRoutes } from '../../admin/requests.ts';
 import type { FleetState } from '../../admin/schema.ts';
 import { type ServiceFacts, serviceRoutes } from '../../admin/service.ts';
+import { sessionRoutes } from '../../admin/sessions.ts';
 import { transformerRoutes } from '../../admin/transformers.ts';
 import { uiRoutes } from '../../admin/ui.ts';
 import type { UiFiles } from '../../admin/ui-files.ts';
@@ -73,6 +75,7 @@ interface HttpRouteParts {
   readonly localServerKinds: readonly LocalServerKind[];
   readonly usage: UsageParts;
   readonly history: HistoryParts;
+  readonly feeds: Feeds;
   /** Says to the service's other processes that there are new lists of models. */
   readonly modelsRefreshed: () => void;
 }
@@ -90,6 +93,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
   const { active: gateway, store, presets, build } = parts.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
   const paths = modelPaths(metrics, requests, parts.tracer);
+  const workers = () => facts().fleet.workers.length;
   const routes = withDocs(
     [
       ...paths.map(({ path, endpointFor }) => ({ method: 'POST', path, endpoint: endpointFor(gateway) })),
@@ -110,8 +114,9 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...explainRoutes(gateway, protocols, parts.gateway.aside),
       ...requestRoutes({
         requests: parts.allRequests,
+        history: parts.history,
         startedAtMs,
-        workers: () => facts().fleet.workers.length,
+        workers,
         clients: protocols,
         gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
       }),
@@ -129,7 +134,9 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...fleetRoutes(parts.fleet),
       ...upstreamRoutes(gateway),
       ...clientRoutes({ gateway, store }),
+      ...feedRoutes({ requests: parts.allRequests, startedAtMs, workers, home, logs, feeds: parts.feeds }),
       ...historyRoutes(parts.history),
+      ...sessionRoutes({ history: parts.history, requests: parts.allRequests }),
       ...usageRoutes(parts.usage),
       ...metricsRoutes(metrics),
       ...healthRoutes(health),

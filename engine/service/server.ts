@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatFault } from '../../admin/endpoint.ts';
+import { Feeds } from '../../admin/feed.ts';
 import { uiFilesIn } from '../../admin/ui-files.ts';
 import { encodeMessagesBody } from '../../protocols/index.ts';
 import { messagesClient } from '../../protocols/messages/index.ts';
@@ -31,6 +32,7 @@ import { historyFolder } from '../observe/history/files/file-names.ts';
 import { HistorySearch } from '../observe/history/files/search-history.ts';
 import { type HistoryFiles, openHistoryFiles } from '../observe/history/files/write-history.ts';
 import { createHistory, type History } from '../observe/history/history.ts';
+import { sessionNames, sessionSecret } from '../observe/history/session-names.ts';
 import { answerHistory, shareHistory } from '../observe/history/shared-history.ts';
 import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
@@ -118,15 +120,18 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const state = { draining: false };
   const startedAtMs = Date.now();
   const baseUrl = (): string => baseUrlOf(placeOf(config, listener));
+  const feeds = new Feeds();
   const requests = createHistory({
     secrets: services.secrets.all,
     variableOf: (provider) => keyVariable(gateway.store.source, provider) ?? variableFor(provider),
     baseUrl,
     numbersByTime: peers !== undefined,
+    sessionOf: sessionNames(sessionSecret(home)),
     onEnded(request) {
       usageHours.add(request);
       historyFiles.add(request);
     },
+    onChanged: () => feeds.changed(),
     onCleared: historyFiles.clear,
   });
   peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
@@ -156,6 +161,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
     localServerKinds: places,
+    feeds,
     usage: {
       folder: usageFolder(home),
       nowMs,
@@ -165,6 +171,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       search: new HistorySearch(historyFolder(home)),
       nowMs,
       write: writeAll,
+      days: () => gateway.active().config.history.days,
       requests: allRequests,
       baseUrl,
       version,
@@ -206,10 +213,14 @@ export const start = async (options: StartOptions): Promise<Service> => {
     http: listener.http,
     place: placeOf(config, listener),
     routes,
-    retire: () => end(listener.retire()),
+    retire() {
+      feeds.close();
+      return end(listener.retire());
+    },
     async stop() {
       const { leaveMs } = timeouts();
       state.draining = true;
+      feeds.close();
       listener.disableKeepAlive();
       if (leaveMs > 0) await pause(leaveMs);
       // A balancer keeps idle connections and may use them at any time. Without one, nothing should delay the stop.

@@ -13,6 +13,7 @@ import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
 import { limitHeaders } from './limit-headers.ts';
+import { sessionIn } from './session.ts';
 
 export { messagesModelList } from './models.ts';
 
@@ -28,6 +29,8 @@ export const messagesClient: ClientProtocol = {
     agentType: 'x-claude-code-agent-type',
     compaction: 'x-claude-code-compaction',
   },
+  sessionHeaders: ['x-claude-code-session-id'],
+  sessionIn,
   fieldNames,
   encodeStream,
   encodeReply,

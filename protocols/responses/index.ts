@@ -25,6 +25,8 @@ const readEnd = (record: SseRecord): StreamEnd | undefined => {
   return endTypes.includes(type) ? 'end' : type === 'error' ? 'finish' : undefined;
 };
 
+const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /** The client side of the Responses protocol. */
 export const responsesClient: ClientProtocol = {
   wire: 'responses',
@@ -32,6 +34,11 @@ export const responsesClient: ClientProtocol = {
   texts: new Set(['content', 'text', 'arguments', 'input', 'output']),
   needsRepair: holdsPackedSignature,
   ownWireField,
+  // Sent by Codex; the older spelling first, since newer versions send only the other.
+  sessionHeaders: ['session_id', 'session-id', 'conversation_id', 'thread-id'],
+  // Codex's is its conversation's id. A key of another form may be that of a whole application.
+  sessionIn: ({ promptCacheKey }) =>
+    promptCacheKey !== undefined && uuidForm.test(promptCacheKey) ? promptCacheKey : undefined,
   fieldNames,
   encodeStream,
   encodeReply,

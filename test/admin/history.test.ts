@@ -134,7 +134,19 @@ test('the history survives kill -9, and a start goes on', async (t) => {
   }
   const last = begin(['start']);
   await last.says('listens on');
-  t.is(await idsAt(addressIn(last.out())), 'two one');
+  const baseUrl = addressIn(last.out());
+  t.is(await idsAt(baseUrl), 'two one');
+  const { requests }: HistoryPage = JSON.parse(await (await fetch(`${baseUrl}/api/history`)).text());
+  const found = async (query: string): Promise<readonly unknown[]> => {
+    const answer = await fetch(`${baseUrl}/api/requests/${query}`);
+    const { summary, capture } = JSON.parse(await answer.text());
+    return [answer.status, summary?.id, summary?.model, capture];
+  };
+  t.deepEqual(await found('one'), [404, 'one', 'good', null]);
+  t.deepEqual(await found(`one?endedAt=${requests[1]?.endedAt}`), [404, 'one', 'good', null]);
+  t.deepEqual(await found(`one?endedAt=${requests[0]?.endedAt}`), [404, undefined, undefined, undefined]);
+  t.deepEqual(await found('one?endedAt=now'), [400, undefined, undefined, undefined]);
+  t.deepEqual(await found('three'), [404, undefined, undefined, undefined]);
 });
 
 test('two processes: whichever is asked has the history of both, and forgets it for both', async (t) => {

@@ -24,7 +24,16 @@ const needsOwnProcess =
 const inBrowser = new Map(
   Object.entries({
     [join(folder, 'ui.test.ts')]: ['clients', 'configure', 'layout', 'models', 'rules'],
-    [join(folder, '__tests__/ui.test.ts')]: ['conversation', 'graph', 'navigation', 'pictures', 'usage', 'use', 'yard'],
+    [join(folder, '__tests__/ui.test.ts')]: [
+      'conversation',
+      'graph',
+      'history',
+      'navigation',
+      'pictures',
+      'usage',
+      'use',
+      'yard',
+    ],
   }).flatMap(([group, names]) => names.map((name) => [`test/ui/${name}.test.ts`, group])),
 );
 

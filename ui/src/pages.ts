@@ -32,6 +32,18 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('./pages/request/request.tsx')).Request,
   },
   {
+    name: 'history',
+    title: 'History',
+    link: { group: 'Monitor', icon: 'history', key: 'h' },
+    load: async () => (await import('./pages/history/history.tsx')).History,
+  },
+  {
+    name: 'sessions',
+    title: 'Sessions',
+    link: { group: 'Monitor', icon: 'sessions', key: 'n' },
+    load: async () => (await import('./pages/sessions/sessions.tsx')).Sessions,
+  },
+  {
     name: 'usage',
     title: 'Usage',
     link: { group: 'Monitor', icon: 'usage', key: 'u' },

@@ -6,11 +6,13 @@ import { textMask } from '../../log/mask-text.ts';
 import type { Usage } from '../../model/event.ts';
 import { type Fault, shorten } from '../../model/fault.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
+import type { ModelRequest } from '../../model/request.ts';
 import type { ObservedAttempt, ObservedFailure, ObservedRoute, PassThrough, Watcher } from '../../observer.ts';
 import type { Gateway } from '../../routing/gateway.ts';
 import { Captures, maxCaptureBytes } from './captures.ts';
 import { type RecordedClient, Recorder } from './recorder.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
+import { answeredTools, type SessionOf } from './session-names.ts';
 import type { ShowSettings } from './show-capture.ts';
 import { type EndedRequest, showEnded, showLoss } from './show-ended.ts';
 import { Traffic } from './traffic.ts';
@@ -18,7 +20,10 @@ import { Traffic } from './traffic.ts';
 /** The recent model requests of this process. */
 export interface History {
   /** Starts recording a request. */
-  readonly started: (start: Omit<RequestStart, 'recorder'>, request: CapturableRequest) => RequestHistoryEntry;
+  readonly started: (
+    start: Omit<RequestStart, 'recorder' | 'header'>,
+    request: CapturableRequest,
+  ) => RequestHistoryEntry;
   /** Number of the last request that ended; 0 if none. */
   readonly newest: () => number;
   /** Up to `limit` ended requests with a number above `after`, newest first; `client`: only those of this client. */
@@ -54,8 +59,11 @@ interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   readonly numbersByTime?: boolean | undefined;
   /** Keys to mask. Return a new array when the list changes. */
   readonly secrets: () => readonly string[];
+  readonly sessionOf: SessionOf;
   /** Called with each request that ends. */
   readonly onEnded?: (request: EndedRequest) => void;
+  /** Called when a request begins or ends. */
+  readonly onChanged?: () => void;
   /** Called when all that have ended are forgotten. */
   readonly onCleared?: () => Promise<void>;
 }
@@ -76,7 +84,9 @@ const captureHeader = 'x-switchyard-capture';
 export const createHistory = ({
   secrets,
   numbersByTime = false,
+  sessionOf,
   onEnded,
+  onChanged,
   onCleared,
   ...settings
 }: HistoryOptions): History => {
@@ -103,6 +113,7 @@ export const createHistory = ({
     traffic.ended(startedAtMs + durationMs, hasFailed(status, fault !== undefined), firstByteMs, route);
     onEnded?.(entry);
     if (record.recorder) captures.add(showEnded(entry), record.recorder, { ...settings, secrets: secrets() });
+    onChanged?.();
   };
 
   /** Iterates over ended requests, newest first. */
@@ -117,8 +128,10 @@ export const createHistory = ({
     started(start, request) {
       const isCaptured = captures.on || request.header(captureHeader) === '1';
       const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
-      const record = new RequestHistoryEntry({ ...start, recorder }, ended, traffic);
+      const header = (name: string): string | undefined => request.header(name);
+      const record = new RequestHistoryEntry({ ...start, header, recorder }, { ended, traffic, sessionOf });
       inFlight.add(record);
+      onChanged?.();
       return record;
     },
     newest: () => newest,
@@ -161,6 +174,8 @@ interface RequestStart {
   readonly client: ClientProtocol;
   /** The client whose own key it carries. */
   readonly namedClient?: string | undefined;
+  /** A header of the client's request, by lower-case name. */
+  readonly header: (name: string) => string | undefined;
   readonly progress: ReplyProgress;
   /** Knows what models cost. */
   readonly gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue' | 'defaultDestination'>;
@@ -173,6 +188,13 @@ type Phase = 'deciding' | 'waiting' | 'streaming';
 
 const maxLosses = 50;
 
+/** What all entries share. */
+interface EntryParts {
+  readonly ended: (record: RequestHistoryEntry, status: number) => void;
+  readonly traffic: Traffic;
+  readonly sessionOf: SessionOf;
+}
+
 /**
  * The history entry of one request, from start to end. Does nothing per chunk once the answer has begun. Copies texts chosen by
  * clients only at the end, cut to a bounded length, so that a summary keeps nothing of the request alive.
@@ -180,8 +202,9 @@ const maxLosses = 50;
 export class RequestHistoryEntry implements Watcher {
   readonly start: RequestStart;
   readonly #startedMs = performance.now();
-  readonly #ended: (record: RequestHistoryEntry, status: number) => void;
-  readonly #traffic: Traffic;
+  readonly #parts: EntryParts;
+  #session: string | undefined;
+  #tools: readonly string[] = noNames;
   #route: ObservedRoute | undefined;
   #known: KnownModel | undefined;
   #calledMs: number | undefined;
@@ -195,10 +218,9 @@ export class RequestHistoryEntry implements Watcher {
   #passThrough: PassThrough = { request: false, reply: false };
   #finished = false;
 
-  constructor(start: RequestStart, ended: (record: RequestHistoryEntry, status: number) => void, traffic: Traffic) {
+  constructor(start: RequestStart, parts: EntryParts) {
     this.start = start;
-    this.#ended = ended;
-    this.#traffic = traffic;
+    this.#parts = parts;
   }
 
   get recorder(): Recorder | undefined {
@@ -215,10 +237,21 @@ export class RequestHistoryEntry implements Watcher {
     return this.#route;
   }
 
+  decoded({ request }: { readonly request: ModelRequest }): void {
+    const { client, namedClient, header } = this.start;
+    this.#session = this.#parts.sessionOf({ client, namedClient, header, request });
+    this.#tools = answeredTools(request);
+  }
+
   routed({ resolution }: ObservedAttempt): void {
     if (this.#route === undefined) {
       // By the time of its routing: what waited for a count or a module would fall into a step that may be over.
-      this.#traffic.began(Date.now(), this.start.client.wire, resolution.provider.name, shorten(resolution.model));
+      this.#parts.traffic.began(
+        Date.now(),
+        this.start.client.wire,
+        resolution.provider.name,
+        shorten(resolution.model),
+      );
     }
     this.#route = resolution;
   }
@@ -298,7 +331,7 @@ export class RequestHistoryEntry implements Watcher {
   finished(status: number): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#ended(this, status);
+    this.#parts.ended(this, status);
   }
 
   /** Returns the data to keep after the end, as request number `n`; `maskText` removes secrets from upstream messages. */
@@ -316,6 +349,8 @@ export class RequestHistoryEntry implements Watcher {
       preset,
       protocol: client.wire,
       namedClient,
+      session: this.#session,
+      tools: this.#tools.length === 0 ? noNames : this.#tools.map((name) => shorten(name, maxNameChars)),
       asked: shorten(progress.requestedModel ?? ''),
       stream: progress.streaming,
       scenario: route?.scenario,
@@ -344,3 +379,5 @@ export class RequestHistoryEntry implements Watcher {
 }
 
 const noLosses: readonly SummaryLoss[] = [];
+const noNames: readonly string[] = [];
+const maxNameChars = 64;

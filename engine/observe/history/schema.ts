@@ -31,6 +31,12 @@ export const RequestSummary = Type.Object({
   protocol: Wire,
   preset: Type.Optional(Type.String()),
   client: Type.Optional(Type.String({ description: 'The name of the client whose own key it carried.' })),
+  session: Type.Optional(
+    Type.String({ description: "The conversation: an agent's id of it, else a hash of its first user turn." }),
+  ),
+  tools: Type.Optional(
+    listOf(Type.String(), { description: 'The called tools whose results it brought, 20 at most; absent: none.' }),
+  ),
   asked: Type.String({ description: 'The model asked for; empty when the body could not be read.' }),
   stream: Type.Boolean(),
   scenario: Type.Optional(Type.String()),
@@ -77,8 +83,57 @@ export type KeptRequest = Static<typeof KeptRequest>;
 export const HistoryPage = Type.Object({
   requests: listOf(KeptRequest, { description: 'Those that ended last first; it may be fewer than `limit`.' }),
   next: orNull(Type.String(), { description: 'Goes on with the next older ones as `before`; null: there are none.' }),
+  days: Type.Integer({ description: 'For how many days requests are kept, as `HISTORY` says; 0: none are.' }),
 });
 export type HistoryPage = Static<typeof HistoryPage>;
+
+const sum = Type.Integer({ minimum: 0 });
+
+/** Sums of the requests of one conversation. */
+export const Session = Type.Object({
+  id: Type.String(),
+  client: Type.Optional(Type.String({ description: 'The client whose own key the newest request carried.' })),
+  startedAt: Type.Integer({ description: 'When its first request began, in milliseconds since 1970.' }),
+  endedAt: Type.Integer({ description: 'When its last request ended.' }),
+  requests: Type.Integer(),
+  turns: Type.Integer({ description: 'Requests that bring no results of tools.' }),
+  failed: Type.Integer({ description: 'Requests answered with an error or broken off.' }),
+  busyMs: Type.Number({ description: 'What its requests took together.' }),
+  tools: listOf(Type.Object({ name: Type.String(), calls: Type.Integer() }), {
+    description: 'The tools called, the most called first; 50 at most.',
+  }),
+  usage: Type.Object({ input: sum, cacheRead: sum, cacheWrite: sum, output: sum, reasoning: sum }),
+  cost: Type.Integer({ description: 'Billionths of a USD, of the requests whose cost is known.' }),
+  unpriced: Type.Integer({ description: 'Requests with tokens whose cost is not known.' }),
+  models: listOf(
+    Type.Object({
+      provider: Type.String(),
+      model: Type.String(),
+      scenario: Type.Optional(Type.String()),
+      startedAt: Type.Integer(),
+      requests: Type.Integer({ description: 'In a row.' }),
+    }),
+    { description: 'The models that answered, in order: a new entry where it changes. The last 100.' },
+  ),
+});
+export type Session = Static<typeof Session>;
+
+const truncatedSearch = Type.Boolean({ description: 'There are more requests than were looked at: the newest.' });
+
+/** Reply of `GET /api/sessions`. */
+export const SessionList = Type.Object({
+  sessions: listOf(Session, { description: 'The one that was used last comes first.' }),
+  truncated: truncatedSearch,
+});
+export type SessionList = Static<typeof SessionList>;
+
+/** Reply of `GET /api/sessions/{id}`. */
+export const SessionDetail = Type.Object({
+  session: Session,
+  requests: listOf(KeptRequest, { description: 'In the order in which they began.' }),
+  truncated: truncatedSearch,
+});
+export type SessionDetail = Static<typeof SessionDetail>;
 
 const ms = Type.Number({ description: 'Milliseconds since the request began.' });
 const HeaderTable = Type.Record(Type.String(), Type.String(), { description: 'Secrets are masked.' });
@@ -242,3 +297,14 @@ export const RequestList = Type.Object({
   requests: listOf(RequestSummary),
 });
 export type RequestList = Static<typeof RequestList>;
+
+/** The event `requests` of `GET /api/feed`. */
+export const FeedRequests = Type.Object({
+  whole: Type.Boolean({ description: 'All that are in memory; else those that ended since the last event.' }),
+  ...RequestList.properties,
+});
+export type FeedRequests = Static<typeof FeedRequests>;
+
+/** The event `log` of `GET /api/feed`: the file has changed. */
+export const FeedLog = Type.Object({ file: Type.String(), size: Type.Integer({ description: 'In bytes.' }) });
+export type FeedLog = Static<typeof FeedLog>;

@@ -13,6 +13,10 @@ export interface EndedRequest {
   readonly preset: string | undefined;
   readonly protocol: RequestSummary['protocol'];
   readonly namedClient: string | undefined;
+  /** The conversation; `undefined`: unknown. */
+  readonly session: string | undefined;
+  /** Names of the called tools whose results it brought. */
+  readonly tools: readonly string[];
   readonly asked: string;
   readonly stream: boolean;
   readonly scenario: string | undefined;
@@ -50,6 +54,8 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
   const {
     preset,
     namedClient: client,
+    session,
+    tools,
     scenario,
     reason,
     pool,
@@ -71,6 +77,8 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     protocol: ended.protocol,
     ...(preset !== undefined && { preset }),
     ...(client !== undefined && { client }),
+    ...(session !== undefined && { session }),
+    ...(tools.length > 0 && { tools }),
     asked: ended.asked,
     stream: ended.stream,
     ...(scenario !== undefined && { scenario }),

@@ -1,12 +1,20 @@
 import { createStore } from '../state/store.ts';
-import type { RequestSummary } from './requests.ts';
+
+/** A request of a list. */
+interface BrowsedRequest {
+  readonly id: string;
+  /** When it ended, of one that is kept on disk; milliseconds since 1970. */
+  readonly endedAt?: number;
+}
 
 /** The list of requests that was shown last. */
 interface BrowsedList {
+  /** The title of its page. */
+  readonly title: string;
   /** Its address, with its filters. */
   readonly address: string;
-  readonly requests: readonly RequestSummary[];
+  readonly requests: readonly BrowsedRequest[];
 }
 
 /** The list that was shown last: a request's page goes on in it. */
-export const browsed = createStore<BrowsedList>({ address: '#/', requests: [] });
+export const browsed = createStore<BrowsedList>({ title: 'Yard', address: '#/', requests: [] });

@@ -23,9 +23,9 @@ export const hasFailed = ({ status, fault }: RequestSummary): boolean =>
 export const listRequests = (after?: number, signal?: AbortSignal): Promise<RequestList> =>
   call('/api/requests', { query: { after, limit: 1000 }, signal });
 
-/** One request. Fails with status 404 when nothing is known of it. */
-export const readRequest = async (id: string, signal?: AbortSignal): Promise<CapturedRequest> => {
-  const response = await send(`/api/requests/${encodeURIComponent(id)}`, { signal });
+/** One request. `endedAt`: when it ended, if it is kept on disk. Fails with status 404 when nothing is known of it. */
+export const readRequest = async (id: string, signal?: AbortSignal, endedAt?: string): Promise<CapturedRequest> => {
+  const response = await send(`/api/requests/${encodeURIComponent(id)}`, { query: { endedAt }, signal });
   const text = await response.text();
   // One that wasn't captured is told with status 404 too, but with what is known of it.
   const body = parseObject(text);

@@ -26,9 +26,9 @@ interface State<T> {
 
 /**
  * Asks `load` (keep it stable: `useCallback`), again when another one is given, the key or the connection changed, and, with
- * `everyMs`, so long after each answer; not while the tab is hidden. What is under way is given up when the component goes.
+ * `everyMs`, so long after each answer; not while the tab is hidden. What is under way is given up when the component goes. Nothing is asked while `isOn` is false.
  */
-export const useLoad = <T>(load: Load<T>, everyMs?: number): Loaded<T> => {
+export const useLoad = <T>(load: Load<T>, everyMs?: number, isOn = true): Loaded<T> => {
   const [state, setState] = useState<State<T>>({ load });
   const [loading, setLoading] = useState(true);
   const [turn, setTurn] = useState(0);
@@ -37,6 +37,7 @@ export const useLoad = <T>(load: Load<T>, everyMs?: number): Loaded<T> => {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new key, connection or turn is a reason to ask again
   useEffect(() => {
+    if (!isOn) return undefined;
     const leaving = new AbortController();
     let timer: number | undefined;
     let waiting = false;
@@ -69,7 +70,7 @@ export const useLoad = <T>(load: Load<T>, everyMs?: number): Loaded<T> => {
       window.clearTimeout(timer);
       document.removeEventListener('visibilitychange', onVisibility);
     };
-  }, [load, everyMs, turn, revision, key]);
+  }, [load, everyMs, isOn, turn, revision, key]);
 
   const reload = useCallback(() => setTurn((before) => before + 1), []);
   const current = state.load === load ? state : undefined;

@@ -1,5 +1,6 @@
 import { useCallback } from 'react';
-import { createStore } from '../state/store.ts';
+import type { FeedRequests } from '../../../engine/observe/history/schema.ts';
+import { createStore, useStore } from '../state/store.ts';
 import { listRequests, type RequestList, type RequestSummary } from './requests.ts';
 import { type Loaded, useLoad } from './use-load.ts';
 
@@ -18,15 +19,24 @@ const loadRecentRequests = async (signal?: AbortSignal): Promise<RequestList> =>
   return next;
 };
 
-/** The last finished requests, newest first; with `everyMs`, polled for new ones. `forget` drops them all. */
-export const useRecentRequests = (everyMs?: number): Loaded<RequestList> & { readonly forget: () => void } => {
-  const loaded = useLoad(loadRecentRequests, everyMs);
-  const { reload } = loaded;
+/** Takes over what the feed has of requests. */
+export const takeRequests = ({ whole, ...list }: FeedRequests): void => {
+  const before = known.get();
+  known.set(before && !whole ? merge(before, list) : list);
+};
+
+/** How the list is kept up to date: by the feed, by asking each second, or not at all after the first time. */
+type Updates = 'feed' | 'poll' | 'once';
+
+/** The last finished requests, newest first. `forget` drops them all. */
+export const useRecentRequests = (updates: Updates = 'once'): Loaded<RequestList> & { readonly forget: () => void } => {
+  const loaded = useLoad(loadRecentRequests, updates === 'poll' ? 1_000 : undefined, updates !== 'feed');
+  const list = useStore(known);
   const forget = useCallback(() => {
-    known.set(undefined);
-    reload();
-  }, [reload]);
-  return { ...loaded, data: loaded.data ?? known.get(), forget };
+    const before = known.get();
+    if (before) known.set({ ...before, requests: [] });
+  }, []);
+  return { ...loaded, data: list, forget };
 };
 
 /** A restarted gateway numbers from the beginning; a cleared one has no requests. */

@@ -28,6 +28,8 @@ export const DataTable = <Row,>({
   rows,
   rowKey,
   open,
+  onOpen,
+  current,
   empty,
   tone,
 }: {
@@ -37,6 +39,10 @@ export const DataTable = <Row,>({
   readonly rowKey: (row: Row) => string;
   /** The link of a row, made by `href`; `undefined`: none. */
   readonly open?: (row: Row) => string | undefined;
+  /** Called before the page of a row is opened. */
+  readonly onOpen?: (row: Row) => void;
+  /** Marks the row that was opened last. */
+  readonly current?: (row: Row) => boolean;
   /** Shown if there are no rows. */
   readonly empty: ReactNode;
   /** The colour of a row. */
@@ -70,21 +76,30 @@ export const DataTable = <Row,>({
           <Gap height={before} />
           {shown.map(([index, row]) => {
             const to = open?.(row);
+            const isCurrent = current?.(row) === true;
             return (
               <tr
                 key={rowKey(row)}
                 ref={measure}
                 data-index={index}
-                className={classNames(to !== undefined && 'data-open', tone?.(row) && `data-${tone(row)}`)}
+                className={classNames(
+                  to !== undefined && 'data-open',
+                  isCurrent && 'data-current',
+                  tone?.(row) && `data-${tone(row)}`,
+                )}
                 onClick={(event) => {
-                  const onLink = event.target instanceof Element && event.target.closest('a, button');
-                  if (to !== undefined && !onLink && window.getSelection()?.isCollapsed !== false) navigate(to);
+                  const onLink = event.target instanceof Element ? event.target.closest('a, button') : null;
+                  if (to === undefined) return;
+                  if (onLink?.classList.contains('data-link')) onOpen?.(row);
+                  if (onLink || window.getSelection()?.isCollapsed === false) return;
+                  onOpen?.(row);
+                  navigate(to);
                 }}
               >
                 {columns.map(({ name, title, cell, numeric, wideOnly }, column) => (
                   <td key={name} data-title={title} className={cellClass(numeric, wideOnly)}>
                     {column === 0 && to !== undefined ? (
-                      <a className="data-link" href={to}>
+                      <a className="data-link" href={to} aria-current={isCurrent || undefined}>
                         {cell(row)}
                       </a>
                     ) : (

@@ -5,6 +5,8 @@ const outlines = {
   yard: 'M2 14h16M5 14c5 0 4-8 9-8h4M5 14h.01',
   playground: 'M3 4.5h14v9H9l-4 3v-3H3zM6.5 8h7M6.5 10.5h4',
   logs: 'M4 5h12M4 8.5h8M4 12h12M4 15.5h6',
+  history: 'M10 3a7 7 0 1 1-6.3 4M3.2 3.5v3.8H7M10 6.5V10l2.5 2',
+  sessions: 'M3 4h9v6H7l-2 2v-2H3zM14 8h3v6h-2v2l-2-2H9v-1.5',
   usage: 'M3 17h14M5.5 17v-5M10 17V4M14.5 17V8.5',
   providers: 'M3.5 4h13v5h-13zM3.5 11h13v5h-13zM6 6.5h.01M6 13.5h.01',
   routing: 'M3 10h5M8 10c4 0 3-5 7-5h2M8 10c4 0 3 5 7 5h2M15 3l2 2-2 2M15 13l2 2-2 2',

@@ -19,16 +19,23 @@ const everyMs = 1_000;
 /** A file that is being followed. */
 interface Tail {
   readonly state: Store<TailState>;
+  /** Reads the new lines. */
+  readonly look: () => void;
+  /** Whether to look each second. */
+  readonly poll: (on: boolean) => void;
   readonly stop: () => void;
 }
 
-/** Reads a file into a book and polls for new lines while the tab is visible. A truncated file is read again. */
+/** Reads a file into a book, and new lines when told to, or each second while the tab is visible. A truncated file is read again. */
 export const followLog = (file: string, book: LogBook): Tail => {
   const leaving = new AbortController();
   const state = createStore<TailState>({ loaded: false, omitted: 0, error: undefined });
   let after = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let waiting = false;
+  let polls = false;
+  /** There is something new since the read that is under way began. */
+  let isDue = false;
 
   const read = async (): Promise<void> => {
     let next = after;
@@ -59,6 +66,7 @@ export const followLog = (file: string, book: LogBook): Tail => {
   };
   const turn = async (): Promise<void> => {
     waiting = false;
+    isDue = false;
     try {
       await read();
       state.set({ ...state.get(), loaded: true, error: undefined });
@@ -70,16 +78,28 @@ export const followLog = (file: string, book: LogBook): Tail => {
     }
     if (leaving.signal.aborted) return;
     waiting = true;
-    if (!document.hidden) timer = setTimeout(turn, everyMs);
+    if (isDue) void turn();
+    else if (polls && !document.hidden) timer = setTimeout(turn, everyMs);
+  };
+  const look = (): void => {
+    isDue = true;
+    if (!waiting) return;
+    clearTimeout(timer);
+    void turn();
   };
   const onVisibility = (): void => {
     clearTimeout(timer);
-    if (waiting && !document.hidden) void turn();
+    if (polls && waiting && !document.hidden) void turn();
   };
   document.addEventListener('visibilitychange', onVisibility);
   void turn();
   return {
     state,
+    look,
+    poll(on) {
+      polls = on;
+      if (on) look();
+    },
     stop() {
       leaving.abort();
       clearTimeout(timer);

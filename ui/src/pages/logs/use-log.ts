@@ -1,6 +1,7 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { connection } from '../../api/connection.ts';
 import { keyState } from '../../api/key.ts';
+import { useFeed } from '../../api/use-feed.ts';
 import { createStore, useStore } from '../../state/store.ts';
 import { LogBook, type LogView } from './log-book.ts';
 import { filterRecords, type LogFilter } from './log-filter.ts';
@@ -22,13 +23,18 @@ export const useLog = (file: string, { level, text, request, withoutOwn }: LogFi
   // biome-ignore lint/correctness/useExhaustiveDependencies: each file has its own book; filters are applied to it below
   const book = useMemo(() => new LogBook(passes), [file]);
   const [tail, setTail] = useState(() => notRead);
+  const followed = useRef<ReturnType<typeof followLog>>(undefined);
+  const feed = useFeed({ topics: 'log', file }, () => followed.current?.look());
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new key or connection reopens the file
   useEffect(() => {
     book.clear();
-    const { state, stop } = followLog(file, book);
-    setTail(() => state);
-    return stop;
+    const opened = followLog(file, book);
+    followed.current = opened;
+    setTail(() => opened.state);
+    return opened.stop;
   }, [file, book, key, revision]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each file that is opened is told
+  useEffect(() => followed.current?.poll(feed === 'missing'), [feed, file, book, key, revision]);
   useEffect(() => book.filter(passes), [book, passes]);
   return { view: useStore(book.view), tail: useStore(tail), lines: () => book.lines() };
 };

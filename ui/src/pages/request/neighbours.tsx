@@ -1,13 +1,13 @@
 import { browsed } from '../../api/browsed-requests.ts';
-import type { RequestSummary } from '../../api/requests.ts';
 import { useRecentRequests } from '../../api/use-recent-requests.ts';
+import { requestAddress } from '../../parts/request-address.ts';
 import { href, navigate, route } from '../../router/route.ts';
 import { useShortcut } from '../../shell/shortcuts.ts';
 import { useStore } from '../../state/store.ts';
 
 /** Links to the list and to the requests before and after this one, with the keys j and k. */
 export const Neighbours = ({ id }: { readonly id: string }) => {
-  const { address, requests: last } = useStore(browsed);
+  const { title, address, requests: last } = useStore(browsed);
   const recent = useRecentRequests().data?.requests;
   const list = last.some((one) => one.id === id) ? last : (recent ?? []);
   const at = list.findIndex((one) => one.id === id);
@@ -17,7 +17,7 @@ export const Neighbours = ({ id }: { readonly id: string }) => {
   useShortcut('k', 'Previous request in the list', () => newer && navigate(addressOf(newer)));
   return (
     <nav className="row" aria-label="Requests">
-      <a href={address || href('/')}>← Yard</a>
+      <a href={address || href('/')}>← {title}</a>
       {newer && <a href={addressOf(newer)}>Previous</a>}
       {older && <a href={addressOf(older)}>Next</a>}
     </nav>
@@ -25,7 +25,5 @@ export const Neighbours = ({ id }: { readonly id: string }) => {
 };
 
 /** With the tab that is shown now. */
-const addressOf = ({ id }: RequestSummary): string => {
-  const { query } = route.get();
-  return `${href('/requests', id)}${query.size > 0 ? `?${query}` : ''}`;
-};
+const addressOf = (request: Parameters<typeof requestAddress>[0]): string =>
+  requestAddress(request, route.get().query.get('tab'));

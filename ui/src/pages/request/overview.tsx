@@ -6,10 +6,11 @@ import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { href } from '../../router/route.ts';
 
 /** The summary of a request: route, timing, tokens, losses. */
 export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
-  const { protocol, path, preset, client, asked, stream, scenario, reason, provider, model } = summary;
+  const { protocol, path, preset, client, session, asked, stream, scenario, reason, provider, model } = summary;
   const {
     usage,
     cost,
@@ -32,6 +33,13 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
             {client && `, key of ${client}`}
           </small>
         </Fact>
+        {session !== undefined && (
+          <Fact title="Session">
+            <a className="mono" href={href('/sessions', session)}>
+              {session}
+            </a>
+          </Fact>
+        )}
         <Fact title="Requested model">{asked || '–'}</Fact>
         <Fact title="Routed to">
           {provider === undefined ? '–' : `${provider}, ${model ?? asked}`}

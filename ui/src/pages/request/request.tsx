@@ -25,7 +25,8 @@ import { TimingPanel } from './timing-panel.tsx';
 
 /** One request: its conversation, its steps, both streams, and a replay. */
 export const Request = ({ rest: [id = ''], query }: PageProps) => {
-  const { data, error, reload } = useLoad(useCallback((signal) => readRequest(id, signal), [id]));
+  const ended = query.get('ended') ?? undefined;
+  const { data, error, reload } = useLoad(useCallback((signal) => readRequest(id, signal, ended), [id, ended]));
   return (
     <>
       <Neighbours id={id} />
@@ -66,12 +67,23 @@ const Found = ({ summary, capture, tab }: CapturedRequest & { readonly tab: stri
       </Notice>
     )}
     <Overview summary={summary} />
-    {capture ? <Captured summary={summary} capture={capture} tab={tab} /> : <NotCaptured />}
+    {capture ? (
+      <Captured summary={summary} capture={capture} tab={tab} />
+    ) : (
+      <NotCaptured wasCaptured={summary.captured} />
+    )}
   </>
 );
 
-const NotCaptured = () => {
+const NotCaptured = ({ wasCaptured }: { readonly wasCaptured: boolean }) => {
   const { data, reload } = useLoad(useCallback((signal) => readCapture(signal), []));
+  if (wasCaptured) {
+    return (
+      <Notice title="The recording of this request is no longer kept">
+        The last 50 recordings are kept in memory until the gateway stops.
+      </Notice>
+    );
+  }
   return (
     <Notice title="This request was not recorded" actions={<CaptureSwitch state={data} onChange={reload} />}>
       Its conversation, streams and stages were not kept. To read requests in full, turn recording on, or send one with

@@ -4,17 +4,19 @@ import { browsed } from '../../api/browsed-requests.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
 import { clearRequests, hasFailed, type RequestSummary } from '../../api/requests.ts';
 import { count, counted } from '../../format/count.ts';
+import { timeOfDay } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import '../../parts/filters.css';
 import { Panel } from '../../parts/panel.tsx';
+import { columnsFor } from '../../parts/request-columns.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
 import { changeQuery, href } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
 import { createStore, useStore } from '../../state/store.ts';
-import { columnsFor } from './request-columns.tsx';
 import {
   filterIn,
   filterQuery,
@@ -49,8 +51,8 @@ export const RequestsPanel = ({
   const held = useStore(paused);
   const list = held ?? requests ?? none;
   const found = useMemo(() => list.filter((request) => passes(request, filter)), [list, filter]);
-  const columns = useMemo(() => columnsFor(list), [list]);
-  useEffect(() => browsed.set({ address: window.location.hash, requests: found }), [found]);
+  const columns = useMemo(() => columnsFor(list, timeOfDay), [list]);
+  useEffect(() => browsed.set({ title: 'Yard', address: window.location.hash, requests: found }), [found]);
   const fresh = held && requests ? requests.filter(({ n }) => n > (held[0]?.n ?? 0)).length : 0;
   return (
     <Panel

@@ -11,13 +11,24 @@ import { changeQuery } from '../../router/route.ts';
 /** The gateway counts in steps of this length, in milliseconds: more often, there is nothing new. */
 const everyMs = 5_000;
 
+/** How many minutes an address shows. */
+export const trafficMinutes = (query: URLSearchParams): number => (query.get('range') === '60' ? 60 : 10);
+
 /** Throughput, failures and time to first byte over the last ten minutes or the last hour. */
-export const TrafficChart = ({ query }: { readonly query: URLSearchParams }) => {
-  const minutes = query.get('range') === '60' ? 60 : 10;
-  const { data } = useLoad(
-    useCallback((signal: AbortSignal) => readActivity(signal, minutes), [minutes]),
-    everyMs,
-  );
+export const TrafficChart = ({
+  minutes,
+  fed,
+  isMissing,
+}: {
+  readonly minutes: number;
+  /** What the feed told last. */
+  readonly fed: Activity | undefined;
+  /** There is no feed: the gateway is asked. */
+  readonly isMissing: boolean;
+}) => {
+  const load = useCallback((signal: AbortSignal) => readActivity(signal, minutes), [minutes]);
+  const asked = useLoad(load, everyMs, isMissing);
+  const data = isMissing ? (asked.data ?? fed) : fed;
   const { times, perSecond, failedPerSecond, firstByteMs } = useMemo(() => seriesOf(data), [data]);
   const lines = useMemo(
     () => [

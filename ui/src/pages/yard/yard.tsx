@@ -1,7 +1,9 @@
-import { useCallback } from 'react';
-import { readActivity } from '../../api/activity.ts';
+import { useState } from 'react';
+import { type Activity, readActivity } from '../../api/activity.ts';
+import type { FeedEvent } from '../../api/feed.ts';
+import { useFeed } from '../../api/use-feed.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { useRecentRequests } from '../../api/use-recent-requests.ts';
+import { takeRequests, useRecentRequests } from '../../api/use-recent-requests.ts';
 import { CaptureSwitch } from '../../parts/capture-switch.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -11,28 +13,35 @@ import { InFlightPanel } from './in-flight-panel.tsx';
 import { LinesPanel } from './lines-panel.tsx';
 import { RequestsPanel } from './requests-panel.tsx';
 import { SummaryTiles } from './summary-tiles.tsx';
-import { TrafficChart } from './traffic-chart.tsx';
+import { TrafficChart, trafficMinutes } from './traffic-chart.tsx';
 import './yard.css';
 
 /** The home page: the running graph with its traffic, and the last requests. */
 export const Yard = ({ query }: PageProps) => {
-  const activity = useLoad(
-    useCallback((signal) => readActivity(signal), []),
-    1_000,
-  );
-  const requests = useRecentRequests(1_000);
-  const error = activity.error ?? requests.error;
+  const minutes = trafficMinutes(query);
+  const [fed, setFed] = useState<Activity>();
+  const [traffic, setTraffic] = useState<Activity>();
+  const feed = useFeed({ topics: 'requests,activity', minutes }, (event: FeedEvent) => {
+    if (event.type === 'requests') takeRequests(event.data);
+    else if (event.type === 'activity') setFed(event.data);
+    else if (event.type === 'traffic') setTraffic(event.data);
+  });
+  const isMissing = feed === 'missing';
+  const asked = useLoad(readNow, 1_000, isMissing);
+  const requests = useRecentRequests(isMissing ? 'poll' : 'feed');
+  const activity = isMissing ? (asked.data ?? fed) : fed;
+  const error = isMissing ? (asked.error ?? requests.error) : undefined;
   const list = requests.data?.requests ?? none;
   return (
     <>
       <PageHeader title="Yard" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
       {error && <Notice kind="failed">{error}</Notice>}
       <FirstRunPanel requests={list} />
-      <SummaryTiles activity={activity.data} requests={list} />
-      <LinesPanel activity={activity.data} requests={list} query={query} />
+      <SummaryTiles activity={activity} requests={list} />
+      <LinesPanel activity={activity} requests={list} query={query} />
       <div className="yard-pair">
-        <TrafficChart query={query} />
-        <InFlightPanel activity={activity.data} />
+        <TrafficChart minutes={minutes} fed={traffic} isMissing={isMissing} />
+        <InFlightPanel activity={activity} />
       </div>
       <RequestsPanel query={query} requests={requests.data ? list : undefined} onForget={requests.forget} />
     </>
@@ -40,3 +49,5 @@ export const Yard = ({ query }: PageProps) => {
 };
 
 const none: readonly never[] = [];
+
+const readNow = (signal: AbortSignal): Promise<Activity> => readActivity(signal);

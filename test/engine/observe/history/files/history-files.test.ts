@@ -14,6 +14,8 @@ const request = (id: string, more: Partial<EndedRequest> = {}): EndedRequest => 
   preset: undefined,
   protocol: 'messages',
   namedClient: undefined,
+  session: undefined,
+  tools: [],
   asked: 'any',
   stream: true,
   scenario: 'default',

@@ -1,12 +1,12 @@
-import { shortProtocolTitles } from '../../api/protocols.ts';
-import type { RequestSummary } from '../../api/requests.ts';
-import { shortCount } from '../../format/count.ts';
-import { duration } from '../../format/duration.ts';
-import { timeOfDay } from '../../format/time.ts';
-import { usd } from '../../format/usd.ts';
-import { Badge } from '../../parts/badge.tsx';
-import type { Column } from '../../parts/data-table.tsx';
-import { StatusBadge } from '../../parts/status-badge.tsx';
+import { shortProtocolTitles } from '../api/protocols.ts';
+import type { RequestSummary } from '../api/requests.ts';
+import { duration } from '../format/duration.ts';
+import { tokens } from '../format/tokens.ts';
+import { usd } from '../format/usd.ts';
+import { Badge } from './badge.tsx';
+import type { Column } from './data-table.tsx';
+import './request-columns.css';
+import { StatusBadge } from './status-badge.tsx';
 
 /** The column of clients with keys of their own; shown if there are any. */
 const clientColumn: Column<RequestSummary> = {
@@ -16,11 +16,11 @@ const clientColumn: Column<RequestSummary> = {
   cell: ({ client }) => client ?? '–',
 };
 
-/** The columns of this list of requests. */
-export const columnsFor = (requests: readonly RequestSummary[]): readonly Column<RequestSummary>[] =>
-  requests.some(({ client }) => client !== undefined) ? withClient : requestColumns;
-
-const requestColumns: readonly Column<RequestSummary>[] = [
+/** The columns of this list of requests. `showTime` formats when they began. */
+export const columnsFor = (
+  requests: readonly RequestSummary[],
+  showTime: (at: number) => string,
+): readonly Column<RequestSummary>[] => [
   {
     name: 'time',
     title: 'Time',
@@ -29,11 +29,15 @@ const requestColumns: readonly Column<RequestSummary>[] = [
         className={captured ? 'request-recorded' : undefined}
         title={captured ? 'Recorded: a trace is available' : undefined}
       >
-        {timeOfDay(startedAt)}
+        {showTime(startedAt)}
         {captured && <span className="unseen"> (recorded)</span>}
       </span>
     ),
   },
+  ...(requests.some(({ client }) => client !== undefined) ? withClient : requestColumns),
+];
+
+const requestColumns: readonly Column<RequestSummary>[] = [
   {
     name: 'protocol',
     title: 'Protocol',
@@ -80,7 +84,13 @@ const requestColumns: readonly Column<RequestSummary>[] = [
       </>
     ),
   },
-  { name: 'tokens', title: 'Tokens', about: 'Input (of which cached) → output', numeric: true, cell: tokensOf },
+  {
+    name: 'tokens',
+    title: 'Tokens',
+    about: 'Input (of which cached) → output',
+    numeric: true,
+    cell: ({ usage }) => (usage ? tokens(usage) : '–'),
+  },
   {
     name: 'cost',
     title: 'Cost',
@@ -116,11 +126,3 @@ const requestColumns: readonly Column<RequestSummary>[] = [
 const withClient = requestColumns.flatMap((column) => (column.name === 'scenario' ? [clientColumn, column] : [column]));
 
 const maybe = (ms: number | undefined): string => (ms === undefined ? '–' : duration(ms));
-
-function tokensOf({ usage }: RequestSummary): string {
-  if (!usage) return '–';
-  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage;
-  const read = input + cacheRead + cacheWrite;
-  const cached = cacheRead > 0 ? ` (${shortCount(cacheRead)})` : '';
-  return `${shortCount(read)}${cached} → ${shortCount(output)}`;
-}

@@ -1,0 +1,123 @@
+import { hash, randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ClientProtocol } from '../../model/protocol.ts';
+import type { ModelRequest } from '../../model/request.ts';
+
+/** A request whose session is wanted. */
+interface SessionQuestion {
+  readonly client: Pick<ClientProtocol, 'sessionHeaders' | 'sessionIn'>;
+  /** The client whose own key it carries. */
+  readonly namedClient: string | undefined;
+  /** A header by lower-case name. */
+  readonly header: (name: string) => string | undefined;
+  readonly request: ModelRequest;
+}
+
+/** Names the conversation that a request belongs to; `undefined`: nothing tells it. */
+export type SessionOf = (question: SessionQuestion) => string | undefined;
+
+/** Other ids are hashed. */
+const idForm = /^[\w.:-]{1,100}$/;
+
+/** How much of a conversation's beginning is hashed. */
+const maxParts = 8;
+const maxCharacters = 1_024;
+
+/**
+ * Names sessions by the id that the agent sends, else by a hash of the conversation's first user turn, which later requests repeat.
+ * The hash has a secret key, so that a text can't be guessed by it.
+ */
+export const sessionNames = (secret: () => string): SessionOf => {
+  const hashed = (text: string): string => hash('sha256', `${secret()}\0${text}`, 'base64url').slice(0, 22);
+  return ({ client, namedClient, header, request }) => {
+    for (const name of client.sessionHeaders ?? []) {
+      const id = header(name);
+      if (id) return idForm.test(id) ? id : hashed(id);
+    }
+    const id = client.sessionIn?.(request);
+    if (id) return idForm.test(id) ? id : hashed(id);
+    const beginning = beginningOf(request);
+    return beginning === '' ? undefined : hashed(`${namedClient ?? ''}\0${request.user ?? ''}\0${beginning}`);
+  };
+};
+
+/** Of each text, the end: agents begin them with what all conversations have. */
+const beginningOf = ({ turns, promptCacheKey = '' }: ModelRequest): string => {
+  const first = turns.find(({ role }) => role === 'user');
+  const texts = first?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])) ?? [];
+  if (texts.length === 0) return promptCacheKey;
+  return [promptCacheKey, ...texts.slice(0, maxParts).map((text) => text.slice(-maxCharacters))].join('\0');
+};
+
+const secretForm = /^[\da-f]{64}$/;
+
+/**
+ * The secret of a service's folder, read at the first call, which creates it if there is none. In a folder that can't be written, a
+ * secret of this process.
+ */
+export const sessionSecret = (home: string): (() => string) => {
+  let secret: string | undefined;
+  return () => {
+    secret ??= readSecret(join(home, 'session.key'), home);
+    return secret;
+  };
+};
+
+/** Reads synchronously: once per process, and a request waits for it. */
+const readSecret = (path: string, home: string): string => {
+  const made = randomBytes(32).toString('hex');
+  try {
+    const known = contentOf(path);
+    if (known !== undefined) return known;
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    createFile(path, made);
+    return made;
+  } catch {
+    // Another process was faster, or the folder can't be written.
+    return contentOf(path) ?? made;
+  }
+};
+
+/** Creates a file with all of its text, or throws if there is one. */
+const createFile = (path: string, text: string): void => {
+  const draft = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    linkSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+};
+
+const contentOf = (path: string): string | undefined => {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return secretForm.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** How many tools of a request are named. */
+const maxTools = 20;
+
+/** The names of the tools whose results a request brings: those that the assistant called last. */
+export const answeredTools = ({ turns }: ModelRequest): readonly string[] => {
+  const last = turns.findLastIndex(({ role }) => role === 'assistant');
+  const results = new Set(
+    turns
+      .slice(last + 1)
+      .flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-result' ? [part.id] : []))),
+  );
+  if (results.size === 0) return none;
+  const names: string[] = [];
+  for (let at = last; at >= 0 && turns[at]?.role === 'assistant'; at -= 1) {
+    const parts = turns[at]?.parts ?? [];
+    const called = parts.flatMap((part) => (part.type === 'tool-call' && results.has(part.id) ? [part.name] : []));
+    names.unshift(...called);
+  }
+  return names.slice(0, maxTools);
+};
+
+const none: readonly string[] = [];

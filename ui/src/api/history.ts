@@ -1,0 +1,37 @@
+import type { HistoryPage, KeptRequest } from '../../../engine/observe/history/schema.ts';
+import { call, failure, send } from './call.ts';
+
+export type { HistoryPage, KeptRequest };
+
+/** How many requests one page shows. */
+const pageRequests = 100;
+
+/** The members of a search, by their names in the query. */
+export type HistoryQuery = Readonly<Record<string, string>>;
+
+/** A page of the requests that are kept on disk. `before`: the `next` of the page before. */
+export const searchHistory = async (
+  query: HistoryQuery,
+  before: string | undefined,
+  signal?: AbortSignal,
+): Promise<HistoryPage> => {
+  const requests: KeptRequest[] = [];
+  let from = before;
+  // A search that finds little ends before the page is full.
+  for (;;) {
+    const page: HistoryPage = await call('/api/history', {
+      query: { ...query, limit: pageRequests - requests.length, before: from },
+      signal,
+    });
+    requests.push(...page.requests);
+    if (page.next === null || requests.length >= pageRequests) return { ...page, requests };
+    from = page.next;
+  }
+};
+
+/** The requests of a search as a file. */
+export const exportHistory = async (query: HistoryQuery, format: 'jsonl' | 'har'): Promise<Blob> => {
+  const response = await send('/api/history/export', { query: { ...query, format } });
+  if (!response.ok) throw await failure(response);
+  return response.blob();
+};
