@@ -61,6 +61,8 @@ const calledFromOutside = new Set([
   'engine/transformer-api.ts',
   'engine/config/custom/resolve-hook.ts',
   'test/runner/grouped-test.js',
+  'test/runner/judge-changes.ts',
+  'test/runner/sequential-test.ts',
 ]);
 
 /** Exports that tests alone import: each is a part whose own behaviour is worth a test. */

@@ -38,7 +38,7 @@ const inBrowser = new Map(
 );
 
 /** @param {string} root @param {string} test */
-export const canShare = (root, test) =>
+const canShare = (root, test) =>
   inBrowser.has(test) || (shared.test(test) && !needsOwnProcess.test(readFileSync(join(root, test), 'utf8')));
 
 /**

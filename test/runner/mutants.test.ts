@@ -1,5 +1,5 @@
 import test from 'ava';
-import { mutantsOf } from './mutants.ts';
+import { mutantsOf, withSwitches } from './mutants.ts';
 
 /** All changes of a line of code, applied. */
 const changed = (source: string): readonly string[] =>
@@ -25,5 +25,35 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
 for (const [source, expected] of cases) {
   test(`changes of ${source}`, (t) => {
     t.deepEqual(changed(source), expected);
+  });
+}
+
+/** What a program's `f` returns, or throws, for a few arguments. */
+const behaviour = (program: string, made?: number): string => {
+  const f: unknown = new Function('isChanged', `${program}\nreturn f;`)((number: number) => number === made);
+  const values = [undefined, null, 0, 2, 'b', { b: { c: (...args: unknown[]) => args.length } }];
+  return values
+    .flatMap((a) => values.map((b) => [a, b]))
+    .map((args) => {
+      try {
+        return JSON.stringify(typeof f === 'function' ? f(...args) : f);
+      } catch (error) {
+        return String(error);
+      }
+    })
+    .join('\n');
+};
+
+for (const source of [
+  'const f = (a, b) => a?.b.c(b) ?? (b ? [1, ...[b], `${a}`] : -1);',
+  "const f = (a, b) => { let n = 0; for (const x of [a, b]) { if (x === 'b' || !x) { n += 2; continue; } n++; } return { n, s: 's' }; };",
+  'const f = (a, b) => { if (a) if (b) return 1; else a = 2 * 3; return (() => ({ a: a - 1, b: true }))(); };',
+]) {
+  test(`each switch of the program makes just its change: ${source}`, (t) => {
+    const mutants = mutantsOf(source).map((mutant, index) => ({ ...mutant, number: index + 1 }));
+    const program = withSwitches(source, mutants, 'isChanged');
+    t.is(behaviour(program), behaviour(source));
+    for (const [index, plain] of changed(source).entries())
+      t.is(behaviour(program, index + 1), behaviour(plain), plain);
   });
 }
