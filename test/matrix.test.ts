@@ -241,7 +241,7 @@ for (const [client, { sdk, end, tool }] of Object.entries(clients)) {
         if (row.eyes === 'none') {
           const { status, message } = await failure(talk().ask(question));
           t.is(status, 400);
-          t.regex(message, /takes no images/);
+          t.regex(message, /accepts no images/);
           return '▢';
         }
         const learnt = await talk(upstream, row.eyes ?? row.model).ask(question);

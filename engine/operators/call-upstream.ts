@@ -7,8 +7,8 @@ import type { UpstreamAnswer } from '../upstream/upstreams.ts';
 import { decodeInFull } from './decode.ts';
 import { passesThrough } from './encode-request.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { collectBytes } from './rx/collect-bytes.ts';
 import { type SequenceStep, sequence } from './rx/sequence.ts';
+import { collectBytes } from './rx/stages.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** The part of an upstream's error body that is read. */

@@ -14,8 +14,8 @@ import { awaitMarker } from '../reasoning/signature-watch.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage } from './read-events.ts';
-import { collectedBytes } from './rx/collect-bytes.ts';
 import type { StreamStage } from './rx/stages.ts';
+import { collectedBytes } from './rx/stages.ts';
 import { watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import { type JsonDraft, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type {
   Effort,
   Extra,
@@ -184,4 +184,18 @@ const decodeFormat = (raw: JsonObject | null | undefined, at: string): { output?
   if (!raw) return {};
   if (raw.type !== 'json_schema') return { rest: raw };
   return { output: { type: 'json-schema', schema: schemaFormat.read(raw, at).schema } };
+};
+
+/** Longer ones aren't Claude Code's. */
+const maxUserCharacters = 1_000;
+
+/** `user_…_account_…_session_<id>`. */
+const sessionForm = /_session_([\w-]{8,64})$/;
+
+/** The session in Claude Code's `metadata.user_id`: at the end of a name, or a member of a JSON object in newer versions. */
+export const sessionIn = ({ user = '' }: ModelRequest): string | undefined => {
+  if (user.length > maxUserCharacters) return undefined;
+  if (!user.startsWith('{')) return sessionForm.exec(user)?.[1];
+  const id: unknown = Object(parseJson(user)).session_id;
+  return typeof id === 'string' ? id : undefined;
 };

@@ -4,7 +4,7 @@ import { recordType } from '../../engine/model/sse.ts';
 import { boundOutput } from './bound-output.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
-import { decodeRequest, needsRepair } from './decode-request.ts';
+import { decodeRequest, needsRepair, sessionIn } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
 import { encodeFault, errorEvent } from './encode-fault.ts';
 import { historyForbidsThinking } from './encode-reasoning.ts';
@@ -13,7 +13,6 @@ import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
 import { limitHeaders } from './limit-headers.ts';
-import { sessionIn } from './session.ts';
 
 export { messagesModelList } from './models.ts';
 

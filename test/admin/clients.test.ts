@@ -14,8 +14,8 @@ test('GET /api/clients tells limits, what is left and use, but neither keys nor 
   await sdkAsks.chat(gateway.baseUrl, keyOf('a'), 'any');
   await sdkAsks.chat(gateway.baseUrl, keyOf('a'), 'p,large');
   const answer = await (await admin('/api/clients')).text();
-  const used = { requests: 2, input: 2, output: 2 };
-  const none = { requests: 0, input: 0, output: 0 };
+  const used = { requests: 2, input: 2, output: 2, cost: 0, unpriced: 2 };
+  const none = { requests: 0, input: 0, output: 0, cost: 0, unpriced: 0 };
   t.deepEqual(JSON.parse(answer), {
     clients: [
       {

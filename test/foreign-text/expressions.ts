@@ -20,17 +20,17 @@ const many = (pump: string) => ({ pump });
 /** All regular expressions of the sources, by file. */
 export const rows: Readonly<Record<string, readonly Row[]>> = {
   'admin/config.ts': [foreign(/^W\//)],
-  'admin/history.ts': [foreign(/^\d{1,4}$/), foreign(/^[1-5]xx$/), foreign(/^[1-5]\d\d$/)],
+  'admin/endpoint.ts': [foreign(/^\d{1,16}$/, many('0'))],
+  'admin/history.ts': [foreign(/^[1-5]xx$/), foreign(/^[1-5]\d\d$/)],
   'admin/logs.ts': [foreign(/^[1-9]\d{0,8}$/), foreign(/^\d{1,15}$/, many('0'))],
   'admin/openapi/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
-  'admin/requests.ts': [foreign(/^\d{1,16}$/, many('a'))],
   'admin/ui-files.ts': [
     own(/-[\w-]{8}\.\w+$/),
     own(/^text|json|svg|wasm|x-icon/),
     foreign(/^q=0(?:\.0*)?$/, 'q=0.', many('0'), 'a'),
   ],
   'engine/cli/env-commands.ts': [own(/^[1-9]\d{0,9}$/), own(/\.(?:exe|cmd|ps1)$/i), own(/[\\']/g)],
-  'engine/cli/client-commands.ts': [own(/^\d{1,15}$/)],
+  'engine/cli/client-commands.ts': [own(/^\d{1,15}(?:\.\d{1,9})?$/)],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
   'engine/cli/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
   'engine/cli/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
@@ -184,6 +184,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/wire/known-models.ts': [foreign(/^ft:/), foreign(/^(?:[a-z-]+\.)+/, many('a'))],
   'engine/model/wire/listed-model.ts': [foreign(/^\d{4}-\d{2}-\d{2}/, many('1'))],
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
+  'engine/observe/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
   'engine/observe/history/curl.ts': [
     foreign(/[^A-Z0-9]+/g, many('Z')),
     foreign(/^_+|_+$/g, many('a'), '\n'),
@@ -342,6 +343,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/messages/encode-content.ts': [foreign(/^(text\/|application\/json\b)/)],
   'protocols/messages/encode-messages.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'protocols/messages/index.ts': [foreign(/message_stop|"error"|event: ?error/, many('event: '))],
+  'protocols/messages/decode-request.ts': [foreign(/_session_([\w-]{8,64})$/, many('_session_'))],
   'protocols/messages/models.ts': [foreign(/^\d{1,6}$/)],
   'protocols/messages/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
   'protocols/responses/custom-input.ts': [
@@ -375,6 +377,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/responses/encode-request.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'), ' ')],
   'protocols/responses/encode-tools.ts': [foreign(/^code_execution/), foreign(/^(bash|text_editor|computer|memory)_/)],
   'protocols/responses/index.ts': [
+    foreign(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i, '00000000', many('-0000')),
     foreign(/response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, many('response.')),
   ],
   'protocols/responses/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],

@@ -1,9 +1,8 @@
 import type { ClientWire } from '../../model/request.ts';
 import { type History, hasFailed, maxSummaries, type RequestHistoryEntry } from './history.ts';
-import { lineTrafficOf } from './line-traffic.ts';
 import type { ActivityAnswer, LineFigures } from './questions.ts';
 import type { Activity, ActivityLine, InFlight, RequestSummary } from './schema.ts';
-import { rateSeconds, type Traffic, trafficOf } from './traffic.ts';
+import { lineTrafficOf, rateSeconds, type Traffic, trafficOf } from './traffic.ts';
 
 const maxInFlight = 200;
 /** Number of a model's last requests that percentiles use. */

@@ -1,8 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { lineTrafficOf } from '../../../../engine/observe/history/line-traffic.ts';
 import type { Activity, RequestDetail, RequestList } from '../../../../engine/observe/history/schema.ts';
-import { Traffic, trafficOf } from '../../../../engine/observe/history/traffic.ts';
+import { lineTrafficOf, Traffic, trafficOf } from '../../../../engine/observe/history/traffic.ts';
 import { chatReply, chatStream } from '../../../support/chat-stream.ts';
 import { startGateway } from '../../../support/gateway.ts';
 import { until } from '../../../support/until.ts';

@@ -260,7 +260,7 @@ test('a thread that falls fails its counts, and the next one gets another', asyn
   t.teardown(() => thread.close());
   const lost = thread.count(['a '.repeat(2_000_000)]);
   thread.close();
-  await t.throwsAsync(lost, { message: /ended/ });
+  await t.throwsAsync(lost, { message: /stopped/ });
   t.deepEqual(await thread.count(['a']), [1]);
 });
 

@@ -20,7 +20,7 @@ const cases: readonly (readonly [
     'another address at the same port is opened beside it',
     { host: '0.0.0.0', port: 4711 },
     taken,
-    { host: '0.0.0.0', port: 4711, share: { beside: taken.addresses } },
+    { host: '0.0.0.0', port: 4711, share: { closingAddresses: taken.addresses } },
   ],
   ['another port is opened anew', { host: '127.0.0.1', port: 1 }, taken, { host: '127.0.0.1', port: 1, share: {} }],
   ['so is another address', { host: '::1', port: 0 }, taken, { host: '::1', port: 0, share: {} }],
