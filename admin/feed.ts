@@ -71,8 +71,8 @@ export class Feeds {
 
   /** Throws a fault if there are too many, or the process stops. */
   add(): Feed {
-    if (this.#isClosed) fail('unavailable', 'The gateway stops.');
-    if (this.#open.size >= maxFeeds) fail('unavailable', `There are ${maxFeeds} feeds already.`);
+    if (this.#isClosed) fail('unavailable', 'The gateway is stopping.');
+    if (this.#open.size >= maxFeeds) fail('unavailable', `${maxFeeds} feeds are open, the most that a process allows.`);
     const feed = new Feed();
     this.#open.add(feed);
     return feed;

@@ -37,7 +37,7 @@ const switchReader = reader(CaptureSwitch);
  * Endpoints of the request history, of all processes of the service.
  *
  * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them.
- * - `GET /api/requests/{id}`: a captured request, or the summary of one that isn't, from disk if it is no longer in memory.
+ * - `GET /api/requests/{id}`: a captured request. Without a capture: its summary, read from disk once it has left memory.
  * - `GET /api/activity`: requests in flight and statistics.
  * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
  */

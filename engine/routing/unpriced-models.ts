@@ -5,7 +5,7 @@ import type { Gateway } from './gateway.ts';
 
 type Known = Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
 
-/** The configured models that a client may use and no price is known of: \`provider,model\`. */
+/** The configured models that a client may use and that have no known price, as `provider,model`. */
 export const unpricedModels = ({ name }: NamedClient, { config, access, modelFacts }: Known): readonly string[] =>
   config.providers.flatMap((provider) =>
     provider.models

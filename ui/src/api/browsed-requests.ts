@@ -3,7 +3,7 @@ import { createStore } from '../state/store.ts';
 /** A request of a list. */
 interface BrowsedRequest {
   readonly id: string;
-  /** When it ended, of one that is kept on disk; milliseconds since 1970. */
+  /** When the request ended, in milliseconds since 1970. Set for requests that are read from disk. */
   readonly endedAt?: number;
 }
 

@@ -30,7 +30,7 @@ const lastRetryMs = 15_000;
 export const followFeed = (
   query: FeedQuery,
   take: (event: FeedEvent) => void,
-  told: (state: FeedState) => void,
+  onState: (state: FeedState) => void,
 ): (() => void) => {
   let stream: AbortController | undefined;
   let timer: number | undefined;
@@ -43,16 +43,16 @@ export const followFeed = (
       await readFeed(query, opened.signal, (event) => {
         window.clearTimeout(patience);
         retryMs = firstRetryMs;
-        told('live');
+        onState('live');
         take(event);
       });
     } catch {
-      // Whatever it was: what the page shows is asked for, and that says what is wrong.
+      // The page falls back to separate requests, which report the error.
     }
     window.clearTimeout(patience);
     if (stream !== opened) return;
     stream = undefined;
-    told('missing');
+    onState('missing');
     timer = window.setTimeout(open, retryMs);
     retryMs = Math.min(lastRetryMs, retryMs * 2);
   };

@@ -13,8 +13,8 @@ export const useFeed = (query: FeedQuery, take: (event: FeedEvent) => void): Fee
   useEffect(() => {
     taker.current = take;
   });
-  const asked = JSON.stringify(query);
+  const queryText = JSON.stringify(query);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new key or connection opens another stream; the text has the query
-  useEffect(() => followFeed(query, (event) => taker.current(event), setState), [asked, revision, key]);
+  useEffect(() => followFeed(query, (event) => taker.current(event), setState), [queryText, revision, key]);
   return state;
 };

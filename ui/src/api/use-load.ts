@@ -26,7 +26,8 @@ interface State<T> {
 
 /**
  * Asks `load` (keep it stable: `useCallback`), again when another one is given, the key or the connection changed, and, with
- * `everyMs`, so long after each answer; not while the tab is hidden. What is under way is given up when the component goes. Nothing is asked while `isOn` is false.
+ * `everyMs`, so long after each answer; not while the tab is hidden or `isOn` is false. What is under way is given up when the
+ * component goes.
  */
 export const useLoad = <T>(load: Load<T>, everyMs?: number, isOn = true): Loaded<T> => {
   const [state, setState] = useState<State<T>>({ load });

@@ -1,6 +1,6 @@
 import { href } from '../router/route.ts';
 
-/** The address of a request's page. `endedAt`: of one that is kept on disk, where it is found at once by that time. */
+/** The address of a request's page. `endedAt`: when it ended; finds a request on disk without a scan of the history. */
 export const requestAddress = (
   { id, endedAt }: { readonly id: string; readonly endedAt?: number },
   tab: string | null = null,
