@@ -74,30 +74,35 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
       },
     },
   );
+  t.teardown(gateway.stop);
   const seen: Seen[] = [];
+  const headers = {
+    'x-api-key': canaries.ownInEnvironment,
+    cookie: `session=${canaries.cookie}`,
+    'x-secret-thing': canaries.header,
+  };
+  // The feed shows all requests below. It ends with the gateway.
+  const feed = await request(`${gateway.baseUrl}/api/feed`, { headers });
+  const fed = feed.body.text();
   const call = async (path: string, init: Parameters<typeof request>[1] = {}): Promise<void> => {
-    const headers = {
-      'x-api-key': canaries.ownInEnvironment,
-      cookie: `session=${canaries.cookie}`,
-      'x-secret-thing': canaries.header,
-    };
     const answer = await request(`${gateway.baseUrl}${path}`, { headers, ...init });
     const where = `${init.method ?? 'GET'} ${path} ${String(init.body).slice(0, 60)}`;
     seen.push({ where, text: JSON.stringify(answer.headers) + (await answer.body.text()) });
   };
-  for (const name of ['plain', 'named', 'other', 'away']) {
-    for (const model of models.map((last) => `${name},${last}`)) {
-      for (const stream of [false, true]) {
-        const body = JSON.stringify({ model, stream, max_tokens: 9, messages });
-        await call('/v1/messages', { method: 'POST', body });
-        await call(`/v1/chat/completions?key=${canaries.query}`, { method: 'POST', body });
-        await call(`/v1/responses?api_key=${canaries.query}`, {
-          method: 'POST',
-          body: JSON.stringify({ model, stream, input: messages }),
-        });
-      }
-    }
-  }
+  const ask = async (model: string, stream: boolean): Promise<void> => {
+    const body = JSON.stringify({ model, stream, max_tokens: 9, messages });
+    await call('/v1/messages', { method: 'POST', body });
+    await call(`/v1/chat/completions?key=${canaries.query}`, { method: 'POST', body });
+    await call(`/v1/responses?api_key=${canaries.query}`, {
+      method: 'POST',
+      body: JSON.stringify({ model, stream, input: messages }),
+    });
+  };
+  await Promise.all(
+    ['plain', 'named', 'other', 'away'].flatMap((name) =>
+      models.flatMap((last) => [false, true].map((stream) => ask(`${name},${last}`, stream))),
+    ),
+  );
   await call('/v1/messages', { method: 'POST', body: '{}', headers: { authorization: `Bearer ${canaries.client}` } });
   await call('/v1/messages', { method: 'POST', body: `{"model": "${canaries.prompt}` });
   await call('/v1/messages/count_tokens', { method: 'POST', body: JSON.stringify({ model: 'other,500', messages }) });
@@ -107,7 +112,7 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
   }
   for (const { method, path, endpoint } of gateway.routes) {
     // The configuration itself is told as written, and only to whoever has the key.
-    if (method !== 'GET' || path === '/api/config' || endpoint.open) continue;
+    if (method !== 'GET' || ['/api/config', '/api/feed'].includes(path) || endpoint.open) continue;
     await call(path.replace(/:\w+|\*$/g, 'x'));
   }
   await call('/api/config', {
@@ -125,6 +130,11 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
   }
   seen.push({ where: 'reports', text: gateway.reports.join('\n') });
   await gateway.stop();
+  seen.push({ where: 'feed', text: await fed });
+  t.true(
+    seen.some(({ where, text }) => where === 'feed' && text.includes('in-200')),
+    'the feed was read',
+  );
   t.true(
     seen.some(({ where, text }) => where.startsWith('switchyard-') && text.includes('incoming request')),
     'the server log was read',
@@ -142,6 +152,7 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
 
 test('S8 no secret shows: answers, headers, logs, metrics, descriptions, explanations, messages', async (t) => {
   const upstream = await startUpstream(echoing);
+  t.teardown(upstream.close);
   // A proxy that says what it was sent.
   const proxy = createServer((asked, answer) => {
     answer.writeHead(407).end(`no ${asked.headers['proxy-authorization']}`);
@@ -149,11 +160,10 @@ test('S8 no secret shows: answers, headers, logs, metrics, descriptions, explana
   await new Promise<void>((resolve) => {
     proxy.listen(0, '127.0.0.1', resolve);
   });
+  t.teardown(() => proxy.close());
   // The border to Node: a server that listens on a port has an address of this form.
   const { port } = proxy.address() as AddressInfo;
   const seen = await everything(t, `127.0.0.1:${port}`, upstream.url);
-  proxy.close();
-  await upstream.close();
   t.true(
     upstream.requests.some(({ headers }) => headers['x-api-key'] === canaries.upstream),
     'the vendor was given the key',
