@@ -22,8 +22,11 @@ const tickMs = 200;
 const askAgainMs = 25;
 /** A store that takes longer for an exchange, in milliseconds, counts as silent. Longer than the store's `staleMs`. */
 export const exchangeMs = 500;
-/** How long a request waits for a decision near a limit, in milliseconds: usually for one answer, else until the store is silent. */
-const defaultWaitMs = exchangeMs + 50;
+/**
+ * How long a request waits for a decision near a limit, in milliseconds: usually for one answer, at most for the exchange that is
+ * under way and the next one, which asks for it.
+ */
+const defaultWaitMs = 2 * exchangeMs + 50;
 
 const maxFacts = 10_000;
 const maxCounters = 10_000;
@@ -216,11 +219,13 @@ export class Hub {
         },
       };
       const end = (): void => {
+        if (!this.#waiting.includes(waiting)) return;
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
         const endMs = this.#options.nowMs();
         resolve(this.#isSilent && this.#aloneInMs(endMs) <= 0 && this.#takeShare(lease, endMs));
       };
-      const timer = setTimeout(end, Math.min(this.#waitMs, Math.ceil(aloneInMs)));
+      // After a long task the grant may be there, unread: it is read before the immediate runs.
+      const timer = setTimeout(() => setImmediate(end), Math.min(this.#waitMs, Math.ceil(aloneInMs)));
       this.#waiting.push(waiting);
       void this.#flush(false);
     });

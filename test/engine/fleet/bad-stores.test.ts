@@ -190,7 +190,8 @@ test('another fleet of the same name, with another key, is said; neither reads w
     members.map(({ isThis, isStranger }: { isThis: boolean; isStranger: boolean }) => isThis !== isStranger),
     [true, true],
   );
-  t.is(await one.ask(), 200);
+  // On a busy machine, one member may be missing for a moment: what it may have admitted by itself isn't granted to the other.
+  await until(async () => (await one.ask()) === 200);
   await until(async () => (await one.log()).includes('another fleet uses this FLEET.name'));
   t.is((await one.log()).split('another fleet uses this FLEET.name').length, 2);
 });

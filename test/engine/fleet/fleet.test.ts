@@ -174,10 +174,14 @@ test('a loop of tool calls alternates over two machines, and the store holds no 
   t.log(`tries: ${tries}`);
   t.deepEqual(seen, { signed: 5, unsigned: 0 });
 
-  const keys = await redis.run('KEYS', '*');
-  t.true(Array.isArray(keys) && keys.length > 10);
+  const listKeys = async (): Promise<readonly string[]> => {
+    const keys = await redis.run('KEYS', '*');
+    return Array.isArray(keys) ? keys : [];
+  };
+  // A sealed signature for each round with a call; the gateways don't wait until the store has it.
+  await until(async () => (await listKeys()).filter((key) => key.includes(':s:')).length >= seen.signed);
   const dump: string[] = [];
-  for (const key of Array.isArray(keys) ? keys : []) {
+  for (const key of await listKeys()) {
     dump.push(key);
     const type = await redis.run('TYPE', key);
     dump.push(JSON.stringify(await redis.run(type === 'hash' ? 'HGETALL' : 'GET', key)));
