@@ -14,7 +14,10 @@ import { dirname, join, relative } from 'node:path';
 const folder = 'test/__tests__';
 
 /** Folders whose files may share a process; those that leave it as it is do. */
-const shared = /^test\/(?:protocols|transformers|regressions|losses|engine\/[\w-]+)\//;
+const shared = /^test\/(?:admin|docs|protocols|transformers|regressions|losses|engine\/[\w-]+)\//;
+
+/** Short files beside those that take long. */
+const short = /^test\/engine\/(?:base-urls|call-extras|call-stages|client-credentials|router-module|rules)\./;
 
 /** What still needs a process of its own: hooks, an order, loading that waits, and what acts on or measures the whole process. */
 const needsOwnProcess =
@@ -39,7 +42,8 @@ const inBrowser = new Map(
 
 /** @param {string} root @param {string} test */
 const canShare = (root, test) =>
-  inBrowser.has(test) || (shared.test(test) && !needsOwnProcess.test(readFileSync(join(root, test), 'utf8')));
+  inBrowser.has(test) ||
+  ((shared.test(test) || short.test(test)) && !needsOwnProcess.test(readFileSync(join(root, test), 'utf8')));
 
 /**
  * Test files of a whole run: groups, and files that need a process of their own.
