@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import type { WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
+import type { MachinesHeard } from '../engine/observe/history/schema.ts';
 import { readUsageQuery, usageCsv, usageReport } from '../engine/observe/usage/report.ts';
-import { UsageGroup, UsageReport, UsageStep } from '../engine/observe/usage/schema.ts';
+import { UsageGroup, type UsageQuery, UsageReport, UsageStep } from '../engine/observe/usage/schema.ts';
 import { adminRoute, type DocumentedRoute, jsonTextReply } from './endpoint.ts';
 
 /** Dependencies of the endpoint of usage. */
@@ -12,10 +13,14 @@ export interface UsageParts {
   readonly nowMs: () => number;
   /** Has all processes of the service write what they have counted. */
   readonly write: () => Promise<void>;
+  /** The same reports of other machines; `undefined`: there are none. */
+  readonly others: (
+    query: UsageQuery,
+  ) => Promise<{ readonly heard: MachinesHeard; readonly reports: readonly UsageReport[] }> | undefined;
 }
 
-/** `GET /api/usage`: requests, tokens and cost over time, of all processes of the service and of earlier ones. */
-export const usageRoutes = ({ folder, nowMs, write }: UsageParts): readonly DocumentedRoute[] => [
+/** `GET /api/usage`: requests, tokens and cost over time, of all processes of the service, of earlier ones, and of other machines. */
+export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/usage', {
     summary: 'Requests, tokens and cost over time',
     says: 'Sums by name, and by hour, day or month.',
@@ -34,8 +39,9 @@ export const usageRoutes = ({ folder, nowMs, write }: UsageParts): readonly Docu
         return fail('invalid-request', 'format must be one of json, csv.', { param: 'format' });
       const asked = Object.fromEntries(params);
       const read = readUsageQuery(asked, nowMs());
-      await write();
-      const report = await usageReport(folder, read);
+      const [far] = await Promise.all([others(read), write()]);
+      const report = await usageReport(folder, read, far?.reports);
+      if (far) report.machines = far.heard;
       return format === 'csv' ? csvReply(usageCsv(report)) : jsonTextReply(JSON.stringify(report));
     },
   }),

@@ -17,7 +17,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/config/schema.ts', ['engine/config/rule-schema.ts', 'typebox']],
   ['engine/config/rule-schema.ts', ['typebox']],
   ['engine/observe/history/schema.ts', ['engine/model/json/json.ts', 'typebox']],
-  ['engine/observe/usage/schema.ts', ['typebox']],
+  ['engine/observe/usage/schema.ts', ['engine/observe/history/schema.ts', 'typebox']],
   // The engine's layers, from the lowest to the highest: each names the ones below that it uses.
   ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system', 'typebox/value']],
   ['engine/backpressure.ts', []],
@@ -197,6 +197,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   [
     'engine/service/fleet.ts',
     [...below('paths.ts', 'config/', 'hub/', 'log/', 'model/'), 'admin/schema.ts', 'typebox', 'node:'],
+  ],
+  [
+    'engine/service/fleet-views.ts',
+    ['engine/service/', ...below('hub/', 'model/', 'observe/'), 'admin/fleet.ts', 'typebox', 'node:'],
   ],
   [
     'engine/service/',

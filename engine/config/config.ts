@@ -134,6 +134,8 @@ export interface FleetConfig {
   readonly name: string;
   /** 32 bytes each: the first seals, all open. */
   readonly keys: readonly Uint8Array[];
+  /** The base URL at which the others reach this machine. */
+  readonly address: URL | undefined;
   /** Machines to assume until the store has reported their number. */
   readonly replicas: number;
   readonly withoutStore: 'share' | 'refuse' | 'open';

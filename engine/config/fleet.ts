@@ -11,7 +11,7 @@ import { FleetFile } from './schema.ts';
  * configuration unusable: machines that don't share would each grant whole limits.
  */
 export const readFleet = (
-  { store, primary, ca, name, key, replicas, withoutStore }: FleetFile,
+  { store, primary, ca, name, key, address, replicas, withoutStore }: FleetFile,
   source: Json | undefined,
   unset: readonly UnsetReference[],
   findings: Diagnostics,
@@ -41,12 +41,18 @@ export const readFleet = (
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) {
     findings.fault('FLEET.name', 'must be 1 to 64 letters, digits, dots, hyphens or underscores');
   }
+  const own = address?.trim() || undefined;
+  const base = own !== undefined && URL.canParse(own) ? new URL(own) : undefined;
+  if (own !== undefined && !missing.has('FLEET.address') && !(base && /^https?:$/.test(base.protocol))) {
+    findings.fault('FLEET.address', 'must be a URL such as http://10.0.0.7:3456');
+  }
   return {
     urls,
     primary: primary?.trim() || undefined,
     ca: ca?.trim() || undefined,
     name,
     keys,
+    address: base,
     replicas,
     withoutStore,
   };

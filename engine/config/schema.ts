@@ -510,6 +510,10 @@ export const FleetFile = Type.Object(
         '32 bytes as base64 or hexadecimal digits, the same on all machines; a list: the first seals, all open.',
       examples: [secretExample, [secretExample, '$EARLIER_KEY']],
     }),
+    address: text(
+      "Base URL at which the others reach this machine; absent: that of `HOST`, or the machine's first address.",
+      'http://10.0.0.7:3456',
+    ),
     replicas: Type.Integer({
       description: 'Machines to assume until the store has answered.',
       default: 1,

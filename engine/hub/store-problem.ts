@@ -28,6 +28,7 @@ const meanings: readonly (readonly [sign: string, meaning: string])[] = [
   ['CERT_HAS_EXPIRED', 'its certificate has expired: renew it'],
   ['ERR_SSL_', 'it does not speak TLS there: use redis://, or its port for TLS'],
   ['EPROTO', 'it does not speak TLS there: use redis://, or its port for TLS'],
+  ['Connection timeout', 'it does not answer: look at its load, the network, and whether its port has TLS'],
   ['Socket closed', 'it closes connections: look at its log, and whether it wants TLS (rediss://)'],
   ['ECONNRESET', 'it closes connections: look at its log, and whether it wants TLS (rediss://)'],
   ['RESP', 'what answers is no Valkey or Redis: correct its address'],

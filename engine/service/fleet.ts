@@ -8,7 +8,7 @@ import type { Config, FleetConfig } from '../config/config.ts';
 import type { HubStore } from '../hub/contract.ts';
 import { Hub } from '../hub/hub.ts';
 import { RedisStore, type StoreChange } from '../hub/redis-store.ts';
-import { createSealer } from '../hub/seal.ts';
+import { createSealer, type Sealer } from '../hub/seal.ts';
 import type { AppLog } from '../log/logs.ts';
 import { errorCode } from '../model/fault.ts';
 import { type JsonObject, parseJson } from '../model/json/json.ts';
@@ -87,6 +87,7 @@ interface MemberState {
 /** This process as a member of the fleet. */
 export interface Fleet {
   readonly hub: Hub;
+  readonly sealer: Sealer;
   /** Names this machine among the others. */
   readonly machine: string;
   /** Tells the others about this process from now on. */
@@ -140,6 +141,7 @@ export const joinFleet = (
   hub.start();
   return {
     hub,
+    sealer: createSealer(fleet.keys.map((key) => Buffer.from(key))),
     machine,
     present(next) {
       state = next;

@@ -4,7 +4,7 @@ import { configRoutes } from '../../admin/config.ts';
 import type { DocumentedRoute, OperationDoc } from '../../admin/endpoint.ts';
 import { explainRoutes } from '../../admin/explain.ts';
 import { type Feeds, feedRoutes } from '../../admin/feed.ts';
-import { fleetRoutes } from '../../admin/fleet.ts';
+import { type FleetParts, fleetRoutes } from '../../admin/fleet.ts';
 import { graphRoutes } from '../../admin/graph.ts';
 import { type Health, healthRoutes } from '../../admin/health.ts';
 import { type HistoryParts, historyRoutes } from '../../admin/history.ts';
@@ -16,7 +16,6 @@ import { openApiRoutes, withDocs } from '../../admin/openapi/openapi.ts';
 import { presetAdminRoutes } from '../../admin/presets.ts';
 import { providerRoutes } from '../../admin/providers.ts';
 import { requestRoutes } from '../../admin/requests.ts';
-import type { FleetState } from '../../admin/schema.ts';
 import { type ServiceFacts, serviceRoutes } from '../../admin/service.ts';
 import { sessionRoutes } from '../../admin/sessions.ts';
 import { transformerRoutes } from '../../admin/transformers.ts';
@@ -67,7 +66,7 @@ interface HttpRouteParts {
   /** Files of the web interface. */
   readonly ui: () => Promise<UiFiles>;
   readonly health: () => Health;
-  readonly fleet: () => FleetState;
+  readonly fleet: FleetParts;
   /** Supervision of the service; absent: it can't be restarted. */
   readonly supervision: Supervision | undefined;
   readonly facts: () => ServiceFacts;

@@ -38,18 +38,20 @@ import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
 import type { Telemetry } from '../observe/telemetry/telemetry.ts';
 import { openUsageHours, type UsageHours, usageFolder } from '../observe/usage/hour-files.ts';
+import { usageReport } from '../observe/usage/report.ts';
 import type { LossSeries } from '../observer.ts';
 import { root, version } from '../paths.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import { fleetFigures, fleetState } from './fleet.ts';
+import { answerMachine, type FleetQuestion, openMachines } from './fleet-views.ts';
 import { tuneHeap } from './heap-tuning.ts';
 import { httpRoutes } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
 import { openGateway } from './reloadable-gateway.ts';
 import { openServices, type ServicesOptions } from './services.ts';
 import { isAlive } from './workers/find-service.ts';
-import { baseUrlOf, type ListenAddress, listenAt } from './workers/listen-address.ts';
+import { baseUrlOf, type ListenAddress, listenAt, outerUrlOf } from './workers/listen-address.ts';
 import type { Answerer } from './workers/peers.ts';
 
 /** Builds the service and opens its port. Rejects with a message for users if it can't. */
@@ -120,6 +122,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const state = { draining: false };
   const startedAtMs = Date.now();
   const baseUrl = (): string => baseUrlOf(placeOf(config, listener));
+  const outerUrl = (): string => config.fleet?.address?.href ?? outerUrlOf(placeOf(config, listener));
   const feeds = new Feeds();
   const requests = createHistory({
     secrets: services.secrets.all,
@@ -136,7 +139,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
   });
   peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
   const { hub } = services;
-  const allRequests = shareHistory(requests, peers, (on) =>
+  const machines = fleet && openMachines(fleet, Date.now);
+  const allRequests = shareHistory(requests, peers, machines, (on) =>
     hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
   );
   /** Has all processes write what they have counted and kept. */
@@ -144,11 +148,20 @@ export const start = async (options: StartOptions): Promise<Service> => {
     const others = peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined;
     await Promise.all([usageHours.write(), historyFiles.write(), others]);
   };
+  /** The answers of this machine's processes to another machine. */
+  const answersOfMachine = async (question: FleetQuestion): Promise<readonly string[]> => {
+    if (question.kind === 'usage') {
+      await writeAll();
+      return [JSON.stringify(await usageReport(usageFolder(home), question.query))];
+    }
+    const [own, others = []] = await Promise.all([answerHistory(requests, question), peers?.ask(question)]);
+    return own === undefined ? others : [own, ...others];
+  };
   if (hub) followCapture(hub, requests);
   hub?.onFact(({ id }) => {
     if (id === modelsFact) void catalogue.reload();
   });
-  fleet?.present(() => ({ source: gateway.store.source, address: baseUrl(), streams: metrics.activeStreams() }));
+  fleet?.present(() => ({ source: gateway.store.source, address: outerUrl(), streams: metrics.activeStreams() }));
   const routes = httpRoutes({
     home,
     startedAtMs,
@@ -166,6 +179,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       folder: usageFolder(home),
       nowMs,
       write: writeAll,
+      others: (query) => (machines?.isShared() ? machines.usage(query) : undefined),
     },
     history: {
       search: new HistorySearch(historyFolder(home)),
@@ -178,7 +192,10 @@ export const start = async (options: StartOptions): Promise<Service> => {
     },
     modelsRefreshed: () => hub?.publish({ id: modelsFact, value: String(Date.now()), forMs: modelsMs }),
     health: () => state,
-    fleet: () => fleetState(fleet),
+    fleet: {
+      state: () => fleetState(fleet),
+      answer: fleet && ((sealed) => answerMachine(fleet.sealer, Date.now(), sealed, answersOfMachine)),
+    },
     supervision,
     facts: () => ({
       home,

@@ -87,7 +87,7 @@ export const openServices = (
     peers && config.fleet && joinFleet(peers.fleet, { fleet: config.fleet, workers: config.workers }, logs.app);
   const signatures = createSignatureCache();
   const fleetTexts: SharedTexts | undefined = fleet && {
-    ...textsOver(fleet.hub, createSealer((config.fleet?.keys ?? []).map((key) => Buffer.from(key))), fleetReasoningMs),
+    ...textsOver(fleet.hub, fleet.sealer, fleetReasoningMs),
     isOpen: () => true,
   };
   const losses = createLossCounter();

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { costOf } from '../../catalogue/cost.ts';
 import type { KnownModel } from '../../catalogue/known-model.ts';
@@ -94,6 +95,8 @@ export const createHistory = ({
   const captures = new Captures();
   const traffic = new Traffic();
   const inFlight = new Set<RequestHistoryEntry>();
+  /** Tells requests of several processes and machines apart that end in the same millisecond. */
+  const offset = randomInt(numbersPerMs);
   /** Ring buffer; the newest is at `count % maxSummaries`. */
   const ring: EndedRequest[] = [];
   let count = 0;
@@ -103,9 +106,7 @@ export const createHistory = ({
   const ended = (record: RequestHistoryEntry, status: number): void => {
     inFlight.delete(record);
     count += 1;
-    newest = numbersByTime
-      ? Math.max(newest + numbersPerMs, numberAt(Date.now()) + (process.pid % numbersPerMs))
-      : count;
+    newest = numbersByTime ? Math.max(newest + numbersPerMs, numberAt(Date.now()) + offset) : count;
     const entry = record.keep(newest, status, maskText);
     ring[count % maxSummaries] = entry;
     const { startedAtMs, durationMs, fault, firstByteMs, protocol, provider, model } = entry;

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { InFlight, listOf, RequestSummary, Wire } from './schema.ts';
 
-/** What a process of a service asks the others about their requests. */
-export const HistoryQuestion = Type.Union([
+/** What other processes are asked to read. */
+export const HistoryReading = Type.Union([
   /** Summaries numbered above `after`, up to `until`; the newest `limit`. */
   Type.Object({
     kind: Type.Literal('requests'),
@@ -16,6 +16,12 @@ export const HistoryQuestion = Type.Union([
   Type.Object({ kind: Type.Literal('request'), id: Type.String({ maxLength: 1_000 }) }),
   /** What goes on; with the traffic of the last minutes. */
   Type.Object({ kind: Type.Literal('activity'), minutes: Type.Integer({ minimum: 0, maximum: 60 }) }),
+]);
+export type HistoryReading = Static<typeof HistoryReading>;
+
+/** What a process of a service asks the others about their requests. */
+export const HistoryQuestion = Type.Union([
+  HistoryReading,
   /** The state of capturing, which `on` switches first. */
   Type.Object({ kind: Type.Literal('capture'), on: Type.Optional(Type.Boolean()) }),
   /** Remove what has ended. */

@@ -18,6 +18,16 @@ export const SummaryLoss = Type.Object({
 });
 export type SummaryLoss = Static<typeof SummaryLoss>;
 
+/** How many machines of the fleet an answer is of. */
+export const MachinesHeard = Type.Object(
+  {
+    known: Type.Integer({ description: 'All of the fleet, the one asked included.' }),
+    heard: Type.Integer({ description: 'Those whose answer came in time.' }),
+  },
+  { description: 'Absent: there is one machine.' },
+);
+export type MachinesHeard = Static<typeof MachinesHeard>;
+
 /** The wire formats that clients use. */
 export const Wire = Type.Union([Type.Literal('messages'), Type.Literal('chat'), Type.Literal('responses')]);
 export type Wire = Static<typeof Wire>;
@@ -26,6 +36,7 @@ export type Wire = Static<typeof Wire>;
 export const RequestSummary = Type.Object({
   n: Type.Integer({ description: 'Grows from request to request.' }),
   id: Type.String({ description: "The request's `x-request-id`." }),
+  machine: Type.Optional(Type.String({ description: 'The machine of the fleet that served it, if another one.' })),
   startedAt: Type.Integer({ description: 'Milliseconds since 1970.' }),
   path: Type.String(),
   protocol: Wire,
@@ -255,6 +266,7 @@ export const Activity = Type.Object({
     pid: Type.Integer({ description: 'The process that answers, for all of them.' }),
     workers: Type.Integer({ description: 'How many there are.' }),
   }),
+  machines: Type.Optional(MachinesHeard),
   inFlight: listOf(InFlight, { description: 'At most 200, oldest first.' }),
   inFlightCount: Type.Integer(),
   lines: listOf(ActivityLine),
@@ -295,6 +307,7 @@ export const RequestList = Type.Object({
   capture: CaptureState,
   newest: Type.Integer(),
   requests: listOf(RequestSummary),
+  machines: Type.Optional(MachinesHeard),
 });
 export type RequestList = Static<typeof RequestList>;
 

@@ -1,15 +1,15 @@
 import { fail } from '../../model/fault.ts';
 import { addSums, floorToHour, hourStartMs, monthOf, otherName } from './hours.ts';
 import { readHours } from './read-hours.ts';
-import { noUsage, UsageGroup, type UsageReport, type UsageRow, UsageStep, type UsageSums } from './schema.ts';
-
-/** What a report of usage is about. */
-interface UsageQuery {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly by: UsageGroup;
-  readonly step: UsageStep;
-}
+import {
+  noUsage,
+  UsageGroup,
+  type UsageQuery,
+  type UsageReport,
+  type UsageRow,
+  UsageStep,
+  type UsageSums,
+} from './schema.ts';
 
 /** The parameters of a report, as texts. */
 type UsageParams = Readonly<Partial<Record<'from' | 'to' | 'by' | 'step', string | undefined>>>;
@@ -57,21 +57,25 @@ export const readTime = (text: string, nowMs: number): number | undefined => {
   return atMs >= 0 ? atMs : undefined;
 };
 
-/** Sums up what the folder has. */
-export const usageReport = async (folder: string, query: UsageQuery): Promise<UsageReport> => {
+/** Sums up what the folder has, and reports of other machines for the same query. */
+export const usageReport = async (
+  folder: string,
+  query: UsageQuery,
+  others: readonly UsageReport[] = [],
+): Promise<UsageReport> => {
   const { fromMs, toMs, by, step } = query;
   const total = { ...noUsage };
   const cells = new Map<string, { readonly from: string | null; readonly name: string; readonly sums: typeof total }>();
-  await readHours(folder, query, (hour, row) => {
-    addSums(total, row);
-    const from = stepOf(step, hour);
-    const own = nameOf(by, row);
+  const add = (from: string | null, own: string, sums: UsageSums): void => {
+    addSums(total, sums);
     const name = cells.size < maxRows || cells.has(`${from} ${own}`) ? own : otherName;
     const key = `${from} ${name}`;
     const cell = cells.get(key) ?? { from, name, sums: { ...noUsage } };
     cells.set(key, cell);
-    addSums(cell.sums, row);
-  });
+    addSums(cell.sums, sums);
+  };
+  await readHours(folder, query, (hour, row) => add(stepOf(step, hour), nameOf(by, row), row));
+  for (const row of others.flatMap(({ rows }) => rows)) add(row.from, row.name ?? '', row);
   const rows = [...cells.values()].toSorted(inOrder);
   return {
     from: new Date(fromMs).toISOString(),

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { MachinesHeard } from '../history/schema.ts';
 
 const count = (description?: string) => Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
 
@@ -58,12 +59,22 @@ export type UsageGroup = Static<typeof UsageGroup>;
 export const UsageStep = Type.Enum(['hour', 'day', 'month', 'none']);
 export type UsageStep = Static<typeof UsageStep>;
 
+/** What another machine is asked of its usage: times in milliseconds since 1970. */
+export const UsageQuery = Type.Object({
+  fromMs: Type.Integer(),
+  toMs: Type.Integer(),
+  by: UsageGroup,
+  step: UsageStep,
+});
+export type UsageQuery = Static<typeof UsageQuery>;
+
 /** `GET /api/usage`. */
 export const UsageReport = Type.Object({
   from: Type.String({ description: 'The start of the first hour.' }),
   to: Type.String({ description: 'The end of the time asked for.' }),
   by: UsageGroup,
   step: UsageStep,
+  machines: Type.Optional(MachinesHeard),
   total: UsageSums,
   rows: Type.Immutable(
     Type.Array(

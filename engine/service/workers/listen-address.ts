@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import type { PortSharing } from '../../http/listener.ts';
 
 /** The address at which the service listens. */
@@ -32,9 +33,25 @@ export const listenAt = (
     : { host, port, share: taken && taken.port === port ? { closingAddresses: taken.addresses } : {} };
 
 /** Base URL for clients on this machine: `http://127.0.0.1:3456`. */
-export const baseUrlOf = ({ port, addresses }: ListenAddress): string => {
-  const [address = '127.0.0.1'] = addresses;
-  // A wildcard address isn't callable on every platform, so the loopback address replaces it.
-  const callable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
-  return `http://${callable.includes(':') ? `[${callable}]` : callable}:${port}`;
+export const baseUrlOf = (place: ListenAddress): string => urlOf(place, { '0.0.0.0': '127.0.0.1', '::': '::1' });
+
+/**
+ * Base URL for other machines: `http://10.0.0.7:3456`. A wildcard address is the machine's first one that isn't a loopback address,
+ * if it has any.
+ */
+export const outerUrlOf = (place: ListenAddress, interfaces = networkInterfaces()): string => {
+  const outer = Object.values(interfaces)
+    .flatMap((some) => some ?? [])
+    .filter(({ internal, scopeid }) => !internal && !scopeid);
+  const first = (outer.find(({ family }) => family === 'IPv4') ?? outer[0])?.address;
+  return first === undefined ? baseUrlOf(place) : urlOf(place, { '0.0.0.0': first, '::': first });
+};
+
+/** Wildcard addresses can't be called, so `callable` replaces them. */
+const urlOf = (
+  { port, addresses: [address = '127.0.0.1'] }: ListenAddress,
+  callable: Readonly<Record<string, string>>,
+): string => {
+  const host = callable[address] ?? address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 };

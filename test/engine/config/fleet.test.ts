@@ -22,6 +22,10 @@ const cases: readonly (readonly [fleet: JsonObject, ...faults: RegExp[]])[] = [
   [{ store, key, witoutStore: 'open' }, /^FLEET\.witoutStore is unknown.*did you mean withoutStore/],
   [{ store, key, withoutStore: 'close' }, /^FLEET\.withoutStore/],
   [{ store, key, replicas: 0 }, /^FLEET\.replicas/],
+  [{ store, key, address: 'https://10.0.0.7:3456' }],
+  [{ store, key, address: '10.0.0.7:3456' }, /^FLEET\.address must be a URL such as http:/],
+  [{ store, key, address: 'ftp://10.0.0.7' }, /^FLEET\.address must be a URL such as http:/],
+  [{ store, key, address: 'http://$UNSET:3456' }, /^FLEET\.address names the environment variable UNSET/],
 ];
 
 for (const [fleet, ...expected] of cases) {

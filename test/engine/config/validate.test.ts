@@ -180,6 +180,7 @@ test('every field is read', (t) => {
         ca: '/ca.pem',
         name: 'f',
         keys: [Buffer.alloc(32, 1)],
+        address: undefined,
         replicas: 2,
         withoutStore: 'refuse',
       },

@@ -49,7 +49,7 @@ test('TLS: the certificate is checked, and what is wrong is said', async (t) => 
   }
   const refused: readonly (readonly [store: string, ca: string | undefined, says: RegExp])[] = [
     [`rediss://localhost:${secure}`, undefined, /certificate is of an unknown authority: name its file in FLEET\.ca/],
-    [`rediss://localhost:${port}`, ca, /does not answer within 250 ms: .* whether its port has TLS/],
+    [`rediss://localhost:${port}`, ca, /does not answer.*: .* whether its port has TLS/],
     [`redis://localhost:${secure}`, undefined, /closes connections: .* whether it wants TLS/],
   ];
   for (const [store, authority, says] of refused) {

@@ -108,6 +108,7 @@ export const inProcessFleet = async (
       ca: fleet.ca,
       name: 'switchyard',
       keys: [Buffer.from(key, 'hex')],
+      address: undefined,
       replicas: 1,
       withoutStore: 'share',
     },
@@ -135,10 +136,15 @@ export const inProcessFleet = async (
   );
   t.teardown(gateway.stop);
   const reach = fetchFrom(gateway.baseUrl);
-  const read = async (path: string): Promise<string> =>
-    (await reach(path, { headers: { 'x-api-key': adminKey } })).text;
+  const admin = { 'x-api-key': adminKey };
+  const read = async (path: string): Promise<string> => (await reach(path, { headers: admin })).text;
   return {
     home: gateway.home,
+    baseUrl: gateway.baseUrl,
+    admin,
+    fetch: reach,
+    stopListening: gateway.stop,
+    post: (path: string, body: unknown) => reach(path, { method: 'POST', headers: admin, body }),
     said: () => said,
     log: () => readFile(join(gateway.home, 'app.log'), 'utf8').catch(() => ''),
     fetchJson: async (path: string) => JSON.parse(await read(path)),

@@ -4,13 +4,14 @@ import type {
   RequestDetail as CapturedRequest,
   Chunk,
   SummaryLoss as Loss,
+  MachinesHeard,
   RequestList,
   RequestSummary,
 } from '../../../engine/observe/history/schema.ts';
 import { call, failureIn, send } from './call.ts';
 import { isJsonObject, type JsonObject, parseObject } from './json.ts';
 
-export type { Capture, CapturedRequest, Chunk, Loss, RequestList, RequestSummary };
+export type { Capture, CapturedRequest, Chunk, Loss, MachinesHeard, RequestList, RequestSummary };
 
 /** Token counts, as far as they are known. */
 export type Usage = NonNullable<RequestSummary['usage']>;

@@ -10,7 +10,8 @@ import { href } from '../../router/route.ts';
 
 /** The summary of a request: route, timing, tokens, losses. */
 export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
-  const { protocol, path, preset, client, session, asked, stream, scenario, reason, provider, model } = summary;
+  const { protocol, path, preset, client, machine, session, asked, stream, scenario, reason, provider, model } =
+    summary;
   const {
     usage,
     cost,
@@ -33,6 +34,7 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
             {client && `, key of ${client}`}
           </small>
         </Fact>
+        {machine !== undefined && <Fact title="Machine">{machine}</Fact>}
         {session !== undefined && (
           <Fact title="Session">
             <a className="mono" href={href('/sessions', session)}>

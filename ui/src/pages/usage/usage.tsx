@@ -4,6 +4,7 @@ import { readUsage, readUsageCsv } from '../../api/usage.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/field.tsx';
+import { MachinesNotice } from '../../parts/machines-notice.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -57,6 +58,7 @@ export const Usage = ({ query }: PageProps) => {
         }
       />
       {error && <Notice kind="failed">{error}</Notice>}
+      <MachinesNotice machines={sums.data?.machines} />
       {overTime.data && <UsageCharts report={overTime.data} step={step} />}
       <Panel
         flush

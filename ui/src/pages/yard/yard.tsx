@@ -5,6 +5,7 @@ import { useFeed } from '../../api/use-feed.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { takeRequests, useRecentRequests } from '../../api/use-recent-requests.ts';
 import { CaptureSwitch } from '../../parts/capture-switch.tsx';
+import { MachinesNotice } from '../../parts/machines-notice.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import type { PageProps } from '../page.ts';
@@ -36,6 +37,7 @@ export const Yard = ({ query }: PageProps) => {
     <>
       <PageHeader title="Yard" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
       {error && <Notice kind="failed">{error}</Notice>}
+      <MachinesNotice machines={activity?.machines} />
       <FirstRunPanel requests={list} />
       <SummaryTiles activity={activity} requests={list} />
       <LinesPanel activity={activity} requests={list} query={query} />

@@ -1,0 +1,142 @@
+import { get as getPlain, type IncomingMessage } from 'node:http';
+import { get as getSecure } from 'node:https';
+import Type, { type Static } from 'typebox';
+import { fleetAnswersPath } from '../../admin/fleet.ts';
+import type { Sealer } from '../hub/seal.ts';
+import { fail } from '../model/fault.ts';
+import { parseJson } from '../model/json/json.ts';
+import { reader } from '../model/schema.ts';
+import { HistoryReading } from '../observe/history/questions.ts';
+import type { MachinesHeard } from '../observe/history/schema.ts';
+import { UsageQuery, UsageReport } from '../observe/usage/schema.ts';
+import type { Fleet, FleetMember } from './fleet.ts';
+import { maxAnswer } from './workers/ipc-messages.ts';
+
+/*
+ * Machines of a fleet read each other's requests and usage over HTTP, when a view of them is opened. A question and its answers are
+ * sealed with the fleet's key, which is what proves that the other end belongs to the fleet. The store holds none of it.
+ */
+
+/** What a machine asks another. It only reads: nothing that changes the other can be asked. */
+export const FleetQuestion = Type.Union([
+  HistoryReading,
+  Type.Object({ kind: Type.Literal('usage'), query: UsageQuery }),
+]);
+export type FleetQuestion = Static<typeof FleetQuestion>;
+
+const sealedQuestion = reader(Type.Object({ atMs: Type.Number(), question: FleetQuestion }));
+const usageReader = reader(UsageReport);
+const sealedAnswers = reader(Type.Array(Type.String({ maxLength: maxAnswer })));
+
+/** A question that is older or newer, in milliseconds, isn't answered: it may be repeated by an eavesdropper. */
+const validMs = 30_000;
+const maxMachines = 50;
+const timeoutMs = 1_000;
+
+const questionName = 'question of the fleet';
+/** Binds the answers to their question. */
+const answersName = (sealed: string): string => `answers to ${sealed}`;
+
+/** Opens what a machine sealed, by whichever key came first there. */
+const openSealed = (sealer: Sealer, name: string, value: string): string | undefined => {
+  for (const { open } of sealer.lookups(name)) {
+    const text = open(value);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+};
+
+/** Asks the other machines of the fleet. */
+export interface Machines {
+  /** Whether there are others. */
+  readonly isShared: () => boolean;
+  /** Their answers that came in time. A machine answers for all of its processes. */
+  readonly ask: (question: FleetQuestion) => Promise<{
+    readonly heard: MachinesHeard;
+    readonly answers: readonly { readonly machine: string; readonly text: string }[];
+  }>;
+  /** Their reports of usage. */
+  readonly usage: (
+    query: UsageQuery,
+  ) => Promise<{ readonly heard: MachinesHeard; readonly reports: readonly UsageReport[] }>;
+}
+
+type Address = Pick<FleetMember, 'machine' | 'address'>;
+
+/** The other machines. Several may have one host name, and several the same loopback address. */
+export const otherMachines = (members: readonly FleetMember[]): readonly Address[] => {
+  const idOf = ({ machine, address }: Address): string => `${machine} ${address}`;
+  const own = members.find(({ isThis }) => isThis);
+  const others = members.filter((member) => !member.isStranger && (!own || idOf(member) !== idOf(own)));
+  return [...new Map(others.map((member) => [idOf(member), member])).values()];
+};
+
+/** Whether this machine can reach another: a loopback address of another machine is this one's own. */
+const isReachable = ({ machine, address }: Address, ownMachine: string): boolean =>
+  machine === ownMachine || !/^https?:\/\/(?:127\.|\[::1\]|localhost[:/])/.test(`${address}/`);
+
+export const openMachines = (
+  { members, machine: ownMachine, sealer }: Pick<Fleet, 'members' | 'machine' | 'sealer'>,
+  nowMs: () => number,
+): Machines => {
+  const askOne = async ({ address }: Address, sealed: string): Promise<readonly string[] | undefined> => {
+    const url = new URL(`${fleetAnswersPath}?${new URLSearchParams({ question: sealed })}`, address);
+    const text = await read(url).catch(() => undefined);
+    const answers = text === undefined ? undefined : parseJson(openSealed(sealer, answersName(sealed), text) ?? '');
+    return sealedAnswers.matches(answers) ? answers : undefined;
+  };
+  const ask: Machines['ask'] = async (question) => {
+    const others = otherMachines(members());
+    const { value: sealed } = sealer.seal(questionName, JSON.stringify({ atMs: nowMs(), question }));
+    const reachable = others.filter((one) => isReachable(one, ownMachine)).slice(0, maxMachines);
+    const answered = await Promise.all(
+      reachable.map(async (one) => ({ machine: one.machine, answers: await askOne(one, sealed) })),
+    );
+    const heard = answered.filter(({ answers }) => answers !== undefined).length;
+    return {
+      heard: { known: others.length + 1, heard: heard + 1 },
+      answers: answered.flatMap(({ machine, answers = [] }) => answers.map((text) => ({ machine, text }))),
+    };
+  };
+  return {
+    isShared: () => otherMachines(members()).length > 0,
+    ask,
+    async usage(query) {
+      const { heard, answers } = await ask({ kind: 'usage', query });
+      const reports = answers.map(({ text }) => parseJson(text)).filter((report) => usageReader.matches(report));
+      return { heard, reports };
+    },
+  };
+};
+
+/** The body of an answer with status 200. Rejects for others, and if it takes too long. */
+const read = async (url: URL): Promise<string> => {
+  const get = url.protocol === 'https:' ? getSecure : getPlain;
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { signal: AbortSignal.timeout(timeoutMs) }, resolve).once('error', reject);
+  });
+  if (answer.statusCode !== 200) answer.destroy(new Error(`It answers with status ${answer.statusCode}.`));
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of answer) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxAnswer) throw new Error('Its answer is too long.');
+  }
+  return Buffer.concat(chunks).toString();
+};
+
+/** Answers a sealed question of another machine by a sealed answer. Throws a fault for questions that aren't the fleet's. */
+export const answerMachine = async (
+  sealer: Sealer,
+  nowMs: number,
+  sealed: string,
+  answers: (question: FleetQuestion) => Promise<readonly string[]>,
+): Promise<string> => {
+  const asked = parseJson(openSealed(sealer, questionName, sealed) ?? '');
+  if (!sealedQuestion.matches(asked))
+    return fail('unauthorized', "question must be sealed with the fleet's key: FLEET.key and the version must agree.");
+  if (Math.abs(nowMs - asked.atMs) > validMs)
+    return fail('unauthorized', "question is too old or too new: the machines' clocks must agree (NTP).");
+  return sealer.seal(answersName(sealed), JSON.stringify(await answers(asked.question))).value;
+};
