@@ -3,7 +3,7 @@ import type { WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { MachinesHeard } from '../engine/observe/history/schema.ts';
 import { readUsageQuery, usageCsv, usageReport } from '../engine/observe/usage/report.ts';
-import { UsageGroup, type UsageQuery, UsageReport, UsageStep } from '../engine/observe/usage/schema.ts';
+import { type UsageCell, UsageGroup, type UsageQuery, UsageReport, UsageStep } from '../engine/observe/usage/schema.ts';
 import { adminRoute, type DocumentedRoute, jsonTextReply } from './endpoint.ts';
 
 /** Dependencies of the endpoint of usage. */
@@ -13,10 +13,10 @@ export interface UsageParts {
   readonly nowMs: () => number;
   /** Has all processes of the service write what they have counted. */
   readonly write: () => Promise<void>;
-  /** The same reports of other machines; `undefined`: there are none. */
+  /** The same of other machines; `undefined`: there are none. */
   readonly others: (
     query: UsageQuery,
-  ) => Promise<{ readonly heard: MachinesHeard; readonly reports: readonly UsageReport[] }> | undefined;
+  ) => Promise<{ readonly heard: MachinesHeard; readonly cells: readonly UsageCell[] }> | undefined;
 }
 
 /** `GET /api/usage`: requests, tokens and cost over time, of all processes of the service, of earlier ones, and of other machines. */
@@ -40,7 +40,7 @@ export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): reado
       const asked = Object.fromEntries(params);
       const read = readUsageQuery(asked, nowMs());
       const [far] = await Promise.all([others(read), write()]);
-      const report = await usageReport(folder, read, far?.reports);
+      const report = await usageReport(folder, read, far?.cells);
       if (far) report.machines = far.heard;
       return format === 'csv' ? csvReply(usageCsv(report)) : jsonTextReply(JSON.stringify(report));
     },

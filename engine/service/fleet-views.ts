@@ -8,7 +8,7 @@ import { parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
 import { HistoryReading } from '../observe/history/questions.ts';
 import type { MachinesHeard } from '../observe/history/schema.ts';
-import { UsageQuery, UsageReport } from '../observe/usage/schema.ts';
+import { type UsageCell, UsageCells, UsageQuery } from '../observe/usage/schema.ts';
 import type { Fleet, FleetMember } from './fleet.ts';
 import { maxAnswer } from './workers/ipc-messages.ts';
 
@@ -25,7 +25,7 @@ export const FleetQuestion = Type.Union([
 export type FleetQuestion = Static<typeof FleetQuestion>;
 
 const sealedQuestion = reader(Type.Object({ atMs: Type.Number(), question: FleetQuestion }));
-const usageReader = reader(UsageReport);
+const usageReader = reader(UsageCells);
 const sealedAnswers = reader(Type.Array(Type.String({ maxLength: maxAnswer })));
 
 /** A question that is older or newer, in milliseconds, isn't answered: it may be repeated by an eavesdropper. */
@@ -55,10 +55,10 @@ export interface Machines {
     readonly heard: MachinesHeard;
     readonly answers: readonly { readonly machine: string; readonly text: string }[];
   }>;
-  /** Their reports of usage. */
+  /** Their usage. */
   readonly usage: (
     query: UsageQuery,
-  ) => Promise<{ readonly heard: MachinesHeard; readonly reports: readonly UsageReport[] }>;
+  ) => Promise<{ readonly heard: MachinesHeard; readonly cells: readonly UsageCell[] }>;
 }
 
 type Address = Pick<FleetMember, 'machine' | 'address'>;
@@ -103,8 +103,8 @@ export const openMachines = (
     ask,
     async usage(query) {
       const { heard, answers } = await ask({ kind: 'usage', query });
-      const reports = answers.map(({ text }) => parseJson(text)).filter((report) => usageReader.matches(report));
-      return { heard, reports };
+      const cells = answers.map(({ text }) => parseJson(text)).filter((answer) => usageReader.matches(answer));
+      return { heard, cells: cells.flat() };
     },
   };
 };

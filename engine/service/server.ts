@@ -38,7 +38,7 @@ import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
 import type { Telemetry } from '../observe/telemetry/telemetry.ts';
 import { openUsageHours, type UsageHours, usageFolder } from '../observe/usage/hour-files.ts';
-import { usageReport } from '../observe/usage/report.ts';
+import { usageCells } from '../observe/usage/report.ts';
 import type { LossSeries } from '../observer.ts';
 import { root, version } from '../paths.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
@@ -152,7 +152,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const answersOfMachine = async (question: FleetQuestion): Promise<readonly string[]> => {
     if (question.kind === 'usage') {
       await writeAll();
-      return [JSON.stringify(await usageReport(usageFolder(home), question.query))];
+      return [JSON.stringify(await usageCells(usageFolder(home), question.query))];
     }
     const [own, others = []] = await Promise.all([answerHistory(requests, question), peers?.ask(question)]);
     return own === undefined ? others : [own, ...others];

@@ -2,20 +2,54 @@ import type { ClientWire } from '../../model/request.ts';
 import type { LineMinute, TrafficCounts } from './questions.ts';
 import type { Activity } from './schema.ts';
 
+/** Times in classes of equal ratio: counts by class add up over processes and hours, and percentiles can be told from them. */
+export class TimeScale {
+  readonly #fromMs: number;
+  readonly #perDecade: number;
+  /** Times beyond the last class count in it. */
+  readonly classes: number;
+
+  /** `fromMs`: where the first class begins; shorter times count in it too. */
+  constructor(fromMs: number, perDecade: number, decades: number) {
+    this.#fromMs = fromMs;
+    this.#perDecade = perDecade;
+    this.classes = decades * perDecade + 1;
+  }
+
+  classOf(ms: number): number {
+    return Math.min(this.classes - 1, Math.floor(Math.log10(Math.max(1, ms / this.#fromMs)) * this.#perDecade));
+  }
+
+  /**
+   * A percentile in milliseconds, of counts by class in the order of the classes: as if the times of a class lay evenly in it.
+   * `undefined`: there are no counts.
+   */
+  percentile(counts: readonly (readonly [timeClass: number, count: number])[], fraction: number): number | undefined {
+    let left = counts.reduce((sum, [, count]) => sum + count, 0) * fraction;
+    const found = counts.find(([, count]) => {
+      left -= count;
+      return count > 0 && left <= 0;
+    });
+    if (!found) return undefined;
+    const [timeClass, count] = found;
+    const ms = this.#fromMs * 10 ** ((timeClass + 1 + left / count) / this.#perDecade);
+    return Math.round(ms * 10) / 10;
+  }
+}
+
 /** The length of a step, in milliseconds, and how many are kept: an hour. */
 const stepMs = 5_000;
 const maxSteps = 720;
 
-/** Times to the first byte are counted in classes, each a quarter of a power of ten: from 1 ms to 1,000 s. */
-const classesPerDecade = 4;
-const maxClasses = 6 * classesPerDecade + 1;
+/** Times to the first byte, from 1 ms to 1,000 s. */
+const scale = new TimeScale(1, 4, 6);
 
 /** Began, ended, failed; then the classes of times. */
 const began = 0;
 const ended = 1;
 const failed = 2;
 const firstClass = 3;
-const width = firstClass + maxClasses;
+const width = firstClass + scale.classes;
 
 /** How far back rates look, in seconds, and how many lines have one. */
 export const rateSeconds = 10;
@@ -81,7 +115,7 @@ export class Traffic {
     if (hasFailed && route) this.#line(route.protocol, route.provider, route.model).minutes.failed(atMs);
     if (hasFailed) this.#counts[row + failed] = (this.#counts[row + failed] ?? 0) + 1;
     if (firstByteMs === undefined) return;
-    const at = row + firstClass + classOf(firstByteMs);
+    const at = row + firstClass + scale.classOf(firstByteMs);
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
@@ -147,9 +181,6 @@ const lineOf = (wire: ClientWire, provider: string, model: string): string => `$
 
 const stepsOf = (minutes: number): number => Math.min(maxSteps, (minutes * 60_000) / stepMs);
 
-const classOf = (ms: number): number =>
-  Math.min(maxClasses - 1, Math.floor(Math.log10(Math.max(1, ms)) * classesPerDecade));
-
 /** The traffic of all processes over the last minutes, in steps of equal length. Steps before the start have nothing. */
 export const trafficOf = (
   parts: readonly (readonly TrafficCounts[])[],
@@ -165,8 +196,9 @@ export const trafficOf = (
   const steps = Array.from({ length: stepsOf(minutes) }, (_, index) => {
     const step = last - stepsOf(minutes) + 1 + index;
     const counts = sums.get(step);
-    const p50 = counts && percentile(counts.firstBytes, 0.5);
-    const p95 = counts && percentile(counts.firstBytes, 0.95);
+    const firstBytes = counts?.firstBytes.map((count, timeClass) => [timeClass, count] as const) ?? [];
+    const p50 = scale.percentile(firstBytes, 0.5);
+    const p95 = scale.percentile(firstBytes, 0.95);
     return {
       at: step * stepMs,
       began: counts?.began ?? 0,
@@ -186,19 +218,6 @@ const sumOf = (one: TrafficCounts, other: TrafficCounts): TrafficCounts => ({
   failed: one.failed + other.failed,
   firstBytes: one.firstBytes.map((count, at) => count + (other.firstBytes[at] ?? 0)),
 });
-
-/** A percentile of times in classes, in milliseconds: as if the times of a class lay evenly in it. */
-const percentile = (classes: readonly number[], fraction: number): number | undefined => {
-  const total = classes.reduce((sum, count) => sum + count, 0);
-  if (total === 0) return undefined;
-  let left = total * fraction;
-  const at = classes.findIndex((count) => {
-    left -= count;
-    return left <= 0;
-  });
-  const share = 1 + left / (classes[at] ?? 1);
-  return Math.round(10 ** ((at + share) / classesPerDecade) * 10) / 10;
-};
 
 const minuteMs = 60_000;
 /** How many minutes are kept. */

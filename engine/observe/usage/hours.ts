@@ -1,6 +1,7 @@
 import { isCost } from '../../catalogue/cost.ts';
 import type { EndedRequest } from '../history/show-ended.ts';
-import { noUsage, type UsageRow, type UsageSums } from './schema.ts';
+import { TimeScale } from '../history/traffic.ts';
+import { noUsage, type UsageRow, type UsageSums, type UsageTimes } from './schema.ts';
 
 /** Rows of an hour in one process; what comes beyond is summed up by protocol, under `otherName`. */
 const maxRows = 1_000;
@@ -30,10 +31,15 @@ export type CountedRequest = Pick<
   EndedRequest,
   'protocol' | 'scenario' | 'provider' | 'model' | 'namedClient' | 'usage' | 'cost' | 'defaultCost'
 > &
-  Pick<EndedRequest, 'calls' | 'isFailed' | 'mayCost'>;
+  Pick<EndedRequest, 'calls' | 'isFailed' | 'mayCost' | 'firstByteMs' | 'durationMs' | 'overheadMs'>;
 
 type Sums = { -readonly [Name in keyof UsageSums]: UsageSums[Name] };
-type Row = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
+type Row = { -readonly [Name in keyof UsageRow]: UsageRow[Name] } & { readonly times: UsageTimes };
+
+/** Of the times of requests: from 0.1 ms to 10,000 s. */
+export const usageScale = new TimeScale(0.1, 20, 8);
+
+export const noTimes = (): UsageTimes => ({ firstByte: {}, duration: {}, overhead: {} });
 
 /** Adds sums to others. */
 export const addSums = (to: Sums, from: UsageSums): void => {
@@ -85,6 +91,9 @@ export class UsageHour {
     else if (mayCost) row.uncompared += 1;
     const prompt = usage?.input ?? usage?.cacheRead ?? usage?.cacheWrite;
     if (mayCost && (prompt === undefined || usage?.output === undefined)) row.uncounted += 1;
+    addTime(row.times.firstByte, request.firstByteMs);
+    addTime(row.times.duration, request.durationMs);
+    addTime(row.times.overhead, request.overheadMs);
     this.#changes += 1;
   }
 
@@ -104,14 +113,20 @@ export class UsageHour {
       : this.#open(key, { protocol, scenario, provider, model, client });
   }
 
-  #open(key: string, names: Omit<UsageRow, keyof UsageSums>): Row {
+  #open(key: string, names: Omit<UsageRow, keyof UsageSums | 'times'>): Row {
     const known = this.#rows.get(key);
     if (known) return known;
-    const row = { ...names, ...noUsage };
+    const row = { ...names, ...noUsage, times: noTimes() };
     this.#rows.set(key, row);
     return row;
   }
 }
+
+const addTime = (counts: Record<string, number>, ms: number | undefined): void => {
+  if (ms === undefined) return;
+  const timeClass = usageScale.classOf(ms);
+  counts[timeClass] = (counts[timeClass] ?? 0) + 1;
+};
 
 /** A count that an upstream reported; anything that is no count is 0. */
 const tokens = (count: number | undefined): number =>

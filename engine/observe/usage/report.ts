@@ -1,14 +1,17 @@
 import { fail } from '../../model/fault.ts';
-import { addSums, floorToHour, hourStartMs, monthOf, otherName } from './hours.ts';
+import { addSums, floorToHour, hourStartMs, monthOf, noTimes, otherName, usageScale } from './hours.ts';
 import { readHours } from './read-hours.ts';
 import {
   noUsage,
+  type UsageCell,
+  type UsageFigures,
   UsageGroup,
   type UsageQuery,
   type UsageReport,
   type UsageRow,
   UsageStep,
   type UsageSums,
+  type UsageTimes,
 } from './schema.ts';
 
 /** The parameters of a report, as texts. */
@@ -57,43 +60,86 @@ export const readTime = (text: string, nowMs: number): number | undefined => {
   return atMs >= 0 ? atMs : undefined;
 };
 
-/** Sums up what the folder has, and reports of other machines for the same query. */
+/** Sums of requests by step and name, at most so many. */
+class Cells {
+  readonly #cells = new Map<string, UsageCell>();
+
+  add(from: string | null, ownName: string, sums: UsageSums, times: UsageTimes | undefined): void {
+    const name = this.#cells.size < maxRows || this.#cells.has(`${from} ${ownName}`) ? ownName : otherName;
+    const key = `${from} ${name}`;
+    const cell = this.#cells.get(key) ?? { from, name, sums: { ...noUsage }, times: noTimes() };
+    this.#cells.set(key, cell);
+    addSums(cell.sums, sums);
+    if (times) addTimes(cell.times, times);
+  }
+
+  get all(): readonly UsageCell[] {
+    return [...this.#cells.values()];
+  }
+}
+
+const addTimes = (to: UsageTimes, from: UsageTimes): void => {
+  let name: keyof UsageTimes;
+  for (name in to) {
+    for (const [timeClass, count] of Object.entries(from[name]))
+      to[name][timeClass] = (to[name][timeClass] ?? 0) + count;
+  }
+};
+
+/** Sums up what the folder has. */
+export const usageCells = async (folder: string, query: UsageQuery): Promise<readonly UsageCell[]> => {
+  const cells = new Cells();
+  await readHours(folder, query, (hour, row) =>
+    cells.add(stepOf(query.step, hour), nameOf(query.by, row), row, row.times),
+  );
+  return cells.all;
+};
+
+/** Reports what the folder has, with what other machines answered to the same query. */
 export const usageReport = async (
   folder: string,
   query: UsageQuery,
-  others: readonly UsageReport[] = [],
+  others: readonly UsageCell[] = [],
 ): Promise<UsageReport> => {
   const { fromMs, toMs, by, step } = query;
-  const total = { ...noUsage };
-  const cells = new Map<string, { readonly from: string | null; readonly name: string; readonly sums: typeof total }>();
-  const add = (from: string | null, own: string, sums: UsageSums): void => {
-    addSums(total, sums);
-    const name = cells.size < maxRows || cells.has(`${from} ${own}`) ? own : otherName;
-    const key = `${from} ${name}`;
-    const cell = cells.get(key) ?? { from, name, sums: { ...noUsage } };
-    cells.set(key, cell);
-    addSums(cell.sums, sums);
-  };
-  await readHours(folder, query, (hour, row) => add(stepOf(step, hour), nameOf(by, row), row));
-  for (const row of others.flatMap(({ rows }) => rows)) add(row.from, row.name ?? '', row);
-  const rows = [...cells.values()].toSorted(inOrder);
+  const total = { sums: { ...noUsage }, times: noTimes() };
+  const cells = new Cells();
+  for (const { from, name, sums, times } of [...(await usageCells(folder, query)), ...others]) {
+    addSums(total.sums, sums);
+    addTimes(total.times, times);
+    cells.add(from, name, sums, times);
+  }
   return {
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
     by,
     step,
-    total,
-    rows: rows.map(({ from, name, sums }) => ({ from, name: name === '' ? null : name, ...sums })),
+    total: figuresOf(total),
+    rows: cells.all
+      .toSorted(inOrder)
+      .map((cell) => ({ from: cell.from, name: cell.name === '' ? null : cell.name, ...figuresOf(cell) })),
   };
 };
 
-interface Cell {
-  readonly from: string | null;
-  readonly name: string;
-  readonly sums: UsageSums;
-}
+const figuresOf = ({ sums, times }: Pick<UsageCell, 'sums' | 'times'>): UsageFigures => {
+  const [firstByteMs, durationMs, overheadMs] = [times.firstByte, times.duration, times.overhead].map(percentilesOf);
+  return {
+    ...sums,
+    ...(firstByteMs && { firstByteMs }),
+    ...(durationMs && { durationMs }),
+    ...(overheadMs && { overheadMs }),
+  };
+};
 
-const inOrder = (one: Cell, other: Cell): number =>
+const percentilesOf = (counts: UsageTimes[keyof UsageTimes]): UsageFigures['durationMs'] => {
+  const byClass = Object.entries(counts)
+    .map(([timeClass, count]): [number, number] => [Number(timeClass), count])
+    .toSorted(([one], [other]) => one - other);
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((fraction) => usageScale.percentile(byClass, fraction));
+  return p50 === undefined || p95 === undefined || p99 === undefined ? undefined : { p50, p95, p99 };
+};
+
+const inOrder = (one: UsageCell, other: UsageCell): number =>
   compare(one.from ?? '', other.from ?? '') ||
   other.sums.cost - one.sums.cost ||
   other.sums.requests - one.sums.requests ||
@@ -118,8 +164,10 @@ const stepOf = (step: UsageStep, hour: string): string | null => {
   }
 };
 
-const nameOf = (by: UsageGroup, row: UsageRow): string =>
-  by === 'model' ? [row.provider, row.model].filter((part) => part !== '').join(',') : row[by];
+const nameOf = (by: UsageGroup, row: UsageRow): string => {
+  if (by === 'all') return '';
+  return by === 'model' ? [row.provider, row.model].filter((part) => part !== '').join(',') : row[by];
+};
 
 const columns = [
   'requests',
@@ -135,6 +183,10 @@ const columns = [
   'uncounted',
 ] as const satisfies readonly Exclude<keyof UsageSums, 'cost' | 'saved'>[];
 
+const times = ['firstByteMs', 'durationMs', 'overheadMs'] as const satisfies readonly (keyof UsageFigures)[];
+const fractions = ['p50', 'p95', 'p99'] as const;
+const timeColumns = times.flatMap((time) => fractions.map((fraction) => ({ time, fraction })));
+
 /** A report's rows as CSV, with costs in USD. */
 export const usageCsv = ({ by, rows }: UsageReport): string => {
   const lines = rows.map(({ from, name, cost, saved, ...sums }) => [
@@ -143,8 +195,10 @@ export const usageCsv = ({ by, rows }: UsageReport): string => {
     ...columns.map((column) => String(sums[column])),
     (cost / 1e9).toFixed(9),
     (saved / 1e9).toFixed(9),
+    ...timeColumns.map(({ time, fraction }) => String(sums[time]?.[fraction] ?? '')),
   ]);
-  return [['from', by, ...columns, 'costUsd', 'savedUsd'], ...lines]
+  const timeNames = timeColumns.map(({ time, fraction }) => `${time}.${fraction}`);
+  return [['from', by, ...columns, 'costUsd', 'savedUsd', ...timeNames], ...lines]
     .map((cells) => `${cells.map(csvCell).join(',')}\r\n`)
     .join('');
 };

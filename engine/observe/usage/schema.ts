@@ -42,6 +42,43 @@ export const noUsage: UsageSums = {
   uncounted: 0,
 };
 
+const counts = Type.Record(Type.String(), count());
+
+/** How many requests took how long, by class of time. */
+export const UsageTimes = Type.Object({ firstByte: counts, duration: counts, overhead: counts });
+export type UsageTimes = Static<typeof UsageTimes>;
+
+const percentiles = (description: string) =>
+  Type.Optional(
+    Type.Object(
+      { p50: Type.Number(), p95: Type.Number(), p99: Type.Number() },
+      { description: `${description}, in milliseconds, within 12 %. Absent: unknown.` },
+    ),
+  );
+
+/** What requests came to, and how long they took. */
+const figures = {
+  ...sums,
+  firstByteMs: percentiles('From the arrival of the body to the first byte of the answer'),
+  durationMs: percentiles('From the arrival of the body to the end'),
+  overheadMs: percentiles("The gateway's own time to the first byte"),
+};
+
+export const UsageFigures = Type.Object(figures);
+export type UsageFigures = Static<typeof UsageFigures>;
+
+/** What requests of one name came to in one step; an empty name is none. */
+const UsageCell = Type.Object({
+  from: Type.Union([Type.String(), Type.Null()]),
+  name: Type.String(),
+  sums: UsageSums,
+  times: UsageTimes,
+});
+export type UsageCell = Static<typeof UsageCell>;
+
+/** What another machine answers. */
+export const UsageCells = Type.Immutable(Type.Array(UsageCell));
+
 /** What an hour's requests of one kind came to; an empty name is none. */
 export const UsageRow = Type.Object({
   protocol: Type.String(),
@@ -50,10 +87,11 @@ export const UsageRow = Type.Object({
   model: Type.String(),
   client: Type.String(),
   ...sums,
+  times: Type.Optional(UsageTimes),
 });
 export type UsageRow = Static<typeof UsageRow>;
 
-export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol']);
+export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol', 'all']);
 export type UsageGroup = Static<typeof UsageGroup>;
 
 export const UsageStep = Type.Enum(['hour', 'day', 'month', 'none']);
@@ -75,7 +113,7 @@ export const UsageReport = Type.Object({
   by: UsageGroup,
   step: UsageStep,
   machines: Type.Optional(MachinesHeard),
-  total: UsageSums,
+  total: UsageFigures,
   rows: Type.Immutable(
     Type.Array(
       Type.Object({
@@ -86,7 +124,7 @@ export const UsageReport = Type.Object({
           description:
             'Of a model with its provider: `provider,model`. Null: none. `other`: what is summed up beyond the bounds.',
         }),
-        ...sums,
+        ...figures,
       }),
       { description: 'By time; then the highest cost first.' },
     ),

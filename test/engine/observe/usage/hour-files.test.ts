@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { openUsageHours } from '../../../../engine/observe/usage/hour-files.ts';
 import type { CountedRequest } from '../../../../engine/observe/usage/hours.ts';
 import { readUsageQuery, usageReport } from '../../../../engine/observe/usage/report.ts';
-import type { UsageSums } from '../../../../engine/observe/usage/schema.ts';
+import { noUsage, type UsageFigures } from '../../../../engine/observe/usage/schema.ts';
 
 const request = (more: Partial<CountedRequest> = {}): CountedRequest => ({
   protocol: 'chat',
@@ -19,6 +19,9 @@ const request = (more: Partial<CountedRequest> = {}): CountedRequest => ({
   calls: 1,
   isFailed: false,
   mayCost: true,
+  firstByteMs: 100,
+  durationMs: 1_000,
+  overheadMs: 2,
   ...more,
 });
 
@@ -47,7 +50,7 @@ class Machine {
     });
   }
 
-  async total(more: object = {}): Promise<UsageSums> {
+  async total(more: object = {}): Promise<UsageFigures> {
     const query = readUsageQuery({ from: '2025-01-01', to: '2027-12-31', ...more }, this.nowMs);
     return (await usageReport(this.folder, query)).total;
   }
@@ -85,7 +88,7 @@ test('an hour is a file of its process until it is over, then a line of its mont
   machine.nowMs += hourMs;
   await hours.close();
   t.deepEqual(await machine.names(), ['2026-01.jsonl'], 'an hour is over without another request, too');
-  t.deepEqual(await machine.total(), {
+  t.like(await machine.total(), {
     requests: 3,
     errors: 1,
     retries: 2,
@@ -102,6 +105,42 @@ test('an hour is a file of its process until it is over, then a line of its mont
   });
   t.is((await machine.total({ from: '2026-01-31T23:00Z' })).requests, 1);
   t.is((await machine.total({ to: '2026-01-31T23:00Z' })).requests, 2);
+});
+
+test('percentiles of times are those of all processes and hours, within 12 %', async (t) => {
+  const machine = await machineOf(t);
+  const processes = await Promise.all([machine.start(1), machine.start(2)]);
+  for (let ms = 1; ms <= 1_000; ms += 1) {
+    if (ms === 400) machine.nowMs += hourMs;
+    processes[ms % 2]?.add(
+      request({ firstByteMs: ms % 10 === 0 ? undefined : ms, durationMs: 10 * ms, overheadMs: 0 }),
+    );
+  }
+  await Promise.all(processes.map(({ write }) => write()));
+  // Files of earlier releases have no times.
+  await writeFile(
+    join(machine.folder, '2026-01-31T20.9-1.json'),
+    JSON.stringify({
+      id: '2026-01-31T20.9-1',
+      rows: [{ protocol: 'chat', scenario: '', provider: '', model: '', client: '', ...noUsage, requests: 7 }],
+    }),
+  );
+  const { requests, firstByteMs, durationMs, overheadMs } = await machine.total();
+  t.is(requests, 1_007);
+  for (const [times, scale] of [
+    [firstByteMs, 1],
+    [durationMs, 10],
+  ] as const) {
+    for (const [name, exact] of [
+      ['p50', 500],
+      ['p95', 950],
+      ['p99', 990],
+    ] as const) {
+      const ratio = (times?.[name] ?? 0) / (exact * scale);
+      t.true(ratio > 0.88 && ratio < 1.12, `${name}: ${ratio}`);
+    }
+  }
+  t.true((overheadMs?.p99 ?? 1) < 0.2);
 });
 
 test('what ended processes have left moves to the month of its hour, by whichever of several comes first', async (t) => {

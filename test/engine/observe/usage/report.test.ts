@@ -92,13 +92,15 @@ test('CSV: names can neither break a row nor become a formula', async (t) => {
   const [head, ...lines] = usageCsv(report).trimEnd().split('\r\n');
   t.is(
     head,
-    'from,client,requests,errors,retries,input,cacheRead,cacheWrite,output,reasoning,unpriced,uncompared,uncounted,costUsd,savedUsd',
+    'from,client,requests,errors,retries,input,cacheRead,cacheWrite,output,reasoning,unpriced,uncompared,uncounted,costUsd,savedUsd,' +
+      'firstByteMs.p50,firstByteMs.p95,firstByteMs.p99,durationMs.p50,durationMs.p95,durationMs.p99,' +
+      'overheadMs.p50,overheadMs.p95,overheadMs.p99',
   );
   t.deepEqual(
     lines.map((line) => line.slice(1, line.indexOf(',1,0,0'))),
     ["'=1+1", "'+1", "'-1", "'@x", '"a""b"', '"a,b"', '"a\nb"', "'\ttab", 'plain'],
   );
-  t.regex(lines[0] ?? '', /,0\.000000100,0\.000000000$/);
+  t.regex(lines[0] ?? '', /,0\.000000100,0\.000000000,{9}$/);
 });
 
 test('a report has 20,000 rows of their own; what comes beyond is summed up', async (t) => {

@@ -1,13 +1,14 @@
 import { useMemo } from 'react';
 import type { UsageReport, UsageStep } from '../../api/usage.ts';
 import { count, counted } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { usageOverTime } from './usage-over-time.ts';
 import { atLeast } from './usage-view.ts';
 
-/** Requests and cost over time. */
+/** Requests, cost and times over time. */
 export const UsageCharts = ({
   report,
   step,
@@ -15,10 +16,21 @@ export const UsageCharts = ({
   readonly report: UsageReport;
   readonly step: Exclude<UsageStep, 'none'>;
 }) => {
-  const { times, requests, cost } = useMemo(() => usageOverTime(report, step), [report, step]);
+  const { times, requests, cost, firstByte } = useMemo(() => usageOverTime(report, step), [report, step]);
   const asked = useMemo(() => [{ title: 'Requests', colour: '--accent', values: requests, format: count }], [requests]);
   const paid = useMemo(() => [{ title: 'Cost', colour: '--warn', values: cost, format: usd }], [cost]);
+  const waited = useMemo(
+    () =>
+      percentiles.map(({ name, title, colour }) => ({
+        title,
+        colour,
+        values: firstByte.map((of) => of?.[name] ?? null),
+        format: duration,
+      })),
+    [firstByte],
+  );
   const { total } = report;
+  const { firstByteMs } = total;
   return (
     <div className="usage-pair">
       <Panel title="Requests" about={`By ${step}, in UTC`}>
@@ -39,6 +51,25 @@ export const UsageCharts = ({
           height={150}
         />
       </Panel>
+      <Panel title="Time to first byte" about={`By ${step}, in UTC`}>
+        <Chart
+          label={
+            firstByteMs
+              ? `Time to first byte by ${step}: median ${duration(firstByteMs.p50)}, 95 % within ${duration(firstByteMs.p95)}.`
+              : `Time to first byte by ${step}: none is known.`
+          }
+          times={times}
+          lines={waited}
+          step={step}
+          height={150}
+        />
+      </Panel>
     </div>
   );
 };
+
+const percentiles = [
+  { name: 'p50', title: 'Median', colour: '--accent' },
+  { name: 'p95', title: '95 % within', colour: '--warn' },
+  { name: 'p99', title: '99 % within', colour: '--bad' },
+] as const;

@@ -2,13 +2,15 @@ import type { UsageReport, UsageStep } from '../../api/usage.ts';
 
 type Step = Exclude<UsageStep, 'none'>;
 
-/** Requests and cost of each step; 0 where nothing was asked for. */
+/** Requests, cost and times of each step; 0 where nothing was asked for. */
 interface UsageOverTime {
   /** Milliseconds since 1970: the start of each step, in UTC. */
   readonly times: readonly number[];
   readonly requests: readonly number[];
   /** Billionths of a USD; null where none of a step's cost is known. */
   readonly cost: readonly (number | null)[];
+  /** Percentiles of the time to the first byte, in milliseconds; null where no request had one. */
+  readonly firstByte: readonly (NonNullable<UsageReport['total']['firstByteMs']> | null)[];
 }
 
 const startOf = (step: Step, ms: number): number => {
@@ -24,22 +26,16 @@ const next = (step: Step, ms: number): number => {
   return ms + (step === 'day' ? 24 : 1) * 3_600_000;
 };
 
-/** Sums up a report's rows by their step. */
+/** The rows of a report of all requests, by their step. */
 export const usageOverTime = ({ from, to, rows }: UsageReport, step: Step): UsageOverTime => {
-  const sums = new Map<number, { requests: number; cost: number; unpriced: number }>();
-  for (let ms = startOf(step, Date.parse(from)); ms < Date.parse(to); ms = next(step, ms))
-    sums.set(ms, { requests: 0, cost: 0, unpriced: 0 });
-  for (const row of rows) {
-    const sum = sums.get(Date.parse(row.from ?? ''));
-    if (!sum) continue;
-    sum.requests += row.requests;
-    sum.cost += row.cost;
-    sum.unpriced += row.unpriced;
-  }
-  const steps = [...sums.values()];
+  const byStart = new Map(rows.map((row) => [Date.parse(row.from ?? ''), row]));
+  const times: number[] = [];
+  for (let ms = startOf(step, Date.parse(from)); ms < Date.parse(to); ms = next(step, ms)) times.push(ms);
+  const steps = times.map((ms) => byStart.get(ms));
   return {
-    times: [...sums.keys()],
-    requests: steps.map(({ requests }) => requests),
-    cost: steps.map(({ cost, unpriced }) => (cost === 0 && unpriced > 0 ? null : cost)),
+    times,
+    requests: steps.map((row) => row?.requests ?? 0),
+    cost: steps.map((row) => (row?.cost === 0 && row.unpriced > 0 ? null : (row?.cost ?? 0))),
+    firstByte: steps.map((row) => row?.firstByteMs ?? null),
   };
 };

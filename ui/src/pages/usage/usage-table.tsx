@@ -1,5 +1,6 @@
 import type { UsageReport } from '../../api/usage.ts';
 import { count } from '../../format/count.ts';
+import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -37,6 +38,17 @@ const tokens = (title: string, about: string, of: (row: Row) => number): Column<
   cell: (row) => atLeast(of(row), row.uncounted, count),
 });
 
+const times = (title: string, about: string, of: (row: Row) => Row['durationMs']): Column<Row> => ({
+  name: title,
+  title,
+  about,
+  numeric: true,
+  cell: (row) => {
+    const known = of(row);
+    return known ? `${duration(known.p50)} / ${duration(known.p95)}` : '–';
+  },
+});
+
 const saved: Column<Row> = {
   name: 'saved',
   title: 'Saved',
@@ -69,5 +81,8 @@ const figures: readonly Column<Row>[] = [
   tokens('Cache write', 'Tokens written to a cache', ({ cacheWrite }) => cacheWrite),
   tokens('Output', 'Tokens of answers, reasoning included', ({ output }) => output),
   tokens('Reasoning', 'The part of the output spent on reasoning', ({ reasoning }) => reasoning),
+  times('First byte', 'Median and 95th percentile of the time to the first byte', ({ firstByteMs }) => firstByteMs),
+  times('Duration', 'Median and 95th percentile of the time to the end', ({ durationMs }) => durationMs),
+  times('Overhead', "Median and 95th percentile of the gateway's own time", ({ overheadMs }) => overheadMs),
   { name: 'cost', title: 'Cost', numeric: true, cell: ({ cost, unpriced }) => atLeast(cost, unpriced, usd) },
 ];

@@ -27,7 +27,7 @@ export const Usage = ({ query }: PageProps) => {
   const { name: from, step } = range;
   const [problem, setProblem] = useState('');
   const overTime = useLoad(
-    useCallback((signal) => readUsage({ from, by: 'protocol', step }, signal), [from, step]),
+    useCallback((signal) => readUsage({ from, by: 'all', step }, signal), [from, step]),
     everyMs[step],
   );
   const sums = useLoad(
