@@ -21,8 +21,9 @@ export const UsageCharts = ({
   const paid = useMemo(() => [{ title: 'Cost', colour: '--warn', values: cost, format: usd }], [cost]);
   const waited = useMemo(
     () =>
-      percentiles.map(({ name, title, colour }) => ({
+      percentiles.map(({ name, title, colour }, index) => ({
         title,
+        ...(index > 0 && { scaleOf: 0 }),
         colour,
         values: firstByte.map((of) => of?.[name] ?? null),
         format: duration,
@@ -32,7 +33,7 @@ export const UsageCharts = ({
   const { total } = report;
   const { firstByteMs } = total;
   return (
-    <div className="usage-pair">
+    <div className="usage-charts">
       <Panel title="Requests" about={`By ${step}, in UTC`}>
         <Chart
           label={`Requests by ${step}: ${counted(total.requests, 'request')} in all.`}

@@ -10,16 +10,32 @@ import { atLeast, groups } from './usage-view.ts';
 type Row = UsageReport['total'] & { readonly name?: string | null };
 
 /** The sums by name, and their total. */
-export const UsageTable = ({ report: { by, rows, total } }: { readonly report: UsageReport }) => {
-  const title = groups.find(({ value }) => value === by)?.label ?? by;
+export const UsageTable = ({ report }: { readonly report: UsageReport }) => (
+  <ReportTable title="Usage" report={report} columns={[...figures, ...(report.by === 'scenario' ? [saved] : [])]} />
+);
+
+/** How long requests took, by name and of all. */
+export const TimesTable = ({ report }: { readonly report: UsageReport }) => (
+  <ReportTable title="Times" report={report} columns={times} />
+);
+
+const ReportTable = ({
+  title,
+  report: { by, rows, total },
+  columns,
+}: {
+  readonly title: string;
+  readonly report: UsageReport;
+  readonly columns: readonly Column<Row>[];
+}) => {
+  const group = groups.find(({ value }) => value === by)?.label ?? by;
   const shown: readonly Row[] = rows.length > 1 ? [...rows, total] : rows;
   return (
     <DataTable
-      label={`Usage by ${title.toLowerCase()}`}
+      label={`${title} by ${group.toLowerCase()}`}
       columns={[
-        { name: 'name', title, cell: (row) => <span className="data-name">{nameOf(row)}</span> },
-        ...figures,
-        ...(by === 'scenario' ? [saved] : []),
+        { name: 'name', title: group, cell: (row) => <span className="data-name">{nameOf(row)}</span> },
+        ...columns,
       ]}
       rows={shown}
       rowKey={({ name }) => `${typeof name} ${name}`}
@@ -27,6 +43,29 @@ export const UsageTable = ({ report: { by, rows, total } }: { readonly report: U
     />
   );
 };
+
+const time = (
+  of: 'firstByteMs' | 'durationMs' | 'overheadMs',
+  percentile: 'p50' | 'p95' | 'p99',
+  title: string,
+): Column<Row> => ({
+  name: `${of} ${percentile}`,
+  title,
+  numeric: true,
+  cell: (row) => (row[of] ? duration(row[of][percentile]) : '–'),
+});
+
+const times: readonly Column<Row>[] = [
+  time('firstByteMs', 'p50', 'First byte, median'),
+  time('firstByteMs', 'p95', '95 %'),
+  time('firstByteMs', 'p99', '99 %'),
+  time('durationMs', 'p50', 'Duration, median'),
+  time('durationMs', 'p95', '95 %'),
+  time('durationMs', 'p99', '99 %'),
+  time('overheadMs', 'p50', 'Overhead, median'),
+  time('overheadMs', 'p95', '95 %'),
+  time('overheadMs', 'p99', '99 %'),
+];
 
 const nameOf = ({ name }: Row) => (name === undefined ? <strong>Total</strong> : (name ?? '–'));
 
@@ -36,17 +75,6 @@ const tokens = (title: string, about: string, of: (row: Row) => number): Column<
   about,
   numeric: true,
   cell: (row) => atLeast(of(row), row.uncounted, count),
-});
-
-const times = (title: string, about: string, of: (row: Row) => Row['durationMs']): Column<Row> => ({
-  name: title,
-  title,
-  about,
-  numeric: true,
-  cell: (row) => {
-    const known = of(row);
-    return known ? `${duration(known.p50)} / ${duration(known.p95)}` : '–';
-  },
 });
 
 const saved: Column<Row> = {
@@ -81,8 +109,5 @@ const figures: readonly Column<Row>[] = [
   tokens('Cache write', 'Tokens written to a cache', ({ cacheWrite }) => cacheWrite),
   tokens('Output', 'Tokens of answers, reasoning included', ({ output }) => output),
   tokens('Reasoning', 'The part of the output spent on reasoning', ({ reasoning }) => reasoning),
-  times('First byte', 'Median and 95th percentile of the time to the first byte', ({ firstByteMs }) => firstByteMs),
-  times('Duration', 'Median and 95th percentile of the time to the end', ({ durationMs }) => durationMs),
-  times('Overhead', "Median and 95th percentile of the gateway's own time", ({ overheadMs }) => overheadMs),
   { name: 'cost', title: 'Cost', numeric: true, cell: ({ cost, unpriced }) => atLeast(cost, unpriced, usd) },
 ];

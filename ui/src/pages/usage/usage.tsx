@@ -14,7 +14,7 @@ import { navigate } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { PricesPanel } from './prices-panel.tsx';
 import { UsageCharts } from './usage-charts.tsx';
-import { UsageTable } from './usage-table.tsx';
+import { TimesTable, UsageTable } from './usage-table.tsx';
 import { groups, ranges, usageAddress, usageViewOf } from './usage-view.ts';
 import './usage.css';
 
@@ -79,6 +79,11 @@ export const Usage = ({ query }: PageProps) => {
       >
         {sums.data && <UsageTable report={sums.data} />}
       </Panel>
+      {sums.data && sums.data.rows.length > 0 && (
+        <Panel flush title="Times" about="95 % and 99 % of the requests were at least this fast, within 12 %.">
+          <TimesTable report={sums.data} />
+        </Panel>
+      )}
       <PricesPanel />
     </>
   );

@@ -95,7 +95,8 @@ const options = (
           scale: `y${line.scaleOf ?? index}`,
           stroke: colour(line.colour),
           width: 1.5,
-          points: { show: false },
+          // A value between two gaps has no line.
+          points: { show: line.values.includes(null), size: 4 },
           ...(index === 0 && { fill: `color-mix(in oklab, ${colour(line.colour)}, transparent 85%)` }),
         }),
       ),
