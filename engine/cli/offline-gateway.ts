@@ -52,7 +52,7 @@ export const offlineGateway = async (
     losses: createLossCounter(),
     usage: new UsageLedger(steadyNowMs),
     catalogue,
-    limiter: createLimiter({ nowMs: steadyNowMs, share: () => ({ index: 0, of: 1 }) }),
+    limiter: createLimiter({ nowMs: steadyNowMs }),
     health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
     keepAliveMs: Number.POSITIVE_INFINITY,
   });

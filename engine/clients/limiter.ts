@@ -1,5 +1,5 @@
 import type { ClientLimits } from '../config/schema.ts';
-import type { WindowLimit, WindowUse } from '../hub/window-lease.ts';
+import type { Admission, WindowLimit, WindowUse } from '../hub/window-lease.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { SlidingWindow } from './sliding-window.ts';
 
@@ -23,8 +23,14 @@ export interface Limiter {
 /** Limits that several processes use together. */
 interface SharedLimits {
   readonly isShared: boolean;
-  /** Takes one of so many per window. */
-  readonly admit: (id: string, limit: WindowLimit) => boolean | Promise<boolean>;
+  /** Takes `count` of so many per window; `undefined`: they aren't left. */
+  readonly admit: (
+    id: string,
+    limit: WindowLimit,
+    count?: number,
+  ) => Admission | undefined | Promise<Admission | undefined>;
+  /** Takes `by` more than were admitted, or gives them back. */
+  readonly correct: (id: string, limit: WindowLimit, admission: Admission, by: number) => void;
   /** What all processes have used, as far as is known here. */
   readonly usage: (id: string, limit: WindowLimit) => WindowUse | undefined;
   /** Takes one of so many at a time, until its release. */
@@ -60,17 +66,10 @@ export interface LimitRefusal {
   readonly most: number;
 }
 
-/** The part of the limit of tokens that this process grants: `index` of `of` processes. */
-export interface LimitShare {
-  readonly index: number;
-  readonly of: number;
-}
-
 /** Options of `createLimiter`. */
 interface LimiterOptions {
   /** A clock that never goes back, in milliseconds since 1970. */
   readonly nowMs: () => number;
-  readonly share: () => LimitShare;
   /** Absent without other processes. */
   readonly shared?: SharedLimits | undefined;
 }
@@ -84,13 +83,11 @@ const maxClients = 2_000;
 const windowMs = 60_000;
 
 const requestsId = (client: string): string => `limit:requests:${client}`;
+const tokensId = (client: string): string => `limit:tokens:${client}`;
 const streamsId = (client: string): string => `limit:streams:${client}`;
 
-/**
- * Creates a limiter. Requests per minute and answers at a time are exact over all processes; of the tokens per minute, each process
- * grants its share.
- */
-export const createLimiter = ({ nowMs, share, shared }: LimiterOptions): Limiter => {
+/** Creates a limiter. Its limits are those of all processes together. */
+export const createLimiter = ({ nowMs, shared }: LimiterOptions): Limiter => {
   const known = new Map<string, ClientCounts>();
   const countsOf = (client: string): ClientCounts => {
     const found = known.get(client);
@@ -101,41 +98,70 @@ export const createLimiter = ({ nowMs, share, shared }: LimiterOptions): Limiter
     known.set(client, counts);
     return counts;
   };
-  /** Takes what the processes use together; the rest is taken from `counts` already. */
+  /** Takes what the processes use together; `grant` is of this one's own counts. */
   const takeShared = (
     together: SharedLimits,
     client: string,
-    { requestsPerMinute, streams }: ClientLimits,
+    { requestsPerMinute, tokensPerMinute, streams }: ClientLimits,
     need: LimitNeed,
     grant: LimitGrant,
   ): ReturnType<Limiter['take']> => {
-    const limit = requestsPerMinute === undefined ? undefined : { max: requestsPerMinute, windowMs };
-    const holds = need.answers && streams !== undefined;
-    const afterRequest = (isAdmitted: boolean): LimitGrant | LimitRefusal => {
-      if (isAdmitted || limit === undefined)
-        return holds ? releasing(grant, () => together.release(streamsId(client))) : grant;
-      if (holds) together.release(streamsId(client));
-      grant.settle(0);
-      const waitMs = together.usage(requestsId(client), limit)?.waitMs(limit.max - 1) || unknownWaitMs;
-      return { type: 'refusal', limit: 'requestsPerMinute', waitMs, most: limit.max };
+    /** What was taken already, to be given back, or ended with the tokens that were used. */
+    const settled: ((usedTokens: number) => void)[] = [grant.settle];
+    const settle = (usedTokens: number): void => {
+      for (const end of settled) end(usedTokens);
     };
-    const afterStream = (isHeld: boolean): ReturnType<Limiter['take']> => {
-      if (!isHeld) {
-        grant.settle(0);
-        return { type: 'refusal', limit: 'streams', waitMs: unknownWaitMs, most: streams ?? 0 };
+    const refuse = (limit: keyof ClientLimits, waitMs: number, most: number): LimitRefusal => {
+      settle(0);
+      return { type: 'refusal', limit, waitMs, most };
+    };
+    const afterTokens = (
+      limit: WindowLimit,
+      count: number,
+      admission: Admission | undefined,
+    ): LimitGrant | LimitRefusal => {
+      const id = tokensId(client);
+      if (!admission) {
+        const waitMs = together.usage(id, limit)?.waitMs(limit.max - count) || unknownWaitMs;
+        return refuse('tokensPerMinute', waitMs, limit.max);
       }
-      const admitted = limit === undefined || together.admit(requestsId(client), limit);
-      return typeof admitted === 'boolean' ? afterRequest(admitted) : admitted.then(afterRequest);
+      settled.push((used) => together.correct(id, limit, admission, used - count));
+      return { type: 'grant', settle };
     };
-    const held = !holds || together.acquire(streamsId(client), streams);
-    return typeof held === 'boolean' ? afterStream(held) : held.then(afterStream);
+    const takeTokens = (): ReturnType<Limiter['take']> => {
+      if (tokensPerMinute === undefined) return { type: 'grant', settle };
+      const limit = { max: tokensPerMinute, windowMs };
+      const count = Math.min(need.input + need.output, tokensPerMinute);
+      return then(together.admit(tokensId(client), limit, count), (admission) => afterTokens(limit, count, admission));
+    };
+    const takeRequest = (): ReturnType<Limiter['take']> => {
+      if (requestsPerMinute === undefined) return takeTokens();
+      const limit = { max: requestsPerMinute, windowMs };
+      const id = requestsId(client);
+      return then(together.admit(id, limit), (admission) => {
+        if (!admission) {
+          const waitMs = together.usage(id, limit)?.waitMs(limit.max - 1) || unknownWaitMs;
+          return refuse('requestsPerMinute', waitMs, limit.max);
+        }
+        return then(takeTokens(), (taken) => {
+          if (taken.type === 'refusal') together.correct(id, limit, admission, -1);
+          return taken;
+        });
+      });
+    };
+    if (!need.answers || streams === undefined) return takeRequest();
+    return then(together.acquire(streamsId(client), streams), (isHeld) => {
+      if (!isHeld) return refuse('streams', unknownWaitMs, streams);
+      settled.push(() => together.release(streamsId(client)));
+      return takeRequest();
+    });
   };
   return {
     take(client, limits, need) {
       const counts = countsOf(client);
       const now = nowMs();
       const together = shared?.isShared ? shared : undefined;
-      const refusal = counts.refusal(together ? tokensAlone(limits, share()) : limits, need, now);
+      const refusal = together ? neverFits(limits, need) : counts.refusal(limits, need, now);
       if (refusal) return refusal;
       const grant = counts.take(need, now, nowMs);
       return together ? takeShared(together, client, limits, need, grant) : grant;
@@ -145,22 +171,23 @@ export const createLimiter = ({ nowMs, share, shared }: LimiterOptions): Limiter
       const together = shared?.isShared ? shared : undefined;
       const { requests, tokens } = countsOf(client);
       const now = nowMs();
-      const rate = (of: RateLimit['of'], limit: number, most: number, { used, waitMs }: WindowUse): RateLimit => {
+      const rate = (of: RateLimit['of'], limit: number, { used, waitMs }: WindowUse): RateLimit => {
         const resetMs = waitMs(0);
-        return { of, limit, remaining: Math.max(0, most - used), resetMs, resetAtMs: now + resetMs };
+        return { of, limit, remaining: Math.max(0, limit - used), resetMs, resetAtMs: now + resetMs };
       };
       const own = (window: SlidingWindow): WindowUse => ({
         used: window.sumAt(now),
         waitMs: (most) => window.waitMs(most, now),
       });
-      const ofRequests = (max: number): WindowUse =>
-        together ? (together.usage(requestsId(client), { max, windowMs }) ?? nothingUsed) : own(requests);
-      const { tokensPerMinute: tokensHere = 0 } = together ? tokensAlone(limits, share()) : limits;
+      const usageOf = (id: string, max: number, window: SlidingWindow): WindowUse =>
+        together ? (together.usage(id, { max, windowMs }) ?? nothingUsed) : own(window);
       return [
         ...(requestsPerMinute === undefined
           ? []
-          : [rate('requests', requestsPerMinute, requestsPerMinute, ofRequests(requestsPerMinute))]),
-        ...(tokensPerMinute === undefined ? [] : [rate('tokens', tokensPerMinute, tokensHere, own(tokens))]),
+          : [rate('requests', requestsPerMinute, usageOf(requestsId(client), requestsPerMinute, requests))]),
+        ...(tokensPerMinute === undefined
+          ? []
+          : [rate('tokens', tokensPerMinute, usageOf(tokensId(client), tokensPerMinute, tokens))]),
       ];
     },
     streamsLeft(client, most) {
@@ -172,14 +199,15 @@ export const createLimiter = ({ nowMs, share, shared }: LimiterOptions): Limiter
 
 const nothingUsed: WindowUse = { used: 0, waitMs: () => 0 };
 
-/** A grant that also gives a place back. */
-const releasing = (grant: LimitGrant, release: () => void): LimitGrant => ({
-  type: 'grant',
-  settle(used) {
-    release();
-    grant.settle(used);
-  },
-});
+/** Goes on with a value that is there at once or later. */
+const then = <T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> =>
+  value instanceof Promise ? value.then(next) : next(value);
+
+/** The limit that a prompt is too large for by itself. */
+const neverFits = ({ tokensPerMinute }: ClientLimits, { input }: LimitNeed): LimitRefusal | undefined =>
+  tokensPerMinute === undefined || input <= tokensPerMinute
+    ? undefined
+    : { type: 'refusal', limit: 'tokensPerMinute', waitMs: undefined, most: tokensPerMinute };
 
 /** What is counted of one client. */
 class ClientCounts {
@@ -231,9 +259,3 @@ class ClientCounts {
     return worst;
   }
 }
-
-/** The part of the limits that this process counts by itself: of the tokens, equal parts, of which the first get what is left over. */
-const tokensAlone = ({ tokensPerMinute }: ClientLimits, { index, of }: LimitShare): ClientLimits =>
-  tokensPerMinute === undefined
-    ? {}
-    : { tokensPerMinute: Math.floor(tokensPerMinute / of) + (index < tokensPerMinute % of ? 1 : 0) };

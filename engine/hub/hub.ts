@@ -14,7 +14,7 @@ import {
 } from './contract.ts';
 import { FactBook, type KnownFact } from './facts.ts';
 import { HoldLease } from './hold-lease.ts';
-import { WindowLease, type WindowLimit, type WindowUse } from './window-lease.ts';
+import { type Admission, WindowLease, type WindowLimit, type WindowUse } from './window-lease.ts';
 
 /** How often members exchange, in milliseconds. */
 const tickMs = 200;
@@ -60,8 +60,8 @@ interface HubOptions {
 
 interface Waiting {
   readonly lease: WindowLease;
-  readonly id: string;
-  readonly settle: (admitted: boolean) => void;
+  readonly count: number;
+  readonly settle: (admitted: Admission | undefined) => void;
 }
 
 /** One that waits to hold something, until the answer to the next ask. */
@@ -198,21 +198,22 @@ export class Hub {
   }
 
   /**
-   * Admits one if all members together stay within the limit. Known at once unless a lease has to be asked for. If the store is
-   * silent, this member's share of the limit decides, as soon as the store must have noticed that.
+   * Admits `count` if all members together stay within the limit; `undefined`: they don't. Known at once unless a lease has to be
+   * asked for. If the store is silent, this member's share of the limit decides, as soon as the store must have noticed that.
    */
-  admit(id: string, limit: WindowLimit): boolean | Promise<boolean> {
+  admit(id: string, limit: WindowLimit, count = 1): Admission | undefined | Promise<Admission | undefined> {
     const lease = this.#leaseOf(id, limit);
     const nowMs = this.#options.nowMs();
-    if (lease.take(nowMs)) return true;
-    if (lease.isUsedUp(nowMs) || this.#waiting.length >= maxWaiting) return false;
-    if (this.#isFresh && !this.#isSilent) return this.#takeShare(lease, nowMs);
+    const taken = lease.take(nowMs, count);
+    if (taken) return taken;
+    if (lease.isUsedUp(nowMs) || this.#waiting.length >= maxWaiting) return undefined;
+    if (this.#isFresh && !this.#isSilent) return this.#takeShare(lease, nowMs, count);
     const aloneInMs = this.#isSilent ? this.#aloneInMs(nowMs) : this.#waitMs;
-    if (aloneInMs <= 0) return this.#takeShare(lease, nowMs);
+    if (aloneInMs <= 0) return this.#takeShare(lease, nowMs, count);
     return new Promise((resolve) => {
       const waiting: Waiting = {
         lease,
-        id,
+        count,
         settle: (admitted) => {
           clearTimeout(timer);
           resolve(admitted);
@@ -222,13 +223,19 @@ export class Hub {
         if (!this.#waiting.includes(waiting)) return;
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
         const endMs = this.#options.nowMs();
-        resolve(this.#isSilent && this.#aloneInMs(endMs) <= 0 && this.#takeShare(lease, endMs));
+        const isAlone = this.#isSilent && this.#aloneInMs(endMs) <= 0;
+        resolve(isAlone ? this.#takeShare(lease, endMs, count) : undefined);
       };
       // After a long task the grant may be there, unread: it is read before the immediate runs.
       const timer = setTimeout(() => setImmediate(end), Math.min(this.#waitMs, Math.ceil(aloneInMs)));
       this.#waiting.push(waiting);
       void this.#flush(false);
     });
+  }
+
+  /** Counts `by` more, or fewer, than were admitted of a limit. */
+  correct(id: string, limit: WindowLimit, admission: Admission, by: number): void {
+    if (by !== 0) this.#leaseOf(id, limit).correct(this.#options.nowMs(), admission, by);
   }
 
   /** What all members have used of a limit, as far as this one knows; `undefined` if the store hasn't said. */
@@ -338,15 +345,17 @@ export class Hub {
     return this.#heardMs === undefined ? 0 : this.#heardMs + exchangeMs - nowMs;
   }
 
-  #takeShare(lease: WindowLease, nowMs: number): boolean {
-    const isAdmitted = this.#alone(() => lease.takeShare(nowMs, this.#parts));
-    if (isAdmitted) this.#byShare += 1;
-    return isAdmitted;
+  #takeShare(lease: WindowLease, nowMs: number, count: number): Admission | undefined {
+    const admission = this.#alone(() => lease.takeShare(nowMs, this.#parts, count), { slot: undefined });
+    if (admission) this.#byShare += 1;
+    return admission;
   }
 
-  #alone(share: () => boolean): boolean {
+  /** What limits grant while there are no leases. */
+  #alone<T>(share: () => T, open: T): T | undefined {
     const { alone = 'share' } = this.#options;
-    return alone === 'share' ? share() : alone === 'open';
+    if (alone === 'refuse') return undefined;
+    return alone === 'share' ? share() : open;
   }
 
   #leaseOf(id: string, limit: WindowLimit): WindowLease {
@@ -451,7 +460,7 @@ export class Hub {
 
   #asks(nowMs: number, isTick: boolean, asked: Map<string, WindowLease>): WindowAsk[] {
     const waiting = new Map<WindowLease, number>();
-    for (const { lease } of this.#waiting) waiting.set(lease, (waiting.get(lease) ?? 0) + 1);
+    for (const { lease, count } of this.#waiting) waiting.set(lease, (waiting.get(lease) ?? 0) + count);
     const asks: WindowAsk[] = [];
     for (const [name, lease] of this.#windows) {
       if (asks.length >= maxPerMessage) break;
@@ -469,8 +478,8 @@ export class Hub {
     const nowMs = this.#options.nowMs();
     const still: Waiting[] = [];
     for (const waiting of this.#waiting) {
-      if (waiting.lease.takeGranted(nowMs)) waiting.settle(true);
-      else if (waiting.lease.isUsedUp(nowMs)) waiting.settle(false);
+      const taken = waiting.lease.takeGranted(nowMs, waiting.count);
+      if (taken || waiting.lease.isUsedUp(nowMs)) waiting.settle(taken);
       else still.push(waiting);
     }
     this.#waiting = still;
@@ -479,7 +488,7 @@ export class Hub {
 
   #takeHoldShare(lease: HoldLease): boolean {
     if (this.#options.alone === 'open') lease.takeOver();
-    return this.#alone(() => lease.takeShare(this.#parts));
+    return this.#alone(() => lease.takeShare(this.#parts), true) ?? false;
   }
 
   /** Those that wait go on by this member's share, as soon as they may. */
@@ -488,7 +497,7 @@ export class Hub {
     const nowMs = this.#options.nowMs();
     const inMs = this.#isFresh ? 0 : this.#aloneInMs(nowMs);
     if (inMs > 0) setTimeout(() => this.#settleAlone(), Math.ceil(inMs));
-    else for (const { lease, settle } of this.#waiting.splice(0)) settle(this.#takeShare(lease, nowMs));
+    else for (const { lease, count, settle } of this.#waiting.splice(0)) settle(this.#takeShare(lease, nowMs, count));
   }
 
   #held(id: string, held: number, unused: number): void {

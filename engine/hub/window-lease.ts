@@ -28,6 +28,11 @@ export interface WindowUse {
   readonly waitMs: (most: number) => number;
 }
 
+/** What was admitted: the slot that it is counted in; `undefined`: it was admitted without a lease. */
+export interface Admission {
+  readonly slot: number | undefined;
+}
+
 /** An ask whose answer hasn't come yet. */
 interface OpenAsk {
   readonly atMs: number;
@@ -74,16 +79,22 @@ export class WindowLease {
     this.#own = new Window(limit.windowMs);
   }
 
-  /** Admits one if the blocks at hand allow it. */
-  take(nowMs: number): boolean {
-    this.#asked += 1;
+  /** Admits so many if the blocks at hand allow it. */
+  take(nowMs: number, count: number): Admission | undefined {
+    this.#asked += count;
     this.#askedMs = nowMs;
-    return this.#use(nowMs);
+    return this.#use(nowMs, count);
   }
 
-  /** Admits one that has waited for a grant: it was counted when it asked. */
-  takeGranted(nowMs: number): boolean {
-    return this.#use(nowMs);
+  /** Admits so many that have waited for a grant: they were counted when they asked. */
+  takeGranted(nowMs: number, count: number): Admission | undefined {
+    return this.#use(nowMs, count);
+  }
+
+  /** Counts more or fewer than were admitted. Of what was admitted without a lease, nothing is given back. */
+  correct(nowMs: number, { slot }: Admission, by: number): void {
+    if (by < 0 && slot !== undefined) this.#giveBack(slot, -by);
+    else if (by > 0) this.#addUnleased(nowMs, by);
   }
 
   /** Whether it is known that asking is useless now. */
@@ -92,19 +103,17 @@ export class WindowLease {
   }
 
   /**
-   * Admits one without the store, by this member's share of what was left at the last word: members that are cut off admit
+   * Admits so many without the store, by this member's share of what was left at the last word: members that are cut off admit
    * together what the limit allows, and at most one share more, since they don't know what others got after that word. Without a
    * word on this limit, what the others have used is unknown, and the share is that of the whole limit among `members`.
    */
-  takeShare(nowMs: number, members: number): boolean {
+  takeShare(nowMs: number, members: number, count: number): Admission | undefined {
     const { max, windowMs } = this.#limit;
     const last = this.#last ?? { atMs: nowMs, used: [], members: Math.max(1, members) };
     const others = stillCounted(last.used, nowMs - last.atMs, windowMs) / last.members;
-    if (this.#unleased.used(nowMs) + 1 + others > max / last.members) return false;
-    this.#unleased.add(nowMs, 1);
-    this.#own.add(nowMs, 1);
-    this.#unreported += 1;
-    return true;
+    if (this.#unleased.used(nowMs) + count + others > max / last.members) return undefined;
+    this.#addUnleased(nowMs, count);
+    return { slot: undefined };
   }
 
   /** What all members have used: what the store has counted, without what this one has at hand. */
@@ -121,7 +130,7 @@ export class WindowLease {
     };
   }
 
-  /** What to ask of the store now, with `waiting` requests that need a grant; `undefined`: nothing. */
+  /** What to ask of the store now, with `waiting` more that need a grant; `undefined`: nothing. */
   ask(nowMs: number, waiting: number, isTick: boolean): WindowAsk | undefined {
     if (this.#open) return undefined;
     this.#expire(nowMs);
@@ -185,26 +194,48 @@ export class WindowLease {
 
   /** Gives all back that is at hand. */
   giveUp(): void {
-    for (const { slot, left } of this.#blocks) if (left > 0) this.#back.push([slot, left]);
+    for (const { slot, left } of this.#blocks) if (left > 0) this.#giveBack(slot, left);
     this.#blocks = [];
+  }
+
+  /** What an open ask gives back already stays as it is. */
+  #giveBack(slot: number, count: number): void {
+    const told = this.#open?.back.length ?? 0;
+    const known = this.#back.findIndex(([of], index) => index >= told && of === slot);
+    const before = this.#back[known];
+    if (before) this.#back[known] = [slot, before[1] + count];
+    else this.#back.push([slot, count]);
+  }
+
+  #addUnleased(nowMs: number, count: number): void {
+    this.#unleased.add(nowMs, count);
+    this.#own.add(nowMs, count);
+    this.#unreported += count;
   }
 
   #isActive(nowMs: number): boolean {
     return nowMs - this.#askedMs < this.#limit.windowMs + 2 * slotMs(this.#limit.windowMs);
   }
 
-  #use(nowMs: number): boolean {
+  #use(nowMs: number, count: number): Admission | undefined {
     this.#expire(nowMs);
-    const block = this.#blocks.find(({ left }) => left > 0);
-    if (!block) return false;
-    block.left -= 1;
-    this.#own.add(nowMs, 1);
-    return true;
+    if (this.#blocks.reduce((sum, { left }) => sum + left, 0) < count) return undefined;
+    let rest = count;
+    let slot: number | undefined;
+    for (const block of this.#blocks) {
+      const part = Math.min(block.left, rest);
+      if (part === 0) continue;
+      block.left -= part;
+      rest -= part;
+      slot = block.slot;
+    }
+    this.#own.add(nowMs, count);
+    return { slot };
   }
 
   #expire(nowMs: number): void {
     if (!this.#blocks.some(({ untilMs, left }) => untilMs <= nowMs || left === 0)) return;
-    for (const { slot, untilMs, left } of this.#blocks) if (untilMs <= nowMs && left > 0) this.#back.push([slot, left]);
+    for (const { slot, untilMs, left } of this.#blocks) if (untilMs <= nowMs && left > 0) this.#giveBack(slot, left);
     // Slots that have left the window can't be given back.
     this.#back = this.#back.slice(-512);
     this.#blocks = this.#blocks.filter(({ untilMs, left }) => untilMs > nowMs && left > 0);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { createCatalogue } from '../catalogue/catalogue.ts';
-import { createLimiter, type LimitShare } from '../clients/limiter.ts';
+import { createLimiter } from '../clients/limiter.ts';
 import { UsageLedger } from '../clients/usage.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
@@ -64,7 +64,6 @@ export const openServices = (
     home,
     transformerFolders = [],
     report,
-    supervision,
     healthNowMs = steadyNowMs,
     keepAliveMs = defaultKeepAliveMs,
   }: ServicesOptions,
@@ -119,7 +118,6 @@ export const openServices = (
         usage,
         limiter: createLimiter({
           nowMs: healthNowMs,
-          share: () => shareOf(config, supervision, fleet),
           shared: fleet?.hub ?? hub,
         }),
         catalogue,
@@ -137,22 +135,6 @@ export const openServices = (
       await logs.close();
     },
   };
-};
-
-/** This process's share of the token limits, by its place among the workers; the last place for a process that isn't one. */
-const shareOf = (
-  { workers, fleet: configured }: Pick<Config, 'workers' | 'fleet'>,
-  supervision: Supervision | undefined,
-  fleet: Fleet | undefined,
-): LimitShare => {
-  if (fleet && configured) {
-    const members = fleet.members();
-    const of = Math.max(1, members.length === 0 ? configured.replicas * workers : members.length);
-    const index = members.findIndex(({ isThis }) => isThis);
-    return { index: index < 0 ? of - 1 : index, of };
-  }
-  const place = supervision?.fleet().workers.findIndex(({ pid }) => pid === process.pid) ?? 0;
-  return { index: place < 0 ? workers - 1 : place, of: supervision ? workers : 1 };
 };
 
 const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, log: Logs['app']): Hub => {

@@ -45,7 +45,7 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       losses: createLossCounter(),
       usage: new UsageLedger(steadyNowMs),
       catalogue: createCatalogue(undefined),
-      limiter: createLimiter({ nowMs: steadyNowMs, share: () => ({ index: 0, of: 1 }) }),
+      limiter: createLimiter({ nowMs: steadyNowMs }),
       health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
       keepAliveMs: 15_000,
       ...over,

@@ -14,7 +14,7 @@ const startMs = Date.UTC(2026, 0, 1);
 
 const rig = () => {
   const clock = { nowMs: startMs };
-  return { clock, limiter: createLimiter({ nowMs: () => clock.nowMs, share: () => ({ index: 0, of: 1 }) }) };
+  return { clock, limiter: createLimiter({ nowMs: () => clock.nowMs }) };
 };
 
 const small: LimitNeed = { input: 0, output: 0, answers: true };
@@ -24,13 +24,6 @@ const take = (limiter: Limiter, ...asked: Parameters<Limiter['take']>): LimitGra
   const taken = limiter.take(...asked);
   if (taken instanceof Promise) throw new Error('asked elsewhere');
   return taken;
-};
-
-/** A process's limiter, with a store of its own: tokens are counted without it. */
-const togetherRig = (share: { readonly index: number; readonly of: number }): Limiter => {
-  const nowMs = () => startMs;
-  const hub = new Hub({ store: new MemoryStore({ nowMs, epoch: 'e' }), member: '1', nowMs });
-  return createLimiter({ nowMs, share: () => share, shared: hub });
 };
 
 const granted = (limiter: Limiter, limits: ClientLimits, need = small, client = 'a'): LimitGrant => {
@@ -129,24 +122,6 @@ test('a changed limit applies at once to what was counted before', (t) => {
   t.is(take(limiter, 'a', { requestsPerMinute: 6 }, small).type, 'grant');
 });
 
-for (const [limit, of] of [
-  [10, 1],
-  [10, 3],
-  [7, 4],
-  [2, 4],
-] as const) {
-  test(`${of} processes grant ${limit} tokens together, by equal shares`, (t) => {
-    const counts = Array.from({ length: of }, (_, index) =>
-      countGranted(togetherRig({ index, of }), { tokensPerMinute: limit }, 50, { ...small, input: 1 }),
-    );
-    t.is(
-      counts.reduce((sum, count) => sum + count),
-      limit,
-    );
-    t.true(Math.max(...counts) - Math.min(...counts) <= 1);
-  });
-}
-
 test('what is remembered has a bound', (t) => {
   const { limiter } = rig();
   for (let n = 0; n < 5_000; n += 1) take(limiter, `client-${n}`, { streams: 1 }, small);
@@ -154,12 +129,63 @@ test('what is remembered has a bound', (t) => {
   t.is(limiter.streamsLeft('client-4999', 1), 0);
 });
 
-test('several processes use requests and streams exactly, however unevenly they are asked, and give places back', async (t) => {
+/** Processes that share their limits by a store, under one clock. */
+const processes = (count: number) => {
   const clock = { nowMs: startMs };
   const nowMs = () => clock.nowMs;
   const store = new MemoryStore({ nowMs, epoch: 'e' });
-  const hubs = [0, 1, 2].map((index) => new Hub({ store, member: String(index), nowMs, waitMs: 1 }));
-  const limiters = hubs.map((shared, index) => createLimiter({ nowMs, share: () => ({ index, of: 3 }), shared }));
+  const hubs = Array.from({ length: count }, (_, index) => new Hub({ store, member: String(index), nowMs, waitMs: 1 }));
+  return { clock, hubs, limiters: hubs.map((shared) => createLimiter({ nowMs, shared })) };
+};
+
+test('tokens are those of all processes, however unevenly they are asked; what is not used is given back', async (t) => {
+  const { clock, hubs, limiters } = processes(3);
+  const limits = { tokensPerMinute: 10_000 };
+  t.is((await limiters[2]?.take('b', limits, { ...small, input: 9_000 }))?.type, 'grant', 'more than an equal share');
+  const used: { readonly atMs: number; readonly tokens: number }[] = [];
+  const running: { readonly endMs: number; readonly end: () => void }[] = [];
+  let refusal: LimitRefusal | undefined;
+  // Twice as much as the limit allows, most of it at the first process; a third of each reservation is used.
+  for (let n = 0; n < 3_000; n += 1) {
+    clock.nowMs += 100;
+    for (const one of running.splice(0)) {
+      if (one.endMs <= clock.nowMs) one.end();
+      else running.push(one);
+    }
+    if (n % 2 === 0) for (const hub of hubs) await hub.tick();
+    const by = n % 10 === 0 ? 2 : n % 5 === 0 ? 1 : 0;
+    const taken = await limiters[by]?.take('a', limits, { input: 20, output: 70, answers: true });
+    if (taken?.type === 'refusal') refusal = taken;
+    if (taken?.type !== 'grant') continue;
+    const atMs = clock.nowMs;
+    used.push({ atMs, tokens: 30 });
+    running.push({ endMs: atMs + 500, end: () => taken.settle(30) });
+  }
+  t.like(refusal, { limit: 'tokensPerMinute', most: 10_000 });
+  t.true((refusal?.waitMs ?? 0) > 0 && (refusal?.waitMs ?? 0) <= 62_000);
+  const windows = used.map(({ atMs }) =>
+    used.reduce((sum, one) => (one.atMs >= atMs && one.atMs < atMs + 60_000 ? sum + one.tokens : sum), 0),
+  );
+  t.true(Math.max(...windows) <= 10_000, `${Math.max(...windows)}`);
+  const all = used.reduce((sum, { tokens }) => sum + tokens, 0);
+  t.log(`${all} of 50,000 in five minutes`);
+  t.true(all >= 45_000, `${all}`);
+  t.like(limiters[1]?.rates('a', limits)[0], { of: 'tokens', limit: 10_000 });
+});
+
+test('a request that tokens refuse takes none of the requests per minute', async (t) => {
+  const { hubs, limiters } = processes(2);
+  const limits = { requestsPerMinute: 4, tokensPerMinute: 100 };
+  const ask = (input: number) => limiters[0]?.take('a', limits, { ...small, input });
+  t.is((await ask(90))?.type, 'grant');
+  for (let n = 0; n < 5; n += 1) t.like(await ask(50), { type: 'refusal', limit: 'tokensPerMinute' });
+  t.like(await ask(101), { type: 'refusal', limit: 'tokensPerMinute', waitMs: undefined });
+  for (const hub of hubs) await hub.tick();
+  t.is((await ask(5))?.type, 'grant');
+});
+
+test('several processes use requests and streams exactly, however unevenly they are asked, and give places back', async (t) => {
+  const { clock, hubs, limiters } = processes(3);
   const limits = { requestsPerMinute: 40, streams: 10 };
   const grants: (LimitGrant & { readonly by: number })[] = [];
   const refused = new Set<string>();
