@@ -1,5 +1,6 @@
 import test from 'ava';
 import { mutantsOf, withSwitches } from './mutants.ts';
+import { testOf, testsIn } from './sequential-test.ts';
 
 /** All changes of a line of code, applied. */
 const changed = (source: string): readonly string[] =>
@@ -55,5 +56,22 @@ for (const source of [
     t.is(behaviour(program), behaviour(source));
     for (const [index, plain] of changed(source).entries())
       t.is(behaviour(program, index + 1), behaviour(plain), plain);
+  });
+}
+
+for (const [actual, selector, passes] of [
+  [{ a: [{ b: 1, c: 2 }, 3], d: 4 }, { a: [{ b: 1 }] }, true],
+  [{ a: [1] }, { a: [1, 2] }, false],
+  [{ a: { 0: 1 } }, { a: [1] }, false],
+] as const) {
+  test(`a test that judges changes compares as the runner does: ${JSON.stringify([actual, selector])}`, async (t) => {
+    testOf('compared')(t.title, (judging) => judging.like(actual, selector));
+    const run = (await testsIn('compared')).get(t.title);
+    const end = run?.().then(
+      () => true,
+      () => false,
+    );
+    t.is(await end, passes);
+    if (passes) t.like(actual, selector);
   });
 }

@@ -213,11 +213,12 @@ interface SurveyedTest {
   readonly ms: number;
 }
 
-/** What tests reach when nothing is changed: for each change, by its number. */
+/** What tests reach when nothing is changed. */
 interface Survey {
+  /** For each change, by its number. */
   readonly reaching: ReadonlyMap<number, readonly SurveyedTest[]>;
-  /** Changes that act while the program loads, with the files that load them. */
-  readonly loading: ReadonlyMap<number, readonly SurveyedTest[]>;
+  /** Changes that act while the program loads. */
+  readonly loading: ReadonlySet<number>;
   readonly failed: readonly string[];
 }
 
@@ -233,7 +234,7 @@ const inTurns = async <T>(list: readonly T[], act: (value: T, lane: number) => P
 
 const survey = async (main: string, tests: readonly string[]): Promise<Survey> => {
   const reaching = new Map<number, SurveyedTest[]>();
-  const loading = new Map<number, SurveyedTest[]>();
+  const loading = new Set<number>();
   const failed: string[] = [];
   // Each file has a process of its own: only then what it loads is known.
   await inTurns(tests, async (file) => {
@@ -246,10 +247,12 @@ const survey = async (main: string, tests: readonly string[]): Promise<Survey> =
     }
     const passing = reply.tests.filter(({ passed }) => passed);
     failed.push(...reply.tests.filter(({ passed }) => !passed).map(({ title }) => `${file} › ${title}`));
-    const add = (map: Map<number, SurveyedTest[]>, number: number, { title, ms }: { title: string; ms: number }) =>
-      map.set(number, [...(map.get(number) ?? []), { file, title, ms }]);
-    for (const test of passing) for (const number of test.reached) add(reaching, number, test);
-    for (const number of reply.loaded) for (const test of passing) add(loading, number, test);
+    for (const number of reply.loaded) loading.add(number);
+    for (const { title, ms, reached } of passing) {
+      for (const number of new Set([...reached, ...reply.loaded])) {
+        reaching.set(number, [...(reaching.get(number) ?? []), { file, title, ms }]);
+      }
+    }
   });
   return { reaching, loading, failed };
 };
@@ -307,18 +310,28 @@ console.log(
 const outcomes = new Map<Change, Outcome>();
 const judges: (Judge | undefined)[] = [];
 
-/** Judges a change in the lane's process, or a new one where it acts while the program loads. */
+/**
+ * Judges a change in the lane's process. A new one decides where the change acts while the program loads, and where an earlier
+ * judgement may have left something.
+ */
 const judge = async (change: Change, lane: number): Promise<Outcome> => {
   const { number } = change;
-  const whileLoading = loading.get(number);
-  const chosen = chosenOf(change, whileLoading ?? reaching.get(number) ?? []);
+  const chosen = chosenOf(change, reaching.get(number) ?? []);
   if (chosen.length === 0) return 'not reached';
-  const used = (whileLoading ? undefined : judges[lane]) ?? startJudge(main, whileLoading ? number : 0);
-  const limited = chosen.map(({ file, title, ms }) => ({ file, title, limitMs: 10_000 + 20 * ms }));
-  const reply = await used.ask({ kind: 'judge', number, tests: limited }, 60_000 + 10 * budgetMs);
-  const keep = reply?.kind === 'judged' && reply.intact && !whileLoading;
-  if (!keep) used.end();
-  if (!whileLoading) judges[lane] = keep ? used : undefined;
+  const tests = chosen.map(({ file, title, ms }) => ({ file, title, limitMs: 10_000 + 20 * ms }));
+  const askOf = (asked: Judge) => asked.ask({ kind: 'judge', number, tests }, 60_000 + 10 * budgetMs);
+  if (!loading.has(number)) {
+    const used = judges[lane] ?? startJudge(main);
+    const reply = await askOf(used);
+    const isSure = reply?.kind === 'judged' && reply.reached && reply.intact;
+    if (!isSure) used.end();
+    judges[lane] = isSure ? used : undefined;
+    if (reply?.kind !== 'judged') return 'endless';
+    if (isSure) return reply.by === undefined ? 'survived' : 'noticed';
+  }
+  const fresh = startJudge(main, number);
+  const reply = await askOf(fresh);
+  fresh.end();
   if (reply?.kind !== 'judged') return 'endless';
   return reply.by === undefined ? 'survived' : 'noticed';
 };
