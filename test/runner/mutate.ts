@@ -34,6 +34,8 @@ const { values } = parseArgs({
         'engine/http',
       ],
     },
+    /** Folders or files of the tests that judge. */
+    tests: { type: 'string', multiple: true, default: ['test'] },
     jobs: { type: 'string', default: String(availableParallelism()) },
     /** The part of all changes that must be noticed, in percent. */
     least: { type: 'string', default: '85' },
@@ -294,7 +296,10 @@ const sample = sampleOf(all, Number(values.count), randomOf(seed)).map((change, 
   number: index + 1,
 }));
 const candidates = testFiles().filter(
-  (test) => !farTests.test(test) && !inOtherProcesses.test(readFileSync(join(root, test), 'utf8')),
+  (test) =>
+    values.tests.some((place) => test.startsWith(place)) &&
+    !farTests.test(test) &&
+    !inOtherProcesses.test(readFileSync(join(root, test), 'utf8')),
 );
 const distances = distancesOf(await compileTo(join(scratch, 'whole'), candidates), candidates);
 const tests = candidates.filter((test) => sample.some(({ file }) => distances.get(file)?.has(test)));
