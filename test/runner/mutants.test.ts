@@ -20,6 +20,7 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   ],
   ['const f = [a, ...b];', ['const f = [];', 'const f = [a, ...[]];']],
   ["const f = { about: 'for people', b } satisfies Record<'x', string>;", []],
+  ["losses.drop('a', 'for people');", [';', "losses.drop('', 'for people');"]],
   ["import { a } from 'b'; type A = 'x' | 1; export { c } from 'd';", []],
 ];
 
@@ -61,6 +62,7 @@ for (const source of [
 
 for (const [actual, selector, passes] of [
   [{ a: [{ b: 1, c: 2 }, 3], d: 4 }, { a: [{ b: 1 }] }, true],
+  [[{ b: 1, c: 2 }], { 0: { b: 1 }, length: 1 }, true],
   [{ a: [1] }, { a: [1, 2] }, false],
   [{ a: { 0: 1 } }, { a: [1] }, false],
 ] as const) {

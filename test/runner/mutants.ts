@@ -58,6 +58,9 @@ const operators: Readonly<Record<string, string>> = {
 /** Members whose text is for people alone: no behaviour hangs on it. */
 const prose = new Set(['about', 'description', 'title']);
 
+/** Calls whose second argument is such a text: the note on a loss. */
+const notes = new Set(['drop', 'approximate']);
+
 /** Types are gone when the code runs; of these nodes only the expression stays. */
 const expressionsOfTypes = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
 
@@ -168,8 +171,8 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
       if ((member === 'key' || member === 'source') && node.computed !== true) continue;
       if (node.type === 'TaggedTemplateExpression' && member === 'quasi') continue;
       if (node.type === 'ObjectProperty' && member === 'value' && isProse(node)) continue;
-      for (const child of Array.isArray(value) ? value : [value]) {
-        if (!isNode(child)) continue;
+      for (const [index, child] of (Array.isArray(value) ? value : [value]).entries()) {
+        if (!isNode(child) || (member === 'arguments' && index === 1 && isLoss(node))) continue;
         visit(child, heads && ['object', 'callee', 'expression'].includes(member) ? chain : child);
       }
     }
@@ -213,5 +216,11 @@ export const withSwitches = (
   };
   return render(0, source.length, sorted);
 };
+
+const isLoss = ({ callee }: Node): boolean =>
+  isNode(callee) &&
+  isNode(callee.property) &&
+  typeof callee.property.name === 'string' &&
+  notes.has(callee.property.name);
 
 const isProse = ({ key }: Node): boolean => isNode(key) && typeof key.name === 'string' && prose.has(key.name);

@@ -324,7 +324,8 @@ const judge = async (change: Change, lane: number): Promise<Outcome> => {
   const chosen = chosenOf(change, reaching.get(number) ?? []);
   if (chosen.length === 0) return 'not reached';
   const tests = chosen.map(({ file, title, ms }) => ({ file, title, limitMs: 10_000 + 20 * ms }));
-  const askOf = (asked: Judge) => asked.ask({ kind: 'judge', number, tests }, 60_000 + 10 * budgetMs);
+  const limitMs = chosen.reduce((sum, { ms }) => sum + 20 * ms, 30_000);
+  const askOf = (asked: Judge) => asked.ask({ kind: 'judge', number, tests }, limitMs);
   if (!loading.has(number)) {
     const used = judges[lane] ?? startJudge(main);
     const reply = await askOf(used);

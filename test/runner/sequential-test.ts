@@ -48,8 +48,7 @@ const includes = (actual: unknown, selector: unknown): boolean => {
   if (!Array.isArray(selector) && Object.getPrototypeOf(selector) !== Object.prototype) {
     return isDeepStrictEqual(actual, selector);
   }
-  const members = new Map<string, unknown>(Object.entries(actual));
-  return Object.entries(selector).every(([name, value]) => includes(members.get(name), value));
+  return Object.entries(selector).every(([name, value]) => includes(Reflect.get(actual, name), value));
 };
 
 /** Checks an error against what is expected of it, and returns it. */
