@@ -20,6 +20,14 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   ],
   ['const f = [a, ...b];', ['const f = [];', 'const f = [a, ...[]];']],
   ["const f = { about: 'for people', b } satisfies Record<'x', string>;", []],
+  [
+    'a satisfies never; const f = () => { if (a) return false; return a satisfies never; }',
+    [
+      'a satisfies never; const f = () => { if (false) return false; return a satisfies never; }',
+      'a satisfies never; const f = () => { if (true) return false; return a satisfies never; }',
+      'a satisfies never; const f = () => { if (a) return true; return a satisfies never; }',
+    ],
+  ],
   ["losses.drop('a', 'for people');", [';', "losses.drop('', 'for people');"]],
   ["import { a } from 'b'; type A = 'x' | 1; export { c } from 'd';", []],
 ];

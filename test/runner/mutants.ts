@@ -130,7 +130,9 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
         if (isNode(expression)) add('the statement is gone', node, ';');
         break;
       case 'ReturnStatement':
-        if (isNode(argument) && text(argument) !== 'undefined') add('nothing is returned', node, 'return;');
+        // `return;` does what `return false;` does.
+        if (isNode(argument) && !['undefined', 'false'].includes(text(argument)))
+          add('nothing is returned', node, 'return;');
         break;
       case 'ContinueStatement':
       case 'BreakStatement':
@@ -162,6 +164,7 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
   /** `chain`: the outermost of the optional accesses and calls (`a?.b.c(d)`) that the node is the head of. */
   const visit = (node: Node, chain: Node = node): void => {
     if (node.type.startsWith('TS') && !expressionsOfTypes.has(node.type)) return;
+    if (isUnreachable(node)) return;
     if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return;
     ofNode(node, chain);
     const heads = node.type.startsWith('Optional') || node.type === 'TSNonNullExpression';
@@ -216,6 +219,13 @@ export const withSwitches = (
   };
   return render(0, source.length, sorted);
 };
+
+/** `… satisfies never`, which no program gets to. */
+const isUnreachable = ({ type, argument, expression, typeAnnotation }: Node): boolean =>
+  type === 'TSSatisfiesExpression'
+    ? isNode(typeAnnotation) && typeAnnotation.type === 'TSNeverKeyword'
+    : (type === 'ReturnStatement' && isNode(argument) && isUnreachable(argument)) ||
+      (type === 'ExpressionStatement' && isNode(expression) && isUnreachable(expression));
 
 const isLoss = ({ callee }: Node): boolean =>
   isNode(callee) &&
