@@ -106,7 +106,8 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
         add('the other boolean', node, text(node) === 'true' ? 'false' : 'true');
         break;
       case 'NumericLiteral':
-        add('another number', node, `(${text(node)} + 1)`);
+        // One more or less of many is often as good.
+        add('another number', node, Number(text(node)) < 100 ? `(${text(node)} + 1)` : `(${text(node)} * 2)`);
         break;
       case 'StringLiteral':
         add('another text', node, text(node).length > 2 ? "''" : "'mutant'");
