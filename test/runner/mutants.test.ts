@@ -10,6 +10,7 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   ['f(a < b);', [';', 'f(a <= b);']],
   ['f(a && b);', [';', 'f(((a) || (b)));']],
   ['f(a ?? true);', [';', 'f(((a) && (true)));', 'f(a ?? false);']],
+  ['for (;;) switch (a) { case b: break; case c: break; }', ['for (;;) switch (a) { case b: ; case c: break; }']],
   ['f(100);', [';', 'f((100 * 2));']],
   ['f(!a);', [';', 'f((a));']],
   ["f('x', 1);", [';', "f('', 1);", "f('x', (1 + 1));"]],

@@ -67,6 +67,7 @@ const expressionsOfTypes = new Set(['TSAsExpression', 'TSSatisfiesExpression', '
 /** All small changes of a TypeScript source that leave it a program. */
 export const mutantsOf = (source: string): readonly Mutant[] => {
   const mutants: Mutant[] = [];
+  const lastBreaks = new Set<Node>();
   const add = (what: string, { start, end }: Span, replacement: string, within: Span = { start, end }) => {
     if (source.slice(start, end) === replacement) return;
     const kind = replacement.endsWith(';') ? 'statement' : 'expression';
@@ -137,8 +138,14 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
         break;
       case 'ContinueStatement':
       case 'BreakStatement':
-        add('it goes on', node, ';');
+        if (!lastBreaks.has(node)) add('it goes on', node, ';');
         break;
+      case 'SwitchStatement': {
+        const last: unknown = Array.isArray(node.cases) ? node.cases.at(-1)?.consequent?.at(-1) : undefined;
+        // The switch ends there anyway.
+        if (isNode(last)) lastBreaks.add(last);
+        break;
+      }
       case 'ArrowFunctionExpression':
         if (isNode(body) && body.type !== 'BlockStatement') add('nothing is returned', body, 'undefined');
         break;

@@ -170,3 +170,12 @@ test('the beta URL accepts new fields', (t) => {
 test('a chat client’s body is always converted', (t) => {
   t.false(passesVerbatim('deepseek', chat('deepseek-chat')));
 });
+
+test('each effort', (t) => {
+  const asked = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+  const got = asked.map((reasoning_effort) => sent('deepseek', 'chat', chat('a-newer-model', { reasoning_effort })));
+  t.deepEqual(
+    got.map(({ body }) => body.reasoning_effort),
+    ['low', 'low', 'high', 'high', 'high', 'max'],
+  );
+});
