@@ -108,6 +108,7 @@ const invalid: readonly (readonly [param: string, body: JsonObject])[] = [
   ['tool_choice.function', ask({ tool_choice: { type: 'function' } })],
   ['reasoning_effort', ask({ reasoning_effort: 'huge' })],
   ['tools[0].type', ask({ tools: [{ type: 1 }] })],
+  ['messages[0].content[0].type', say({ role: 'user', content: [{ type: 1 }] })],
   ['response_format.type', ask({ response_format: { type: 'xml' } })],
 ];
 
@@ -303,6 +304,27 @@ const reasoningCases: readonly (readonly [title: string, message: JsonObject, pa
     { reasoning_content: 'ab', reasoning_details: [entry({ text: '', signature: 's', text_range: [0, 9] })] },
     [['thinking', 'ab', own({ signature: 's' })]],
   ],
+  [
+    'ranges around encrypted reasoning',
+    {
+      reasoning_content: 'abcd',
+      reasoning_details: [
+        entry({ text: '', signature: 's', text_range: [0, 2] }),
+        { type: 'reasoning.encrypted', data: packSignature(messages) },
+        entry({ text: '', signature: 't', text_range: [2, 4] }),
+      ],
+    },
+    [
+      ['thinking', 'ab', own({ signature: 's' })],
+      ['redacted-thinking', '', messages],
+      ['thinking', 'cd', own({ signature: 't' })],
+    ],
+  ],
+  [
+    'an entry of text alone',
+    { reasoning_details: [{ type: 'reasoning.text', text: 'a', text_range: [0, 1] }] },
+    [['thinking', 'a', undefined]],
+  ],
   ['nothing', { reasoning: '', reasoning_details: [] }, []],
 ];
 
@@ -395,6 +417,16 @@ for (const [choice, expected] of choices) {
     t.deepEqual<unknown, unknown>(decodeRequest(ask({ tools: [tool('f')], tool_choice: choice })).toolChoice, expected);
   });
 }
+
+test('each effort and each detail of an image is taken', (t) => {
+  for (const effort of ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const) {
+    t.is(decodeRequest(ask({ reasoning_effort: effort })).reasoning?.effort, effort);
+  }
+  for (const detail of ['auto', 'low', 'high', 'original'] as const) {
+    const content = [{ type: 'image_url', image_url: { url: 'https://h', detail } }];
+    t.like(decodeRequest(say({ role: 'user', content })).turns[0]?.parts, { 0: { detail } });
+  }
+});
 
 test('functions of the older form, their calls and results', (t) => {
   const functions = [{ name: 'f', description: 'd', parameters: { type: 'object' }, shade: 1 }];

@@ -102,6 +102,17 @@ const cases: readonly (readonly [title: string, records: readonly SseRecord[], e
     ],
     '<thinking x > <text a > <f#c {} > =tool-call',
   ],
+  [
+    'plain reasoning between entries goes on with their block',
+    [
+      think('x'),
+      chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'y', index: 0 }] }),
+      think('z'),
+      chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'w', index: 0 }] }),
+      finish('stop'),
+    ],
+    '<thinking x y z w > =end',
+  ],
   ['reasoning after text opens a block', [text('a'), think('x'), finish('stop')], '<text a > <thinking x > =end'],
   [
     'calls one after the other stream live',

@@ -17,6 +17,11 @@ const fields: readonly (readonly [
     { tools: [functionTool('f')] },
     ['-seed', '-metadata', '-parallel_tool_calls'],
   ],
+  [
+    'sampling',
+    chat('deepseek-chat', { temperature: 0.5, top_p: 0.5, stop: ['x'], presence_penalty: 1, frequency_penalty: 1 }),
+    { temperature: 0.5, top_p: 0.5, stop: ['x'], presence_penalty: 1, frequency_penalty: 1 },
+  ],
   ['a name of the user', chat('deepseek-chat', { user: 'a_b-1' }), { user_id: 'a_b-1' }],
   ['one with other characters', chat('deepseek-chat', { user: 'a@b' }), {}, ['-user']],
   [
