@@ -29,7 +29,7 @@ export const fallbacksOf = (
     if (!found) return [];
     return (found.pool ? members(found.pool) : [found]).flatMap(unknown);
   });
-  return others.length === 0 ? fallbacks : [...others, ...fallbacks];
+  return [...others, ...fallbacks];
 };
 
 const textsOf = (scenario: Resolution['scenario'], { fallback, rules = [] }: Config['router']): readonly string[] => {

@@ -24,7 +24,7 @@ export const decodeTools = (
   functions: readonly FunctionTool[],
 ): readonly Tool[] => {
   const decoded = [...tools.map((tool, index) => decodeTool(tool, `tools[${index}]`)), ...functions];
-  if (decoded.length > 1) refuseDuplicates(decoded, functions);
+  refuseDuplicates(decoded, functions);
   return searchOptions ? [...decoded, decodeWebSearch(searchOptions, 'web_search_options')] : decoded;
 };
 

@@ -25,7 +25,7 @@ export const readReasoning = (state: ReplyState, message: WireMessage, out: Mode
       readRedacted(state, entry, out);
       continue;
     }
-    readThinking(state, `${entry.type}:${entry.index ?? ''}`, entryText(entry) || twin, entry, out);
+    readThinking(state, `${entry.type}:${entry.index}`, entryText(entry) || twin, entry, out);
     twin = '';
   }
   if (twin !== '') readThinking(state, '', twin, undefined, out);

@@ -74,7 +74,7 @@ const startingIn = (supports: readonly PlacedSupport[], from: number, to: number
     else end = middle;
   }
   const found: PlacedSupport[] = [];
-  for (let at = first; at < supports.length; at += 1) {
+  for (let at = first; ; at += 1) {
     const placed = supports[at];
     if (placed === undefined || placed.start > to) break;
     found.push(placed);

@@ -4,15 +4,12 @@ import type { Headers } from '../../engine/model/protocol.ts';
 
 /** Fault kinds by HTTP status. Source: Gemini API documentation, "Troubleshooting". */
 const kinds: Readonly<Record<number, FaultKind>> = {
-  400: 'upstream-invalid',
   401: 'upstream-auth',
   402: 'upstream-billing',
   403: 'upstream-forbidden',
   404: 'upstream-not-found',
   408: 'upstream-timeout',
-  409: 'upstream-invalid',
   413: 'upstream-too-large',
-  422: 'upstream-invalid',
   429: 'upstream-rate-limit',
   503: 'upstream-overloaded',
   504: 'upstream-timeout',
@@ -57,7 +54,7 @@ const kindOf = (status: number, message: string, error: JsonObject): FaultKind =
     if (isContextOverflow(message)) return 'upstream-context';
     if (error.status === 'FAILED_PRECONDITION' && /billing/i.test(message)) return 'upstream-billing';
   }
-  return kinds[status] ?? 'upstream-error';
+  return kinds[status] ?? (status < 500 ? 'upstream-invalid' : 'upstream-error');
 };
 
 const messageOf = (kind: FaultKind, status: number, given: string): string => {

@@ -9,9 +9,8 @@ let reached = new Set<number>();
 
 /** Whether the change is made at this place, which the program reaches. */
 export const changed = (number: number): boolean => {
-  if (number === made) return true;
   reached.add(number);
-  return false;
+  return number === made;
 };
 
 export const make = (number: number): void => {

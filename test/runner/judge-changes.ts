@@ -39,7 +39,9 @@ export const Replies = Type.Union([
     kind: Type.Literal('judged'),
     /** The test that failed. */
     by: Type.Optional(Type.String()),
-    /** Whether the process is as it was: otherwise it can't judge further changes. */
+    /** Whether a test reached the change: those that ran before may have filled a memo. */
+    reached: Type.Boolean(),
+    /** Whether the test that failed passes without the change: otherwise another cause may have failed it, which stays. */
     intact: Type.Boolean(),
   }),
 ]);
@@ -79,6 +81,7 @@ export const judgeChanges = (load: (file: string) => Promise<unknown>): void => 
 
   const judge = async ({ number, tests }: Extract<Order, { kind: 'judge' }>): Promise<Reply> => {
     make(number);
+    takeReached();
     for (const { file, title, limitMs } of tests) {
       const run = await load(file).then(
         async () => (await testsIn(file)).get(title),
@@ -86,17 +89,18 @@ export const judgeChanges = (load: (file: string) => Promise<unknown>): void => 
       );
       if (await passes(run, limitMs)) continue;
       make(0);
-      return { kind: 'judged', by: `${file} › ${title}`, intact: await passes(run, limitMs) };
+      return { kind: 'judged', by: `${file} › ${title}`, reached: true, intact: await passes(run, limitMs) };
     }
     make(0);
-    return { kind: 'judged', intact: true };
+    return { kind: 'judged', reached: takeReached().includes(number), intact: true };
   };
 
   let current = -1;
   // What goes wrong outside of a test, such as in a timer, shows the change too.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
-      if (changed(current)) process.send?.({ kind: 'judged', by: String(error), intact: false } satisfies Reply);
+      if (!changed(current)) return;
+      process.send?.({ kind: 'judged', by: String(error), reached: true, intact: false } satisfies Reply);
     });
   }
   process.on('message', (message) => {

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { mutantsOf, withSwitches } from './mutants.ts';
+import { testOf, testsIn } from './sequential-test.ts';
 
 /** All changes of a line of code, applied. */
 const changed = (source: string): readonly string[] =>
@@ -9,6 +10,8 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   ['f(a < b);', [';', 'f(a <= b);']],
   ['f(a && b);', [';', 'f(((a) || (b)));']],
   ['f(a ?? true);', [';', 'f(((a) && (true)));', 'f(a ?? false);']],
+  ['for (;;) switch (a) { case b: break; case c: break; }', ['for (;;) switch (a) { case b: ; case c: break; }']],
+  ['f(100);', [';', 'f((100 * 2));']],
   ['f(!a);', [';', 'f((a));']],
   ["f('x', 1);", [';', "f('', 1);", "f('x', (1 + 1));"]],
   ['if (a) b = c;', ['if (false) b = c;', 'if (true) b = c;', 'if (a) ;']],
@@ -19,6 +22,15 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   ],
   ['const f = [a, ...b];', ['const f = [];', 'const f = [a, ...[]];']],
   ["const f = { about: 'for people', b } satisfies Record<'x', string>;", []],
+  [
+    'a satisfies never; const f = () => { if (a) return false; return a satisfies never; }',
+    [
+      'a satisfies never; const f = () => { if (false) return false; return a satisfies never; }',
+      'a satisfies never; const f = () => { if (true) return false; return a satisfies never; }',
+      'a satisfies never; const f = () => { if (a) return true; return a satisfies never; }',
+    ],
+  ],
+  ["losses.drop('a', 'for people');", [';', "losses.drop('', 'for people');"]],
   ["import { a } from 'b'; type A = 'x' | 1; export { c } from 'd';", []],
 ];
 
@@ -55,5 +67,23 @@ for (const source of [
     t.is(behaviour(program), behaviour(source));
     for (const [index, plain] of changed(source).entries())
       t.is(behaviour(program, index + 1), behaviour(plain), plain);
+  });
+}
+
+for (const [actual, selector, passes] of [
+  [{ a: [{ b: 1, c: 2 }, 3], d: 4 }, { a: [{ b: 1 }] }, true],
+  [[{ b: 1, c: 2 }], { 0: { b: 1 }, length: 1 }, true],
+  [{ a: [1] }, { a: [1, 2] }, false],
+  [{ a: { 0: 1 } }, { a: [1] }, false],
+] as const) {
+  test(`a test that judges changes compares as the runner does: ${JSON.stringify([actual, selector])}`, async (t) => {
+    testOf('compared')(t.title, (judging) => judging.like(actual, selector));
+    const run = (await testsIn('compared')).get(t.title);
+    const end = run?.().then(
+      () => true,
+      () => false,
+    );
+    t.is(await end, passes);
+    if (passes) t.like(actual, selector);
   });
 }

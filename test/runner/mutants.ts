@@ -58,12 +58,16 @@ const operators: Readonly<Record<string, string>> = {
 /** Members whose text is for people alone: no behaviour hangs on it. */
 const prose = new Set(['about', 'description', 'title']);
 
+/** Calls whose second argument is such a text: the note on a loss. */
+const notes = new Set(['drop', 'approximate']);
+
 /** Types are gone when the code runs; of these nodes only the expression stays. */
 const expressionsOfTypes = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
 
 /** All small changes of a TypeScript source that leave it a program. */
 export const mutantsOf = (source: string): readonly Mutant[] => {
   const mutants: Mutant[] = [];
+  const lastBreaks = new Set<Node>();
   const add = (what: string, { start, end }: Span, replacement: string, within: Span = { start, end }) => {
     if (source.slice(start, end) === replacement) return;
     const kind = replacement.endsWith(';') ? 'statement' : 'expression';
@@ -103,7 +107,8 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
         add('the other boolean', node, text(node) === 'true' ? 'false' : 'true');
         break;
       case 'NumericLiteral':
-        add('another number', node, `(${text(node)} + 1)`);
+        // One more or less of many is often as good.
+        add('another number', node, Number(text(node)) < 100 ? `(${text(node)} + 1)` : `(${text(node)} * 2)`);
         break;
       case 'StringLiteral':
         add('another text', node, text(node).length > 2 ? "''" : "'mutant'");
@@ -127,12 +132,20 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
         if (isNode(expression)) add('the statement is gone', node, ';');
         break;
       case 'ReturnStatement':
-        if (isNode(argument) && text(argument) !== 'undefined') add('nothing is returned', node, 'return;');
+        // `return;` does what `return false;` does.
+        if (isNode(argument) && !['undefined', 'false'].includes(text(argument)))
+          add('nothing is returned', node, 'return;');
         break;
       case 'ContinueStatement':
       case 'BreakStatement':
-        add('it goes on', node, ';');
+        if (!lastBreaks.has(node)) add('it goes on', node, ';');
         break;
+      case 'SwitchStatement': {
+        const last: unknown = Array.isArray(node.cases) ? node.cases.at(-1)?.consequent?.at(-1) : undefined;
+        // The switch ends there anyway.
+        if (isNode(last)) lastBreaks.add(last);
+        break;
+      }
       case 'ArrowFunctionExpression':
         if (isNode(body) && body.type !== 'BlockStatement') add('nothing is returned', body, 'undefined');
         break;
@@ -159,6 +172,7 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
   /** `chain`: the outermost of the optional accesses and calls (`a?.b.c(d)`) that the node is the head of. */
   const visit = (node: Node, chain: Node = node): void => {
     if (node.type.startsWith('TS') && !expressionsOfTypes.has(node.type)) return;
+    if (isUnreachable(node)) return;
     if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return;
     ofNode(node, chain);
     const heads = node.type.startsWith('Optional') || node.type === 'TSNonNullExpression';
@@ -168,8 +182,8 @@ export const mutantsOf = (source: string): readonly Mutant[] => {
       if ((member === 'key' || member === 'source') && node.computed !== true) continue;
       if (node.type === 'TaggedTemplateExpression' && member === 'quasi') continue;
       if (node.type === 'ObjectProperty' && member === 'value' && isProse(node)) continue;
-      for (const child of Array.isArray(value) ? value : [value]) {
-        if (!isNode(child)) continue;
+      for (const [index, child] of (Array.isArray(value) ? value : [value]).entries()) {
+        if (!isNode(child) || (member === 'arguments' && index === 1 && isLoss(node))) continue;
         visit(child, heads && ['object', 'callee', 'expression'].includes(member) ? chain : child);
       }
     }
@@ -213,5 +227,18 @@ export const withSwitches = (
   };
   return render(0, source.length, sorted);
 };
+
+/** `… satisfies never`, which no program gets to. */
+const isUnreachable = ({ type, argument, expression, typeAnnotation }: Node): boolean =>
+  type === 'TSSatisfiesExpression'
+    ? isNode(typeAnnotation) && typeAnnotation.type === 'TSNeverKeyword'
+    : (type === 'ReturnStatement' && isNode(argument) && isUnreachable(argument)) ||
+      (type === 'ExpressionStatement' && isNode(expression) && isUnreachable(expression));
+
+const isLoss = ({ callee }: Node): boolean =>
+  isNode(callee) &&
+  isNode(callee.property) &&
+  typeof callee.property.name === 'string' &&
+  notes.has(callee.property.name);
 
 const isProse = ({ key }: Node): boolean => isNode(key) && typeof key.name === 'string' && prose.has(key.name);

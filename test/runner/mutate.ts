@@ -34,6 +34,8 @@ const { values } = parseArgs({
         'engine/http',
       ],
     },
+    /** Folders or files of the tests that judge. */
+    tests: { type: 'string', multiple: true, default: ['test'] },
     jobs: { type: 'string', default: String(availableParallelism()) },
     /** The part of all changes that must be noticed, in percent. */
     least: { type: 'string', default: '85' },
@@ -213,11 +215,12 @@ interface SurveyedTest {
   readonly ms: number;
 }
 
-/** What tests reach when nothing is changed: for each change, by its number. */
+/** What tests reach when nothing is changed. */
 interface Survey {
+  /** For each change, by its number. */
   readonly reaching: ReadonlyMap<number, readonly SurveyedTest[]>;
-  /** Changes that act while the program loads, with the files that load them. */
-  readonly loading: ReadonlyMap<number, readonly SurveyedTest[]>;
+  /** Changes that act while the program loads. */
+  readonly loading: ReadonlySet<number>;
   readonly failed: readonly string[];
 }
 
@@ -233,7 +236,7 @@ const inTurns = async <T>(list: readonly T[], act: (value: T, lane: number) => P
 
 const survey = async (main: string, tests: readonly string[]): Promise<Survey> => {
   const reaching = new Map<number, SurveyedTest[]>();
-  const loading = new Map<number, SurveyedTest[]>();
+  const loading = new Set<number>();
   const failed: string[] = [];
   // Each file has a process of its own: only then what it loads is known.
   await inTurns(tests, async (file) => {
@@ -246,10 +249,12 @@ const survey = async (main: string, tests: readonly string[]): Promise<Survey> =
     }
     const passing = reply.tests.filter(({ passed }) => passed);
     failed.push(...reply.tests.filter(({ passed }) => !passed).map(({ title }) => `${file} › ${title}`));
-    const add = (map: Map<number, SurveyedTest[]>, number: number, { title, ms }: { title: string; ms: number }) =>
-      map.set(number, [...(map.get(number) ?? []), { file, title, ms }]);
-    for (const test of passing) for (const number of test.reached) add(reaching, number, test);
-    for (const number of reply.loaded) for (const test of passing) add(loading, number, test);
+    for (const number of reply.loaded) loading.add(number);
+    for (const { title, ms, reached } of passing) {
+      for (const number of new Set([...reached, ...reply.loaded])) {
+        reaching.set(number, [...(reaching.get(number) ?? []), { file, title, ms }]);
+      }
+    }
   });
   return { reaching, loading, failed };
 };
@@ -291,7 +296,10 @@ const sample = sampleOf(all, Number(values.count), randomOf(seed)).map((change, 
   number: index + 1,
 }));
 const candidates = testFiles().filter(
-  (test) => !farTests.test(test) && !inOtherProcesses.test(readFileSync(join(root, test), 'utf8')),
+  (test) =>
+    values.tests.some((place) => test.startsWith(place)) &&
+    !farTests.test(test) &&
+    !inOtherProcesses.test(readFileSync(join(root, test), 'utf8')),
 );
 const distances = distancesOf(await compileTo(join(scratch, 'whole'), candidates), candidates);
 const tests = candidates.filter((test) => sample.some(({ file }) => distances.get(file)?.has(test)));
@@ -307,18 +315,29 @@ console.log(
 const outcomes = new Map<Change, Outcome>();
 const judges: (Judge | undefined)[] = [];
 
-/** Judges a change in the lane's process, or a new one where it acts while the program loads. */
+/**
+ * Judges a change in the lane's process. A new one decides where the change acts while the program loads, and where an earlier
+ * judgement may have left something.
+ */
 const judge = async (change: Change, lane: number): Promise<Outcome> => {
   const { number } = change;
-  const whileLoading = loading.get(number);
-  const chosen = chosenOf(change, whileLoading ?? reaching.get(number) ?? []);
+  const chosen = chosenOf(change, reaching.get(number) ?? []);
   if (chosen.length === 0) return 'not reached';
-  const used = (whileLoading ? undefined : judges[lane]) ?? startJudge(main, whileLoading ? number : 0);
-  const limited = chosen.map(({ file, title, ms }) => ({ file, title, limitMs: 10_000 + 20 * ms }));
-  const reply = await used.ask({ kind: 'judge', number, tests: limited }, 60_000 + 10 * budgetMs);
-  const keep = reply?.kind === 'judged' && reply.intact && !whileLoading;
-  if (!keep) used.end();
-  if (!whileLoading) judges[lane] = keep ? used : undefined;
+  const tests = chosen.map(({ file, title, ms }) => ({ file, title, limitMs: 10_000 + 20 * ms }));
+  const limitMs = chosen.reduce((sum, { ms }) => sum + 20 * ms, 30_000);
+  const askOf = (asked: Judge) => asked.ask({ kind: 'judge', number, tests }, limitMs);
+  if (!loading.has(number)) {
+    const used = judges[lane] ?? startJudge(main);
+    const reply = await askOf(used);
+    const isSure = reply?.kind === 'judged' && reply.reached && reply.intact;
+    if (!isSure) used.end();
+    judges[lane] = isSure ? used : undefined;
+    if (reply?.kind !== 'judged') return 'endless';
+    if (isSure) return reply.by === undefined ? 'survived' : 'noticed';
+  }
+  const fresh = startJudge(main, number);
+  const reply = await askOf(fresh);
+  fresh.end();
   if (reply?.kind !== 'judged') return 'endless';
   return reply.by === undefined ? 'survived' : 'noticed';
 };

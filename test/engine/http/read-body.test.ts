@@ -5,10 +5,12 @@ import { Subject } from 'rxjs';
 import { Client } from 'undici';
 import { BodyBudget } from '../../../engine/http/body-budget.ts';
 import { decompressBody, readCodings } from '../../../engine/http/decompress-body.ts';
-import type { HttpRequest, ReplyPart } from '../../../engine/http/endpoint.ts';
+import type { HeaderList, HttpRequest, Rejection, ReplyPart } from '../../../engine/http/endpoint.ts';
+import { readBody } from '../../../engine/http/read-body.ts';
 import { defaultLimits } from '../../../engine/http/settings.ts';
+import { Ticker } from '../../../engine/http/ticker.ts';
 import { until } from '../../support/until.ts';
-import { echo, endpoint, raw, serve, statusesOf, text } from './rig.ts';
+import { echo, endpoint, fakeStream, raw, serve, statusesOf, text } from './rig.ts';
 
 const rows = [{ method: 'POST', path: '/', endpoint: echo }];
 const words = Buffer.from(JSON.stringify({ messages: Array.from({ length: 2000 }, (_, index) => `número ${index}`) }));
@@ -308,4 +310,72 @@ test('a client that disconnects while its body is read is released', async (t) =
   await raw(listener.port, 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc', 50);
   await until(() => listener.activeRequests === 0);
   t.pass();
+});
+
+/** The reader of a body from a stream without a connection. */
+const reading = (headers: HeaderList, maxBytes = 1_000_000) => {
+  const fake = fakeStream(headers);
+  const results: (Uint8Array | Rejection)[] = [];
+  const startedAtMs = performance.now();
+  const reader = readBody({
+    stream: fake.stream,
+    limits: { ...defaultLimits, bodyBytes: 1_000, bodyWindowMs: 1_000, bodyBytesPerSecond: 100 },
+    ticker: new Ticker(1_000_000),
+    claim: new BodyBudget().claim(maxBytes),
+    received: (result) => results.push(result),
+  });
+  /** `kind` and `close` of a rejection; the length of a body. */
+  const outcomes = () =>
+    results.map((result) => ('fault' in result ? [result.fault.kind, result.close] : result.length));
+  const give = (bytes: number, isLast = false) => fake.consumer?.take(new Uint8Array(bytes), isLast);
+  return { fake, reader, outcomes, give, startedAtMs };
+};
+const chunked: HeaderList = ['transfer-encoding', 'chunked'];
+
+test('the rate of a body counts anew in each window', (t) => {
+  const { fake, reader, outcomes, give, startedAtMs } = reading(chunked);
+  give(200);
+  reader?.tick(startedAtMs + 900);
+  reader?.tick(startedAtMs + 1_500);
+  give(100);
+  reader?.tick(startedAtMs + 2_499);
+  reader?.tick(startedAtMs + 2_500);
+  t.deepEqual([outcomes(), fake.done], [[], ['keepOpen', 'keepOpen', 'keepOpen', 'keepOpen']]);
+  give(99);
+  reader?.tick(startedAtMs + 3_500);
+  t.deepEqual(outcomes(), [['request-timeout', true]]);
+  give(1, true);
+  t.is(outcomes().length, 1, 'it is read no further');
+});
+
+const bodies: readonly (readonly [
+  headers: HeaderList,
+  chunks: readonly number[],
+  outcome: unknown,
+  maxBytes?: number,
+])[] = [
+  [[], [], 0],
+  [['content-length', '0'], [], 0],
+  [['content-length', '3'], [3], 3],
+  [['content-length', '1000'], [999, 1], 1_000],
+  [['content-length', '1001'], [], ['too-large', false]],
+  [['content-length', '8000'], [], ['too-large', false]],
+  [['content-length', '8001'], [], ['too-large', true]],
+  [['content-length', '8000', 'content-encoding', 'odd'], [], ['unsupported-encoding', false]],
+  [['content-length', '8001', 'content-encoding', 'odd'], [], ['unsupported-encoding', true]],
+  [chunked, [0], 0],
+  [[...chunked, 'content-encoding', 'gzip'], [0], 0],
+  [chunked, [500, 0, 500], 1_000],
+  [chunked, [500, 501], ['too-large', true]],
+  [chunked, [100], 100, 400],
+  [chunked, [100], ['too-large', true], 399],
+  [chunked, [100, 100], ['too-large', true], 150],
+];
+
+test('bodies up to the limits are received, once', (t) => {
+  for (const [headers, chunks, outcome, maxBytes] of bodies) {
+    const { outcomes, give } = reading(headers, maxBytes);
+    for (const [index, bytes] of chunks.entries()) give(bytes, index === chunks.length - 1);
+    t.deepEqual(outcomes(), [outcome], JSON.stringify([headers, chunks]));
+  }
 });

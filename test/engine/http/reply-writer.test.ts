@@ -1,11 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import test from 'ava';
 import { concat, NEVER, Observable, of, Subject, throwError } from 'rxjs';
-import type { Backpressure } from '../../../engine/backpressure.ts';
+import { Backpressure } from '../../../engine/backpressure.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
+import { ReplyWriter } from '../../../engine/http/reply-writer.ts';
 import type { RequestOutcome } from '../../../engine/http/settings.ts';
+import { Ticker } from '../../../engine/http/ticker.ts';
 import { until } from '../../support/until.ts';
-import { endpoint, headerOf, raw, serve, statusesOf } from './rig.ts';
+import { endpoint, fakeStream, headerOf, raw, serve, statusesOf } from './rig.ts';
 
 const asked = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const head: ReplyPart = { type: 'head', status: 201, headers: { 'x-a': 'b', 'x-request-id': 'theirs' } };
@@ -231,4 +233,165 @@ test('a client that leaves its response unread for too long is disconnected', as
   await until(() => count.pauses > 0);
   await until(() => listener.activeRequests === 0);
   t.pass();
+});
+
+const stallMs = 1_000;
+
+/** A writer to a stream without a connection. */
+const writing = (method = 'GET', isLast = false) => {
+  const fake = fakeStream();
+  const backpressure = new Backpressure();
+  const parts = new Subject<ReplyPart>();
+  const statuses: number[] = [];
+  const failures: unknown[] = [];
+  const writer = new ReplyWriter({
+    stream: fake.stream,
+    id: 'r',
+    method,
+    backpressure,
+    ticker: new Ticker(1_000_000),
+    limits: { stallMs },
+    isLast,
+    formatError: (error) => ({ type: 'whole', status: 500, headers: {}, body: String(error) }),
+    finished: (status) => statuses.push(status),
+    failed: (error) => failures.push(error),
+  });
+  writer.run(parts);
+  /** What was done to the stream since the last call, once this turn's data is written. */
+  const done = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return fake.done.splice(0);
+  };
+  return { fake, done, backpressure, parts, statuses, failures, writer };
+};
+const ids = 'x-request-id r request-id r';
+const plainHead: ReplyPart = { type: 'head', status: 201, headers: {} };
+const whole = (body: string | Uint8Array, status = 200): ReplyPart => ({ type: 'whole', status, headers: {}, body });
+const large = Buffer.alloc(65_536);
+
+test('data of one turn is written at once, as text if all of it is', async (t) => {
+  const { parts, done, statuses } = writing();
+  parts.next(plainHead);
+  t.deepEqual(await done(), []);
+  for (const text of ['a', 'b']) parts.next(data(text));
+  t.deepEqual(await done(), [`head 201 ${ids}`, 'string ab']);
+  for (const text of ['a', Buffer.from('ö'), 'c']) parts.next(data(text));
+  t.deepEqual(await done(), ['object aöc']);
+  parts.next(data('d'));
+  parts.complete();
+  t.deepEqual(await done(), ['string d', 'end']);
+  t.deepEqual(statuses, [201]);
+});
+
+test('a full socket pauses the source; the end waits until there is room again', async (t) => {
+  const { fake, parts, done, backpressure, statuses, writer } = writing();
+  parts.next(plainHead);
+  fake.hasRoom = false;
+  parts.next(data('a'));
+  await done();
+  t.true(backpressure.paused);
+  writer.writable(false);
+  t.false(backpressure.paused);
+  parts.next(data('b'));
+  await done();
+  t.true(backpressure.paused);
+  parts.complete();
+  t.deepEqual(await done(), []);
+  writer.next(data('c'));
+  t.deepEqual(statuses, []);
+  writer.writable(false);
+  t.deepEqual(await done(), ['end']);
+  writer.writable(false);
+  writer.complete();
+  writer.abort();
+  t.deepEqual([await done(), statuses], [[], [201]]);
+});
+
+test('a client that leaves its answer unread is disconnected after a while', async (t) => {
+  const { fake, parts, done, writer } = writing();
+  parts.next(plainHead);
+  fake.hasRoom = false;
+  parts.next(data('a'));
+  await done();
+  writer.tick(performance.now());
+  t.deepEqual(await done(), ['keepOpen']);
+  writer.tick(performance.now() + stallMs + 1);
+  t.deepEqual(await done(), ['close']);
+  writer.writable(false);
+  writer.tick(performance.now() + stallMs + 1);
+  t.deepEqual(await done(), ['keepOpen']);
+});
+
+test('a large whole answer is sent as the client reads it', async (t) => {
+  for (const hasRoom of [true, false]) {
+    const { fake, parts, done, backpressure, statuses, writer } = writing();
+    fake.hasRoom = hasRoom;
+    parts.next(whole(large));
+    t.is(backpressure.paused, !hasRoom);
+    t.deepEqual(statuses, hasRoom ? [200] : []);
+    parts.next(data('a'));
+    parts.complete();
+    writer.error(new Error('late'));
+    if (!hasRoom) {
+      writer.tick(performance.now() + stallMs - 100);
+      writer.writable(false);
+      writer.tick(performance.now() + stallMs - 100);
+      writer.writable(true);
+    }
+    t.deepEqual(await done(), [
+      `head 200 ${ids}`,
+      `send ${large.length}`,
+      ...(hasRoom ? [] : ['keepOpen', 'keepOpen']),
+    ]);
+    t.deepEqual(statuses, [200]);
+  }
+});
+
+const answers: readonly (readonly [ReplyPart, done: readonly string[], method?: string, isLast?: boolean])[] = [
+  [whole('a'), [`head 200 ${ids}`, 'endWith a']],
+  [whole('a'), [`head 200 ${ids}`, 'endWith a close'], 'GET', true],
+  [whole('ö'), [`head 200 ${ids} content-length 2`, 'endWithoutBody'], 'HEAD'],
+  [whole('a'), [`head 200 ${ids} connection close content-length 1`, 'endWithoutBody'], 'HEAD', true],
+  [whole('', 204), [`head 204 ${ids}`, 'endWithoutBody']],
+  [whole('', 304), [`head 304 ${ids}`, 'endWithoutBody']],
+  [whole('a', 426), [`head 426 upgrade HTTP/1.1 connection upgrade ${ids}`, 'endWith a']],
+  [whole(large), [`head 200 ${ids} connection close`, `send ${large.length}`], 'GET', true],
+  [whole(large.toString()), [`head 200 ${ids}`, `send ${large.length}`]],
+  [whole(large.subarray(1)), [`head 200 ${ids}`, `endWith ${large.length - 1}`]],
+  [plainHead, [`head 201 ${ids}`, 'endWithoutBody'], 'HEAD'],
+  [plainHead, [`head 201 ${ids} connection close`, 'endWithoutBody'], 'HEAD', true],
+];
+
+test('the head and body of whole answers', async (t) => {
+  for (const [part, expected, method, isLast] of answers) {
+    const { parts, done, statuses } = writing(method, isLast);
+    parts.next(part);
+    t.deepEqual(await done(), [...expected]);
+    t.is(statuses.length, 1);
+    t.false(parts.observed);
+  }
+});
+
+test('a fault after data closes the connection; one before it is answered', async (t) => {
+  const { parts, done, statuses, failures, writer } = writing();
+  parts.next(plainHead);
+  parts.next(data('a'));
+  await done();
+  const error = new Error('late');
+  parts.next(data('b'));
+  writer.error(error);
+  t.deepEqual(await done(), ['string b', 'close']);
+  t.deepEqual([failures, statuses], [[error], []]);
+  writer.abort();
+  t.deepEqual([statuses, parts.observed], [[499], false]);
+
+  const late = writing();
+  late.parts.next(plainHead);
+  late.parts.next(data('a'));
+  late.parts.next(whole('b'));
+  t.deepEqual(await late.done(), [`head 201 ${ids}`, 'string a', 'close']);
+  const early = writing();
+  early.writer.answer({ type: 'whole', status: 503, headers: {}, body: 'b' }, true);
+  early.writer.answer({ type: 'whole', status: 503, headers: {}, body: 'c' });
+  t.deepEqual(await early.done(), [`head 503 ${ids}`, 'endWith b close']);
 });

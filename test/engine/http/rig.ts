@@ -1,9 +1,17 @@
 import { connect } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type Observable, of } from 'rxjs';
-import type { Endpoint, FormatFault, HttpRequest, ReplyPart, WholeReply } from '../../../engine/http/endpoint.ts';
+import type {
+  Endpoint,
+  FormatFault,
+  HeaderList,
+  HttpRequest,
+  ReplyPart,
+  WholeReply,
+} from '../../../engine/http/endpoint.ts';
 import { type Listener, type ListenOptions, listen } from '../../../engine/http/listener.ts';
 import { createRouter, type HttpRoute } from '../../../engine/http/router.ts';
+import type { BodyConsumer, HttpStream } from '../../../engine/http/stream.ts';
 import type { FaultKind } from '../../../engine/model/fault.ts';
 
 const statuses: Partial<Record<FaultKind, number>> = {
@@ -43,6 +51,48 @@ export const endpoint = (
 
 /** Answers with the request's body. */
 export const echo: Endpoint = endpoint(({ body }) => of({ ...text(''), body }));
+
+/** A stream without a connection. */
+export interface FakeStream {
+  readonly stream: HttpStream;
+  /** What was done to it, in words. */
+  readonly done: string[];
+  /** Whether the client's socket takes more. */
+  hasRoom: boolean;
+  consumer: BodyConsumer | undefined;
+}
+
+export const fakeStream = (headers: HeaderList = []): FakeStream => {
+  const done: string[] = [];
+  const show = (data: string | Uint8Array) => (data.length > 20 ? data.length : Buffer.from(data).toString());
+  const write = (how: string, data: string | Uint8Array) => {
+    done.push(`${how} ${show(data)}`);
+    return fake.hasRoom;
+  };
+  const stream: HttpStream = {
+    method: 'POST',
+    path: '/',
+    query: '',
+    headers,
+    remoteAddress: '127.0.0.1',
+    proxiedAddress: () => '',
+    onAborted: () => {},
+    read(consumer) {
+      fake.consumer = consumer;
+    },
+    keepOpen: () => done.push('keepOpen'),
+    cork: (act) => act(),
+    writeHead: (status, list) => done.push(`head ${[status, ...list].join(' ')}`),
+    write: (data) => write(typeof data, data),
+    end: () => done.push('end'),
+    endWith: (body, close) => done.push(`endWith ${show(body)}${close ? ' close' : ''}`),
+    endWithoutBody: () => done.push('endWithoutBody'),
+    send: (body) => write('send', body),
+    close: () => done.push('close'),
+  };
+  const fake: FakeStream = { stream, done, hasRoom: true, consumer: undefined };
+  return fake;
+};
 
 /** A listener on a free port that is closed when the test ends. */
 export const serve = async (

@@ -82,6 +82,59 @@ test('frames have their sizes', (t) => {
   ]);
 });
 
+const single = 0x20;
+const checked = 0x04;
+const frameCases: readonly (readonly [
+  head: readonly number[],
+  contentBytes: number | undefined,
+  windowBytes: number,
+  checksum?: readonly number[],
+])[] = [
+  [[single, 5], 5, 5],
+  [[single | 0x40, 1, 2], 0x0201 + 256, 0x0201 + 256],
+  [[single | 0x80, 1, 2, 3, 4], 0x04030201, 0x04030201],
+  [[single | 0xc0, 1, 0, 0, 0, 1, 0, 0, 0], 2 ** 32 + 1, 2 ** 32 + 1],
+  [[0x40, 0, 1, 2], 0x0201 + 256, 1024],
+  [window(0), undefined, 1024],
+  [window(0x0b), undefined, 2048 + 3 * 256],
+  [[checked, 0x07], undefined, 1024 + 7 * 128, [1, 2, 3, 4]],
+];
+test('what the heads of frames declare', (t) => {
+  for (const [head, contentBytes, windowBytes, checksum = []] of frameCases) {
+    const data = Buffer.concat([
+      frame(head, block(1, 70_000, false, [65]), block(0, 300, true, Array(300).fill(65))),
+      Buffer.from(checksum),
+    ]);
+    t.deepEqual(zstdFrames(data), [{ from: 0, to: data.length, contentBytes, windowBytes, blocks: 2 }], `${head}`);
+  }
+});
+
+test('each piece is claimed before it is kept, up to exactly the limit', (t) => {
+  const claimed: number[] = [];
+  const twice = Buffer.concat([sized, streamed]);
+  t.is(unzstd(twice, 64, (bytes) => claimed.push(bytes)).length, 64);
+  t.deepEqual(
+    claimed.filter((bytes) => bytes > 0),
+    [32, 32],
+  );
+  for (const [data, most] of [
+    [sized, 31],
+    [streamed, 31],
+    [twice, 63],
+  ] as const) {
+    t.throws(() => unzstd(data, most), { instanceOf: TooMuchData });
+  }
+  for (const data of [sized, streamed]) {
+    t.throws(
+      () =>
+        unzstd(data, 64, () => {
+          throw new RangeError('no memory');
+        }),
+      { message: 'no memory' },
+    );
+  }
+});
+
 for (const [title, body, status] of [
   ['good', streamed, 200],
   ['broken', streamed.subarray(0, 20), 400],

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Fault, FaultKind } from '../../../engine/model/fault.ts';
-import { decodeFault } from '../../../protocols/chat/decode-fault.ts';
+import { decodeFault, decodeReportedFault } from '../../../protocols/chat/decode-fault.ts';
 import { recordings } from './recordings.ts';
 
 const error = (body: object) => JSON.stringify({ error: body });
@@ -87,6 +87,23 @@ const cases: readonly (readonly [title: string, status: number, body: string, ki
   ['a text for an error', 400, JSON.stringify({ error: 'bad' }), 'upstream-invalid', /^bad$/],
   ['a bare object', 400, JSON.stringify({ message: 'bad' }), 'upstream-invalid', /^bad$/],
   ['a detail', 400, JSON.stringify({ detail: 'bad' }), 'upstream-invalid', /^bad$/],
+  ['no balance by type', 403, error({ message: 'pay', type: 'billing_error' }), 'upstream-billing'],
+  ['no balance by code', 403, error({ message: 'pay', code: 'payment_required' }), 'upstream-billing'],
+  ['a wrong key by type', 403, error({ message: 'no', type: 'authentication_error' }), 'upstream-auth'],
+  ['a wrong key by code', 403, error({ message: 'no', code: 'authentication' }), 'upstream-auth'],
+  ['a wrong key by status', 401, error({ message: 'context window' }), 'upstream-auth', /credentials/],
+  ['a limit by type', 400, error({ message: 'slow', type: 'rate_limit_error' }), 'upstream-rate-limit'],
+  ['a limit about context windows', 429, error({ message: 'context window' }), 'upstream-rate-limit'],
+  ['a late request', 408, '', 'upstream-timeout'],
+  ['an unknown refusal', 499, error({ message: 'no' }), 'upstream-invalid'],
+  ['a status in words', 400, error({ message: 'no', status: 'API_KEY_INVALID' }), 'upstream-auth'],
+  [
+    'a message and its detail',
+    400,
+    error({ message: 'a', detail: 'b', metadata: { raw: 'c' } }),
+    'upstream-invalid',
+    /^a: b: c$/,
+  ],
   ['nothing', 400, '', 'upstream-invalid', /status 400/],
   ['null', 500, 'null', 'upstream-error', /status 500/],
 ];
@@ -101,6 +118,44 @@ for (const [title, status, body, kind, message = /./] of cases) {
   });
 }
 
+const reported: readonly (readonly [error: unknown, fault: Partial<Fault>])[] = [
+  ['down', { kind: 'upstream-error', message: 'down', status: undefined }],
+  [{}, { kind: 'upstream-error', message: 'The upstream reported an error.', code: undefined, param: undefined }],
+  [
+    { message: 'm', param: 'p', code: 'c' },
+    { kind: 'upstream-error', message: 'm', param: 'p', code: 'c' },
+  ],
+  [{ message: 'm', param: '' }, { param: undefined }],
+  [
+    { code: 'invalid_api_key' },
+    { message: 'The upstream refused the credentials of this provider.', code: 'invalid_api_key' },
+  ],
+  [
+    { code: 400, message: 'm' },
+    { kind: 'upstream-invalid', status: 400 },
+  ],
+  [
+    { status_code: 599, message: 'm' },
+    { kind: 'upstream-error', status: 599 },
+  ],
+  [{ status: 503 }, { kind: 'upstream-overloaded', status: 503, message: 'The upstream answered with status 503.' }],
+  [{ code: 399 }, { kind: 'upstream-error', status: undefined }],
+  [{ code: 600 }, { kind: 'upstream-error', status: undefined }],
+  [{ message: 'context window is full' }, { kind: 'upstream-context' }],
+  ...(
+    [
+      ['upstream-overloaded', 'overloaded_error', 'provider_overloaded', 'service_unavailable', 'engine_overloaded'],
+      ['upstream-not-found', 'model_not_found', 'not_found'],
+      ['upstream-invalid', 'invalid_request_error', 'invalid_request', 'invalid_prompt'],
+      ['upstream-rate-limit', 'rate_limit_exceeded', 'rate_limit_error'],
+    ] as const
+  ).flatMap(([kind, ...types]) => types.map((type) => [{ type }, { kind, code: type }] as const)),
+];
+
+test('errors inside a reply', (t) => {
+  for (const [error, fault] of reported) t.like(decodeReportedFault(error), fault, JSON.stringify(error));
+});
+
 test('headers that tell when to try again are kept, others are not', (t) => {
   const kept = {
     'retry-after': '2',
@@ -109,6 +164,7 @@ test('headers that tell when to try again are kept, others are not', (t) => {
     'x-ratelimit-reset-tokens': '6m0s',
   };
   t.deepEqual(decodeFault(429, { ...kept, 'set-cookie': 'a', authorization: 'b' }, '').headers, kept);
+  t.deepEqual(decodeFault(429, { 'retry-after': '2' }, '').headers, { 'retry-after': '2' });
 });
 
 test('what looks like a key is not shown', (t) => {

@@ -13,9 +13,11 @@ const tool = (name: string): JsonObject => ({ type: 'function', function: { name
 /** A value without members that say nothing. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-const faultOf = (body: JsonObject) => {
+const lenient = { chatStrict: false };
+
+const faultOf = (body: JsonObject, settings = { chatStrict: true }) => {
   try {
-    decodeRequest(body);
+    decodeRequest(body, settings);
   } catch (error) {
     if (error instanceof FaultError) return error.fault;
     throw error;
@@ -65,6 +67,7 @@ const absent: readonly JsonObject[] = [
   { modalities: ['text'], audio: null },
   { store: false, prediction: null, previous_response_id: null },
   { functions: [], function_call: 'none' },
+  { functions: null, function_call: null },
   { response_format: { type: 'text' } },
   { stop: null, max_tokens: null, temperature: null, tools: null, tool_choice: null, stream: null },
   { stream_options: null, metadata: null, user: null, reasoning_effort: null, unknown: null },
@@ -104,6 +107,8 @@ const invalid: readonly (readonly [param: string, body: JsonObject])[] = [
   ['tool_choice.type', ask({ tool_choice: { type: 'robot' } })],
   ['tool_choice.function', ask({ tool_choice: { type: 'function' } })],
   ['reasoning_effort', ask({ reasoning_effort: 'huge' })],
+  ['tools[0].type', ask({ tools: [{ type: 1 }] })],
+  ['messages[0].content[0].type', say({ role: 'user', content: [{ type: 1 }] })],
   ['response_format.type', ask({ response_format: { type: 'xml' } })],
 ];
 
@@ -299,6 +304,27 @@ const reasoningCases: readonly (readonly [title: string, message: JsonObject, pa
     { reasoning_content: 'ab', reasoning_details: [entry({ text: '', signature: 's', text_range: [0, 9] })] },
     [['thinking', 'ab', own({ signature: 's' })]],
   ],
+  [
+    'ranges around encrypted reasoning',
+    {
+      reasoning_content: 'abcd',
+      reasoning_details: [
+        entry({ text: '', signature: 's', text_range: [0, 2] }),
+        { type: 'reasoning.encrypted', data: packSignature(messages) },
+        entry({ text: '', signature: 't', text_range: [2, 4] }),
+      ],
+    },
+    [
+      ['thinking', 'ab', own({ signature: 's' })],
+      ['redacted-thinking', '', messages],
+      ['thinking', 'cd', own({ signature: 't' })],
+    ],
+  ],
+  [
+    'an entry of text alone',
+    { reasoning_details: [{ type: 'reasoning.text', text: 'a', text_range: [0, 1] }] },
+    [['thinking', 'a', undefined]],
+  ],
   ['nothing', { reasoning: '', reasoning_details: [] }, []],
 ];
 
@@ -391,6 +417,52 @@ for (const [choice, expected] of choices) {
     t.deepEqual<unknown, unknown>(decodeRequest(ask({ tools: [tool('f')], tool_choice: choice })).toolChoice, expected);
   });
 }
+
+test('each effort and each detail of an image is taken', (t) => {
+  for (const effort of ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const) {
+    t.is(decodeRequest(ask({ reasoning_effort: effort })).reasoning?.effort, effort);
+  }
+  for (const detail of ['auto', 'low', 'high', 'original'] as const) {
+    const content = [{ type: 'image_url', image_url: { url: 'https://h', detail } }];
+    t.like(decodeRequest(say({ role: 'user', content })).turns[0]?.parts, { 0: { detail } });
+  }
+});
+
+test('functions of the older form, their calls and results', (t) => {
+  const functions = [{ name: 'f', description: 'd', parameters: { type: 'object' }, shade: 1 }];
+  const call = (input: string) => ({
+    role: 'assistant',
+    content: null,
+    function_call: { name: 'f', arguments: input },
+  });
+  const result = (content: string) => ({ role: 'function', name: 'f', content });
+  const body = { model: 'm', functions, messages: [user, call('{"a":1}'), result('x'), call('{}'), result('y')] };
+  const { tools, turns, toolChoice } = decodeRequest({ ...body, function_call: { name: 'f' } }, lenient);
+  t.deepEqual(plain(tools), [
+    {
+      type: 'function',
+      name: 'f',
+      description: 'd',
+      parameters: { type: 'object' },
+      at: 'functions[0]',
+      extra: { wire: 'chat', at: 'functions[0]', fields: { shade: 1 } },
+    },
+  ]);
+  t.deepEqual(toolChoice, { type: 'tool', name: 'f' });
+  const ids = turns.flatMap(({ parts }) => parts.flatMap((part) => ('id' in part ? [part.id] : [])));
+  t.is(ids.length, 4);
+  t.deepEqual([ids[0], ids[2]], [ids[1], ids[3]]);
+  t.not(ids[0], ids[2]);
+  t.deepEqual(decodeRequest({ ...body, function_call: 'auto' }, lenient).toolChoice, { type: 'auto' });
+  for (const [param, more] of [
+    ['functions[0].name', { functions: [{}] }],
+    ['functions[1].name', { functions: [{ name: 'f' }, { name: 'f' }] }],
+    ['function_call', { functions, function_call: 'maybe' }],
+    ['function_call.name', { functions, function_call: {} }],
+  ] as const) {
+    t.like(faultOf(ask(more), lenient), { kind: 'invalid-request', param });
+  }
+});
 
 test("whatever the body, it is decoded or is the client's fault", (t) => {
   const seed = Date.now() % 1_000_000_000;

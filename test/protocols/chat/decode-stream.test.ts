@@ -1,10 +1,11 @@
 import test from 'ava';
 import type { ModelEvent } from '../../../engine/model/event.ts';
-import type { Json, JsonObject } from '../../../engine/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import type { SseRecord } from '../../../engine/model/protocol.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { decodeStream } from '../../../protocols/chat/decode-stream.ts';
+import { ObjectEnd } from '../../../protocols/chat/object-end.ts';
 import { replyContext } from '../../support/context.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 import { checkEvents } from '../../support/events.ts';
@@ -100,6 +101,17 @@ const cases: readonly (readonly [title: string, records: readonly SseRecord[], e
       finish('stop'),
     ],
     '<thinking x > <text a > <f#c {} > =tool-call',
+  ],
+  [
+    'plain reasoning between entries goes on with their block',
+    [
+      think('x'),
+      chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'y', index: 0 }] }),
+      think('z'),
+      chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'w', index: 0 }] }),
+      finish('stop'),
+    ],
+    '<thinking x y z w > =end',
   ],
   ['reasoning after text opens a block', [text('a'), think('x'), finish('stop')], '<text a > <thinking x > =end'],
   [
@@ -243,6 +255,22 @@ const cases: readonly (readonly [title: string, records: readonly SseRecord[], e
     [begin(0, 'c', 'f', '{'), text('a'), more(0, '}'), finish('stop')],
     '<f#c { > <text a !upstream-garbled',
   ],
+  [
+    'a broken call beside an error and a broken call is one fault',
+    [
+      begin(0, 'c', 'f', '{'),
+      text('a'),
+      record({
+        choices: [
+          {
+            delta: { tool_calls: [0, 0].map((index) => ({ index, function: { arguments: '}' } })) },
+            error: { message: 'no' },
+          },
+        ],
+      }),
+    ],
+    '<f#c { > <text a !upstream-garbled',
+  ],
   ['a call cut at the limit stays cut', [begin(0, 'c', 'f', '{"a'), finish('length'), done], '<f#c {"a > =length'],
   ['a filter with calls is still a call', [begin(0, 'c', 'f', '{}'), finish('content_filter')], '<f#c {} > =tool-call'],
   ['tool_calls without any call is an end', [text('a'), finish('tool_calls')], '<text a > =end'],
@@ -375,6 +403,21 @@ const usages: readonly (readonly [title: string, records: readonly SseRecord[], 
     [chunk({}, 'stop', { service_tier: 'flex', usage: { server_tool_use_details: { web_search_requests: 2 } } })],
     { webSearches: 2, serviceTier: 'flex' },
   ],
+  [
+    'cost',
+    [chunk({}, 'stop', { usage: { cost: 0.5, cost_details: { upstream_inference_cost: 2 } } })],
+    { costUsd: 0.5 },
+  ],
+  [
+    "cost with the user's own key",
+    [chunk({}, 'stop', { usage: { cost: 0.5, is_byok: true, cost_details: { upstream_inference_cost: 2 } } })],
+    { costUsd: 2.5 },
+  ],
+  [
+    "cost with the user's own key, without details",
+    [chunk({}, 'stop', { usage: { cost: 0.5, is_byok: true } })],
+    { costUsd: 0.5 },
+  ],
   ['none', [finish('stop'), done], {}],
   ['null details', [chunk({}, 'stop', { usage: { prompt_tokens: 9, prompt_tokens_details: null } })], { input: 9 }],
 ];
@@ -385,6 +428,44 @@ for (const [title, records, usage] of usages) {
     t.deepEqual(last?.type === 'message-stop' ? JSON.parse(JSON.stringify(last.usage)) : last, usage);
   });
 }
+
+test('what the model of a reply has no place for is a loss', (t) => {
+  const context = replyContext();
+  const delta = { content: 'a', images: [{}], audio: {}, annotations: [{ type: 'file_citation' }] };
+  runWhole(decodeStream, context, [chunk(delta, 'stop')]);
+  t.deepEqual(
+    context.losses.list.map(({ path }) => path),
+    ['reply.annotations', 'reply.images', 'reply.audio'],
+  );
+});
+
+const pieces: readonly (readonly string[])[] = [
+  ['{"a"', ':1', '}', ' \n\r\t', ' ', 'x', ' '],
+  ['{}', '{}', ''],
+  [' {"a":{"b":[1,{"c":[]}]}}', ' '],
+  ['{"a":"}', '"}', ''],
+  ['{"a":"\\"}', '"}', ''],
+  ['{"a":"\\', '"}', '"}'],
+  ['{"a":"\\\\"}'],
+  ['{"a":}', ' ', '{}'],
+  ['[{}]', ''],
+  ['1', '{}'],
+  ['', '{', '}'],
+  ['{"a":[}', ']}'],
+  ['{"a":1}2', ''],
+];
+
+test('a call is over exactly while its pieces are one JSON object', (t) => {
+  for (const all of pieces) {
+    const end = new ObjectEnd();
+    const given = all.map((_, index) => all.slice(0, index + 1));
+    t.deepEqual(
+      given.map((some) => end.isWhole(some)),
+      given.map((some) => isJsonObject(parseJson(some.join('')))),
+      JSON.stringify(all),
+    );
+  }
+});
 
 test('the first chunk with a choice gives id and model', (t) => {
   const [first] = feed(record({ id: '', model: '', choices: [] }), text('a'), finish('stop'));

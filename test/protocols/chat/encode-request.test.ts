@@ -304,6 +304,26 @@ const conversations: readonly (readonly [
     ['~i.detail'],
   ],
   [
+    'citations are lost',
+    [user(text('a', { citations: [{ type: 'url', url: 'u' }] }))],
+    [{ role: 'user', content: 'a' }],
+    ['-t.citations'],
+  ],
+  [
+    'of two marks at one end, the outer counts',
+    [assistant(call('c')), user(result('c', [text('ok', { cache: {} })], { cache: {} }))],
+    [
+      calling('c'),
+      {
+        role: 'tool',
+        tool_call_id: 'c',
+        content: [{ type: 'text', text: 'ok', cache_control: { type: 'ephemeral' } }],
+      },
+    ],
+    ['-t.cache_control'],
+    marks,
+  ],
+  [
     'a foreign block is lost',
     [user(text('a'), { type: 'opaque', wire: 'messages', raw: { type: 'x' }, at: 'o' })],
     [{ role: 'user', content: 'a' }],
@@ -506,6 +526,33 @@ const toolCases: readonly (readonly [
     ['-tools[2].max_uses', '-tools[2].allowed_domains'],
   ],
   [
+    'a search by options, with its context and place',
+    {
+      model: 'gpt-x-search',
+      tools: [
+        {
+          type: 'web-search',
+          contextSize: 'low',
+          userLocation: { type: 'approximate', city: 'Bern' },
+          raw: search.raw,
+        },
+      ],
+    },
+    {
+      web_search_options: {
+        search_context_size: 'low',
+        user_location: { type: 'approximate', approximate: { city: 'Bern' } },
+      },
+    },
+  ],
+  [
+    'a search beside plugins of the client',
+    { tools: [search], extra: { wire: 'chat', at: '', fields: { plugins: [{ id: 'x' }] } } },
+    { plugins: [{ id: 'x' }, { id: 'web', include_domains: ['h'] }] },
+    ['-tools[2].max_uses'],
+    { webSearch: 'plugins' },
+  ],
+  [
     'a search by plugin',
     { tools: [search] },
     { plugins: [{ id: 'web', include_domains: ['h'] }] },
@@ -590,6 +637,18 @@ test('invalid names are changed consistently', (t) => {
     tool_choice: { function: { name: 'a_b' } },
     messages: [{ tool_calls: [{ function: { name: 'a_b' } }] }],
   });
+});
+
+test("a custom call's text is its `input`, else all of it", (t) => {
+  for (const [input, text] of [
+    [{ input: 'free' }, 'free'],
+    ['{"x":1}', '{"x":1}'],
+    [{ x: 1 }, '{"x":1}'],
+    ['free', 'free'],
+  ] as const) {
+    const turns = [assistant(call('c', { name: 'g', input })), user(result('c'))];
+    t.like(encode({ tools: [g], turns }).body, { messages: [{ tool_calls: [{ custom: { input: text } }] }] });
+  }
 });
 
 test('a custom call goes out as the tool does', (t) => {

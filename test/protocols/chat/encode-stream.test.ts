@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { Block, FinishReason, ModelEvent } from '../../../engine/model/event.ts';
+import type { JsonObject } from '../../../engine/model/json/json.ts';
 import { runWhole } from '../../../engine/model/machine.ts';
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import { foldReply, isFault } from '../../../engine/model/reply.ts';
@@ -94,6 +95,61 @@ test('the bytes of a small stream', (t) => {
   t.is(
     write(events, replyContext()),
     `${chunk('{"role":"assistant","content":""}')}${chunk('{"content":"a"}')}${chunk('{}', '"stop"')}data: [DONE]\n\n`,
+  );
+});
+
+const wholes: readonly (readonly [title: string, blocks: Parameters<typeof answer>[0], message: JsonObject])[] = [
+  ['text', [[{ type: 'text' }, text('a')]], { content: 'a', refusal: null }],
+  ['nothing', [], { content: '', refusal: null }],
+  ['a refusal', [[{ type: 'refusal' }, text('no')]], { content: null, refusal: 'no' }],
+  [
+    'a call',
+    [[call('c')]],
+    {
+      content: null,
+      refusal: null,
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+  ],
+  [
+    'thinking',
+    [[{ type: 'thinking' }, think('x'), seal('chat', '')]],
+    { content: '', refusal: null, reasoning_content: 'x' },
+  ],
+];
+for (const [title, blocks, message] of wholes) {
+  test(`the members of a whole reply: ${title}`, (t) => {
+    const reply = foldReply(answer(blocks, { type: 'message-stop', finish: 'end', usage: { serviceTier: 'flex' } }));
+    if (isFault(reply)) return t.fail(reply.message);
+    const written = chatClient.encodeReply({ ...reply, usage: { serviceTier: 'flex' } }, replyContext());
+    t.deepEqual<unknown, unknown>(written, {
+      id: 'chatcmpl-0123456789abcdef01234567',
+      object: 'chat.completion',
+      created: 1700000000,
+      model: 'up',
+      choices: [{ index: 0, message: { role: 'assistant', ...message }, logprobs: null, finish_reason: 'stop' }],
+      service_tier: 'flex',
+    });
+    t.false('service_tier' in chatClient.encodeReply({ ...reply, usage: {} }, replyContext()));
+  });
+}
+
+test('a client with functions of the older form gets one call', (t) => {
+  const context = replyContext({ clientBody: { functions: [{ name: 'f' }] } });
+  const events = answer([[call('c'), json('{"a":1}')], [call('d')]], stop('tool-call'));
+  const reply = foldReply(events);
+  if (isFault(reply)) return t.fail(reply.message);
+  t.like(chatClient.encodeReply(reply, context), {
+    choices: [
+      {
+        message: { content: null, function_call: { name: 'f', arguments: '{"a":1}' }, tool_calls: undefined },
+        finish_reason: 'function_call',
+      },
+    ],
+  });
+  t.deepEqual(
+    context.losses.list.map(({ path }) => path),
+    ['reply.tool_calls'],
   );
 });
 

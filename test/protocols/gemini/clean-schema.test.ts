@@ -266,6 +266,27 @@ for (const [title, [schema, cleaned, losses]] of Object.entries(cases)) {
   test(title, (t) => t.deepEqual(clean(schema), [cleaned, losses ?? []]));
 }
 
+const telling: Readonly<Record<string, JsonObject>> = {
+  OBJECT: { properties: {}, required: ['a'], additionalProperties: true, patternProperties: {}, propertyNames: {} },
+  ARRAY: { items: {}, prefixItems: [], minItems: 1, maxItems: 1, uniqueItems: true },
+  STRING: { pattern: 'a', minLength: 1, maxLength: 1, enum: ['a', null], const: 'a' },
+  NUMBER: { minimum: 1, maximum: 1, exclusiveMinimum: 1, exclusiveMaximum: 1, multipleOf: 1, const: 1 },
+  BOOLEAN: { const: true },
+};
+
+test('each keyword tells the type of a schema without one', (t) => {
+  for (const [type, keywords] of Object.entries(telling)) {
+    for (const [keyword, value] of Object.entries(keywords)) t.is(clean({ [keyword]: value })[0].type, type, keyword);
+  }
+  t.deepEqual(clean({ enum: [1, 'a'] })[0].type, undefined);
+});
+
+test('of alternatives in both forms, one form is kept', (t) => {
+  const [cleaned, losses] = clean({ anyOf: [{ type: 'string' }, { type: 'boolean' }], oneOf: [{ type: 'number' }] });
+  t.deepEqual(cleaned, { anyOf: [string, { type: 'BOOLEAN' }] });
+  t.deepEqual(losses, ['dropped s.oneOf']);
+});
+
 const allowed = new Set([
   ...['type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'minItems', 'maxItems', 'properties'],
   ...['required', 'propertyOrdering', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'pattern', 'minimum'],

@@ -59,6 +59,10 @@ const cases: readonly (readonly [title: string, status: number, body: string, ki
   ['inside an array', 503, `[${error(503, 'busy')}]`, 'upstream-overloaded', 'busy'],
   ['an inner fault', 500, error(500, 'oops'), 'upstream-error', 'oops'],
   ['its deadline', 504, error(504, 'late'), 'upstream-timeout', 'late'],
+  ['no money', 402, error(402, 'pay'), 'upstream-billing', 'pay'],
+  ['a late request', 408, error(408, 'late'), 'upstream-timeout', 'late'],
+  ['an unknown refusal', 499, error(499, 'no'), 'upstream-invalid', 'no'],
+  ['overloaded elsewhere', 529, '', 'upstream-overloaded', 'The upstream answered with status 529.'],
   ['a text as error', 500, '{"error":"down"}', 'upstream-error', 'down'],
   [
     'a web page',

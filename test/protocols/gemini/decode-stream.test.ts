@@ -315,4 +315,7 @@ test('grounding without a text to cite is a loss', (t) => {
     losses.list.map(({ path, outcome }) => [path, outcome]),
     [['groundingMetadata', 'dropped']],
   );
+  const none = new Losses('gemini');
+  feed([ended([{ text: 'abc' }])], replyContext({ losses: none }));
+  t.is(none.size, 0);
 });

@@ -180,6 +180,16 @@ const cases: Readonly<Record<string, Case>> = {
     toolConfig: calling('AUTO'),
     losses: ['approximated tool_choice', 'dropped tools.g'],
   },
+  'some tools that may be called, none of which is there': {
+    over: { tools: [hosted('mcp')], toolChoice: { type: 'allowed', required: false, names: ['x'] } },
+    tools: undefined,
+    losses: ['dropped tools.mcp'],
+  },
+  'some tools, one of which must be called, of which none can be forced': {
+    over: { model: g3, tools: [search], toolChoice: { type: 'allowed', required: true, names: ['web_search'] } },
+    tools: [{ googleSearch: {} }],
+    losses: ['dropped tool_choice'],
+  },
   'a choice without tools': {
     over: { toolChoice: { type: 'required' } },
     tools: undefined,

@@ -256,6 +256,10 @@ const fields: readonly (readonly [title: string, over: JsonObject, request: Json
     { thinking: { type: 'deep' } },
     { extra: { wire: 'messages', at: '', fields: { thinking: { type: 'deep' } } } },
   ],
+  ...['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'].map(
+    (effort) =>
+      [`effort ${effort}`, { output_config: { effort } }, { reasoning: { effort, wire: 'messages' } }] as const,
+  ),
   ['an effort alone', { output_config: { effort: 'high' } }, { reasoning: { effort: 'high', wire: 'messages' } }],
   [
     'an unknown effort and a budget for the task',

@@ -244,6 +244,20 @@ test('usage: the final values win, null does not', (t) => {
   });
 });
 
+test('an end without members of its own has none', (t) => {
+  const last = run([begin, end('end_turn'), over]).at(-1);
+  t.is(last?.type === 'message-stop' ? last.extra : last, undefined);
+});
+
+test('runs of hosted tools other than searches are kept as they are', (t) => {
+  const runs = { web_search_requests: 1, web_fetch_requests: 2, odd: 0, none: null };
+  const last = { ...end('end_turn'), usage: { output_tokens: 1, server_tool_use: runs } };
+  t.like(run([begin, last, over]).at(-1), {
+    usage: { webSearches: 1 },
+    extra: { fields: { usage: { server_tool_use: { web_fetch_requests: 2 } } } },
+  });
+});
+
 test('the stop sequence comes along', (t) => {
   const [, last] = run([begin, end('stop_sequence', { stop_sequence: '###' }), over]);
   t.like(last, { finish: 'stop-sequence', stopSequence: '###' });

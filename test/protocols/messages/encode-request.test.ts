@@ -183,6 +183,14 @@ for (const [title, turns, messages, losses = []] of histories) {
   });
 }
 
+test('members of a turn that only this protocol knows go out with it', (t) => {
+  const extra = { wire: 'messages', at: 'messages[0]', fields: { odd: 1 } } as const;
+  t.like(encode(asked({ turns: [{ ...hi, extra }] })).body, { messages: [{ role: 'user', odd: 1 }] });
+  const foreign = encode(asked({ turns: [{ ...hi, name: 'n', extra: { ...extra, wire: 'chat' } }] }));
+  t.like(foreign.body, { messages: [{ odd: undefined }] });
+  t.deepEqual(foreign.losses, ['messages.name', 'messages[0].odd']);
+});
+
 test('a long history costs linear time', (t) => {
   const turns = Array.from({ length: 20_000 }, () => [
     says('assistant', call('same')),

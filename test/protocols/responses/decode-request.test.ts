@@ -302,6 +302,7 @@ test('tools of every kind', (t) => {
       { type: 'custom', name: 'apply_patch', format },
       { type: 'web_search_preview', filters: { allowed_domains: ['h'] }, search_context_size: 'low' },
       { type: 'mcp', server_label: 's' },
+      { type: 'web_search', filters: { blocked_domains: ['i'] }, user_location: { city: 'Bern' }, odd: 1 },
     ],
   });
   t.deepEqual(tools, [
@@ -326,6 +327,17 @@ test('tools of every kind', (t) => {
       at: 'tools[2]',
     },
     { type: 'hosted', wire: 'responses', kind: 'mcp', raw: { type: 'mcp', server_label: 's' }, at: 'tools[3]' },
+    {
+      type: 'web-search',
+      blockedDomains: ['i'],
+      userLocation: { city: 'Bern' },
+      raw: {
+        wire: 'responses',
+        value: { type: 'web_search', filters: { blocked_domains: ['i'] }, user_location: { city: 'Bern' }, odd: 1 },
+      },
+      at: 'tools[4]',
+      extra: { wire: 'responses', at: 'tools[4]', fields: { odd: 1 } },
+    },
   ]);
 });
 
@@ -473,6 +485,31 @@ test('parts keep their path, cache marks and unread members', (t) => {
       ],
     },
   ]);
+});
+
+test('empty texts say nothing, unless they carry a cache mark; a data URL has a type', (t) => {
+  const mark = { prompt_cache_breakpoint: { mode: 'explicit' } };
+  const { turns } = decode({
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: '' },
+          { type: 'input_text', text: '', ...mark },
+          { type: 'input_image', image_url: 'data:image/png;x=y;base64,AA' },
+          { type: 'input_image', image_url: 'DATA:;BASE64,AA' },
+          { type: 'input_image', image_url: 'data:image/png,AA' },
+        ],
+      },
+    ],
+  });
+  t.like(turns[0]?.parts, {
+    0: { type: 'text', text: '', cache: {} },
+    1: { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AA' } },
+    2: { type: 'image', source: { kind: 'base64', mediaType: 'text/plain', data: 'AA' } },
+    3: { type: 'image', source: { kind: 'url', url: 'data:image/png,AA' } },
+    length: 4,
+  });
 });
 
 const states: readonly (readonly [JsonObject, string | undefined])[] = [

@@ -213,6 +213,16 @@ const cases: readonly (readonly [string, readonly JsonObject[], string])[] = [
     [done(0, { type: 'reasoning', summary: [], encrypted_content: 'x' })],
     '[redacted-thinking ] stop:end',
   ],
+  [
+    'reasoning that only the whole item holds',
+    [
+      added(0, { type: 'reasoning' }),
+      on(0, 'reasoning_text.delta', { delta: 'a' }),
+      on(0, 'reasoning_text.done', { text: 'ab' }),
+      done(0, { type: 'reasoning', summary: [], content: [{ text: 'abc' }, { text: 'd' }] }),
+    ],
+    '[thinking a b c \n\n d sig: ] stop:end',
+  ],
   ['reasoning that says nothing', [done(0, { type: 'reasoning', summary: [] })], 'stop:end'],
   [
     'open reasoning without a seal',

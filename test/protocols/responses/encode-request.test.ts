@@ -168,6 +168,29 @@ const inputs: readonly (readonly [string, readonly Turn[], readonly JsonObject[]
     ['dropped m[2]'],
   ],
   [
+    'a document with a title and an introduction',
+    [
+      user({
+        type: 'document',
+        source: { kind: 'base64', mediaType: 'application/pdf', data: 'AA' },
+        title: 't',
+        context: 'c',
+        cite: true,
+        at: 'd',
+      }),
+    ],
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'c' },
+          { type: 'input_file', filename: 't', file_data: 'data:application/pdf;base64,AA' },
+        ],
+      },
+    ],
+    ['dropped d.citations', 'approximated d.context'],
+  ],
+  [
     'an answer to go on with',
     [user(text('a')), { ...assistant(text('b')), at: 'messages[1]' }],
     [
@@ -214,11 +237,12 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
     {
       system: [
         { type: 'text', text: 'a' },
-        { type: 'text', text: 'b' },
+        { type: 'text', text: '' },
+        { type: 'text', text: 'b', at: 'system[1]', cache: {} },
       ],
     },
     { instructions: 'a\n\nb' },
-    [],
+    ['dropped system[1].cache_control'],
   ],
   [
     'limits',

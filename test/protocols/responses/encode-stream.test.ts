@@ -55,7 +55,7 @@ const clientBody: JsonObject = {
     { type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'local' }] },
   ],
 };
-const context = (): ReplyContext => replyContext({ clientBody, request: decodeRequest(clientBody) });
+const context = (body = clientBody): ReplyContext => replyContext({ clientBody: body, request: decodeRequest(body) });
 
 interface Told {
   readonly text: string;
@@ -66,7 +66,8 @@ interface Told {
 }
 
 /** Runs the stream, holds it against the grammar and the whole reply, and gives what it told. */
-const tell = (events: readonly ModelEvent[], given = context()): Told => {
+const tell = (events: readonly ModelEvent[], asked = clientBody): Told => {
+  const given = context(asked);
   checkEvents(events);
   const text = runWhole(encodeStream, given, events).join('');
   const facts = readResponsesStream(text);
@@ -74,7 +75,7 @@ const tell = (events: readonly ModelEvent[], given = context()): Told => {
   const { response } = records.at(-1);
   const reply = foldReply(events);
   if (!isFault(reply)) {
-    const body = encodeReply(reply, context());
+    const body = encodeReply(reply, context(asked));
     if (JSON.stringify(body) !== JSON.stringify(response))
       throw new Error(`whole and stream differ:\n${JSON.stringify(body)}\n${JSON.stringify(response)}`);
     if (JSON.stringify(readResponsesReply(body)) !== JSON.stringify(facts)) throw new Error('facts differ');
@@ -132,6 +133,38 @@ test("the response object repeats the request's parameters", (t) => {
     output_tokens: 5,
     output_tokens_details: { reasoning_tokens: 1 },
     total_tokens: 14,
+  });
+});
+
+test('members that the request left out have their defaults', (t) => {
+  const body: JsonObject = { model: 'm', input: 'hi' };
+  const { response } = tell([start, stop()], body);
+  t.like(response, {
+    background: false,
+    instructions: null,
+    max_output_tokens: null,
+    max_tool_calls: null,
+    metadata: {},
+    parallel_tool_calls: true,
+    prompt_cache_key: null,
+    reasoning: { effort: null, summary: null },
+    safety_identifier: null,
+    service_tier: 'default',
+    temperature: 1,
+    text: { format: { type: 'text' }, verbosity: 'medium' },
+    tool_choice: 'auto',
+    tools: [],
+    top_logprobs: 0,
+    truncation: 'disabled',
+    user: null,
+  });
+  const given = { ...body, user: 'u', truncation: 'auto', top_logprobs: 3, parallel_tool_calls: false, temperature: 0 };
+  t.like(tell([start, stop()], given).response, {
+    user: 'u',
+    truncation: 'auto',
+    top_logprobs: 3,
+    parallel_tool_calls: false,
+    temperature: 0,
   });
 });
 

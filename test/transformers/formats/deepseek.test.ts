@@ -17,6 +17,11 @@ const fields: readonly (readonly [
     { tools: [functionTool('f')] },
     ['-seed', '-metadata', '-parallel_tool_calls'],
   ],
+  [
+    'sampling',
+    chat('deepseek-chat', { temperature: 0.5, top_p: 0.5, stop: ['x'], presence_penalty: 1, frequency_penalty: 1 }),
+    { temperature: 0.5, top_p: 0.5, stop: ['x'], presence_penalty: 1, frequency_penalty: 1 },
+  ],
   ['a name of the user', chat('deepseek-chat', { user: 'a_b-1' }), { user_id: 'a_b-1' }],
   ['one with other characters', chat('deepseek-chat', { user: 'a@b' }), {}, ['-user']],
   [
@@ -169,4 +174,13 @@ test('the beta URL accepts new fields', (t) => {
 
 test('a chat client’s body is always converted', (t) => {
   t.false(passesVerbatim('deepseek', chat('deepseek-chat')));
+});
+
+test('each effort', (t) => {
+  const asked = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+  const got = asked.map((reasoning_effort) => sent('deepseek', 'chat', chat('a-newer-model', { reasoning_effort })));
+  t.deepEqual(
+    got.map(({ body }) => body.reasoning_effort),
+    ['low', 'low', 'high', 'high', 'high', 'max'],
+  );
 });

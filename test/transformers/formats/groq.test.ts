@@ -105,3 +105,31 @@ test('searches are settings of the models that search', (t) => {
 test('a chat client’s body is always converted', (t) => {
   t.false(passesVerbatim('groq', chat(llama)));
 });
+
+const asked = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+const efforts: readonly (readonly [model: string, written: readonly string[]])[] = [
+  [gptOss, ['low', 'low', 'low', 'medium', 'high', 'high', 'high']],
+  [qwen, ['none', ...Array.from({ length: 6 }, () => 'default')]],
+  ['a-newer-model', ['none', 'low', 'low', 'medium', 'high', 'high', 'high']],
+];
+
+test('each effort of each family', (t) => {
+  for (const [model, written] of efforts) {
+    const got = asked.map((reasoning_effort) => sent('groq', 'chat', chat(model, { reasoning_effort })));
+    t.deepEqual(
+      got.map(({ body }) => body.reasoning_effort),
+      [...written],
+      model,
+    );
+  }
+});
+
+test('sound and files are refused', (t) => {
+  for (const part of [
+    { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
+    { type: 'file', file: { file_data: 'data:application/pdf;base64,AA' } },
+  ]) {
+    const body = chat('a-newer-model', { messages: [{ role: 'user', content: [part] }] });
+    t.throws(() => sent('groq', 'chat', body), { message: /messages\[0\]\.content\[0\]/ });
+  }
+});

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
-import { chat, headersOf, messages, passesVerbatim, sent } from './rig.ts';
+import { chat, headersOf, loop, messages, passesVerbatim, sent } from './rig.ts';
 
 const model = 'anthropic/claude-sonnet-4.5';
 const rest = ({ messages: _, model: __, max_tokens: ___, ...body }: JsonObject): JsonObject => body;
@@ -44,9 +44,22 @@ test('other bodies of chat clients go out as they came', (t) => {
 
 test("the upstream gets the application's name if the client sends one", (t) => {
   t.deepEqual(headersOf('openrouter'), { authorization: 'Bearer k' });
-  t.deepEqual(headersOf('openrouter', { 'http-referer': 'https://a.org', 'x-title': 'A', cookie: 'c' }), {
-    authorization: 'Bearer k',
-    'http-referer': 'https://a.org',
-    'x-title': 'A',
-  });
+  const names = { 'http-referer': 'https://a.org', 'x-title': 'A', 'x-openrouter-title': 'B' };
+  t.deepEqual(headersOf('openrouter', { ...names, cookie: 'c' }), { authorization: 'Bearer k', ...names });
+});
+
+test('Claude reasons on in a tool loop only with the signatures of its reasoning', (t) => {
+  const signed = { reasoning_details: [{ type: 'reasoning.text', text: 'x', signature: 's' }] };
+  const unsigned = { reasoning_details: [{ type: 'reasoning.text', text: 'x' }] };
+  for (const [asked, details, reasons] of [
+    [model, signed, true],
+    [model, unsigned, false],
+    [model, {}, false],
+    ['openai/gpt-6.1-terra', unsigned, true],
+  ] as const) {
+    const body = chat(asked, { reasoning_effort: 'high', messages: loop(details) });
+    const given = sent('openrouter', 'chat', body);
+    t.is(given.body.reasoning !== undefined, reasons, JSON.stringify([asked, details]));
+    t.is(given.losses.includes('~reasoning'), !reasons);
+  }
 });

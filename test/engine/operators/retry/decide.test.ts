@@ -5,6 +5,7 @@ import type { Fault, FaultKind } from '../../../../engine/model/fault.ts';
 import type { ModelRequest } from '../../../../engine/model/request.ts';
 import { decide, type RetryDecision, type RetrySituation } from '../../../../engine/operators/retry/decide.ts';
 import { retryAfterMs } from '../../../../engine/operators/retry/retry-after.ts';
+import { Addresses } from '../../../../engine/upstream/health/addresses.ts';
 import {
   afterFault,
   afterInconclusive,
@@ -15,11 +16,18 @@ import {
   breakerWaitMs,
   closedBreaker,
 } from '../../../../engine/upstream/health/breaker.ts';
-import { chooseKey, conversationHash } from '../../../../engine/upstream/health/choose-key.ts';
+import { chooseKey, conversationHash, textHash } from '../../../../engine/upstream/health/choose-key.ts';
 import { classifyFailure, type FailureClass } from '../../../../engine/upstream/health/failure-class.ts';
-import { isWithinBudget, ProviderHealth } from '../../../../engine/upstream/health/health.ts';
-import type { Cooldown } from '../../../../engine/upstream/health/model-health.ts';
+import { createUpstreamHealth, isWithinBudget, ProviderHealth } from '../../../../engine/upstream/health/health.ts';
+import {
+  type Cooldown,
+  Cooldowns,
+  keyFingerprint,
+  type ModelHealth,
+} from '../../../../engine/upstream/health/model-health.ts';
+import type { HealthFacts } from '../../../../engine/upstream/health/share-health.ts';
 import { plainRequest } from '../../../support/context.ts';
+import { configOf } from '../../../support/gateway-of.ts';
 
 const defaults = defaultSettings();
 
@@ -56,7 +64,28 @@ const verdicts: readonly (readonly [kind: FaultKind, status: number | undefined,
   ['misconfigured', undefined, 'unavailable'],
   ['unsupported', undefined, 'incompatible'],
   ['stage-failed', undefined, 'incompatible'],
-  ['internal', undefined, 'final'],
+  ['invalid-request', undefined, 'incompatible'],
+  ...(
+    [
+      'internal',
+      'no-route',
+      'unauthorized',
+      'forbidden',
+      'not-found',
+      'read-only',
+      'method-not-allowed',
+      'upgrade-refused',
+      'request-timeout',
+      'too-large',
+      'unsupported-encoding',
+      'rate-limited',
+      'budget-exceeded',
+    ] as const
+  ).map((kind) => [kind, undefined, 'final'] as const),
+  ['upstream-invalid', 408, 'transient'],
+  ['upstream-error', 409, 'busy'],
+  ['upstream-error', 499, 'final'],
+  ['upstream-error', 505, 'persistent'],
 ];
 
 test('R15 what each fault says about asking again', (t) => {
@@ -299,6 +328,28 @@ const said = (...texts: readonly string[]): ModelRequest => ({
   })),
 });
 
+test('a conversation is told by its ids and the end of its first text', (t) => {
+  t.is(textHash('a'), 0xe40c292c, 'FNV-1a, 32 bits');
+  t.is(textHash(`b${'a'.repeat(1024)}`), textHash('a'.repeat(1024)));
+  t.not(textHash(`b${'a'.repeat(1023)}`), textHash('a'.repeat(1024)));
+  const hashes = [{}, { user: 'u' }, { promptCacheKey: 'p' }].map((more) =>
+    conversationHash({ ...said('x'), ...more }),
+  );
+  t.is(new Set(hashes).size, 3);
+});
+
+test('of several base URLs, the first that has not just failed; else the one that failed first', (t) => {
+  const addresses = new Addresses();
+  t.is(addresses.choose(3, 0), 0);
+  addresses.failed(0, 1_000);
+  t.is(addresses.choose(3, 1_000), 1);
+  addresses.failed(1, 500);
+  t.deepEqual([addresses.choose(2, 1_000), addresses.hasUsable(2, 1_000)], [1, false]);
+  t.deepEqual([addresses.choose(3, 1_000), addresses.hasUsable(3, 1_000)], [2, true]);
+  t.deepEqual([addresses.choose(2, 30_500), addresses.hasUsable(2, 30_500)], [1, true]);
+  t.is(addresses.choose(2, 31_000), 0);
+});
+
 test('keys take turns, and a conversation stays on its own', (t) => {
   const provider = new ProviderHealth();
   const model = provider.model('m');
@@ -345,4 +396,142 @@ test('R16 P6 what a model and its keys learn from each fault', (t) => {
   );
   t.is(model.cooldownOf('a', 6_999)?.why, 'limited');
   t.is(model.cooldownOf('a', 7_000), undefined, 'as long as the upstream asks');
+});
+
+interface Machine {
+  readonly model: (name: string) => ModelHealth;
+  /** What it has published, in words. */
+  readonly said: string[];
+}
+
+/** Processes that share what they learn of one provider; those with a name are on machines of their own. */
+const sharing = (clock: { nowMs: number }, ...machines: readonly (string | undefined)[]): readonly Machine[] => {
+  const [provider] = configOf({
+    Providers: [{ name: 'p', baseUrl: 'http://p.invalid', apiKey: ['k1', 'k2'], models: ['m'] }],
+  }).providers;
+  if (!provider) throw new Error('no provider');
+  type Listener = Parameters<HealthFacts['onFact']>[0];
+  const listeners: Listener[] = [];
+  return machines.map((machine, index) => {
+    const words: string[] = [];
+    const facts: HealthFacts = {
+      ...(machine !== undefined && { machine }),
+      publish(fact) {
+        words.push(`${fact.id.replace(/"p [^"]*",|[^\w,-]/g, '')} ${fact.value} ${fact.forMs}`);
+        for (const [at, listener] of listeners.entries()) if (at !== index) listener(fact);
+      },
+      onFact: (listener) => listeners.push(listener),
+    };
+    const health = createUpstreamHealth({ nowMs: () => clock.nowMs, random: () => 0 }, [facts]);
+    return { said: words, model: (name) => health.of(provider).model(name) };
+  });
+};
+
+const failure = {
+  failureClass: 'transient',
+  key: 'k1',
+  probe: false,
+  counted: false,
+  isAnswered: true,
+  requestedWaitMs: undefined,
+} as const;
+const waitOf = (health: ModelHealth | undefined, nowMs: number) => health?.admit(nowMs, defaults.breaker).waitMs;
+const { faults: most, openMs } = defaults.breaker;
+
+test('R16 P6 processes share open breakers, successful probes and cooldowns of keys', (t) => {
+  const clock = { nowMs: 1_000 };
+  const [one, two] = sharing(clock, undefined, undefined);
+  if (!one || !two) return t.fail();
+  for (let count = 0; count < most; count += 1) one.model('m').failed(failure, clock.nowMs, defaults);
+  t.deepEqual(one.said.splice(0), [`b,m open ${openMs}`]);
+  t.is(waitOf(two.model('m'), clock.nowMs), openMs);
+  t.is(waitOf(two.model('n'), clock.nowMs), 0);
+  two.model('m').openedElsewhere(clock.nowMs + 1);
+  t.is(waitOf(two.model('m'), clock.nowMs), openMs, 'an earlier end changes nothing');
+  clock.nowMs += openMs;
+  t.true(two.model('m').admit(clock.nowMs, defaults.breaker).probe);
+  two.model('m').served(true);
+  t.deepEqual(two.said.splice(0), ['b,m closed 10000']);
+  t.deepEqual(one.model('m').admit(clock.nowMs, defaults.breaker), { probe: false, waitMs: 0 });
+  one.model('m').served(false);
+  t.deepEqual(one.said, [], 'a breaker that was closed is not closed again');
+
+  const print = keyFingerprint('k1');
+  t.regex(print, /^[\w-]{16}$/);
+  two.model('m').failed({ ...failure, failureClass: 'rateLimited', requestedWaitMs: 7_000 }, clock.nowMs, defaults);
+  two
+    .model('m')
+    .failed({ ...failure, failureClass: 'rateLimited', key: 'k2', requestedWaitMs: 9e9 }, clock.nowMs, defaults);
+  two.model('n').failed({ ...failure, failureClass: 'forbidden' }, clock.nowMs, defaults);
+  const { refusedMs } = defaults.keys;
+  t.deepEqual(two.said.splice(0), [
+    `k,${print},m limited 7000`,
+    `k,${keyFingerprint('k2')},m limited 3600000`,
+    `k,${print},n forbidden ${refusedMs}`,
+  ]);
+  t.deepEqual(one.model('m').cooldownOf('k1', clock.nowMs), { why: 'limited', untilMs: clock.nowMs + 7_000 });
+  t.is(one.model('n').cooldownOf('k1', clock.nowMs)?.why, 'forbidden');
+  t.is(one.model('o').cooldownOf('k1', clock.nowMs), undefined);
+  one.model('m').failed({ ...failure, failureClass: 'keyRejected' }, clock.nowMs, defaults);
+  t.deepEqual(one.said, [`k,${print} refused ${refusedMs}`]);
+  t.deepEqual(two.model('o').cooldownOf('k1', clock.nowMs), { why: 'refused', untilMs: clock.nowMs + refusedMs });
+});
+
+test('R16 a breaker opens once two machines get no answer', (t) => {
+  const clock = { nowMs: 1_000 };
+  const [one, two, three] = sharing(clock, 'one', 'two', 'three');
+  if (!one || !two || !three) return t.fail();
+  const silent = { ...failure, isAnswered: false };
+  for (let count = 0; count < most; count += 1) one.model('m').failed(silent, clock.nowMs, defaults);
+  t.deepEqual(one.said.splice(0), [`w,m,one open ${openMs}`]);
+  t.is(waitOf(two.model('m'), clock.nowMs), 0, 'the network of the one may be the cause');
+  two.model('m').suspectedElsewhere('one', clock.nowMs + openMs, clock.nowMs);
+  t.is(waitOf(two.model('m'), clock.nowMs), 0, 'it is still one machine');
+  two.model('m').failed(silent, clock.nowMs, defaults);
+  t.is(waitOf(two.model('m'), clock.nowMs), openMs, 'one fault of its own is enough');
+  t.deepEqual(two.said, [`w,m,two open ${openMs}`]);
+  t.is(waitOf(three.model('m'), clock.nowMs), openMs, 'two machines are enough');
+
+  clock.nowMs += openMs;
+  one.model('m').admit(clock.nowMs, defaults.breaker);
+  one.model('m').served(true);
+  two.model('m').failed(silent, clock.nowMs, defaults);
+  t.is(two.model('m').breaker.openUntilMs, 0, 'a successful probe ends the suspicion');
+  two.model('n').suspectedElsewhere('one', clock.nowMs, clock.nowMs);
+  two.model('n').failed(silent, clock.nowMs, defaults);
+  t.is(waitOf(two.model('n'), clock.nowMs), 0, 'a suspicion ends with its time');
+});
+
+test('facts of other processes that make no sense change nothing', (t) => {
+  const listeners: Parameters<HealthFacts['onFact']>[0][] = [];
+  const facts: HealthFacts = { publish: () => {}, onFact: (listener) => listeners.push(listener) };
+  const health = createUpstreamHealth({ nowMs: () => 0, random: () => 0 }, [facts]);
+  const [provider] = configOf({
+    Providers: [{ name: 'p', baseUrl: 'http://p.invalid', apiKey: 'k', models: ['m'] }],
+  }).providers;
+  if (!provider) return t.fail();
+  const name = `p ${provider.baseUrl.href}`;
+  const print = keyFingerprint('k');
+  const say = (id: unknown, value: string) => {
+    for (const listener of listeners)
+      listener({ id: typeof id === 'string' ? id : JSON.stringify(id), value, forMs: 9 });
+  };
+  for (const id of ['{', ['b', name], ['x', name, 'm'], ['w', name, 'm'], ['b', name, 'm', 'n']]) say(id, 'open');
+  say(['k', name, print], 'bored');
+  const model = health.of(provider).model('m');
+  t.deepEqual([waitOf(model, 0), model.cooldownOf('k', 0)], [0, undefined]);
+  say(['b', name, 'm'], 'open');
+  say(['k', name, print], 'refused');
+  t.deepEqual([waitOf(model, 0), model.cooldownOf('k', 0)], [9, { why: 'refused', untilMs: 9 }]);
+});
+
+test('of too many cooldowns, the oldest is forgotten', (t) => {
+  const cooldowns = new Cooldowns();
+  for (let count = 0; count <= 1_000; count += 1)
+    cooldowns.set(keyFingerprint(`k${count}`), { why: 'limited', untilMs: 9 });
+  t.deepEqual(
+    [0, 1, 1_000].map((count) => cooldowns.of(`k${count}`, 8)?.untilMs),
+    [undefined, 9, 9],
+  );
+  t.is(cooldowns.of('k1', 9), undefined);
 });

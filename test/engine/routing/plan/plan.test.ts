@@ -191,6 +191,78 @@ for (const entries of graphs) {
   }
 }
 
+/** A plan's nodes as `id name takes→gives {about}` and edges as `from→to carries when`. */
+const shape = (entries: readonly unknown[], client: string): readonly string[] => {
+  const { nodes, edges } = showPlan(lineOf(entries, { client }), []);
+  return [
+    ...nodes.map(({ id, step: _, name, takes, gives, ...about }) => {
+      const known = Object.entries(about).filter(([, value]) => value !== undefined);
+      const words = known.map(([member, value]) => `${member}=${value}`);
+      return [id, name, `${takes}→${gives}`, ...words].join(' ');
+    }),
+    ...edges.map(({ from, to, carries, when }) => [`${from}→${to}`, carries, ...(when ? [when] : [])].join(' ')),
+  ];
+};
+/** What any plan of the provider has. */
+const steps = (client: string): readonly string[] => [
+  `client ${client} text→bytes`,
+  `decode-request ${client} bytes→request`,
+  'route p request→request',
+  'encode-request openai request→bytes because=plain',
+  'call-upstream p bytes→bytes url=http://h.example/v1/chat/completions',
+  'read-records sse bytes→records',
+  'decode-stream openai records→events',
+  'decode-reply openai bytes→events',
+  `encode-stream ${client} events→text`,
+  `encode-reply ${client} events→text`,
+  'client→decode-request bytes',
+  'decode-request→route request',
+  'encode-request→call-upstream bytes',
+  'call-upstream→read-records bytes streamed',
+  'read-records→decode-stream records',
+  'call-upstream→decode-reply bytes whole',
+  'encode-stream→client text',
+  'encode-reply→client text',
+];
+
+test('the nodes and edges of a plan that converts through stages', (t) => {
+  const entries = [{ name: 'both', options: { secret: 's' } }, { path: 'ask-op.ts' }, 'answer'];
+  const expected = [
+    ...steps('messages'),
+    'stage-request:transformers[0] both request→request form=function entry=transformers[0] options=secret',
+    'stage-request:transformers[1] ask-op request→request form=operator entry=transformers[1] options= path=ask-op.ts',
+    'stage-events:transformers[2] answer events→events form=machine entry=transformers[2] options=',
+    'stage-events:transformers[0] both events→events form=machine entry=transformers[0] options=secret',
+    'route→stage-request:transformers[0] request',
+    'stage-request:transformers[0]→stage-request:transformers[1] request',
+    'stage-request:transformers[1]→encode-request request',
+    'decode-stream→stage-events:transformers[2] events',
+    'decode-reply→stage-events:transformers[2] events',
+    'stage-events:transformers[2]→stage-events:transformers[0] events',
+    'stage-events:transformers[0]→encode-stream events streamed',
+    'stage-events:transformers[0]→encode-reply events whole',
+  ];
+  t.deepEqual([...shape(entries, 'messages')].sort(), expected.sort());
+});
+
+test('the nodes and edges of a plan that passes through', (t) => {
+  const expected = [
+    ...steps('chat'),
+    'forward-request chat bytes→bytes but=model,credentials',
+    'relay-reply chat bytes→text',
+    'route→encode-request request converted',
+    'client→forward-request bytes as-it-came',
+    'forward-request→call-upstream bytes',
+    'decode-stream→encode-stream events streamed',
+    'decode-stream→encode-reply events whole',
+    'decode-reply→encode-stream events streamed',
+    'decode-reply→encode-reply events whole',
+    'call-upstream→relay-reply bytes as-it-came',
+    'relay-reply→client text',
+  ];
+  t.deepEqual([...shape([], 'chat')].sort(), expected.sort());
+});
+
 test('what is shown is plain JSON, and holds no secret', (t) => {
   const line = lineOf([{ name: 'both', options: { secret: 'hush' } }], {
     baseUrl: 'http://h.example/v1?key=hush',

@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { When } from '../../../../engine/config/rule-schema.ts';
 import type { ModelRequest, Part, Tool } from '../../../../engine/model/request.ts';
-import { compileCondition, holds } from '../../../../engine/routing/rules/condition.ts';
+import { compileCondition, explainCondition, factsIn, holds } from '../../../../engine/routing/rules/condition.ts';
 import type { RequestFacts } from '../../../../engine/routing/rules/facts.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { plainRequest } from '../../../support/context.ts';
@@ -189,5 +189,39 @@ test('all, any and not obey the laws of logic', (t) => {
       t.is(verdict(when, { headers }), truth(new Set(present)), JSON.stringify(when));
     }),
     { numRuns: 500 },
+  );
+});
+
+const long = 'x'.repeat(61);
+const reasons: readonly (readonly [when: When, why: string])[] = [
+  [{}, ''],
+  [{ client: 'messages' }, 'client is messages'],
+  [{ client: ['messages', 'chat'], path: ['/v1/*', 'x'] }, 'client is messages or chat, path is /v1/* or x'],
+  [{ headers: { A: true, B: false, c: '1*' } }, 'header a is present, header b is absent, header c is 1*'],
+  [{ images: false, reasoning: false }, 'no image, no reasoning asked for'],
+  [{ not: { images: true, reasoning: true } }, 'not (an image, reasoning asked for)'],
+  [{ not: { any: [{ images: true }, { not: {} }] } }, 'not (an image or not (any request))'],
+  [{ any: [{ images: true }, { tokens: { under: 60_000 } }] }, 'tokens < 60,000'],
+  [{ tokens: { over: -1, under: 2 } }, 'tokens > -1, tokens < 2'],
+  [{ system: ['y', long] }, `system prompt has "y" or "${'x'.repeat(60)}…"`],
+  [{ system: 'x'.repeat(60) }, `system prompt has "${'x'.repeat(60)}"`],
+  [{ time: day }, 'time is 09:00 to 17:00 in UTC'],
+  [{ time: { from: '00:00', to: '23:59' } }, 'time is 00:00 to 23:59'],
+];
+
+test('why a condition holds, and what it asks for', (t) => {
+  const facts = factsOf({ headers: { a: '', c: '12' } });
+  for (const [when, why] of reasons) t.is(explainCondition(compileCondition(when), facts), why);
+  const [tools] = factsIn(compileCondition({ tools: 'a*' }));
+  t.like(tools, { at: 'tools', says: 'a tool is a*' });
+  const all = { all: [{ model: 'a' }], any: [{ not: { headers: { B: '1' } } }, { turns: { over: 1, under: 5 } }] };
+  t.deepEqual(
+    factsIn(compileCondition(all, 'when')).map(({ at, says }) => `${at}: ${says}`),
+    [
+      'when.all[0].model: model is a',
+      'when.any[0].not.headers.B: header b is 1',
+      'when.any[1].turns.over: turns > 1',
+      'when.any[1].turns.under: turns < 5',
+    ],
   );
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { splitText } from '../../../../engine/routing/tokens/estimate.ts';
+import { splitText, tokenLowerBound, tokenLowerBoundOfJson } from '../../../../engine/routing/tokens/estimate.ts';
 
 const cases = [
   ['nothing', '', 1],
@@ -16,6 +16,31 @@ const cases = [
   ['letters and digits', 'a1'.repeat(500), 1],
 ] as const;
 for (const [title, text, count] of cases) test(`pieces of ${title}`, (t) => t.is(splitText(text).length, count));
+
+const leastTokens: readonly (readonly [text: string, least: number, ofJson?: number])[] = [
+  ['', 0],
+  ['a', 1, 0],
+  ['a b Z z A', 4],
+  [' a b', 2],
+  [' @ [ ` { \u00e9', 1, 0],
+  ['  a', 1],
+  ['1234567', 3, 0],
+  ['1 1', 2, 0],
+  ['123-123', 2, 0],
+  ['/0:9', 2, 0],
+  ['12\u00e93', 1, 0],
+  [' 1a', 1, 0],
+  ['x'.repeat(128), 1, 0],
+  ['x'.repeat(129), 2, 0],
+];
+test('the least tokens of a text, and of a string inside JSON', (t) => {
+  for (const [text, least, ofJson = least] of leastTokens) {
+    t.is(tokenLowerBound(text), least, text);
+    const json = Buffer.from(JSON.stringify({ text }));
+    const from = '{"text":"'.length;
+    t.is(tokenLowerBoundOfJson(json, from, json.length - 2), ofJson, text);
+  }
+});
 
 const loneSurrogate = /\p{Cs}/u;
 
