@@ -179,7 +179,8 @@ const lossesOf = (row: Row, client: ClientName, body: JsonObject, model: string)
   try {
     return sent(row.format, client, { ...body, model }, row.place).losses;
   } catch (error) {
-    return [`refused: ${String(error)}`];
+    // The refusal names the model.
+    return [`refused: ${String(error).replace(model, 'the model')}`];
   }
 };
 
