@@ -3,6 +3,7 @@ import Type from 'typebox';
 import type { Config } from '../engine/config/config.ts';
 import { explain, minimalRequest } from '../engine/endpoints/explain.ts';
 import type { HttpRequest } from '../engine/http/endpoint.ts';
+import { clientWires } from '../engine/model/client-wires.ts';
 import { fail } from '../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../engine/model/json/json.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
@@ -14,7 +15,7 @@ import { Explanation } from './schema.ts';
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
 const fields = {
-  client: text('The client protocol: `messages` (the default), `chat` or `responses`.'),
+  client: text(`The client protocol: ${clientWires.join(', ')}. Default: messages.`),
   model: text('Instead of a body: the model of a small request.'),
   text: text("That request's text."),
 };

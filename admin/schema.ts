@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { clientWires } from '../engine/model/client-wires.ts';
 import type { Json, JsonObject } from '../engine/model/json/json.ts';
 import { listOf, orNull, Wire } from '../engine/observe/history/schema.ts';
 
@@ -482,7 +483,7 @@ export type PlanGraph = Static<typeof PlanGraph>;
 /** The optional body of `POST /api/requests/{id}/replay`. */
 export const ReplayRequest = Type.Object({
   client: Type.Optional(
-    Type.Enum(['messages', 'chat', 'responses'], {
+    Type.Enum(clientWires, {
       description: 'What the answer is written in; default: as recorded.',
     }),
   ),

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { chatClient } from './chat/index.ts';
 import { chatSchemas } from './chat/openapi.ts';
@@ -10,7 +11,7 @@ import { responsesSchemas } from './responses/openapi.ts';
 interface ServedProtocol {
   readonly protocol: ClientProtocol;
   readonly paths: readonly string[];
-  readonly schemas: typeof chatSchemas | typeof messagesSchemas | typeof responsesSchemas;
+  readonly schemas: { readonly title: string } & Readonly<Record<'request' | 'reply' | 'fault', TSchema>>;
 }
 
 /** Encodes a request for router modules that take Messages. */

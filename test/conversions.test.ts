@@ -226,13 +226,16 @@ const image = (mediaType: string): ModelRequest => ({
   turns: [{ role: 'user', parts: [{ type: 'image', source: { kind: 'base64', mediaType, data: 'AA==' } }] }],
 });
 
+/** Vendors that accept no images. */
+const withoutImages: readonly string[] = ['deepseek'];
+
 for (const [format, upstream] of Object.entries(upstreams)) {
+  if (withoutImages.includes(format)) continue;
   for (const [written, plain] of [
     ['image/jpg', 'image/jpeg'],
     ['IMAGE/PNG', 'image/png'],
     ['image/Jpeg; charset=binary', 'image/jpeg'],
   ] as const) {
-    if (format === 'deepseek') continue;
     test(`${format}: a picture of the type "${written}" goes out as ${plain}`, (t) => {
       const context = { names: new ToolNames(), losses: new Losses('test'), replyPassesThrough: false };
       const body = upstream.encodeRequest({ ...image(written), model: 'llama-4-vision' }, context);

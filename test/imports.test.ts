@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import test from 'ava';
+import { formats } from '../transformers/index.ts';
 
 /** Folders and files of the engine. */
 function below(...names: readonly string[]): readonly string[] {
@@ -13,10 +14,13 @@ function below(...names: readonly string[]): readonly string[] {
  */
 const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] = [
   // What the web interface takes types from: nothing else may come along.
-  ['admin/schema.ts', ['engine/model/json/json.ts', 'engine/observe/history/schema.ts', 'typebox']],
+  [
+    'admin/schema.ts',
+    ['engine/model/client-wires.ts', 'engine/model/json/json.ts', 'engine/observe/history/schema.ts', 'typebox'],
+  ],
   ['engine/config/schema.ts', ['engine/config/rule-schema.ts', 'typebox']],
-  ['engine/config/rule-schema.ts', ['typebox']],
-  ['engine/observe/history/schema.ts', ['engine/model/json/json.ts', 'typebox']],
+  ['engine/config/rule-schema.ts', ['engine/model/client-wires.ts', 'typebox']],
+  ['engine/observe/history/schema.ts', ['engine/model/client-wires.ts', 'engine/model/json/json.ts', 'typebox']],
   ['engine/observe/usage/schema.ts', ['engine/observe/history/schema.ts', 'typebox']],
   // The engine's layers, from the lowest to the highest: each names the ones below that it uses.
   ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system', 'typebox/value']],
@@ -252,7 +256,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'node:',
     ],
   ],
-  ['protocols/index.ts', ['engine/model/', 'protocols/']],
+  ['protocols/index.ts', ['engine/model/', 'protocols/', 'typebox']],
   ['protocols/', ['.', 'engine/model/', 'typebox']],
   ['transformers/formats/', ['.', 'engine/model/', 'typebox', 'protocols/']],
   ['transformers/index.ts', ['engine/model/', 'transformers/']],
@@ -353,7 +357,7 @@ test('the web interface takes types alone from the service', (t) => {
 });
 
 test('no vendor is named outside its row', (t) => {
-  const vendors = /\b(anthropic|openai|deepseek|gemini|openrouter|groq|claude|gpt)\b/i;
+  const vendors = new RegExp(`\\b(?:${[...formats.keys()].join('|')}|claude|gpt)\\b`, 'i');
   const broken = sources
     // The command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
     .filter(

@@ -1,6 +1,8 @@
 import { APIError as AnthropicError } from '@anthropic-ai/sdk';
 import test, { type ExecutionContext } from 'ava';
 import { APIError as OpenAIError } from 'openai';
+import { clientWires } from '../engine/model/client-wires.ts';
+import { formats } from '../transformers/index.ts';
 import { startGateway, type TestGateway } from './support/gateway.ts';
 import { bareChatSdk, chatSdk, type Learnt, messagesSdk, responsesSdk, type SdkClient } from './support/sdk-clients.ts';
 import type { ScriptedUpstream } from './support/upstream.ts';
@@ -77,6 +79,12 @@ const wires: Readonly<Record<string, Wire>> = {
   }),
   gemini: wire(geminiVendor, { format: 'gemini', model: 'gemini-3-flash-preview', ownIds: true, retryAfter: '7' }),
 };
+
+test('every vendor and every client protocol is in the matrix', (t) => {
+  const served = new Set(Object.values(wires).map(({ format }) => format));
+  t.deepEqual([...served].sort(), [...formats.keys()].sort());
+  t.deepEqual(Object.keys(clients), [...clientWires]);
+});
 
 /** Where a cell differs from the rule, and why. */
 const known: Readonly<Record<string, string>> = {

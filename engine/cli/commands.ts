@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { clientWires } from '../model/client-wires.ts';
 import { version } from '../paths.ts';
 import type { Cli } from './cli.ts';
 import { claudeCodeRouter, clients, shells } from './clients.ts';
@@ -116,7 +117,7 @@ export const createProgram = (run: RunCommand): Command => {
     .command('explain')
     .description('show how a request would be routed and converted, without sending it')
     .argument('[file]', 'file with a JSON request; - for standard input')
-    .option('-c, --client <protocol>', 'messages, chat or responses', 'messages')
+    .option('-c, --client <protocol>', clientWires.join(', '), 'messages')
     .option('-m, --model <name>', 'model of a small request, in place of a file')
     .option('-t, --text <text>', 'text of that request')
     .option('--header <name: value...>', 'headers of the request')

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { clientWires } from '../model/client-wires.ts';
 
 // The conditions of routing rules. The web interface makes its form from the same members.
 
@@ -22,14 +23,12 @@ const range = (what: string, example: number) =>
     ),
   );
 
-const wires = ['messages', 'chat', 'responses'] as const;
-
 const timeOfDay = (description: string, example: string) => Type.String({ description, examples: [example] });
 
 /** The facts of a request that a condition can name. Globs have `*` for any characters and ignore case. */
 export const factFields = {
   client: Type.Optional(
-    Type.Union([Type.Enum(wires), Type.Array(Type.Enum(wires), { minItems: 1 })], {
+    Type.Union([Type.Enum(clientWires), Type.Array(Type.Enum(clientWires), { minItems: 1 })], {
       description: "The client's protocol, or several.",
       examples: ['messages'],
     }),

@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { freshBuild, lockBuild, recordBuild } from './stale-build.js';
 
 /*
- * The bundle: the gateway and its packages as a few JavaScript files. Loads about twenty times faster than a thousand modules
- * through a TypeScript loader. Built on first use, and again after a source has changed.
+ * The bundle: the gateway and its packages as a few JavaScript files. It loads about twenty times faster than a thousand
+ * modules through a TypeScript loader. It is built on first use, and again after a source has changed.
  */
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -81,7 +81,7 @@ export const bundleOptions = (root, outdir) => ({
 });
 
 /**
- * Makes a bundle that runs wherever `root` and `outdir` are moved together: each file derives the addresses from its own.
+ * Makes a bundle that runs wherever `root` and `outdir` are moved together: each file derives its paths from its own location.
  * @param {string} root
  * @param {string} outdir
  * @returns {Pick<import('esbuild').BuildOptions, 'banner' | 'define'>}
@@ -101,8 +101,8 @@ const movable = (root, outdir) => ({
  * Compiles the gateway and its packages into `outdir`. Rejects with esbuild's error.
  * @param {string} root
  * @param {string} outdir
- * @param {import('esbuild').BuildOptions} [more] options that differ
- * @returns {Promise<string[]>} the files that went in, relative to `root`
+ * @param {import('esbuild').BuildOptions} [more] options to override
+ * @returns {Promise<string[]>} the compiled source files, relative to `root`
  */
 export const compile = async (root, outdir, more) => {
   const { metafile } = await build({

@@ -1,5 +1,5 @@
 // @ts-check
-// Makes what an installed package runs, before it is packed: `dist` with the bundle, the declarations of
+// Builds the contents of the package before packing: `dist` with the bundle, the declarations of
 // `switchyard/transformer` and the configuration's schema; and the web interface.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const input = ['engine/transformer-api.ts', '--rootDir', 'engine', '--ignoreConf
 const language = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--skipLibCheck'];
 const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--verbatimModuleSyntax'];
 node(tsc, ...input, ...language, ...strict, '--declaration', '--emitDeclarationOnly', '--outDir', types);
-// For modules in the configuration's folder, which import the name that the gateway resolves for them.
+// Custom modules import the name `switchyard/transformer`, which the gateway resolves.
 writeFileSync(
   join(types, 'index.d.ts'),
   "declare module 'switchyard/transformer' {\n  export * from '@switchyard/gateway/transformer';\n}\n",

@@ -4,11 +4,11 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 
 /*
- * What a build was made from. A record beside the build lists its sources, so that the next start sees whether one has changed.
+ * The sources of a build. A record beside the build lists them, so that the next start detects changes.
  */
 
 /**
- * The record of a build. `key` holds what else decides the result; `folder` has the built files.
+ * The record of a build. `key` covers all other inputs; `folder` has the built files.
  * @typedef {{ readonly key: string, readonly folder: string, readonly sources: readonly Source[] }} BuildRecord
  *
  * A source file as it was at build time.
@@ -33,8 +33,8 @@ export const freshBuild = (record, root, key) => {
 };
 
 /**
- * Records a build. If a source changed since `startedAtMs`, which version went in is unknown; then nothing is recorded, and the
- * next start builds again.
+ * Records a build. If a source changed since `startedAtMs`, it is unknown which version was built; then nothing is recorded,
+ * and the next start builds again.
  * @param {string} record
  * @param {string} root
  * @param {{ readonly key: string, readonly folder: string, readonly files: readonly string[], readonly startedAtMs: number }} build

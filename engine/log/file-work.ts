@@ -1,14 +1,14 @@
 import { errorCode } from '../model/fault.ts';
 import type { AppLog } from './logs.ts';
 
-/** Work on files that may fail and is tried again later. Of failures in a row, only the first is logged. */
+/** File operations that may fail and are retried later. Only the first of consecutive failures is logged. */
 export class FileWork {
   readonly #log: Pick<AppLog, 'warn'>;
   readonly #folder: string;
   readonly #message: string;
   #isFailing = false;
 
-  /** `message`: what the log says of a failure. */
+  /** `message`: the log message of a failure. */
   constructor(log: Pick<AppLog, 'warn'>, folder: string, message: string) {
     this.#log = log;
     this.#folder = folder;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export interface LogPolicy {
   /** Path to show in messages about this log. */
   readonly name: string;
-  /** Folder for pino-roll's files; must hold nothing else. */
+  /** Folder for pino-roll's files; must contain nothing else. */
   readonly rollFolder: string;
   /** Size in bytes at which the next file is started. */
   readonly maxBytes: number;

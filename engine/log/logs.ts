@@ -42,7 +42,7 @@ export interface ServerLog {
 /** A request's destination, and why it was chosen. */
 interface RouteLogRecord {
   readonly requestId: string;
-  /** The client whose own key it carries. */
+  /** Name of the client whose key the request carries. */
   readonly namedClient?: string | undefined;
   readonly provider: string;
   readonly model: string;

@@ -60,25 +60,25 @@ export const textMask = (secrets: () => readonly string[]): ((text: string) => s
   };
 };
 
-/** The configured secrets that logs and history mask. */
+/** Secrets to mask in logs and history. */
 export class SecretList {
   #all: readonly string[] = [];
 
-  /** What is masked now: a new array after each change. */
+  /** The current secrets; a new array after each change. */
   readonly all = (): readonly string[] => this.#all;
 
-  /** Masks these alone. */
+  /** Replaces the secrets. */
   reset(secrets: readonly string[]): void {
     this.#all = [...secrets];
   }
 
-  /** Masks these too. */
+  /** Adds secrets. */
   add(secrets: readonly string[]): void {
     this.#all = [...new Set([...this.#all, ...secrets])];
   }
 }
 
-/** Cache: most texts of a log repeat, such as models, URLs and reasons. */
+/** Bounds of the cache: most texts of a log repeat, such as models, URLs and reasons. */
 const maxKnown = 500;
 const maxKnownChars = 256;
 
@@ -206,10 +206,10 @@ export const isSecretName = (name: string): boolean => {
   return secret;
 };
 
-/** Whether a header or URL parameter of this name may hold a secret. Unlike in JSON, a name that ends in `key` is hardly about sorting. */
+/** Whether a header or URL parameter of this name may hold a secret. Unlike in JSON, a name that ends in `key` is rarely a sort key. */
 export const isSecretParameter = (name: string): boolean => isSecretName(name) || name.toLowerCase().endsWith('key');
 
-/** Cache: fields repeat the same few names. */
+/** Cache: fields repeat a few names. */
 const knownNames = new Map<string, boolean>();
 const maxNames = 500;
 const maxNameChars = 64;

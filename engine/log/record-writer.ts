@@ -47,7 +47,7 @@ export const recordWriter = (
   };
 };
 
-/** Source: interface specification, "Log line". */
+/** Level numbers of records. Source: interface specification, "Log line". */
 const levels: Readonly<Record<LogLevel, number>> = { debug: 20, info: 30, warn: 40, error: 50 };
 const origin = `,"pid":${process.pid},"hostname":${JSON.stringify(hostname())},`;
 
@@ -75,7 +75,7 @@ export const serverLog = (writer: RecordWriter, maskText: (text: string) => stri
   event: writer.write,
 });
 
-/** The application log. The record of a route is text with fixed names: only what clients or the configuration word is masked. */
+/** The application log. The record of a route is text with fixed names: only texts of clients or the configuration are masked. */
 export const appLog = (writer: RecordWriter, maskText: (text: string) => string): AppLog => {
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => writer.write(level, message, fields);
   const masked = (text: string): string => JSON.stringify(maskLongText(text, maskText));

@@ -16,7 +16,7 @@ const folderMode = 0o700;
 const fileMode = 0o600;
 
 /**
- * A log file that pino-roll writes and rotates, under our own names. pino-roll's names always end in a number, so it works in
+ * A log file that pino-roll writes and rotates, under the policy's names. pino-roll's names always end in a number, so it works in
  * a hidden folder, and each file it opens is hard-linked to the name from the policy. The hidden folder holds only the file in
  * use and is rebuilt from the visible names whenever a log is opened; listing, clearing and deleting use the visible names.
  * Files are opened for appending, so a truncated file continues from its start.

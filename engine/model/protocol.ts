@@ -1,4 +1,5 @@
 import type { FieldNames } from './client-paths.ts';
+import type { ClientWire } from './client-wires.ts';
 import type { ReplyContext, RequestContext } from './context.ts';
 import type { ModelEvent } from './event.ts';
 import type { Fault, FaultKind } from './fault.ts';
@@ -6,7 +7,7 @@ import type { JsonObject } from './json/json.ts';
 import type { Machine } from './machine.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Reply } from './reply.ts';
-import type { ClientWire, ModelRequest, WireFormat } from './request.ts';
+import type { ModelRequest, WireFormat } from './request.ts';
 
 /** One record of a Server-Sent Events stream. */
 export interface SseRecord {

@@ -1,3 +1,4 @@
+import type { ClientWire } from './client-wires.ts';
 import { writeJson } from './json/exact-numbers.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
@@ -45,11 +46,8 @@ export interface ModelRequest {
   readonly extra?: Extra | undefined;
 }
 
-/** The wire formats of requests and replies. */
-export type WireFormat = 'messages' | 'chat' | 'responses' | 'gemini';
-
-/** The wire formats that clients use. */
-export type ClientWire = Exclude<WireFormat, 'gemini'>;
+/** The wire formats of requests and replies. Clients don't use Gemini's. */
+export type WireFormat = ClientWire | 'gemini';
 
 /**
  * Members of a wire object that the model doesn't represent. The encoder of the same wire format writes them back; every

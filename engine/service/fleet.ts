@@ -53,7 +53,7 @@ const changeText = (change: StoreChange): string => {
   }
 };
 
-/** What a member says of itself to the others. */
+/** A member's description for the others. */
 const About = Type.Object({
   machine: Type.String(),
   pid: Type.Integer(),
@@ -64,20 +64,20 @@ const About = Type.Object({
   configSeconds: Type.Integer(),
   address: Type.String(),
   streams: Type.Integer(),
-  /** Names the key that it seals with. */
+  /** Identifies the key that it encrypts with. */
   key: Type.Optional(Type.String()),
 });
 type About = Static<typeof About>;
 const about = reader(About);
 
-/** A process of the fleet, as it says of itself. */
+/** A process of the fleet, as it describes itself. */
 export interface FleetMember extends Omit<About, 'key'> {
   readonly isThis: boolean;
   /** Its key isn't one of this process's: it belongs to another fleet of the same name. */
   readonly isStranger: boolean;
 }
 
-/** What a process says of itself that changes. */
+/** The part of a member's description that changes. */
 interface MemberState {
   readonly source: JsonObject;
   readonly address: string;
@@ -88,9 +88,9 @@ interface MemberState {
 export interface Fleet {
   readonly hub: Hub;
   readonly sealer: Sealer;
-  /** Names this machine among the others. */
+  /** This machine's name in the fleet. */
   readonly machine: string;
-  /** Tells the others about this process from now on. */
+  /** Publishes this process's description from now on. */
   readonly present: (state: () => MemberState) => void;
   readonly members: () => readonly FleetMember[];
 }
@@ -150,10 +150,10 @@ export const joinFleet = (
   };
 };
 
-/** Clocks that are further apart, in seconds, are said: limits go by the store's, months of budgets by the machine's. */
+/** Clock offset that is reported, in seconds: limits use the store's clock, periods of budgets the machine's. */
 const clockSeconds = 30;
 
-/** What is wrong among members while the store answers. */
+/** Problems among members while the store answers. */
 const troublesOf = (members: readonly FleetMember[], clockOffSeconds: number): readonly string[] => {
   const strangers = members.filter(({ isStranger }) => isStranger).map(({ machine }) => machine);
   const off = Math.abs(clockOffSeconds);
@@ -170,7 +170,7 @@ const troublesOf = (members: readonly FleetMember[], clockOffSeconds: number): r
   ];
 };
 
-/** Says each line once, until it no longer holds. */
+/** Reports each line once, and again only after it has ceased to hold. */
 const sayChanges = (say: (line: string) => void) => {
   let before: readonly string[] = [];
   return (lines: readonly string[]): void => {
@@ -179,7 +179,7 @@ const sayChanges = (say: (line: string) => void) => {
   };
 };
 
-/** The digest of a configuration's source, and since when it is the same. The source is a new object after each change. */
+/** The digest of a configuration's source, and the time of its last change. The source is a new object after each change. */
 const digestOver = (nowMs: () => number) => {
   let last: JsonObject | undefined;
   let config = '';
@@ -194,16 +194,16 @@ const digestOver = (nowMs: () => number) => {
   };
 };
 
-/** Two configurations at once for longer than a rollout's pause, in seconds, are shown as drift. */
+/** Seconds after which two different configurations are shown as drift; a rollout takes less. */
 const driftSeconds = 60;
 
-/** What metrics say of the fleet. */
+/** The fleet's metrics. */
 export const fleetFigures = ({ hub, members }: Fleet) => ({
   ...hub.figures,
   strangers: members().filter(({ isStranger }) => isStranger).length,
 });
 
-/** What `GET /api/fleet` answers. */
+/** The answer of `GET /api/fleet`. */
 export const fleetState = (fleet: Fleet | undefined): FleetState => {
   if (!fleet) return { store: null, drift: false, members: [] };
   const { isUp, seconds, problem, clockOffSeconds } = fleet.hub.figures;
@@ -212,7 +212,7 @@ export const fleetState = (fleet: Fleet | undefined): FleetState => {
   return { store, drift: hasDrift(members), members };
 };
 
-/** Whether members use different configurations, and have done so for a while. */
+/** Whether members have used different configurations for longer than a rollout takes. */
 export const hasDrift = (members: readonly Pick<FleetMember, 'config' | 'configSeconds'>[]): boolean =>
   new Set(members.map(({ config }) => config)).size > 1 &&
   members.every(({ configSeconds }) => configSeconds >= driftSeconds);

@@ -59,7 +59,7 @@ interface HttpRouteParts {
   readonly requests: History;
   /** Absent: requests aren't traced. */
   readonly tracer: Tracer | undefined;
-  /** Of all processes of the service. */
+  /** Those of all processes of the service. */
   readonly allRequests: SharedHistory;
   /** Validates the current configuration with `provider` added or replaced. */
   readonly configWith: (provider: JsonObject) => Validation;
@@ -70,12 +70,12 @@ interface HttpRouteParts {
   /** Supervision of the service; absent: it can't be restarted. */
   readonly supervision: Supervision | undefined;
   readonly facts: () => ServiceFacts;
-  /** Where model servers of this machine are looked for. */
+  /** Addresses at which to look for model servers on this machine. */
   readonly localServerKinds: readonly LocalServerKind[];
   readonly usage: UsageParts;
   readonly history: HistoryParts;
   readonly feeds: Feeds;
-  /** Says to the service's other processes that there are new lists of models. */
+  /** Notifies the service's other processes of new model lists. */
   readonly modelsRefreshed: () => void;
 }
 

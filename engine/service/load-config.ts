@@ -57,7 +57,7 @@ export const loadConfig = async (
   };
 };
 
-/** Vendors whose API key is set, with the models that they list. */
+/** Vendors whose API key is set, with the models in their lists. */
 const withListed = (
   vendors: readonly KnownVendor[],
   env: Environment,
@@ -69,6 +69,6 @@ const withListed = (
       .map(async (vendor) => ({ ...vendor, models: chooseModels(vendor.models, await listModels(vendor)) })),
   );
 
-/** Vendors that a first run can set up from an API key in the environment. */
+/** Vendors that a first run can configure from an API key in the environment. */
 export const knownVendors = (formats: ReadonlyMap<string, Format>): readonly KnownVendor[] =>
   [...formats.values()].flatMap(({ name, firstStart }) => (firstStart ? [{ provider: name, ...firstStart }] : []));

@@ -21,7 +21,7 @@ export interface ReloadableGateway {
   readonly active: () => Gateway;
   readonly store: ConfigStore;
   readonly presets: Presets<Gateway>;
-  /** Builds the gateway of a configuration that isn't put into use. */
+  /** Builds a configuration's gateway without using it for requests. */
   readonly build: (config: Config) => Promise<Gateway>;
   /** The same from a configuration as written, a draft. Rejects with an `invalid-request` fault if it can't be used. */
   readonly aside: (source: JsonObject) => Promise<Gateway>;
@@ -54,7 +54,7 @@ export const openGateway = async (
   };
   warn([...warnings, ...entries.warnings]);
 
-  /** Whether an entry's module is already unusable in the active configuration; then another change isn't rejected for it. */
+  /** Whether an entry's module is already unusable in the active configuration; then it is no reason to reject a change. */
   const isBroken = (entry: TransformerEntry | RouterModule): boolean => {
     if (!('at' in entry)) {
       return active.registry.router?.form === 'unusable' && isDeepStrictEqual(active.config.router.module, entry);
@@ -82,7 +82,7 @@ export const openGateway = async (
     log: logs.app,
     ...(hub && { exclusive: oneAtATime(hub) }),
     async prepare(next) {
-      // Masked before anything of the configuration can be logged.
+      // Mask before anything from the configuration can be logged.
       secrets.reset([...secretsOf(active.config), ...secretsOf(next)]);
       const ready = await buildGateway(gatewayOptions, next, active);
       return { ...checkUse(next, ready, isBroken), apply: () => use(ready) };
@@ -132,7 +132,7 @@ export const openGateway = async (
   };
 };
 
-/** What is wrong with a configuration that only its gateway can tell. */
+/** Faults of a configuration that only building its gateway reveals. */
 const checkUse = (
   config: Config,
   gateway: Gateway,
@@ -142,7 +142,7 @@ const checkUse = (
   return { faults, warnings: [...warnings, ...retiringModels(gateway, Date.now()), ...unpricedBudgets(gateway)] };
 };
 
-/** The modules of the user that a gateway has loaded. */
+/** The custom modules that a gateway has loaded. */
 const modulesOf = ({ registry: { custom, router } }: Gateway) => [...custom.values(), ...(router ? [router] : [])];
 
 const unusable = (faults: readonly Finding[]): never =>
@@ -150,10 +150,10 @@ const unusable = (faults: readonly Finding[]): never =>
     param: 'configuration',
   });
 
-/** How long a change of the configuration waits for those of other processes, in milliseconds. */
+/** Maximum wait of a configuration change for those of other processes, in milliseconds. */
 const turnMs = 10_000;
 
-/** Runs changes of the configuration one at a time, of all processes of the service. */
+/** Runs configuration changes one at a time, across all processes of the service. */
 const oneAtATime =
   (hub: Hub) =>
   async <T>(task: () => Promise<T>): Promise<T> => {

@@ -143,7 +143,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const allRequests = shareHistory(requests, peers, machines, (on) =>
     hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
   );
-  /** Has all processes write what they have counted and kept. */
+  /** Makes all processes write their counts and buffered data to disk. */
   const writeAll = async (): Promise<void> => {
     const others = peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined;
     await Promise.all([usageHours.write(), historyFiles.write(), others]);
@@ -240,7 +240,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       feeds.close();
       listener.disableKeepAlive();
       if (leaveMs > 0) await pause(leaveMs);
-      // A balancer keeps idle connections and may use them at any time. Without one, nothing should delay the stop.
+      // A balancer may use its idle connections at any time. Without a balancer, nothing should delay the stop.
       await end(leaveMs > 0 ? listener.retire() : listener.drain());
     },
   };
@@ -252,17 +252,17 @@ export interface StartOptions extends ServicesOptions {
   readonly vendors?: readonly Format[];
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */
   readonly uiFolder?: string;
-  /** Where model servers of this machine are looked for; default: their usual ports. */
+  /** Addresses at which to look for model servers on this machine; default: their usual ports. */
   readonly localServerKinds?: readonly LocalServerKind[];
   /** Replaces the configured port. */
   readonly port?: number;
-  /** Absent: as the environment says. */
+  /** Absent: chosen by the environment. */
   readonly server?: ChosenServer;
-  /** Shares the port with other processes of the service, which listen at `taken`. Absent: exclusive. */
+  /** Shares the port with other processes of the service, which listen at `taken`. Absent: the port is exclusive. */
   readonly sharing?: { readonly taken: ListenAddress | undefined };
   /** The clock of usage by hours, in milliseconds since 1970; absent: the system's. */
   readonly nowMs?: () => number;
-  /** Waits so many milliseconds while the service stops; absent: by a timer. */
+  /** Waits this many milliseconds while the service stops; absent: uses a timer. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
@@ -276,8 +276,8 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
   /** Losses per field since the start. */
   readonly losses: () => readonly LossSeries[];
   /**
-   * Says that it isn't ready, and stops accepting connections after `leaveMs`. Serves open ones for at most `drainMs`, ends what
-   * is left with a fault, then releases all resources.
+   * Reports that it isn't ready, and stops accepting connections after `leaveMs`. Serves open connections for at most `drainMs`,
+   * ends the remaining requests with a fault, then releases all resources.
    */
   readonly stop: () => Promise<void>;
   readonly logs: Pick<Logs, 'app' | 'flushSync'>;
@@ -289,7 +289,7 @@ export interface Service extends Pick<LoadedConfig, 'config' | 'file'> {
   readonly retire: () => Promise<void>;
 }
 
-/** Tells a user without any provider which model servers run on this machine. Writes nothing. */
+/** Prints the model servers on this machine if no provider is configured. Writes no file. */
 const reportLocalServers = async (
   places: readonly LocalServerKind[],
   report: (line: string) => void,
@@ -299,7 +299,7 @@ const reportLocalServers = async (
   if (found.length > 0) report('`switchyard providers find --add` adds what was found; so does the web interface.');
 };
 
-/** Opens the export of telemetry. Nothing of it is loaded unless it is wanted. */
+/** Opens the telemetry export. Loads its code only if telemetry is on. */
 const telemetryOf = async (config: Config, env: Environment, logs: Logs): Promise<Telemetry | undefined> => {
   const settings = telemetrySettings(config.telemetry, env, (line) => logs.app.warn(line));
   if (!settings) return undefined;
@@ -308,7 +308,7 @@ const telemetryOf = async (config: Config, env: Environment, logs: Logs): Promis
   return openTelemetry({ settings, upstreams, version, log: logs.app });
 };
 
-/** Of connections to a collector; the exporter's own deadline for an answer is shorter than these times. */
+/** Timeouts of connections to a collector. The exporter's own deadline for an answer is shorter. */
 const collectorBounds = {
   connectMs: 5_000,
   firstByteMs: 20_000,
@@ -319,10 +319,10 @@ const collectorBounds = {
   decompressedBytes: 1 << 20,
 };
 
-/** Time for slow clients to take the end of an interrupted answer, in milliseconds. */
+/** Time for slow clients to read the end of an interrupted answer, in milliseconds. */
 const lastRecordMs = 2_000;
 
-/** Answers what the service's other processes ask. */
+/** Answers questions of the service's other processes. */
 const answersFrom =
   (metrics: Metrics, requests: History, usage: UsageHours, files: HistoryFiles): Answerer =>
   async (question) => {
@@ -332,11 +332,11 @@ const answersFrom =
     return undefined;
   };
 
-/** Says to the other processes that there are new lists of models. One that starts later reads them anyway. */
+/** The fact that announces new model lists. A process that starts later reads the lists anyway. */
 const modelsFact = 'models';
 const modelsMs = 60_000;
 
-/** Says to processes that start later whether requests are captured. */
+/** The fact that says whether requests are captured, also to processes that start later. */
 const captureFact = 'capture';
 const captureMs = 30 * 86_400_000;
 
@@ -348,7 +348,7 @@ const followCapture = (hub: Hub, { captures }: History): void => {
   hub.onFact(follow);
 };
 
-/** How often a process tells its metrics to the others, in milliseconds: what is newer is lost if it is killed. */
+/** Interval at which a process sends its metrics, in milliseconds. If it is killed, newer counts are lost. */
 const tellMs = 1_000;
 
 const builtUi = fileURLToPath(new URL('ui/dist', root));
@@ -393,7 +393,7 @@ const placeOf = ({ host, port: configuredPort }: Config, { port, addresses }: Li
   addresses,
 });
 
-/** Closes what is open already if the next part can't be opened. */
+/** Closes the parts opened so far if the next one can't be opened. */
 const orClose = <T>(close: () => Promise<void>, opened: Promise<T>): Promise<T> =>
   opened.catch(async (error: unknown) => {
     await close();

@@ -26,7 +26,7 @@ import { type Fleet, joinFleet } from './fleet.ts';
 import type { Peers } from './workers/peers.ts';
 import type { Supervision } from './workers/worker.ts';
 
-/** What the services are opened with. */
+/** Options of `openServices`. */
 export interface ServicesOptions {
   readonly env: Environment;
   /** The configuration's folder. */
@@ -39,20 +39,20 @@ export interface ServicesOptions {
   readonly supervision?: Supervision;
   /** The clock of breakers, cooldowns and limits, in milliseconds since 1970; absent: one that never goes back. */
   readonly healthNowMs?: () => number;
-  /** How long a stream may be silent before its client gets a sign of life, in milliseconds. */
+  /** Silence of a stream after which its client gets a keep-alive, in milliseconds. */
   readonly keepAliveMs?: number;
 }
 
-/** What outlives each gateway of a process. */
+/** The parts of a process that outlive each gateway. */
 export interface ProcessServices {
   readonly logs: Logs;
   readonly secrets: SecretList;
   /** Losses per field since the start. */
   readonly losses: () => readonly LossSeries[];
   readonly gatewayOptions: GatewayOptions;
-  /** What the processes of the service share; absent: this one is alone for ever. */
+  /** State shared by the processes of the service; absent: this process is the only one and stays so. */
   readonly hub: Hub | undefined;
-  /** What several machines share; absent: this one is by itself. */
+  /** State shared by several machines; absent: there is only this machine. */
   readonly fleet: Fleet | undefined;
   readonly close: () => Promise<void>;
 }
@@ -156,13 +156,13 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, log: Lo
 const reasoningMs = 86_400_000;
 const fleetReasoningMs = 1_800_000;
 
-/** With keys, all is sealed, since it is kept on disk. */
+/** With keys, all values are encrypted, because they are kept on disk. */
 const sharedTexts = (hub: Hub, keys: readonly Buffer[], { isShared }: Pick<Peers, 'isShared'>): SharedTexts => {
   const sealer = createSealer(keys);
   return { ...textsOver(hub, sealer, reasoningMs), isOpen: () => keys.length > 0 || isShared() };
 };
 
-/** Breakers and cooldowns are told to the other processes at once, and to other machines by the store. */
+/** Sends breakers and cooldowns to the other processes at once, and to other machines through the store. */
 const healthFacts = (hub: Hub | undefined, fleet: Fleet | undefined): readonly HealthFacts[] => [
   ...(hub ? [hub] : []),
   ...(fleet ? [overMachines(fleet)] : []),
@@ -174,7 +174,7 @@ const overMachines = ({ hub, machine }: Fleet): HealthFacts => ({
   onFact: (listener) => hub.onFact(listener),
 });
 
-/** What this machine's processes know is read first, then what others do. */
+/** Reads from this machine's processes first, then from other machines. */
 const allTexts = (own: SharedTexts, others: SharedTexts | undefined): SharedTexts => {
   if (!others) return own;
   return {

@@ -5,8 +5,8 @@ import { entryText, joinFragments, signatureOfEntry, textMember } from './reason
 import type { AssistantMessage } from './schema-request.ts';
 
 /**
- * The reasoning of an assistant message in the history. It may be there twice: `reasoning_details` entries are used
- * if they hold text; otherwise the plain text is split at the entries' text ranges.
+ * The reasoning of an assistant message in the history. A message may contain it twice: `reasoning_details` entries are
+ * used if they hold text; otherwise the plain text is split at the entries' text ranges.
  */
 export const decodeReasoning = (message: AssistantMessage, at: string): Part[] => {
   const plainAt = `${at}.${message.reasoning_content ? 'reasoning_content' : 'reasoning'}`;

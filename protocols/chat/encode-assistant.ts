@@ -23,7 +23,7 @@ export interface AssistantContext extends ContentContext {
   readonly request: ModelRequest;
 }
 
-/** An assistant turn → its message; `undefined` if nothing is left of it. */
+/** An assistant turn → its message; `undefined` if it is empty. */
 export const encodeAssistant = (turn: Turn, context: AssistantContext): JsonObject | undefined => {
   const { losses, dialect } = context;
   const calls = turn.parts.filter((part) => part.type === 'tool-call').map((part) => encodeCall(part, context));
@@ -42,7 +42,7 @@ export const encodeAssistant = (turn: Turn, context: AssistantContext): JsonObje
   return message;
 };
 
-/** A member of replies that requests don't have. */
+/** Whether the member belongs to replies only. */
 const isAnnotations = (name: string): boolean => name === 'annotations';
 
 /** Joins text blocks without a separator, as the model wrote them. */

@@ -124,7 +124,7 @@ const encodeDocument = (part: DocumentPart, context: ContentContext): JsonObject
     case 'file':
       return unsupported(
         at,
-        `${at}: this provider takes no documents by ${source.kind === 'url' ? 'URL' : 'file id'}.`,
+        `${at}: this provider accepts no documents by ${source.kind === 'url' ? 'URL' : 'file id'}.`,
       );
     default:
       return source satisfies never;

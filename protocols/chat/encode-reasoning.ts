@@ -9,7 +9,7 @@ import { wireFormat } from './reasoning-details.ts';
 export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, losses: Losses): JsonObject => {
   const { reasoning, extra } = request;
   if (toolsForbidReasoning(request, dialect)) {
-    // Without reasoning controls, the tools are what the loss is about.
+    // Without reasoning controls, the loss is that of the tools.
     losses.approximate(reasoning ? 'reasoning' : 'tools', 'without reasoning: the model rejects tools with it here');
     return { reasoning_effort: 'none' };
   }
@@ -39,7 +39,7 @@ const toolsForbidReasoning = (
 const choosesForm = (extra: Extra | undefined, { reasoningMembers }: ChatDialect): boolean =>
   extra?.wire === 'chat' && reasoningMembers.some((name) => name in extra.fields);
 
-/** `cannotHide`: the client hides reasoning, and the dialect has no form for that. */
+/** Encodes the controls for the dialect. `cannotHide`: the client hides reasoning, which the dialect can't express. */
 const encodeControl = (
   reasoning: Reasoning,
   given: ReasoningControl | undefined,

@@ -1,6 +1,6 @@
 import type { FinishReason } from '../../engine/model/event.ts';
 
-/** What a reply holds: it says more than the upstream's finish reason. */
+/** A reply's contents, which say more than the upstream's finish reason. */
 interface Held {
   readonly calls: boolean;
   readonly refusal: boolean;

@@ -37,7 +37,7 @@ export const decodeFunctionChoice = (choice: string | JsonObject | null | undefi
   return fail('invalid-request', 'function_call must be none, auto or an object.', { param: 'function_call' });
 };
 
-/** Calls of each function so far. The older format has no ids: a result belongs to the newest call of its name. */
+/** Number of calls of each function so far. The older format has no ids: a result belongs to the newest call of its name. */
 export type CallCounts = Map<string, number>;
 
 /** An assistant's `function_call` → call. */

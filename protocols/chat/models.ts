@@ -13,7 +13,7 @@ import { encodeFault } from './encode-fault.ts';
 
 const models = reader(Type.Object({ data: Type.Array(Type.Unsafe<Json>(Type.Object({ id: Type.String() }))) }));
 
-/** Decodes OpenAI's model list, which has one page, and that of others. Source: OpenAI API reference, "List models". */
+/** Decodes the model list of OpenAI, which has one page, and of compatible servers. Source: OpenAI API reference, "List models". */
 export const chatModelList: VendorModels = {
   decode: (body) =>
     models.matches(body) ? { models: body.data.flatMap((row) => readListedModel(row) ?? []) } : noVendorModels(),

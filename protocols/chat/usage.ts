@@ -25,13 +25,16 @@ export const decodeUsage = (wire: WireUsage): Usage => {
   };
 };
 
-/** With a vendor's key of the user's own, `cost` is the server's fee alone. Source: OpenRouter documentation, "Usage accounting". */
+/**
+ * The vendor's charge to the user's own key, in USD; otherwise 0. With such a key, `cost` is only the server's fee. Source:
+ * OpenRouter documentation, "Usage accounting".
+ */
 const ownKeyCost = ({ is_byok: own, cost_details: details }: WireUsage): number => {
   const cost = own === true && isJsonObject(details) ? details.upstream_inference_cost : 0;
   return typeof cost === 'number' ? cost : 0;
 };
 
-/** The counts of servers that nest them in a member of their own (`x_…`), in the chunk with the finish reason. */
+/** Counts nested in a server's own member (`x_…`), in the chunk with the finish reason. */
 export const nestedUsage = (chunk: object): WireUsage | undefined => {
   const members: readonly (readonly [string, unknown])[] = Object.entries(chunk);
   for (const [name, member] of members) {

@@ -55,7 +55,7 @@ export const encodeModelParts = (turn: readonly Part[], at: string, context: Con
 const ownPayload = (signature: Signature | undefined): string =>
   signature?.format === wireFormat ? signature.data : '';
 
-/** `leads`: the call is the one of its group that must be signed. */
+/** Encodes a call. `leads`: it is the call of its group that must be signed. */
 const encodeCall = (part: ToolCallPart, at: string, leads: boolean, context: ContentContext): JsonDraft => {
   const { losses, names, dialect } = context;
   dropMarks(part, at, losses);

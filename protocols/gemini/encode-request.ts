@@ -37,7 +37,7 @@ export const encodeRequest =
     return body;
   };
 
-/** Source: Gemini API reference, "GenerateContentRequest". Other vendors' names for the default tier are left out. */
+/** `service_tier`. Names of the default tier are omitted. Source: Gemini API reference, "GenerateContentRequest". */
 const encodeTier = (tier: string | undefined, losses: Losses): string | undefined => {
   const asked = tierOf(tier);
   if (asked === 'flex' || asked === 'priority') return asked;

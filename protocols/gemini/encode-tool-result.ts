@@ -53,7 +53,7 @@ const functionResponse = (
   return { functionResponse: wire };
 };
 
-/** Source: Gemini API documentation, "Function calling", "Multimodal function responses". */
+/** Whether a function response may contain the media. Source: Gemini API documentation, "Multimodal function responses". */
 const fitsInside = ({ inlineData }: JsonObject): boolean =>
   isJsonObject(inlineData) &&
   typeof inlineData.mimeType === 'string' &&

@@ -140,10 +140,10 @@ const encodeHosted = (tool: WebSearchTool | HostedTool, { losses }: ContentConte
   return same && { [same[1]]: {} };
 };
 
-/** Run by the client, without a schema. Source: Anthropic API reference, "Tools". */
+/** Tools that the client runs but that have no schema. Source: Anthropic API reference, "Tools". */
 const clientRun = /^(?:bash|text_editor|computer|memory)_\d/;
 
-/** Source: Gemini API reference, "Tool". */
+/** Other vendors' hosted tools and this vendor's names for them. Source: Gemini API reference, "Tool". */
 const counterparts: readonly (readonly [kinds: RegExp, name: string])[] = [
   [/^web_fetch/, 'urlContext'],
   [/^code_(?:execution|interpreter)/, 'codeExecution'],

@@ -14,7 +14,7 @@ export const decodeUsage = (wire: UsageMetadata, grounding?: GroundingMetadata):
   };
 };
 
-/** Usage of the prompt alone, which is all that a stream's first chunk has. */
+/** Usage of the prompt only, as in a stream's first chunk. */
 export const decodePromptUsage = (wire: UsageMetadata): Usage => {
   const prompt = sum(wire.promptTokenCount, wire.toolUsePromptTokenCount);
   const cached = wire.cachedContentTokenCount ?? undefined;

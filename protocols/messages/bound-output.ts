@@ -2,7 +2,7 @@ import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { messagesTraits } from './dialect.ts';
 
-/** The request with an output limit that the model has, so that the vendor's required limit isn't above it. */
+/** Lowers the request's output limit to the model's maximum: Messages requires a limit and rejects a higher one. */
 export const boundOutput = (request: ModelRequest, maxOutput: number, losses: Losses): ModelRequest => {
   const { maxTokens, reasoning, model } = request;
   if (maxTokens !== undefined) {

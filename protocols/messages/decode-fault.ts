@@ -2,7 +2,7 @@ import { errorText, type Fault, type FaultKind, isContextOverflow } from '../../
 import { isJsonObject, type Json, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
-/** Source: Anthropic API reference, "Errors". */
+/** Fault kinds by the `type` of an error. Source: Anthropic API reference, "Errors". */
 const kindsByType = new Map<string, FaultKind>([
   ['invalid_request_error', 'upstream-invalid'],
   ['authentication_error', 'upstream-auth'],

@@ -105,7 +105,7 @@ const leadingInstructions = (turns: readonly Turn[]): readonly (readonly TextPar
 const joinExtra = (fields: JsonObject): Extra | undefined =>
   Object.keys(fields).length > 0 ? { wire: 'messages', at: '', fields } : undefined;
 
-/** The meaning of `thinking` and `output_config`, and their unmodelled members. */
+/** The decoded `thinking` and `output_config`, and their unmodelled members. */
 interface Controls {
   readonly reasoning: Reasoning | undefined;
   readonly output: OutputFormat | undefined;
@@ -179,20 +179,20 @@ const decodeConfig = (
 
 const schemaFormat = reader(SchemaFormat);
 
-/** `rest` is an unmodelled format. */
+/** Decodes `output_config.format`. `rest`: an unmodelled format, unchanged. */
 const decodeFormat = (raw: JsonObject | null | undefined, at: string): { output?: OutputFormat; rest?: JsonObject } => {
   if (!raw) return {};
   if (raw.type !== 'json_schema') return { rest: raw };
   return { output: { type: 'json-schema', schema: schemaFormat.read(raw, at).schema } };
 };
 
-/** Longer ones aren't Claude Code's. */
+/** Maximum length of a `user_id` that is searched; Claude Code's are shorter. */
 const maxUserCharacters = 1_000;
 
-/** `user_…_account_…_session_<id>`. */
+/** The end of Claude Code's older `user_id`: `user_…_account_…_session_<id>`. */
 const sessionForm = /_session_([\w-]{8,64})$/;
 
-/** The session in Claude Code's `metadata.user_id`: at the end of a name, or a member of a JSON object in newer versions. */
+/** The session in Claude Code's `metadata.user_id`: the end of the text, or a JSON member in newer versions. */
 export const sessionIn = ({ user = '' }: ModelRequest): string | undefined => {
   if (user.length > maxUserCharacters) return undefined;
   if (!user.startsWith('{')) return sessionForm.exec(user)?.[1];

@@ -49,7 +49,7 @@ const encodePart = (part: Part, at: string, context: RequestContext): JsonObject
     case 'opaque':
       return part.raw;
     case 'audio':
-      return fail('unsupported', `${at} can't be sent to this provider: it takes no audio.`, { param: at });
+      return fail('unsupported', `${at} can't be sent to this provider: it accepts no audio.`, { param: at });
     default:
       return part satisfies never;
   }

@@ -72,7 +72,7 @@ const resultsById = (turns: readonly Turn[]): ReadonlyMap<string, Queue> => {
   return byId;
 };
 
-/** The first unused result after a turn. Calls come in order, so earlier results are never needed again. */
+/** Takes the first unused result after a turn. Calls come in order, so earlier results are never needed again. */
 const takeAfter = (queue: Queue | undefined, index: number): Found | undefined => {
   if (!queue) return undefined;
   while (queue.next < queue.found.length) {

@@ -56,7 +56,7 @@ export const messagesUpstream: UpstreamProtocol = {
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 };
 
-/** The same for a model whose longest answer is known, in tokens. */
+/** The same for a model with a known output limit, in tokens. */
 export const messagesUpstreamLimitedTo = (maxOutput: number): UpstreamProtocol => ({
   ...messagesUpstream,
   encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput, context.losses), context),

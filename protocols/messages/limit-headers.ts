@@ -2,8 +2,8 @@ import type { Headers } from '../../engine/model/protocol.ts';
 import type { RateLimit } from '../../engine/model/rate-limit.ts';
 
 /**
- * The headers of rate limits, as clients of this protocol read them; the reset is a time in RFC 3339. Source: Anthropic API
- * reference, "Rate limits", "Response headers".
+ * Rate limits as this protocol's response headers. The reset is a time in RFC 3339. Source: Anthropic API reference, "Rate
+ * limits", "Response headers".
  */
 export const limitHeaders = (rates: readonly RateLimit[]): Headers =>
   Object.fromEntries(
@@ -14,5 +14,5 @@ export const limitHeaders = (rates: readonly RateLimit[]): Headers =>
     ]),
   );
 
-/** Whole seconds, rounded up, so that no client comes back too early. */
+/** Whole seconds, rounded up, so that clients don't retry too early. */
 const timeText = (ms: number): string => `${new Date(Math.ceil(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;

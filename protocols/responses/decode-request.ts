@@ -47,7 +47,7 @@ export const decodeRequest = (body: JsonObject): ModelRequest => {
   };
 };
 
-/** As `decodeRequest`, for endpoints where `input` may be absent or empty: one empty user message stands in for it. */
+/** As `decodeRequest`, for endpoints where `input` may be absent or empty: it then holds one empty user message. */
 export const decodePartialRequest = (body: JsonObject): ModelRequest => {
   const { input } = body;
   const missing = input === undefined || input === null || input === '' || (Array.isArray(input) && input.length === 0);
@@ -182,5 +182,5 @@ const compactionItem = ({ input }: JsonObject): string | undefined => {
   return index < 0 ? undefined : `input[${index}]`;
 };
 
-/** Source: OpenAI API reference, "Create a model response", `input`; `compaction_summary` is an older name. */
+/** Item types of compaction. `compaction_summary` is an older name. Source: OpenAI API reference, "Create a model response", `input`. */
 const compactions: ReadonlySet<string> = new Set(['compaction', 'compaction_summary', 'compaction_trigger']);

@@ -1,6 +1,6 @@
 import type { FinishReason, Usage } from '../../engine/model/event.ts';
 
-/** What a reply holds: it says more than the status. */
+/** A reply's contents, which say more than the status. */
 interface Held {
   readonly calls: boolean;
   readonly refusal: boolean;

@@ -34,9 +34,9 @@ export const responsesClient: ClientProtocol = {
   texts: new Set(['content', 'text', 'arguments', 'input', 'output']),
   needsRepair: holdsPackedSignature,
   ownWireField,
-  // Sent by Codex; the older spelling first, since newer versions send only the other.
+  // Sent by Codex, older spellings first; newer versions send only the newer ones.
   sessionHeaders: ['session_id', 'session-id', 'conversation_id', 'thread-id'],
-  // Codex's is its conversation's id. A key of another form may be that of a whole application.
+  // Codex sends its conversation's id, a UUID. A key of another form may belong to a whole application.
   sessionIn: ({ promptCacheKey }) =>
     promptCacheKey !== undefined && uuidForm.test(promptCacheKey) ? promptCacheKey : undefined,
   fieldNames,

@@ -127,6 +127,24 @@ test('ts: each block is a file of docs/examples, which the compiler checks; each
   t.deepEqual(faults, []);
 });
 
+test('ts: each block of the pages for contributors is a file of docs/examples or transformers', async (t) => {
+  const files = await Promise.all(
+    [join(docs, 'examples'), join(root, 'transformers')].map(async (folder) =>
+      Promise.all(
+        (await readdir(folder))
+          .filter((name) => name.endsWith('.ts'))
+          .map((name) => readFile(join(folder, name), 'utf8')),
+      ),
+    ),
+  );
+  const folder = join(docs, 'contributing');
+  for (const page of await readdir(folder)) {
+    const found = blocksOf(page, await readFile(join(folder, page), 'utf8'));
+    for (const { at, text } of found.filter(({ language }) => language === 'ts'))
+      t.true(files.flat().includes(text), at);
+  }
+});
+
 /** Providers that fragments of a configuration may refer to. */
 const providers = [
   ['anthropic', 'claude-opus-5-5', 'claude-haiku-5-5'],

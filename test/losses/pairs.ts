@@ -4,7 +4,6 @@ import { type Loss, Losses } from '../../engine/model/loss.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
-import { geminiUpstream } from '../../protocols/gemini/index.ts';
 import { clientProtocols } from '../../protocols/index.ts';
 import { responsesUpstream } from '../../protocols/responses/index.ts';
 import { formats } from '../../transformers/index.ts';
@@ -16,19 +15,20 @@ export interface Target {
   readonly protocol: UpstreamProtocol;
 }
 
-/** A model of each vendor whose restrictions differ from the others'. */
+/** Models whose restrictions differ; of other vendors, those of a first start. */
 const models: Readonly<Record<string, readonly string[]>> = {
   anthropic: ['claude-sonnet-4-5'],
   openai: ['gpt-5.1', 'gpt-5.6', 'gpt-4.1', 'gpt-4o-search-preview'],
   deepseek: ['deepseek-chat'],
   openrouter: ['z-ai/glm-5'],
   groq: ['openai/gpt-oss-120b', 'groq/compound', 'llama-3.3-70b-versatile'],
+  gemini: ['gemini-3-pro', 'gemini-2.5-flash', 'gemini-2.0-flash'],
 };
 
 /** Every upstream wire format, as every vendor speaks it. */
 export const targets: readonly Target[] = [
   ...[...formats.values()].flatMap((format) =>
-    (models[format.name] ?? []).map((model) => ({
+    (models[format.name] ?? format.firstStart?.models ?? []).map((model) => ({
       name: `${format.name} ${model}`,
       model,
       protocol: format.protocol({
@@ -40,11 +40,6 @@ export const targets: readonly Target[] = [
     })),
   ),
   { name: 'look-alike', model: 'm', protocol: chatUpstream(plainDialect) },
-  ...['gemini-3-pro', 'gemini-2.5-flash', 'gemini-2.0-flash'].map((model) => ({
-    name: `gemini ${model}`,
-    model,
-    protocol: geminiUpstream(),
-  })),
   ...['gpt-5.1', 'gpt-4.1'].map((model) => ({ name: `responses ${model}`, model, protocol: responsesUpstream })),
 ];
 

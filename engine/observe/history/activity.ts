@@ -1,4 +1,4 @@
-import type { ClientWire } from '../../model/request.ts';
+import type { ClientWire } from '../../model/client-wires.ts';
 import { type History, hasFailed, maxSummaries, type RequestHistoryEntry } from './history.ts';
 import type { ActivityAnswer, LineFigures } from './questions.ts';
 import type { Activity, ActivityLine, InFlight, RequestSummary } from './schema.ts';

@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { clientWires } from '../../model/client-wires.ts';
 import type { Json } from '../../model/json/json.ts';
 
 /** A list whose type is readonly. */
@@ -29,7 +30,7 @@ export const MachinesHeard = Type.Object(
 export type MachinesHeard = Static<typeof MachinesHeard>;
 
 /** The wire formats that clients use. */
-export const Wire = Type.Union([Type.Literal('messages'), Type.Literal('chat'), Type.Literal('responses')]);
+export const Wire = Type.Enum(clientWires);
 export type Wire = Static<typeof Wire>;
 
 /** Summary of an ended model request. Texts chosen by clients are cut to a bounded length. */

@@ -1,4 +1,4 @@
-import type { ClientWire } from '../../model/request.ts';
+import type { ClientWire } from '../../model/client-wires.ts';
 import type { LineMinute, TrafficCounts } from './questions.ts';
 import type { Activity } from './schema.ts';
 

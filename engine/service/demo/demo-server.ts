@@ -19,7 +19,7 @@ export interface Demo {
 const maxBodyBytes = 64 << 20;
 
 /**
- * Starts the upstream that serves when no provider is configured. Speaks Chat Completions on a loopback port of this process
+ * Starts the upstream that is used when no provider is configured. Speaks Chat Completions on a loopback port of this process
  * and needs no key. `paceMs`: pause between two chunks of a stream, in milliseconds.
  */
 export const startDemo = async ({ paceMs = 15 }: { readonly paceMs?: number } = {}): Promise<Demo> => {
@@ -29,7 +29,7 @@ export const startDemo = async ({ paceMs = 15 }: { readonly paceMs?: number } = 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);
   });
-  // For a TCP server, `address()` is never a string; that is for pipes.
+  // `address()` is a string only for pipes, never for a TCP server.
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
@@ -65,7 +65,7 @@ const readText = async (incoming: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming) {
-    // Chunks are buffers as long as no encoding is set.
+    // Chunks are buffers because no encoding is set.
     chunks.push(chunk as Buffer);
     length += chunk.length;
     if (length > maxBodyBytes) fail('too-large', 'The body is too large.');

@@ -7,7 +7,7 @@ import { createPidFile, type PidFile, pidPath, removePidFile, updatePidFile } fr
 export interface HomeClaim {
   /** Records in the PID file where the service listens. */
   readonly serving: (place: ListenAddress) => void;
-  /** Records that the service is draining, so that another one may start. */
+  /** Records that the service is draining, so that another service may start. */
   readonly stopping: () => void;
   readonly release: () => void;
 }

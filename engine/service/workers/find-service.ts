@@ -17,10 +17,10 @@ export type FoundService =
   /** The process runs, but its port doesn't answer: it is starting, draining or hanging. */
   | { readonly type: 'silent'; readonly pid: number; readonly state: PidFile['state'] };
 
-/** Response timeout, in milliseconds; long, since a service that has just started on a busy machine answers late. */
+/** Response timeout, in milliseconds. Long, because a new service on a busy machine answers slowly. */
 const answerMs = 10_000;
 
-/** Finds the service of a configuration's folder. Verifies what the PID file says. */
+/** Finds the service of a configuration's folder. Verifies the content of the PID file. */
 export const findService = async (home: string): Promise<FoundService> => {
   const found = readPidFile(home);
   if (!found) return { type: 'none' };

@@ -16,9 +16,9 @@ interface ForkOptions {
   /** Address where other workers already listen. */
   readonly taken: ListenAddress | undefined;
   readonly fleet: WorkerSet;
-  /** The library that serves. */
+  /** The HTTP server library. */
   readonly server: HttpServerFacts['server'];
-  /** What the worker shares with the other processes. */
+  /** The state that the worker shares with the other processes. */
   readonly exchange: PeerExchange;
   /** Called when a client of this worker requests a restart. */
   readonly restart: () => Promise<void>;
@@ -58,7 +58,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
       ...(taken && { taken: { ...taken, addresses: [...taken.addresses] } }),
     });
   const joined = joinWorker(options.exchange, (message) => send(child, message));
-  // Comes after the last message, which an exit doesn't.
+  // `disconnect` comes after the last message; `exit` may come before it.
   child.once('disconnect', () => joined.leave());
   child.on('message', (message) => {
     if (fromWorker.matches(message)) joined.receive(message);
@@ -92,7 +92,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
   };
 };
 
-/** With `node:http`, workers share a port through their supervisor: Node.js does that for processes of its cluster module. */
+/** With `node:http`, workers share a port through their supervisor, as Node.js does for processes of its cluster module. */
 const startProcess = (server: HttpServerFacts['server']): ChildProcess => {
   if (server === 'uws') return fork(entry, []);
   cluster.setupPrimary({ exec: entry, args: [] });

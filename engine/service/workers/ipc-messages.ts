@@ -18,41 +18,41 @@ const Fleet = Type.Object({
   workers: Type.Array(Type.Object({ pid: Type.Integer(), startedAtMs: Type.Number() })),
 });
 
-/** A question to the service's other processes. Each has its answer's form. */
+/** A question to the service's other processes. Each kind has its own form of answer. */
 const PeerQuestion = Type.Union([
-  /** Tell your metrics; the answer is empty. */
+  /** Send your metrics; the answer is empty. */
   Type.Object({ kind: Type.Literal('metrics') }),
-  /** Write what you have counted and kept; the answer is empty. */
+  /** Write your counts and buffered data to disk; the answer is empty. */
   Type.Object({ kind: Type.Literal('write') }),
   HistoryQuestion,
 ]);
 export type PeerQuestion = Static<typeof PeerQuestion>;
 
-/** Answers that are longer, in characters, are left out. */
+/** Maximum length of an answer, in characters; longer ones are dropped. */
 export const maxAnswer = 16 << 20;
 
 const StoreScope = Type.Enum(['machine', 'fleet']);
 export type StoreScope = Static<typeof StoreScope>;
 
-/** What a worker wants of its supervisor, which has an answer. */
+/** A worker's call to its supervisor, which has a result. */
 const PeerCall = Type.Union([
   /** Ask all other processes. */
   Type.Object({ kind: Type.Literal('ask'), question: PeerQuestion }),
-  /** Put together the metrics of all processes. */
+  /** Combine the metrics of all processes. */
   Type.Object({ kind: Type.Literal('metrics') }),
-  /** `of`: what the processes of this machine share, or what several machines do. */
+  /** `of`: the store of this machine's processes, or that of several machines. */
   Type.Object({ kind: Type.Literal('exchange'), of: StoreScope, push: Push }),
   Type.Object({ kind: Type.Literal('blobs'), of: StoreScope, names: BlobNames }),
 ]);
 export type PeerCall = Static<typeof PeerCall>;
 
 const PeerResult = Type.Union([
-  /** Those that came in time. */
+  /** The answers that came in time. */
   Type.Object({ kind: Type.Literal('ask'), answers: Type.Array(Type.String({ maxLength: maxAnswer })) }),
   Type.Object({ kind: Type.Literal('metrics'), families: Type.Array(Family) }),
   Type.Object({ kind: Type.Literal('exchange'), pull: Pull }),
   Type.Object({ kind: Type.Literal('blobs'), values: BlobValues }),
-  /** There is no answer, and there won't be one. */
+  /** There is no result, and none will follow. */
   Type.Object({ kind: Type.Literal('failed'), problem: Type.Optional(Type.String({ maxLength: 1_024 })) }),
 ]);
 export type PeerResult = Static<typeof PeerResult>;
@@ -75,16 +75,16 @@ const ToWorker = Type.Union([
   Type.Object({ type: Type.Literal('restarted'), problem: Type.Optional(Type.String()) }),
   /** Answer to a worker's call. */
   Type.Object({ type: Type.Literal('result'), id: Type.Integer(), result: PeerResult }),
-  /** Another process asks. */
+  /** A question of another process. */
   Type.Object({ type: Type.Literal('question'), id: Type.Integer(), question: PeerQuestion }),
 ]);
 /** Message from the supervisor to a worker. */
 export type ToWorker = Static<typeof ToWorker>;
 
 const FromWorker = Type.Union([
-  /** The worker hears messages from now on; Node.js loses earlier ones to processes of its cluster module. */
+  /** The worker receives messages from now on; Node.js loses earlier ones to processes of its cluster module. */
   Type.Object({ type: Type.Literal('listening') }),
-  /** `endMs`: the configured time that a stop may take; `greeting`: the start-up banner. */
+  /** `endMs`: the configured maximum duration of a stop; `greeting`: the start-up banner. */
   Type.Object({ type: Type.Literal('ready'), place: Place, endMs: Type.Number(), greeting: Type.String() }),
   /** The worker can't start; `message` is for users. */
   Type.Object({ type: Type.Literal('failed'), message: Type.String() }),
@@ -93,7 +93,7 @@ const FromWorker = Type.Union([
   /** `atMs`: when it was sent, by the machine's clock. */
   Type.Object({ type: Type.Literal('call'), id: Type.Integer(), atMs: Type.Number(), call: PeerCall }),
   Type.Object({ type: Type.Literal('blob'), of: StoreScope, blob: Blob }),
-  /** Answer to a question; without `answer` there is nothing to say. */
+  /** Answer to a question; absent `answer`: the process has none. */
   Type.Object({
     type: Type.Literal('answer'),
     id: Type.Integer(),

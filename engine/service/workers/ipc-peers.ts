@@ -19,9 +19,9 @@ import {
   storeOver,
 } from './peers.ts';
 
-/** How long the supervisor may take for a result, in milliseconds: longer than the other processes may take. */
+/** Timeout for the supervisor's result, in milliseconds; longer than that for the other processes. */
 const resultMs = 2_000;
-/** Calls that wait for the supervisor at a time; further ones get no result. */
+/** Maximum number of calls that wait for the supervisor; further ones get no result. */
 const maxCalls = 10_000;
 
 type Received = Extract<ToWorker, { type: 'result' | 'question' }>;
@@ -65,7 +65,7 @@ export class IpcPeers implements Peers {
     this.#answerer = answerer;
   }
 
-  /** Takes a message of the supervisor. */
+  /** Handles a message of the supervisor. */
   receive(message: Received): void {
     if (message.type === 'question') void this.#answer(message.id, message.question);
     else this.#waiting.get(message.id)?.(message.result);
@@ -87,9 +87,9 @@ export class IpcPeers implements Peers {
   }
 }
 
-/** A forked worker, joined to the others. */
+/** A forked worker that has joined the others. */
 interface JoinedWorker extends Pick<JoinedPeer, 'leave'> {
-  /** Takes a message of the worker. */
+  /** Handles a message of the worker. */
   readonly receive: (message: FromWorker) => void;
 }
 
@@ -100,7 +100,7 @@ export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => 
   const joined = exchange.join({
     ask: (question) =>
       new Promise((resolve) => {
-        // Those that were never answered.
+        // Questions that were never answered.
         if (waiting.size >= maxCalls) waiting.clear();
         asked += 1;
         waiting.set(asked, resolve);
@@ -117,7 +117,7 @@ export const joinWorker = (exchange: PeerExchange, send: (message: ToWorker) => 
       switch (message.type) {
         case 'call': {
           const { id, atMs } = message;
-          // Its sender has given it up, and may have gone on without an answer.
+          // The sender has given up, and may have continued without an answer.
           if (Date.now() - atMs >= exchangeMs && message.call.kind === 'exchange') return;
           void joined
             .call(message.call)

@@ -22,7 +22,7 @@ interface ListenAt {
 
 /**
  * Shares the port of running workers if the configured address is unchanged; else opens the configured one. If only the host
- * changes, both listen on the same port until the old workers let go of it.
+ * changes, both listen on the same port until the old workers close it.
  */
 export const listenAt = (
   { host, port }: { readonly host: string; readonly port: number },

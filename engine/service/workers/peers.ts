@@ -7,24 +7,24 @@ import { MemoryStore } from '../../hub/memory-store.ts';
 import { type Family, FamilySums } from '../../observe/metrics/families.ts';
 import type { PeerCall, PeerQuestion, PeerResult, StoreScope } from './ipc-messages.ts';
 
-/** Answers another process's question; `undefined`: there is nothing to say. */
+/** Answers another process's question; `undefined`: no answer. */
 export type Answerer = (question: PeerQuestion) => Promise<string | undefined>;
 
 /** A process's access to the other processes of its service. All of it goes through the supervisor. */
 export interface Peers {
-  /** Whether there are or were other processes. */
+  /** Whether other processes exist or have existed. */
   readonly isShared: () => boolean;
   /** Asks all other processes. Resolves with the answers that came in time; empty if the supervisor doesn't answer. */
   readonly ask: (question: PeerQuestion) => Promise<readonly string[]>;
-  /** Tells the counters that changed, and all gauges. */
+  /** Sends the counters that changed, and all gauges. */
   readonly tell: (changed: readonly Family[]) => void;
   /** The metrics of all processes; `undefined` if the supervisor doesn't answer in time. */
   readonly metrics: () => Promise<readonly Family[] | undefined>;
   /** Answers the others' questions from now on. */
   readonly answer: (answerer: Answerer) => void;
-  /** What all processes of this machine share. */
+  /** State shared by all processes of this machine. */
   readonly store: HubStore;
-  /** What several machines share; never answers if the service began without it. */
+  /** State shared by several machines; never answers if the service started without it. */
   readonly fleet: HubStore;
 }
 
@@ -38,14 +38,14 @@ export interface JoinedPeer {
   readonly call: (call: PeerCall) => Promise<PeerResult>;
   readonly tell: (changed: readonly Family[]) => void;
   readonly putBlob: (blob: Blob, of: StoreScope) => void;
-  /** The process has ended. What it told last stays in the counters. */
+  /** The process has ended. Its last values stay in the counters. */
   readonly leave: () => void;
 }
 
-/** How long the other processes may take for an answer, in milliseconds. */
+/** Timeout for answers of the other processes, in milliseconds. */
 const answerMs = 1_000;
 
-/** The supervisor's part: passes questions on, and holds what belongs to all processes. */
+/** The supervisor's side: forwards questions, and holds the state shared by all processes. */
 export class PeerExchange {
   readonly #peers = new Map<number, Peer>();
   readonly #metrics = new FamilySums();
@@ -56,7 +56,7 @@ export class PeerExchange {
   readonly #answerMs: number;
   #joined = 0;
 
-  /** `journal`: where sealed blobs survive a restart. `fleet`: what several machines share. */
+  /** `journal`: keeps encrypted blobs across restarts. `fleet`: state shared by several machines. */
   constructor(
     options: {
       readonly answerMs?: number;
@@ -73,7 +73,7 @@ export class PeerExchange {
     });
   }
 
-  /** Processes that have joined so far, those that have ended included. */
+  /** Number of processes that have joined so far, including those that have ended. */
   get joined(): number {
     return this.#joined;
   }
@@ -111,7 +111,7 @@ export class PeerExchange {
         if (this.#peers.has(member) && call.of === 'machine') this.#names.set(member, call.push.member);
         return { kind: 'exchange', pull: (await this.#storeOf(call.of)?.exchange(call.push)) ?? noStore() };
       case 'blobs':
-        // What other processes have sent before may still wait in their channels: it is taken in first.
+        // Earlier messages of other processes may still wait in their channels; they are handled first.
         await new Promise((resolve) => setImmediate(resolve));
         return { kind: 'blobs', values: (await this.#storeOf(call.of)?.readBlobs(call.names)) ?? noStore() };
       default:
@@ -126,7 +126,7 @@ export class PeerExchange {
   }
 }
 
-/** A process that is its own supervisor: the others are forked by it. */
+/** A process that is its own supervisor and forks the others. */
 export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave'> => {
   let answerer: Answerer = async () => undefined;
   const joined = exchange.join({ ask: (question) => answerer(question) });
@@ -143,7 +143,7 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
   };
 };
 
-/** A store, reached by calls to the supervisor. */
+/** A store that is reached through calls to the supervisor. */
 export const storeOver = (
   {
     call,

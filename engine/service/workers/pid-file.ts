@@ -23,7 +23,7 @@ const file = reader(PidFile);
 /** Path of the PID file. */
 export const pidPath = (home: string): string => join(home, 'switchyard.pid');
 
-/** Reads the PID file; `undefined` if there is none. An unreadable content is reported as PID 0. */
+/** Reads the PID file; `undefined` if there is none. Unreadable content is reported as PID 0. */
 export const readPidFile = (home: string): PidFile | undefined => {
   let text: string;
   try {

@@ -12,7 +12,7 @@ interface StrayErrors {
 }
 
 /**
- * Handles errors that no code catches:
+ * Handles uncaught errors:
  *
  * - An error that a custom stage leaves behind, thrown late or as an unhandled rejection, is logged with the stage's name; the
  *   service continues.

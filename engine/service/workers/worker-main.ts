@@ -9,8 +9,8 @@ import { guardProcess, outliveOutput } from './process-guards.ts';
 import type { WorkerSet } from './worker.ts';
 
 /*
- * Entry point of a worker process. It serves what its supervisor tells it to. If the supervisor disappears, it stops like the
- * whole service.
+ * Entry point of a worker process. It serves as its supervisor requests. If the supervisor disappears, it stops as the
+ * whole service does.
  */
 
 process.title = processTitles.worker;
@@ -69,14 +69,14 @@ const settleRestart = ({ problem }: { readonly problem?: string }): void => {
   }
 };
 
-/** Handles a request to end. A retiring worker may also be stopped; it exits when the first of both completes. */
+/** Handles a request to end. A retiring worker may also be stopped; it exits when either completes. */
 const finish = (how: 'stop' | 'retire'): void => {
   if (requestedEnds.has(how)) return;
   requestedEnds.add(how);
   if (service) end(service, how);
 };
 
-/** Exits when the messages so far have gone out. */
+/** Exits when all messages so far have been sent. */
 const exit = (code: number): void => {
   if (process.connected)
     process.send?.({ type: 'metrics', families: [] }, undefined, undefined, () => process.exit(code));

@@ -1,4 +1,6 @@
+import { dirname } from 'node:path';
 import test from 'ava';
+import { formats } from '../../../transformers/index.ts';
 import { recordingsOf } from '../../support/recordings.ts';
 import { faultOf } from './rig.ts';
 
@@ -15,7 +17,7 @@ const kinds: Readonly<Record<string, string>> = {
   'openrouter/json-error-429': 'upstream-rate-limit',
 };
 
-for (const vendor of ['deepseek', 'openrouter', 'groq', 'gemini']) {
+for (const vendor of new Set(Object.keys(kinds).map((file) => dirname(file)))) {
   for (const { name, status, bytes } of recordingsOf(vendor).filter((recording) => recording.status !== 200)) {
     test(`${vendor}/${name}`, (t) => {
       const fault = faultOf(vendor, status, Buffer.from(bytes).toString());
@@ -35,7 +37,7 @@ const overflows = [
   'the request exceeds the available context size, try increasing it',
 ];
 
-for (const vendor of ['anthropic', 'openai', 'deepseek', 'gemini', 'openrouter', 'groq']) {
+for (const vendor of formats.keys()) {
   test(`${vendor}: a prompt that is too long is distinguished from other refusals, whatever their wording`, (t) => {
     const told = (message: string, status = 400) =>
       faultOf(

@@ -179,7 +179,8 @@ const lossesOf = (row: Row, client: ClientName, body: JsonObject, model: string)
   try {
     return sent(row.format, client, { ...body, model }, row.place).losses;
   } catch (error) {
-    return [`refused: ${String(error)}`];
+    // The refusal names the model.
+    return [`refused: ${String(error).replace(model, 'the model')}`];
   }
 };
 
@@ -218,7 +219,7 @@ for (const [title, row] of Object.entries(rows)) {
     test(`${title}: an answer of ${model} reads as one of the newest known model`, (t) => {
       asNewest ??= row.newest.map(read);
       const given = read(model);
-      t.true(given.length > 5);
+      t.is(new Set(answers.map(({ streamed }) => streamed)).size, 2, 'a stream and a whole answer are recorded');
       for (const known of asNewest) t.deepEqual(given, known);
     });
   }

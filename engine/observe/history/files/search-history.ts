@@ -49,7 +49,7 @@ const showPlace = ({ endedAtMs, offset, name }: Place): string =>
 const readPlace = (text: string): Place => {
   const [, endedAtMs, offset, name] = placeForm.exec(text) ?? [];
   return name === undefined
-    ? fail('invalid-request', 'before must be what an earlier answer gave as next.', { param: 'before' })
+    ? fail('invalid-request', 'before must be the `next` of an earlier answer.', { param: 'before' })
     : { endedAtMs: Number(endedAtMs), offset: Number(offset), name: `${name}.jsonl` };
 };
 

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import { type Explanation, explain } from '../../api/explain.ts';
 import { parseObject } from '../../api/json.ts';
-import { type Protocol, protocols } from '../../api/protocols.ts';
+import { type Protocol, protocols, shortProtocolTitles } from '../../api/protocols.ts';
 import { destinationsOf } from '../../config/destinations.ts';
 import { useForm } from '../../config/form.ts';
 import { Button } from '../../parts/button.tsx';
@@ -64,7 +64,7 @@ export const TryRequest = ({
         <Segmented
           label="Client protocol"
           value={protocol}
-          options={protocols.map((value) => ({ value, label: shortTitles[value] }))}
+          options={protocols.map((value) => ({ value, label: shortProtocolTitles[value] }))}
           onChange={(value) => take(value, sample)}
         />
         <SelectField
@@ -90,5 +90,3 @@ export const TryRequest = ({
     </Panel>
   );
 };
-
-const shortTitles = { messages: 'Messages', chat: 'Chat', responses: 'Responses' } as const;
