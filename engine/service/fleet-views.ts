@@ -47,7 +47,7 @@ const openSealed = (sealer: Sealer, name: string, value: string): string | undef
 };
 
 /** Asks the other machines of the fleet. */
-export interface Machines {
+interface Machines {
   /** Whether there are others. */
   readonly isShared: () => boolean;
   /** Their answers that came in time. A machine answers for all of its processes. */
@@ -64,7 +64,7 @@ export interface Machines {
 type Address = Pick<FleetMember, 'machine' | 'address'>;
 
 /** The other machines. Several may have one host name, and several the same loopback address. */
-export const otherMachines = (members: readonly FleetMember[]): readonly Address[] => {
+const otherMachines = (members: readonly FleetMember[]): readonly Address[] => {
   const idOf = ({ machine, address }: Address): string => `${machine} ${address}`;
   const own = members.find(({ isThis }) => isThis);
   const others = members.filter((member) => !member.isStranger && (!own || idOf(member) !== idOf(own)));

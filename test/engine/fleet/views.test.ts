@@ -1,7 +1,7 @@
 import test from 'ava';
 import { request } from 'undici';
 import { createSealer } from '../../../engine/hub/seal.ts';
-import { answerMachine, openMachines, otherMachines } from '../../../engine/service/fleet-views.ts';
+import { answerMachine, openMachines } from '../../../engine/service/fleet-views.ts';
 import { outerUrlOf } from '../../../engine/service/workers/listen-address.ts';
 import { isMissing, startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
@@ -109,13 +109,10 @@ test('each address of a machine is asked once; strangers, and loopback addresses
     at('c', 'http://[::1]:9'),
     at('d', 'http://127.0.0.1:1', { isStranger: true }),
   ];
-  t.deepEqual(
-    otherMachines(members).map(({ machine, address }) => `${machine} ${address}`),
-    ['a http://127.0.0.1:1', 'b http://127.0.0.1:9', 'c http://[::1]:9'],
-  );
   const machines = openMachines({ members: () => members, machine: 'a', sealer }, () => 0);
   t.true(machines.isShared());
-  t.deepEqual((await machines.ask({ kind: 'activity', minutes: 0 })).heard, { known: 4, heard: 1 });
+  const { heard } = await machines.ask({ kind: 'activity', minutes: 0 });
+  t.deepEqual(heard, { known: 4, heard: 1 }, 'its own, one that is gone, and two that are out of reach');
 });
 
 const inner = { family: 'IPv4', internal: true, address: '127.0.0.1', netmask: '', mac: '', cidr: null } as const;
