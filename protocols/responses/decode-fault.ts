@@ -1,5 +1,5 @@
 import { errorText, type Fault, type FaultKind, isContextOverflow } from '../../engine/model/fault.ts';
-import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
 
 /** Decodes an error response. The body may be anything: JSON of many shapes, HTML, empty. */
@@ -43,7 +43,7 @@ interface ReportedError {
 /** Reads the nested form, the flat one of an `error` event, a plain string, or the first item of a list. */
 const readError = (value: unknown): ReportedError => {
   if (Array.isArray(value)) return readError(value[0]);
-  const outer = isJsonObject(value) ? value : {};
+  const outer: JsonObject = isJsonObject(value) ? value : typeof value === 'string' ? { error: value } : {};
   const inner = isJsonObject(outer.error) ? outer.error : outer;
   const message = typeof outer.error === 'string' ? text(outer.error) : (text(inner.message) ?? text(inner.detail));
   const type = text(inner.type);

@@ -322,12 +322,18 @@ test('S11 active requests of one address are limited', async (t) => {
     ],
     { limits: { activePerAddress: 2 } },
   );
-  const held = [raw(listener.port, get('/slow'), 300), raw(listener.port, get('/slow'), 300)];
+  const sockets = [1, 2].map(() => connect(listener.port, '127.0.0.1'));
+  for (const socket of sockets) socket.write(get('/slow'));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
   await until(() => listener.activeRequests === 2);
-  const refused = await raw(listener.port, get('/'), 50);
-  t.deepEqual(statusesOf(refused.text), [503]);
-  t.is(headerOf(refused.text, 'retry-after'), '1');
-  await Promise.all(held);
+  for (const attempt of ['first', 'second']) {
+    const refused = await raw(listener.port, get('/'), 50);
+    t.deepEqual(statusesOf(refused.text), [503], attempt);
+    t.is(headerOf(refused.text, 'retry-after'), '1');
+  }
+  for (const socket of sockets) socket.destroy();
   await until(() => listener.activeRequests === 0);
   t.deepEqual(statusesOf((await raw(listener.port, get('/'))).text), [200]);
 });

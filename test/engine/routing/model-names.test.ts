@@ -1,5 +1,6 @@
 import test from 'ava';
-import { aliasDestination, aliasesOf } from '../../../engine/routing/model-names.ts';
+import { aliasDestination, aliasesOf, modelNames } from '../../../engine/routing/model-names.ts';
+import { configOf } from '../../support/gateway-of.ts';
 import { configWith, provider } from './providers.ts';
 
 const config = configWith([provider('Alpha', 'Big', 'a/b:c'), provider('a', 'b-c'), provider('a-b', 'c')], {
@@ -50,3 +51,46 @@ const strangers = [
 for (const text of strangers) {
   test(`no alias: ${text}`, (t) => t.is(aliasDestination(text, config), undefined));
 }
+
+test('names for clients: destinations, models, pools and aliases, each once, and only what is allowed', (t) => {
+  const pooled = configOf({
+    Providers: ['p', 'q'].map((name) => ({
+      name,
+      baseUrl: `http://${name}.invalid`,
+      apiKey: 'k',
+      models: ['m', `${name}1`],
+    })),
+    Pools: [{ name: 'large', members: [{ to: 'p,m' }, { to: 'q,m' }] }],
+    Router: { default: 'large', think: 'q,q1' },
+  });
+  const factsOf = ({ provider: { name } }: { readonly provider: { readonly name: string } }) => ({
+    context: name === 'p' ? 5 : 7,
+  });
+  const short = (options: Parameters<typeof modelNames>[1]) =>
+    modelNames(pooled, options).map(({ id, title, owner, facts }) => `${id}: ${title}, ${owner}, ${facts.context}`);
+  t.deepEqual(short({ aliasPrefix: 'x-', factsOf }), [
+    'p,m: m (p), p, 5',
+    'p,p1: p1 (p), p, 5',
+    'q,m: m (q), q, 7',
+    'q,q1: q1 (q), q, 7',
+    'm: m, switchyard, 5',
+    'p1: p1, switchyard, 5',
+    'q1: q1, switchyard, 7',
+    'large: large (pool), switchyard, 5',
+    'x-switchyard-default: large (pool), switchyard, 5',
+    'x-switchyard-think: q1 (q), q, 7',
+    'x-switchyard-p-m: m (p), p, 5',
+    'x-switchyard-p-p1: p1 (p), p, 5',
+    'x-switchyard-q-m: m (q), q, 7',
+    'x-switchyard-q-q1: q1 (q), q, 7',
+    'x-switchyard-large: large (pool), switchyard, 5',
+  ]);
+  const ids = (allowed: string) =>
+    modelNames(pooled, { allows: ({ provider }) => provider.name === allowed }).map(({ id }) => id);
+  const names = ['q,m', 'q,q1', 'm', 'q1', 'large', 'default', 'think', 'q-m', 'q-q1', 'large'];
+  t.deepEqual(
+    ids('q'),
+    names.map((name, index) => (index < 5 ? name : `switchyard-${name}`)),
+  );
+  t.deepEqual(ids('nobody'), []);
+});

@@ -76,6 +76,8 @@ const reported: readonly (readonly [error: unknown, fault: Fault])[] = [
     { kind: 'upstream-error', message: 'd', code: 'c' },
   ],
   [{ error: { message: '' } }, { kind: 'upstream-error', message: 'The upstream reported an error.' }],
+  ['down', { kind: 'upstream-error', message: 'down' }],
+  [undefined, { kind: 'upstream-error', message: 'The upstream reported an error.' }],
   [
     { code: 'invalid_api_key', message: 'm' },
     { kind: 'upstream-auth', message: "The upstream refused the provider's credentials." },
