@@ -204,7 +204,13 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   [
     'engine/service/fleet-views.ts',
-    ['engine/service/', ...below('hub/', 'model/', 'observe/'), 'admin/fleet.ts', 'typebox', 'node:'],
+    [
+      'engine/service/',
+      ...below('backpressure.ts', 'config/', 'hub/', 'model/', 'observe/', 'upstream/'),
+      'admin/fleet.ts',
+      'rxjs',
+      'typebox',
+    ],
   ],
   [
     'engine/service/',

@@ -1,7 +1,8 @@
-import { get as getPlain, type IncomingMessage } from 'node:http';
-import { get as getSecure } from 'node:https';
+import { EMPTY, firstValueFrom, map, mergeMap, type Observable, takeWhile, timeout, toArray } from 'rxjs';
 import Type, { type Static } from 'typebox';
 import { fleetAnswersPath } from '../../admin/fleet.ts';
+import { Backpressure } from '../backpressure.ts';
+import { isLoopback } from '../config/service-settings.ts';
 import type { Sealer } from '../hub/seal.ts';
 import { fail } from '../model/fault.ts';
 import { parseJson } from '../model/json/json.ts';
@@ -9,6 +10,8 @@ import { reader } from '../model/schema.ts';
 import { HistoryReading } from '../observe/history/questions.ts';
 import type { MachinesHeard } from '../observe/history/schema.ts';
 import { type UsageCell, UsageCells, UsageQuery } from '../observe/usage/schema.ts';
+import { createUpstreams } from '../upstream/create-upstreams.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
 import type { Fleet, FleetMember } from './fleet.ts';
 import { maxAnswer } from './workers/ipc-messages.ts';
 
@@ -32,6 +35,18 @@ const sealedAnswers = reader(Type.Array(Type.String({ maxLength: maxAnswer })));
 const validMs = 30_000;
 const maxMachines = 50;
 const timeoutMs = 1_000;
+
+/** Of the connections for one question. No proxy is asked: machines of a fleet see each other. */
+const bounds = {
+  connectMs: timeoutMs,
+  firstByteMs: timeoutMs,
+  idleMs: timeoutMs,
+  connections: 1,
+  queue: 1,
+  queueMs: timeoutMs,
+  decompressedBytes: maxAnswer,
+  environment: {},
+};
 
 const questionName = 'question of the fleet';
 /** Binds the answers to their question. */
@@ -73,15 +88,19 @@ const otherMachines = (members: readonly FleetMember[]): readonly Address[] => {
 
 /** Whether this machine can reach another: a loopback address of another machine is this one's own. */
 const isReachable = ({ machine, address }: Address, ownMachine: string): boolean =>
-  machine === ownMachine || !/^https?:\/\/(?:127\.|\[::1\]|localhost[:/])/.test(`${address}/`);
+  URL.canParse(address) && (machine === ownMachine || !isLoopback(new URL(address).hostname));
 
 export const openMachines = (
   { members, machine: ownMachine, sealer }: Pick<Fleet, 'members' | 'machine' | 'sealer'>,
   nowMs: () => number,
 ): Machines => {
-  const askOne = async ({ address }: Address, sealed: string): Promise<readonly string[] | undefined> => {
+  const askOne = async (
+    upstreams: Pick<Upstreams, 'call'>,
+    { address }: Address,
+    sealed: string,
+  ): Promise<readonly string[] | undefined> => {
     const url = new URL(`${fleetAnswersPath}?${new URLSearchParams({ question: sealed })}`, address);
-    const text = await read(url).catch(() => undefined);
+    const text = await read(upstreams, url).catch(() => undefined);
     const answers = text === undefined ? undefined : parseJson(openSealed(sealer, answersName(sealed), text) ?? '');
     return sealedAnswers.matches(answers) ? answers : undefined;
   };
@@ -89,9 +108,11 @@ export const openMachines = (
     const others = otherMachines(members());
     const { value: sealed } = sealer.seal(questionName, JSON.stringify({ atMs: nowMs(), question }));
     const reachable = others.filter((one) => isReachable(one, ownMachine)).slice(0, maxMachines);
+    const upstreams = createUpstreams(bounds);
     const answered = await Promise.all(
-      reachable.map(async (one) => ({ machine: one.machine, answers: await askOne(one, sealed) })),
+      reachable.map(async (one) => ({ machine: one.machine, answers: await askOne(upstreams, one, sealed) })),
     );
+    void upstreams.close();
     const heard = answered.filter(({ answers }) => answers !== undefined).length;
     return {
       heard: { known: others.length + 1, heard: heard + 1 },
@@ -110,20 +131,24 @@ export const openMachines = (
 };
 
 /** The body of an answer with status 200. Rejects for others, and if it takes too long. */
-const read = async (url: URL): Promise<string> => {
-  const get = url.protocol === 'https:' ? getSecure : getPlain;
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(url, { signal: AbortSignal.timeout(timeoutMs) }, resolve).once('error', reject);
-  });
-  if (answer.statusCode !== 200) answer.destroy(new Error(`It answers with status ${answer.statusCode}.`));
-  const chunks: Buffer[] = [];
+const read = (upstreams: Pick<Upstreams, 'call'>, url: URL): Promise<string> =>
+  firstValueFrom(
+    upstreams.call({ method: 'GET', url, headers: {}, body: '', backpressure: new Backpressure() }).pipe(
+      mergeMap(({ status, body }) => (status === 200 ? textOf(body) : EMPTY)),
+      timeout(timeoutMs),
+    ),
+  );
+
+const textOf = (body: Observable<Uint8Array>): Observable<string> => {
   let length = 0;
-  for await (const chunk of answer) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > maxAnswer) throw new Error('Its answer is too long.');
-  }
-  return Buffer.concat(chunks).toString();
+  return body.pipe(
+    takeWhile((chunk) => {
+      length += chunk.length;
+      return length <= maxAnswer;
+    }),
+    toArray(),
+    map((chunks) => Buffer.concat(chunks).toString()),
+  );
 };
 
 /** Answers a sealed question of another machine by a sealed answer. Throws a fault for questions that aren't the fleet's. */

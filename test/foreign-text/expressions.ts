@@ -118,7 +118,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/http/node/node-stream.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
   'engine/http/uws/uws-server.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
   'engine/model/secret-key.ts': [own(/^[\da-f]{64}$/i)],
-  'engine/config/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/)],
+  'engine/config/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
   'engine/log/log-policy.ts': [own(/^switchyard-\d{14}\.log$/)],

@@ -108,11 +108,12 @@ test('each address of a machine is asked once; strangers, and loopback addresses
     at('b', 'http://127.0.0.1:9'),
     at('c', 'http://[::1]:9'),
     at('d', 'http://127.0.0.1:1', { isStranger: true }),
+    at('e', 'nowhere'),
   ];
   const machines = openMachines({ members: () => members, machine: 'a', sealer }, () => 0);
   t.true(machines.isShared());
   const { heard } = await machines.ask({ kind: 'activity', minutes: 0 });
-  t.deepEqual(heard, { known: 4, heard: 1 }, 'its own, one that is gone, and two that are out of reach');
+  t.deepEqual(heard, { known: 5, heard: 1 }, 'itself; one is gone, three are out of reach');
 });
 
 const inner = { family: 'IPv4', internal: true, address: '127.0.0.1', netmask: '', mac: '', cidr: null } as const;
