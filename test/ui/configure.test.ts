@@ -233,6 +233,19 @@ browserTest('a key in plain text is reported, masked everywhere, and kept', asyn
   });
 });
 
+browserTest('the tab of the settings follows the address, also where only its fragment changes', async (t) => {
+  await on(t, '/settings', async (page) => {
+    await page.getByLabel('Port (PORT)').waitFor();
+    await page.evaluate(`location.hash = '#/settings?tab=file'`);
+    await page.getByRole('textbox', { name: 'config.json' }).waitFor();
+    await page.goBack();
+    await page.getByLabel('Port (PORT)').waitFor();
+    await page.getByRole('tab', { name: 'Backups' }).click();
+    await page.getByRole('tab', { name: 'Backups', selected: true }).waitFor();
+    t.regex(page.url(), /#\/settings\?tab=backups$/);
+  });
+});
+
 browserTest('a key that is typed is in no storage, and is asked for again after a reload', async (t) => {
   await on(t, '/providers', async (page) => {
     const open = () =>
