@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatFault } from '../../admin/endpoint.ts';
@@ -13,6 +15,7 @@ import type { Environment } from '../config/env.ts';
 import { keyVariable } from '../config/providers.ts';
 import { telemetrySettings } from '../config/telemetry.ts';
 import { withProvider } from '../config/validate.ts';
+import { writeAtomically } from '../config/write-atomically.ts';
 import {
   describeServer,
   findLocalServers,
@@ -127,6 +130,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     baseUrl,
     numbersByTime: peers !== undefined,
     sessionOf: sessionNames(sessionSecret(home)),
+    policy: () => gateway.active().config.history,
     onEnded(request) {
       usageHours.add(request);
       historyFiles.add(request);
@@ -136,9 +140,16 @@ export const start = async (options: StartOptions): Promise<Service> => {
   });
   peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
   const { hub } = services;
-  const allRequests = shareHistory(requests, peers, (on) =>
-    hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
-  );
+  requests.captures.on = existsSync(captureFile(home));
+  if (requests.captures.on) logs.app.warn('all requests are captured, with prompts and answers');
+  let captureKept: Promise<unknown> = Promise.resolve();
+  const allRequests = shareHistory(requests, peers, (on) => {
+    hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs });
+    // In the order of the switches.
+    captureKept = captureKept
+      .then(() => (on ? writeAtomically(captureFile(home), '') : rm(captureFile(home), { force: true })))
+      .catch((error: unknown) => logs.app.warn("whether requests are captured can't be kept for a restart", { error }));
+  });
   /** Has all processes write what they have counted and kept. */
   const writeAll = async (): Promise<void> => {
     const others = peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined;
@@ -318,6 +329,9 @@ const answersFrom =
 /** Says to the other processes that there are new lists of models. One that starts later reads them anyway. */
 const modelsFact = 'models';
 const modelsMs = 60_000;
+
+/** Exists while all requests are captured, so that a restart goes on with it. */
+const captureFile = (home: string): string => join(home, 'capture-all');
 
 /** Says to processes that start later whether requests are captured. */
 const captureFact = 'capture';
