@@ -506,9 +506,13 @@ browserTest('an invalid edit can not be saved, and its field shows why', async (
       .getByRole('list', { name: 'Transformers' })
       .getByRole('button', { name: /^maxtoken/ })
       .click();
+    // The gateway's check reports the same field.
+    const checked = page.waitForResponse((response) => /"max_tokens":0\b/.test(response.request().postData() ?? ''));
     await page.getByLabel('max_tokens').fill('0');
     await bar.getByText('must be at least 1').waitFor();
     t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
+    await checked;
+    await bar.getByText('1 problem', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Providers' }).click();
     await page
       .getByRole('list', { name: 'Providers' })
@@ -526,6 +530,35 @@ browserTest('an invalid edit can not be saved, and its field shows why', async (
     t.is(await page.getByLabel('max_tokens').inputValue(), '2048');
   });
   t.deepEqual(await onDisk(), before);
+});
+
+browserTest('a transformer of an unknown name is one problem', async (t) => {
+  await on(t, '/settings?tab=file', async (page) => {
+    const bar = page.getByRole('region', { name: 'Unsaved changes' });
+    const editor = page.getByRole('textbox', { name: 'config.json' });
+    const { transformers } = await onDisk();
+    const wrong = { ...JSON.parse(await text(page)), transformers: [...transformers, 'nope'] };
+    const checked = page.waitForResponse((response) => response.request().postData()?.includes('"nope"') ?? false);
+    await replaceText(editor, JSON.stringify(wrong));
+    await checked;
+    await bar.getByText('1 problem', { exact: true }).waitFor();
+    await bar.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+  });
+});
+
+browserTest('a vendor keeps its format at another base URL', async (t) => {
+  const before = await onDisk();
+  await on(t, '/providers', async (page) => {
+    await page.getByRole('button', { name: 'Anthropic', exact: true }).click();
+    await page.getByLabel('Base URL').fill(`${upstream.url}/proxied`);
+    t.is(await page.getByLabel('Format').inputValue(), 'anthropic');
+    await save(page);
+    const { Providers, transformers } = await onDisk();
+    t.like(Providers.at(-1), { name: 'anthropic', baseUrl: `${upstream.url}/proxied` });
+    t.deepEqual(transformers.at(-1), { name: 'anthropic', provider: 'anthropic' });
+    await put(() => before);
+  });
 });
 
 browserTest('a missing module is an error at its field, and can not be saved', async (t) => {
