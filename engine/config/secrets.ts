@@ -11,14 +11,17 @@ import { interpolate } from './env.ts';
 export const hideSecrets = (source: JsonObject): JsonObject => hidden(source).shown;
 
 /**
- * Puts the secrets of `stored` in the place of their placeholders. A placeholder may move with its provider, or to a field of
- * another name that holds secrets. It stays where no secret belongs, since a message could quote it there.
+ * Puts the secrets of `stored` in the place of their placeholders. A placeholder may move to the same field of another item,
+ * and among what calls to providers carry. Elsewhere it stays, since messages or dry runs could show the secret there.
  */
 export const putSecretsBack = (source: JsonObject, stored: JsonObject): JsonObject => {
   const { secrets } = hidden(stored);
-  return mapSettings(source, ({ text, member }) => {
+  return mapSettings(source, ({ text, path, member }) => {
     const secret = secrets.get(text);
-    return secret && (isSecretField(member) || member === secret.member) ? secret.text : text;
+    if (!secret) return text;
+    const [from, to] = [fieldOf(secret.path), fieldOf(path)];
+    const isCarried = callCredential.test(from) && callCredential.test(to) && isSecretField(member);
+    return from === to || isCarried ? secret.text : text;
   });
 };
 
@@ -41,14 +44,14 @@ const maxShown = 100;
 
 interface Hidden {
   readonly shown: JsonObject;
-  /** By placeholder; `member` is the name of the field. */
-  readonly secrets: ReadonlyMap<string, Pick<TextAt, 'text' | 'member'>>;
+  /** By placeholder. */
+  readonly secrets: ReadonlyMap<string, Pick<TextAt, 'text' | 'path'>>;
 }
 
 const hidden = (source: JsonObject): Hidden => {
-  const secrets = new Map<string, Pick<TextAt, 'text' | 'member'>>();
+  const secrets = new Map<string, Pick<TextAt, 'text' | 'path'>>();
   const copies = new Map<string, number>();
-  const shown = mapSettings(source, ({ text, place, member }) => {
+  const shown = mapSettings(source, ({ text, path, place, member }) => {
     if (!isSecret(text, member)) return text;
     // Two entries may have the same name.
     let copy = copies.get(place) ?? 0;
@@ -58,7 +61,7 @@ const hidden = (source: JsonObject): Hidden => {
       placeholder = `${mark}${place}${copy === 1 ? '' : ` (${copy})`}`;
     } while (secrets.has(placeholder));
     copies.set(place, copy);
-    secrets.set(placeholder, { text, member });
+    secrets.set(placeholder, { text, path });
     return placeholder;
   });
   return { shown, secrets };
@@ -102,6 +105,11 @@ const mapTexts = (source: JsonObject, map: (text: TextAt) => string): JsonObject
   };
   return mapObject(source, '', '');
 };
+
+/** A path without the numbers of items. */
+const fieldOf = (path: string): string => path.replace(/\[\d+\]/g, '');
+
+const callCredential = /^Providers\.(?:models\.)?(?:apiKey|api_key|(?:headers|query)\..+)$/;
 
 const nameOf = (item: Json): string | undefined =>
   isJsonObject(item) && typeof item.name === 'string' ? item.name : undefined;

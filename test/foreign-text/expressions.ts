@@ -85,6 +85,13 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/secrets.ts': [
     foreign(/^\s*(?:bearer|basic|token)(?!\S)/i, many(' '), 'x'),
     foreign(/^sha256:[\da-f]{64}$/i, 'sha256:', many('a')),
+    foreign(/\[\d+\]/g, '[0', many('0')),
+    foreign(
+      /^Providers\.(?:models\.)?(?:apiKey|api_key|(?:headers|query)\..+)$/,
+      'Providers.headers.',
+      many('a'),
+      '\n',
+    ),
   ],
   'engine/config/service-settings.ts': [
     foreign(/^([^/%]+)(?:\/(\d{1,3}))?$/, many('1'), '%'),

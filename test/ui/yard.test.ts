@@ -173,7 +173,7 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   const tab = await browser.open(`${gateway.baseUrl}/ui`);
   const { page } = tab;
   await page.getByRole('button', { name: 'Record requests' }).click();
-  await page.getByText('The last 50 requests are kept, up to 1.0 MiB each').waitFor();
+  await page.getByText('At most 70 requests are kept, up to 1.0 MiB each').waitFor();
   await page.getByRole('button', { name: 'Start recording' }).click();
   await page.getByRole('button', { name: 'Recording requests' }).waitFor();
   const id = await send(
@@ -182,7 +182,7 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
     { 'x-api-key': 'the-clients-own-key' },
   );
 
-  const first = page.getByRole('region', { name: 'Request list' }).getByRole('link', { name: /recorded/ });
+  const first = page.getByRole('region', { name: 'Request list' }).locator(`a[href$="${id}"]`);
   await first.focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: id }).waitFor();

@@ -43,7 +43,18 @@ test('a placeholder moves with its provider and its field, and stays where no se
   t.deepEqual(hideSecrets(saved), { Providers: [{ name: 'a', apiKey: [first, second] }] });
   const moved = { Providers: [{ name: 'new' }, { name: 'renamed', api_key: second }] };
   t.deepEqual(putSecretsBack(moved, saved), { Providers: [{ name: 'new' }, { name: 'renamed', api_key: 'k2' }] });
-  const elsewhere = { Providers: [{ name: first }], Router: { default: first, rules: [{ when: { key: first } }] } };
+  const carried = {
+    Providers: [{ name: 'a', headers: { authorization: first }, models: [{ query: { key: first } }] }],
+  };
+  t.deepEqual(putSecretsBack(carried, saved), {
+    Providers: [{ name: 'a', headers: { authorization: 'k1' }, models: [{ query: { key: 'k1' } }] }],
+  });
+  const elsewhere = {
+    APIKEY: first,
+    Providers: [{ name: first, body: { token: first }, headers: { 'x-title': first } }],
+    Router: { default: first, rules: [{ when: { key: first } }] },
+    transformers: [{ name: 'x', options: { token: first } }],
+  };
   t.deepEqual(putSecretsBack(elsewhere, saved), elsewhere);
 });
 
