@@ -5,6 +5,7 @@ import type { Change } from '../engine/config/change.ts';
 import { type Finding, formatFinding, formatFindings } from '../engine/config/diagnostics.ts';
 import { configSchema } from '../engine/config/json-schema.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
+import { hideSecrets } from '../engine/config/secrets.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
 import type { HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
@@ -19,8 +20,8 @@ const restoreReader = reader(RestoreRequest);
 /**
  * Endpoints of the configuration. A change that has begun completes even if the client disconnects.
  *
- * - `GET /api/config`: the configuration as written, with an entity tag.
- * - `POST /api/config`: replaces it; with `if-match`, only if the tag still matches.
+ * - `GET /api/config`: the configuration as written, with placeholders instead of secrets, and an entity tag.
+ * - `POST /api/config`: replaces it; with `if-match`, only if the tag still matches. A placeholder keeps its secret.
  * - `POST /api/config/check`: validates a configuration.
  * - `GET /api/config/schema`: its JSON Schema.
  * - `GET /api/config/backups`, `/{name}`: earlier configurations, newest first; one of them.
@@ -29,9 +30,9 @@ const restoreReader = reader(RestoreRequest);
 export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/config', {
     summary: 'The configuration',
-    says: 'The configuration as written.',
+    says: 'The configuration as written. A placeholder, such as `•••• Providers[work].apiKey`, stands for each secret.',
     reply: ConfigFile,
-    answer: async () => jsonReply(store.source, 200, { etag: etagOf(store.source) }),
+    answer: async () => jsonReply(hideSecrets(store.source), 200, { etag: etagOf(store.source) }),
   }),
   adminRoute('POST', '/api/config', {
     summary: 'Replaces the configuration',
@@ -64,11 +65,11 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
   }),
   adminRoute('GET', '/api/config/backups/:name', {
     summary: 'An earlier configuration',
-    says: 'As written.',
+    says: 'As written, with placeholders instead of secrets.',
     reply: ConfigFile,
     answer: async (_, { name = '' }) => {
       const parsed = (await store.readBackup(name)) ?? noBackup();
-      if ('source' in parsed) return jsonReply(parsed.source);
+      if ('source' in parsed) return jsonReply(hideSecrets(parsed.source));
       return fail('invalid-request', `That backup can't be read:${formatFindings(parsed.faults)}`);
     },
   }),

@@ -1,18 +1,26 @@
 import { defer, of } from 'rxjs';
 import { accessOf } from '../engine/clients/client-access.ts';
+import type { ModelPath } from '../engine/endpoints/presets.ts';
 import type { Endpoint, HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail, faultOf } from '../engine/model/fault.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import type { ClientModel, ClientModels } from '../engine/model/model-catalog.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { aliasName, modelNames } from '../engine/routing/model-names.ts';
-import { type DocumentedRoute, jsonReply } from './endpoint.ts';
+import { jsonReply, type OperationDoc } from './endpoint.ts';
 import { modelDoc, modelsDoc } from './openapi/model-docs.ts';
+
+/** The configuration whose models are listed, and what clients with keys of their own may use. */
+type Listed = Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
+
+/** A path of the model list, and the factory of its endpoint for a gateway. */
+interface ModelListPath extends Omit<ModelPath, 'endpointFor'> {
+  readonly endpointFor: (gateway: () => Listed) => Endpoint;
+  readonly doc?: OperationDoc;
+}
 
 /** Sources of the model list. */
 interface ModelSource {
-  /** The current configuration, and what clients with keys of their own may use. */
-  readonly gateway: () => Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
   /** Listings of the protocols: the first whose `matches(headers)` is true answers, else `plain`. */
   readonly listings: readonly ClientModels[];
   /** Listing for other clients, and for faults before the request is read. */
@@ -25,44 +33,49 @@ interface ModelSource {
  * `GET /v1/models` and `/v1/models/{id}`: all model names, in the shape of the client's protocol, chosen by request headers. An
  * id with slashes may be percent-encoded.
  */
-export const modelListRoutes = (source: ModelSource): readonly DocumentedRoute[] => {
-  const list = endpoint(source, (models, listing, { query }) =>
+export const modelListPaths = (source: ModelSource): readonly ModelListPath[] => {
+  const list = endpointFor(source, (models, listing, { query }) =>
     listing.encodeList(models, source.startedAtMs, new URLSearchParams(query)),
   );
-  const one = endpoint(source, (models, listing, _, id) => {
+  const one = endpointFor(source, (models, listing, _, id) => {
     const model = models.find((row) => row.id === id) ?? findByAlias(models, id) ?? noModel(id);
     return listing.encodeModel(model, source.startedAtMs);
   });
   return [
-    { method: 'GET', path: '/v1/models', endpoint: list, doc: modelsDoc },
-    { method: 'GET', path: '/v1/models/:id', endpoint: one, doc: modelDoc },
-    { method: 'GET', path: '/v1/models/*', endpoint: one },
+    { method: 'GET', path: '/v1/models', endpointFor: list, doc: modelsDoc },
+    { method: 'GET', path: '/v1/models/:id', endpointFor: one, doc: modelDoc },
+    { method: 'GET', path: '/v1/models/*', endpointFor: one },
   ];
 };
 
 type Answer = (models: readonly ClientModel[], listing: ClientModels, incoming: HttpRequest, id: string) => JsonObject;
 
-const endpoint = (source: ModelSource, answer: Answer): Endpoint => ({
-  open: false,
-  forClients: true,
-  formatFault: source.plain.encodeFault,
-  handle: (incoming, params) =>
-    defer(() => {
-      const listing = source.listings.find((row) => row.matches((name) => incoming.headers[name])) ?? source.plain;
-      return of(
-        reply(listing, incoming, () =>
-          answer(namesFor(incoming, source), listing, incoming, params.id ?? params['*'] ?? ''),
-        ),
-      );
-    }),
-});
+const endpointFor =
+  (source: ModelSource, answer: Answer) =>
+  (gateway: () => Listed): Endpoint => ({
+    open: false,
+    forClients: true,
+    formatFault: source.plain.encodeFault,
+    handle: (incoming, params) =>
+      defer(() => {
+        const listing = source.listings.find((row) => row.matches((name) => incoming.headers[name])) ?? source.plain;
+        return of(
+          reply(listing, incoming, () =>
+            answer(namesFor(incoming, gateway(), source), listing, incoming, params.id ?? params['*'] ?? ''),
+          ),
+        );
+      }),
+  });
 
 /**
  * Lists the same aliases in all formats, so that a name found with one client program works in another. A client with a key of
  * its own gets what it may use.
  */
-const namesFor = ({ namedClient }: HttpRequest, { gateway, listings }: ModelSource): readonly ClientModel[] => {
-  const { config, access, modelFacts } = gateway();
+const namesFor = (
+  { namedClient }: HttpRequest,
+  { config, access, modelFacts }: Listed,
+  { listings }: ModelSource,
+): readonly ClientModel[] => {
   const aliasPrefix = listings.find((listing) => listing.aliasPrefix !== undefined)?.aliasPrefix ?? '';
   const allows = namedClient === undefined ? {} : { allows: accessOf(access, namedClient).allowsModel };
   return modelNames(config, { aliasPrefix, factsOf: modelFacts, ...allows });

@@ -9,13 +9,14 @@ import {
 } from '../engine/config/presets/preset-files.ts';
 import type { Presets } from '../engine/config/presets/presets.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
+import { hideSecrets, putSecretsBack } from '../engine/config/secrets.ts';
 import { fail } from '../engine/model/fault.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
 import { Outcome, PresetList } from './schema.ts';
 
 /**
  * Endpoints of presets. `GET /api/presets` lists them, with the faults of invalid ones. For `/api/presets/{name}`: `GET`
- * returns the manifest as written, `PUT` validates and replaces it, `DELETE` removes it.
+ * returns the manifest as written, with placeholders instead of secrets, `PUT` validates and replaces it, `DELETE` removes it.
  */
 export const presetAdminRoutes = (home: string, presets: Presets<unknown>): readonly DocumentedRoute[] => {
   const show = async ({ name, path }: PresetFile): Promise<PresetList['presets'][number]> => {
@@ -35,11 +36,11 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
     }),
     adminRoute('GET', '/api/presets/:name', {
       summary: "A preset's manifest",
-      says: 'As written.',
+      says: 'As written, with placeholders instead of secrets.',
       reply: ConfigFile,
       answer: async (_, { name = '' }) => {
         const parsed = (await readManifest(home, name)) ?? noPreset(name);
-        if ('source' in parsed) return jsonReply(parsed.source);
+        if ('source' in parsed) return jsonReply(hideSecrets(parsed.source));
         return fail('invalid-request', `The manifest can't be read:${formatFindings(parsed.faults)}`);
       },
     }),
@@ -50,7 +51,8 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
       request: ConfigFile,
       answer: async ({ body }, { name = '' }) => {
         checkPresetName(name);
-        const manifest = readJsonBody(body);
+        const present = await readManifest(home, name).catch(() => undefined);
+        const manifest = putSecretsBack(readJsonBody(body), present && 'source' in present ? present.source : {});
         const { faults, warnings } = await presets.check(manifest);
         if (faults.length > 0) {
           fail('invalid-request', `Nothing was changed:${formatFindings(faults)}`, { param: faults[0]?.path });

@@ -75,7 +75,11 @@ export interface ObservedCall extends ObservedAttempt {
   readonly client: { readonly wire: WireFormat };
   readonly progress: { readonly requestedModel: string | undefined };
   readonly passThrough: PassThrough;
-  readonly call: { readonly url: URL; readonly body: string | Uint8Array };
+  readonly call: {
+    readonly url: URL;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | Uint8Array;
+  };
   readonly plan: {
     readonly format: { readonly name: string; readonly genAiName?: string | undefined };
     /** `plain`: the format says nothing of the vendor. */

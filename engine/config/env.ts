@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
-import { memberPath } from '../model/schema.ts';
+import { memberPath, type SchemaFault } from '../model/schema.ts';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -64,6 +64,59 @@ export const interpolateAll = (
 export const references = (value: JsonObject): readonly Reference[] =>
   // With an empty environment every reference is unset.
   interpolateAll(value, {}).unset;
+
+/**
+ * Words findings as the source is written: where they quote the value of a variable, or a part of it, they get the reference.
+ * Otherwise a check of a configuration would be a way to read variables.
+ */
+export const quoteReferences = (
+  findings: readonly SchemaFault[],
+  source: JsonObject,
+  env: Environment,
+): readonly SchemaFault[] => {
+  if (findings.length === 0) return findings;
+  const values = new Map<string, string>();
+  for (const { name } of references(source)) {
+    const value = (Object.hasOwn(env, name) ? env[name] : undefined)?.trim();
+    if (value) values.set(value, `$${name}`).set(JSON.stringify(value).slice(1, -1), `$${name}`);
+  }
+  // Longest first: one value may contain another.
+  const known = [...values].sort(([one], [other]) => other.length - one.length);
+  if (known.length === 0) return findings;
+  const written = writtenTexts(source);
+  const quoted = (whole: string): string => {
+    const text = whole.slice(1, whole.length > 1 && whole.endsWith('"') ? -1 : undefined);
+    const filled = known.reduce((clean, [value, name]) => clean.replaceAll(value, name), text);
+    if (filled !== text) return whole.replace(text, () => filled);
+    if (text === '' || written.has(text.toLowerCase())) return whole;
+    const [, name] = known.find(([value]) => value.toLowerCase().includes(text.toLowerCase())) ?? [];
+    return name === undefined ? whole : whole.replace(text, () => name);
+  };
+  return findings.map(({ path, message }) => ({
+    path,
+    message: known.reduce(
+      (clean, [value, name]) => (value.length < minQuoted ? clean : clean.replaceAll(value, name)),
+      message.replace(quotation, quoted),
+    ),
+  }));
+};
+
+/** Shorter values are replaced in quotations alone: they occur in ordinary words. */
+const minQuoted = 4;
+const quotation = /"(?:[^"\\]|\\.)*(?:"|\\?$)/gs;
+
+/** All texts of a configuration and their parts around commas, as messages quote them, in lower case. */
+const writtenTexts = (source: JsonObject): ReadonlySet<string> => {
+  const texts = new Set<string>();
+  JSON.stringify(source, (_, value: unknown) => {
+    if (typeof value === 'string') {
+      const shown = JSON.stringify(value.trim().toLowerCase()).slice(1, -1);
+      for (const text of [shown, ...shown.split(',')]) texts.add(text.trim());
+    }
+    return value;
+  });
+  return texts;
+};
 
 const reference = /\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g;
 

@@ -399,7 +399,7 @@ export const KeyPolicy = Type.Object({
 });
 export type KeyPolicy = Readonly<Static<typeof KeyPolicy>>;
 
-/** `HISTORY`: what is kept of ended requests on disk. */
+/** `HISTORY`: what is kept of ended requests. */
 export const HistoryPolicy = Type.Object({
   days: Type.Integer({
     description: 'Days for which summaries of requests are kept on disk; 0: none are written.',
@@ -413,6 +413,13 @@ export const HistoryPolicy = Type.Object({
     minimum: 16_777_216,
     maximum: Number.MAX_SAFE_INTEGER,
   }),
+  captureMinutes: Type.Integer({
+    description: 'Minutes after which captures, which hold prompts and answers, are removed from memory.',
+    default: 1_440,
+    minimum: 1,
+    maximum: 525_600,
+  }),
+  captureFailed: flag('Whether requests that fail or lose fields are captured without being asked.', true),
 });
 export type HistoryPolicy = Readonly<Static<typeof HistoryPolicy>>;
 
@@ -632,7 +639,7 @@ const ServiceSettingsFile = Type.Partial(
     RETRY: Type.Partial(RetryPolicy, { description: 'How failed calls are retried.' }),
     BREAKER: Type.Partial(BreakerPolicy, { description: "When calls to a provider's model are suspended." }),
     KEYS: Type.Partial(KeyPolicy, { description: "For how long a provider's key isn't used after a failure." }),
-    HISTORY: Type.Partial(HistoryPolicy, { description: 'How much of the history of requests is kept on disk.' }),
+    HISTORY: Type.Partial(HistoryPolicy, { description: 'What is kept of requests that have ended.' }),
   }),
 );
 

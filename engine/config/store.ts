@@ -9,11 +9,12 @@ import { type Applied, type Change, type Configuration, needsRestart, type Prepa
 import type { Config } from './config.ts';
 import { formatFinding } from './diagnostics.ts';
 import { editConfigText, printConfig } from './edit/edit.ts';
-import type { Environment } from './env.ts';
+import { type Environment, quoteReferences } from './env.ts';
 import { ConfigOnDisk, removeTempFiles, watchFile } from './file.ts';
 import { schemaReference, writeSchema } from './json-schema.ts';
 import { type ParsedConfig, parseConfig } from './parse.ts';
 import { configFile } from './read.ts';
+import { putSecretsBack } from './secrets.ts';
 import { validateConfig } from './validate.ts';
 
 /** Options of a configuration store. */
@@ -100,10 +101,11 @@ export class ConfigStore {
 
   /**
    * Replaces the configuration in the file and in the running service. Keeps comments in the file where possible. Rejects with
-   * an `internal` fault when the file can't be written; nothing is changed then.
+   * an `internal` fault when the file can't be written; nothing is changed then. Placeholders stand for the secrets of the
+   * active configuration.
    */
   replace(source: JsonObject): Promise<Change> {
-    return this.#write(() => this.#install(source, (old) => this.#edit(old, source)));
+    return this.#write(() => this.#replace(source));
   }
 
   /**
@@ -112,13 +114,13 @@ export class ConfigStore {
   replaceIf(isExpected: (present: JsonObject) => boolean, source: JsonObject): Promise<Change | undefined> {
     return this.#write(async () => {
       await this.#applyFile().catch(() => undefined);
-      return isExpected(this.source) ? this.#install(source, (old) => this.#edit(old, source)) : undefined;
+      return isExpected(this.source) ? this.#replace(source) : undefined;
     });
   }
 
-  /** Checks a configuration without applying it. */
+  /** Checks a configuration without applying it. Placeholders are as in `replace`. */
   async check(source: JsonObject): Promise<Pick<Applied, 'warnings' | 'restart'> & Pick<Refused, 'faults'>> {
-    const ready = await this.#check(source);
+    const ready = await this.#check(putSecretsBack(source, this.source));
     if ('type' in ready) return { faults: ready.faults, warnings: ready.warnings, restart: [] };
     return { faults: [], warnings: ready.warnings, restart: needsRestart(this.#options.initial.config, ready.config) };
   }
@@ -178,6 +180,11 @@ export class ConfigStore {
     return done;
   }
 
+  #replace(draft: JsonObject): Promise<Change> {
+    const source = putSecretsBack(draft, this.source);
+    return this.#install(source, (old) => this.#edit(old, source));
+  }
+
   async #install(source: JsonObject, textFor: (old: string | undefined) => string): Promise<Change> {
     const ready = await this.#check(source);
     if ('type' in ready) return ready;
@@ -225,13 +232,14 @@ export class ConfigStore {
   }
 
   async #check(source: JsonObject): Promise<Ready | Refused> {
-    const result = validateConfig(source, this.#options.env);
+    const { env, prepare } = this.#options;
+    const result = validateConfig(source, env);
     if (!('config' in result)) return refused(result);
     const { config } = result;
-    const prepared = await this.#options.prepare(config);
-    const warnings = [...result.warnings, ...prepared.warnings];
+    const prepared = await prepare(config);
+    const warnings = [...result.warnings, ...quoteReferences(prepared.warnings, source, env)];
     return prepared.faults.length > 0
-      ? refused({ faults: prepared.faults, warnings })
+      ? refused({ faults: quoteReferences(prepared.faults, source, env), warnings })
       : { ...prepared, warnings, source, config };
   }
 

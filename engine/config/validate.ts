@@ -2,12 +2,20 @@ import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../mode
 import { memberPath, type Reader, reader } from '../model/schema.ts';
 import type { Config } from './config.ts';
 import { Diagnostics, type Finding, warnOfUnknownFields } from './diagnostics.ts';
-import { applyEnvOverrides, type Environment, interpolateAll, type Reference, references } from './env.ts';
+import {
+  applyEnvOverrides,
+  type Environment,
+  interpolateAll,
+  quoteReferences,
+  type Reference,
+  references,
+} from './env.ts';
 import { maxDepth } from './parse.ts';
 import { readPools } from './pools.ts';
 import { isDemo, readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
 import { ConfigFile, FallbackFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
+import { placeholderFaults, putSecretsBack } from './secrets.ts';
 import { coerceFromEnv, readServiceSettings } from './service-settings.ts';
 import { readTransformers, type SourceItem } from './transformers.ts';
 
@@ -23,15 +31,15 @@ const fallbackFile = reader(FallbackFile);
 const transformerFile = reader(TransformerEntryFile);
 
 /**
- * Validates a configuration's source and fills in defaults. Messages name paths and variables, never a credential's value. The
- * caller checks names and options of transformers with the registry; each entry's `at` is the path to report.
+ * Validates a configuration's source and fills in defaults. Messages name paths and variables, never a credential's value nor
+ * that of a variable. The caller checks names and options of transformers with the registry; each entry's `at` is the path to report.
  */
 export const validateConfig = (source: JsonObject, env: Environment): Validation => {
   const findings = new Diagnostics();
   if (!isWithinDepth(source, maxDepth)) return { faults: [tooDeep], warnings: [] };
   const { value, unset } = applyEnvOverrides(interpolateAll(source, env), env);
   const filled = coerceFromEnv(value, unset, findings);
-  for (const { path, message } of file.faults(filled)) findings.fault(path, message);
+  for (const { path, message } of [...placeholderFaults(source), ...file.faults(filled)]) findings.fault(path, message);
   warnOfUnknownFields(filled, findings);
 
   const list = readPools(filled.Pools, readProviders(filled.Providers, unset, findings), unset, findings);
@@ -59,7 +67,8 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
   );
   const settings = readServiceSettings(filled, unset, findings);
 
-  const { faults, warnings } = findings;
+  const faults = quoteReferences(findings.faults, source, env);
+  const warnings = quoteReferences(findings.warnings, source, env);
   if (faults.length > 0 || !settings) return { faults, warnings };
   return { config: { ...settings, providers: list.providers, pools: list.pools, router, transformers }, warnings };
 };
@@ -74,7 +83,7 @@ const matchingItems = <T>(file: Reader<T>, list: Json | undefined, at: string): 
   );
 
 /**
- * Validates a configuration that is tried without being saved. It may only refer to variables that the saved one names or that
+ * Validates a configuration that is tried without being saved; placeholders stand for the saved one's secrets. It may only refer to variables that the saved one names or that
  * are in `known`: otherwise anyone who may try it could read any environment variable, and leave no trace.
  */
 export const validateDraft = (
@@ -86,7 +95,8 @@ export const validateDraft = (
   if (!isWithinDepth(draft, maxDepth)) return { faults: [tooDeep], warnings: [] };
   const allowed = new Set([...known, ...references(saved).map(({ name }) => name)]);
   const unknown = references(draft).filter(({ name }) => !allowed.has(name));
-  return unknown.length > 0 ? { faults: unknown.map(unknownVariable), warnings: [] } : validateConfig(draft, env);
+  if (unknown.length > 0) return { faults: unknown.map(unknownVariable), warnings: [] };
+  return validateConfig(putSecretsBack(draft, saved), env);
 };
 
 /** Validates, as a draft, a configuration in which `provider` replaces the provider of the same name. */

@@ -2,7 +2,7 @@ import { defer, map, type Observable, of } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
 import { bodyText, type Exchange, newExchange, type Ready } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
-import { isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
+import { exactMask, isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
 import type { ClientWire } from '../model/client-wires.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { RequestOrigin } from '../model/origin.ts';
@@ -11,7 +11,7 @@ import type { WireFormat } from '../model/request.ts';
 import { createLossCounter } from '../observe/losses.ts';
 import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
-import type { Gateway } from '../routing/gateway.ts';
+import { type Gateway, secretsOf } from '../routing/gateway.ts';
 import { namesDestination } from '../routing/resolve.ts';
 import { factsOf } from '../routing/rules/facts.ts';
 import { explainRules } from '../routing/rules/rules.ts';
@@ -78,8 +78,9 @@ const show = (question: Question, ready: Ready, gateway: Gateway) => {
   const { client, progress, request, resolution, plan, passThrough, context, call } = ready;
   const { config, planFor, pools } = gateway;
   const { provider, model, pool, scenario, reason, tokens, warnings } = resolution;
-  const maskText = textMask(() => provider.apiKeys);
-  const text = bodyText(call.body);
+  const secrets = secretsOf(config);
+  const maskText = textMask(() => secrets);
+  const text = exactMask(secrets).text(bodyText(call.body));
   const body = parseJson(text);
   return {
     client: client.wire,

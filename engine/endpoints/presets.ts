@@ -4,8 +4,9 @@ import type { Endpoint } from '../http/endpoint.ts';
 import type { HttpRoute } from '../http/router.ts';
 import type { Gateway } from '../routing/gateway.ts';
 
-/** A path of a model endpoint, and the factory of its endpoint for a gateway. */
+/** A path that clients ask, and the factory of its endpoint for a gateway. */
 export interface ModelPath {
+  readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly endpointFor: (gateway: () => Gateway) => Endpoint;
 }
@@ -16,10 +17,10 @@ export const presetRoutes = (
   baseGateway: () => Gateway,
   presets: Presets<Gateway>,
 ): readonly HttpRoute[] =>
-  paths.map(({ path, endpointFor }) => {
+  paths.map(({ method, path, endpointFor }) => {
     const { open, forClients = false, formatFault } = endpointFor(baseGateway);
     return {
-      method: 'POST',
+      method,
       path: `/preset/:preset${path}`,
       endpoint: {
         open,

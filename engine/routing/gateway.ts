@@ -13,7 +13,8 @@ import { type Destination, findDestination, findPool } from '../config/destinati
 import type { Environment } from '../config/env.ts';
 import { isDemo } from '../config/providers.ts';
 import type { Logs } from '../log/logs.ts';
-import { isSecretParameter } from '../log/mask-text.ts';
+import { isSecretName, isSecretParameter } from '../log/mask-text.ts';
+import { isJsonObject, type JsonObject } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { LossCounter } from '../observer.ts';
 import type { SharedSignatureCache } from '../reasoning/shared-signatures.ts';
@@ -238,7 +239,15 @@ const secretExtras = ({ extras, modelExtras }: Provider): readonly string[] =>
   [extras, ...(modelExtras?.values() ?? [])].flatMap((one) => [
     ...secretValues(one?.headers ?? {}),
     ...secretValues(one?.query ?? {}),
+    ...secretTexts(one?.body ?? {}),
   ]);
+
+/** Texts of members of an additional body whose names say that they are secret. */
+const secretTexts = (value: JsonObject): readonly string[] =>
+  Object.entries(value).flatMap(([name, inner]) => {
+    if (isJsonObject(inner)) return secretTexts(inner);
+    return typeof inner === 'string' && isSecretName(name) ? [inner] : [];
+  });
 
 /** Values of additional headers or parameters whose names say that they are secret, without a scheme (`Bearer `). */
 const secretValues = (extras: Readonly<Record<string, string>>): readonly string[] =>

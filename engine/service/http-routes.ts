@@ -10,7 +10,7 @@ import { type Health, healthRoutes } from '../../admin/health.ts';
 import { type HistoryParts, historyRoutes } from '../../admin/history.ts';
 import { logRoutes } from '../../admin/logs.ts';
 import { metricsRoutes } from '../../admin/metrics.ts';
-import { modelListRoutes } from '../../admin/models.ts';
+import { modelListPaths } from '../../admin/models.ts';
 import { compactDoc, countTokensDoc, inputTokensDoc, modelRouteDoc } from '../../admin/openapi/model-docs.ts';
 import { openApiRoutes, withDocs } from '../../admin/openapi/openapi.ts';
 import { presetAdminRoutes } from '../../admin/presets.ts';
@@ -91,18 +91,13 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
     parts;
   const { active: gateway, store, presets, build } = parts.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
-  const paths = modelPaths(metrics, requests, parts.tracer);
+  const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs });
+  const paths = [...modelPaths(metrics, requests, parts.tracer), ...lists];
   const workers = () => facts().fleet.workers.length;
   const routes = withDocs(
     [
-      ...paths.map(({ path, endpointFor }) => ({ method: 'POST', path, endpoint: endpointFor(gateway) })),
+      ...paths.map(({ method, path, endpointFor }) => ({ method, path, endpoint: endpointFor(gateway) })),
       ...presetRoutes(paths, gateway, presets),
-      ...modelListRoutes({
-        gateway,
-        listings: [messagesModels],
-        plain: chatModels,
-        startedAtMs,
-      }),
       ...configRoutes(store),
       ...logRoutes(home, logs),
       ...transformerRoutes(
@@ -140,7 +135,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       ...metricsRoutes(metrics),
       ...healthRoutes(health),
     ],
-    modelDocs(),
+    modelDocs(lists),
   );
   return [...routes, ...openApiRoutes(routes, version)];
 };
@@ -158,21 +153,30 @@ const modelPaths = (metrics: Metrics, requests: History, tracer: Tracer | undefi
     ...clientProtocols.flatMap(({ protocol, paths }) =>
       paths.map(
         (path): ModelPath => ({
+          method: 'POST',
           path,
           endpointFor: (gateway) => modelEndpoint(protocol, gateway, metrics, requests, tracer),
         }),
       ),
     ),
-    { path: countPath, endpointFor: (gateway) => countTokensEndpoint(counting, gateway) },
+    { method: 'POST', path: countPath, endpointFor: (gateway) => countTokensEndpoint(counting, gateway) },
     ...responsesPaths.flatMap((path): readonly ModelPath[] => [
-      { path: `${path}/input_tokens`, endpointFor: (gateway) => countTokensEndpoint(countingInput, gateway) },
-      { path: `${path}/compact`, endpointFor: (gateway) => compactEndpoint(compacting, upstream, gateway) },
+      {
+        method: 'POST',
+        path: `${path}/input_tokens`,
+        endpointFor: (gateway) => countTokensEndpoint(countingInput, gateway),
+      },
+      {
+        method: 'POST',
+        path: `${path}/compact`,
+        endpointFor: (gateway) => compactEndpoint(compacting, upstream, gateway),
+      },
     ]),
   ];
 };
 
-/** Descriptions of the model routes by method and path, including those under `/preset`. */
-const modelDocs = (): Readonly<Record<string, OperationDoc>> => {
+/** Descriptions of the clients' routes by method and path, including those under `/preset`. */
+const modelDocs = (lists: ReturnType<typeof modelListPaths>): Readonly<Record<string, OperationDoc>> => {
   const counting = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
   const docs = [
     ...clientProtocols.flatMap(({ schemas, paths }) => paths.map((path) => [path, modelRouteDoc(schemas)] as const)),
@@ -185,10 +189,14 @@ const modelDocs = (): Readonly<Record<string, OperationDoc>> => {
       [`${path}/compact`, { ...compactDoc, request: responsesSchemas.request, fault: responsesSchemas.fault }] as const,
     ]),
   ];
+  const all = [
+    ...docs.map(([path, doc]) => ({ method: 'POST', path, doc })),
+    ...lists.flatMap(({ method, path, doc }) => (doc ? [{ method, path, doc }] : [])),
+  ];
   return Object.fromEntries(
-    docs.flatMap(([path, doc]) => [
-      [`POST ${path}`, doc],
-      [`POST /preset/:preset${path}`, doc],
+    all.flatMap(({ method, path, doc }) => [
+      [`${method} ${path}`, doc],
+      [`${method} /preset/:preset${path}`, doc],
     ]),
   );
 };

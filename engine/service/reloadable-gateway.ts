@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config, RouterModule, TransformerEntry } from '../config/config.ts';
 import { type ModuleWatch, watchModules } from '../config/custom/watch-modules.ts';
 import { type Finding, formatFinding, formatFindings } from '../config/diagnostics.ts';
+import { quoteReferences } from '../config/env.ts';
 import { createPresets, type Presets } from '../config/presets/presets.ts';
 import { configFile } from '../config/read.ts';
 import { ConfigStore } from '../config/store.ts';
@@ -113,7 +114,7 @@ export const openGateway = async (
       const { faults } = validateEntries(other, built.registry, isBroken);
       if (faults.length === 0) return built;
       if (built.upstreams !== active.upstreams) await built.upstreams.close();
-      return unusable(faults);
+      return unusable(quoteReferences(faults, source, env));
     },
     watch(applied) {
       onApplied = applied;

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatFault } from '../../admin/endpoint.ts';
@@ -13,6 +15,7 @@ import type { Environment } from '../config/env.ts';
 import { keyVariable } from '../config/providers.ts';
 import { telemetrySettings } from '../config/telemetry.ts';
 import { withProvider } from '../config/validate.ts';
+import { writeAtomically } from '../config/write-atomically.ts';
 import {
   describeServer,
   findLocalServers,
@@ -130,6 +133,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     baseUrl,
     numbersByTime: peers !== undefined,
     sessionOf: sessionNames(sessionSecret(home)),
+    policy: () => gateway.active().config.history,
     onEnded(request) {
       usageHours.add(request);
       historyFiles.add(request);
@@ -140,9 +144,16 @@ export const start = async (options: StartOptions): Promise<Service> => {
   peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
   const { hub } = services;
   const machines = fleet && openMachines(fleet, Date.now);
-  const allRequests = shareHistory(requests, peers, machines, (on) =>
-    hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs }),
-  );
+  requests.captures.on = existsSync(captureFile(home));
+  if (requests.captures.on) logs.app.warn('all requests are captured, with prompts and answers');
+  let captureKept: Promise<unknown> = Promise.resolve();
+  const allRequests = shareHistory(requests, peers, machines, (on) => {
+    hub?.publish({ id: captureFact, value: on ? 'on' : 'off', forMs: captureMs });
+    // In the order of the switches.
+    captureKept = captureKept
+      .then(() => (on ? writeAtomically(captureFile(home), '') : rm(captureFile(home), { force: true })))
+      .catch((error: unknown) => logs.app.warn("whether requests are captured can't be kept for a restart", { error }));
+  });
   /** Makes all processes write their counts and buffered data to disk. */
   const writeAll = async (): Promise<void> => {
     const others = peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined;
@@ -335,6 +346,9 @@ const answersFrom =
 /** The fact that announces new model lists. A process that starts later reads the lists anyway. */
 const modelsFact = 'models';
 const modelsMs = 60_000;
+
+/** Exists while all requests are captured, so that capturing continues after a restart. */
+const captureFile = (home: string): string => join(home, 'capture-all');
 
 /** The fact that says whether requests are captured, also to processes that start later. */
 const captureFact = 'capture';

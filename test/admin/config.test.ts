@@ -52,9 +52,50 @@ test('lists of keys and fallbacks in either spelling come back as they were writ
     fallback: { default: [] },
     Router: { fallback: { think: [], later: 1 } },
   };
-  const { post, ask } = await serve(t, withProvider('a'));
+  const { post, ask, home } = await serve(t, withProvider('a'));
   t.is((await post('/api/config', written)).status, 200);
-  t.deepEqual(await (await ask('/api/config')).json(), written);
+  const read = await jsonOf<typeof written>(await ask('/api/config'));
+  const [provider] = written.Providers;
+  t.deepEqual(read, { ...written, Providers: [{ ...provider, api_key: ['$KEY', '•••• Providers[a].api_key[1]'] }] });
+  t.is((await post('/api/config', { ...read, LOG: false })).status, 200);
+  t.deepEqual(JSON.parse(readFileSync(join(home, 'config.json'), 'utf8')), { ...written, LOG: false });
+});
+
+test('secrets are never sent, also not those of backups, and survive a change of all around them', async (t) => {
+  const provider = { name: 'a', baseUrl: 'http://h.example', apiKey: 'sk-canary-1', models: ['m'] };
+  const old = { APIKEY: 'sk-canary-2', Providers: [provider] };
+  const { ask, post, home } = await serve(t, old, JSON.stringify(old));
+  const read = await jsonOf<typeof old>(await ask('/api/config'));
+  const [shown] = read.Providers;
+  const next = { ...read, Providers: [{ ...withProvider('z'), ...shown, name: 'b', baseUrl: 'http://other.example' }] };
+  t.is((await post('/api/config', next)).status, 200);
+  const written = JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'));
+  t.like(written, { APIKEY: 'sk-canary-2', Providers: { 0: { name: 'b', apiKey: 'sk-canary-1' } } });
+  const { backups } = await jsonOf<{ backups: { name: string }[] }>(await ask('/api/config/backups'));
+  const texts = [await ask('/api/config'), await ask(`/api/config/backups/${backups[0]?.name}`)];
+  for (const answer of texts) t.false((await answer.text()).includes('canary'));
+
+  const path = 'Providers[0].apiKey';
+  const stale = { ...read, Providers: [{ ...shown, name: 'again' }] };
+  const why = 'is the placeholder "•••• Providers[a].apiKey", and no secret is stored for it; enter the secret';
+  t.deepEqual(await post('/api/config', stale), {
+    status: 400,
+    body: { success: false, message: `Nothing was changed:\n- ${path} ${why}` },
+  });
+  const checked = await post('/api/config/check', stale);
+  t.like(checked.body, { faults: [{ path, message: why }] });
+});
+
+test('messages quote references, never what they stand for', async (t) => {
+  const { post } = await serve(t, withProvider('a'));
+  const [twin] = [{ name: '$KEY', baseUrl: 'http://h.example', apiKey: '', models: ['m'] }];
+  const draft = { Providers: [twin, twin], Router: { default: '$KEY', routes: { think: '$KEY,m', image: 'x$KEY,m' } } };
+  const [checked, refused] = [await post('/api/config/check', draft), await post('/api/config', draft)];
+  t.is(refused.status, 400);
+  for (const text of [JSON.stringify(checked.body), refused.body.message]) {
+    t.false(text.includes('secret'), text);
+    t.true(text.includes('$KEY'), text);
+  }
 });
 
 test('a body is nested no deeper than requests may be', async (t) => {

@@ -64,6 +64,34 @@ test('the rule, the destination, the call and the losses of a request; nothing i
   t.is(running.upstream.requests.length, 0);
 });
 
+test('a draft has the saved secrets at their places, and a dry run shows none of them', async (t) => {
+  const carried = { 'x-own-key': 'canary-of-the-header' };
+  const running = await gateway(t, {
+    Providers: [
+      {
+        name: 'p',
+        baseUrl: 'http://127.0.0.1:1/v1',
+        apiKey: 'canary-of-the-key',
+        models: ['m', 'n'],
+        headers: carried,
+        body: { token: 'canary-of-the-body' },
+      },
+    ],
+  });
+  const saved = await (await fetch(`${running.baseUrl}/api/config`)).json();
+  const explained = async (change: object) => {
+    const [provider] = Object(saved).Providers;
+    const configuration = { ...Object(saved), Providers: [{ ...provider, ...change }] };
+    const answer = await ask(running, { client: 'chat', model: 'p,m', configuration });
+    t.false(JSON.stringify(answer.body).includes('canary'), JSON.stringify(answer.body));
+    return answer.status;
+  };
+  t.is(await explained({}), 200);
+  t.is(await explained({ headers: { 'x-new-key': '•••• Providers[p].apiKey' } }), 200);
+  t.is(await explained({ headers: { 'x-title': '•••• Providers[p].apiKey' } }), 400);
+  t.is(await explained({ body: { user: '•••• Providers[p].apiKey' } }), 400);
+});
+
 test('a small request will do, and so will a query', async (t) => {
   const running = await gateway(t);
   for (const [client, member] of [

@@ -108,7 +108,7 @@ test('an export has what the search finds: as lines, and as a HAR with the bodie
   t.is(seen.request.postData.text, body);
   t.is(seen.request.url, `${baseUrl}/v1/chat/completions`);
   t.regex(seen.response.content.text, /Hello\./);
-  t.is(failed.request.postData, undefined);
+  t.like(JSON.parse(failed.request.postData.text), { model: 'p,bad' }, 'captured without being asked');
   t.notRegex(text, /the-secret-of|the-key-of/);
   t.deepEqual(JSON.parse(await (await fetch(`${baseUrl}/api/history/export?format=har&to=1h`)).text()).log.entries, []);
   t.is(await (await fetch(`${baseUrl}/api/history/export?to=1h`)).text(), '');

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
-import { modelListRoutes } from '../../admin/models.ts';
+import { modelListPaths } from '../../admin/models.ts';
 import { createCatalogue } from '../../engine/catalogue/catalogue.ts';
 import { compileAccess } from '../../engine/clients/client-access.ts';
 import type { Config } from '../../engine/config/config.ts';
@@ -30,7 +30,8 @@ const modelFacts: Gateway['modelFacts'] = ({ provider: { modelFacts: facts }, mo
 
 const open = async (t: ExecutionContext, current: () => Config = () => config) => {
   const gateway = () => ({ config: current(), access: compileAccess(current().clients), modelFacts });
-  const rows = modelListRoutes({ gateway, listings: [messagesModels], plain: chatModels, startedAtMs });
+  const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs });
+  const rows = lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(gateway) }));
   const { port } = await serve(t, rows);
   return async (path: string, headers: Readonly<Record<string, string>> = {}) => {
     const answer = await request(`http://127.0.0.1:${port}${path}`, { headers });
@@ -158,7 +159,8 @@ test('the list is the configuration as it is now', async (t) => {
 
 test('the list needs the key', async (t) => {
   const gateway = () => ({ config, access: compileAccess(), modelFacts });
-  const rows = modelListRoutes({ gateway, listings: [messagesModels], plain: chatModels, startedAtMs });
+  const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs });
+  const rows = lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(gateway) }));
   const { port } = await serve(t, rows, { apiKey: 'secret' });
   for (const path of ['/v1/models', '/v1/models/p,m']) {
     const answer = await request(`http://127.0.0.1:${port}${path}`);

@@ -322,7 +322,7 @@ test('a module that is missing or whose options do not fit is refused with its p
     t.true(refused.body.message?.includes(`\n- ${path} `), refused.body.message);
     t.is(await readFile(file, 'utf8'), good, 'nothing was written');
 
-    await writeFile(file, JSON.stringify(config));
+    await writeFile(file, JSON.stringify({ ...config, APIKEY: key }));
     const logged = (): Promise<boolean> =>
       readFile(join(rig.home, 'app.log'), 'utf8').then((text) =>
         text.split('\n').some((line) => line.includes("can't be used") && line.includes(path)),
@@ -351,7 +351,7 @@ test('an option that a stage does not know is told at the start, by the API and 
   const log = join(rig.home, 'app.log');
   const warned = async () => (await readFile(log, 'utf8')).split(warning).length - 1;
   await until(async () => (await warned()) === 2);
-  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...present, note: 2 }));
+  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...present, APIKEY: key, note: 2 }));
   await until(async () => (await warned()) === 3);
   t.pass();
 });
@@ -402,7 +402,7 @@ test('two editors can not overwrite one another, here or on disk', async (t) => 
   t.is((await rig.ask('GET', '/api/config')).body.note, 'mine');
   const fresh = String(stale.headers.etag);
   // Written by hand a moment ago; whether the watcher has seen it yet doesn't matter.
-  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...mine, note: 'by hand' }));
+  await writeFile(join(rig.home, 'config.json'), JSON.stringify({ ...mine, APIKEY: key, note: 'by hand' }));
   t.is((await rig.ask('POST', '/api/config', mine, { 'if-match': fresh })).status, 412);
   t.is((await rig.ask('POST', '/api/config', mine, { 'if-match': '*' })).status, 200);
   const again = String((await rig.ask('GET', '/api/config')).headers.etag);

@@ -67,7 +67,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[ \t]*[\r\n]/, many(' ')),
     foreign(/\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)|,|\r\n|\r|\n/g, many('\r'), '😀'),
   ],
-  'engine/config/env.ts': [foreign(/\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, many('$a'), '-')],
+  'engine/config/env.ts': [
+    foreign(/\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, many('$a'), '-'),
+    foreign(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '"a', many('\\"'), '\\'),
+  ],
   'engine/config/file.ts': [
     own(/^(.+)\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/),
     own(/^config\.(?:backup\.[\w-]+|schema)\.json$/),
@@ -78,6 +81,17 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/config/providers.ts': [
     foreign(/^\s*\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\s*$/, ' $a', many('a'), '-'),
     foreign(/^https?:$/),
+  ],
+  'engine/config/secrets.ts': [
+    foreign(/^\s*(?:bearer|basic|token)(?!\S)/i, many(' '), 'x'),
+    foreign(/^sha256:[\da-f]{64}$/i, 'sha256:', many('a')),
+    foreign(/\[\d+\]/g, '[0', many('0')),
+    foreign(
+      /^Providers\.(?:models\.)?(?:apiKey|api_key|(?:headers|query)\..+)$/,
+      'Providers.headers.',
+      many('a'),
+      '\n',
+    ),
   ],
   'engine/config/service-settings.ts': [
     foreign(/^([^/%]+)(?:\/(\d{1,3}))?$/, many('1'), '%'),
@@ -434,12 +448,19 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'ui/src/api/text-list-reader.ts': [foreign(/[[,]"[^"\\]*(?:\\.[^"\\]*)*"/y, ',"a\\a', many('\n'), '\n')],
   'ui/src/config/findings.ts': [foreign(/[.!?]$/)],
-  'ui/src/config/hide-keys.ts': [foreign(/^api_?key$/i)],
+  'ui/src/config/hide-typed.ts': [
+    foreign(/key$|token|secret|passw|authorization|cookie|credential/i),
+    foreign(/:\/\/[^/\s@:]*:[^/\s@$][^/\s@]*@/, '://', many(':')),
+  ],
   'ui/src/config/quantity-field.tsx': [own(/^Milliseconds /), own(/^Bytes /), own(/,? in milliseconds/)],
   'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/connect/check-panel.tsx': [own(/\/$/)],
   'ui/src/pages/settings/server-form.tsx': [own(/(?:Bytes|Ms)$/), own(/[A-Z]/g)],
-  'ui/src/config/reference.ts': [own(/^\s*\$(?:\w+|\{\w+\})\s*$/), own(/^(?:\$(?:\w*|\{\w*\}?))?$/)],
+  'ui/src/config/reference.ts': [
+    foreign(/\$(?:\$|[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/g, many('$a'), '-'),
+    foreign(/^\s*(?:bearer|basic|token)(?!\S)/i, many(' '), 'x'),
+    own(/^(?:\$(?:\w*|\{\w*\}?))?$/),
+  ],
   'ui/src/config/schema-form.tsx': [own(/^\d{1,15}$/)],
   'ui/src/config/unreadable-texts.ts': [foreign(/^\[(\d+)\](.*)$/, '[0]', many(']'), '\n')],
   'ui/src/config/wanted-field.ts': [foreign(/^\w+/, many('a'))],

@@ -72,7 +72,6 @@ const forTests: readonly string[] = [
   'engine/cli/import/import.ts mergeImported',
   'engine/clients/usage.ts nextPeriodMs',
   'engine/cli/ui.ts opener',
-  'engine/config/env.ts interpolate',
   'engine/config/store.ts ConfigStoreOptions',
   'engine/http/body-budget.ts countNodes',
   'engine/http/listener.ts ConnectionLimit',

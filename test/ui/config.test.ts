@@ -7,10 +7,10 @@ import { facts, joins } from '../../ui/src/config/conditions.ts';
 import { diffLines } from '../../ui/src/config/diff-lines.ts';
 import { entryFindings } from '../../ui/src/config/entry-findings.ts';
 import { withInner, withMember } from '../../ui/src/config/field-path.ts';
-import { hideKeys, putKeysBack } from '../../ui/src/config/hide-keys.ts';
+import { printHidden } from '../../ui/src/config/hide-typed.ts';
 import { mergeChanges } from '../../ui/src/config/merge-changes.ts';
 import { mergePreset } from '../../ui/src/config/merge-preset.ts';
-import { isLiteralKey, isReferenceSoFar } from '../../ui/src/config/reference.ts';
+import { editedSecret, isLiteralKey, isReferenceSoFar } from '../../ui/src/config/reference.ts';
 import { renamePool, renameProvider } from '../../ui/src/config/rename-provider.ts';
 import { fallbackPath, fallbacksOf, routePath, rules, withFallbacks, withRoute } from '../../ui/src/config/rules.ts';
 import { sameJson } from '../../ui/src/config/same-json.ts';
@@ -118,8 +118,9 @@ test('a diff of entirely different texts is fast', (t) => {
 });
 
 test('references are not keys in plain text', (t) => {
-  for (const text of ['', ' ', '$NAME', '${NAME}', ' $NAME ']) t.false(isLiteralKey(text), text);
-  for (const text of ['sk-123', '$', '$$NAME', 'Bearer $NAME', '$NAME-x', '$A$B']) t.true(isLiteralKey(text), text);
+  for (const text of ['', ' ', '$NAME', '${NAME}', ' $NAME ', '$A$B', 'Bearer $NAME'])
+    t.false(isLiteralKey(text), text);
+  for (const text of ['sk-123', '$', '$$NAME', 'Bearer x', '$NAME-x']) t.true(isLiteralKey(text), text);
 });
 
 test('only a reference is shown while it is typed', (t) => {
@@ -127,27 +128,31 @@ test('only a reference is shown while it is typed', (t) => {
   for (const text of ['s', '$$', '$a-', '$ecret!', '${NAME}x']) t.false(isReferenceSoFar(text), text);
 });
 
-test('keys in plain text are replaced by placeholders everywhere, and restored', (t) => {
-  const config = {
-    APIKEY: 'own',
-    Providers: [
-      { name: 'a', apiKey: 'one', models: [] },
-      { name: 'b', api_key: ['two', '$REF', 'three'], models: [] },
-      { name: 'a', apiKey: 'four', models: [] },
-    ],
+test('secrets that were typed are never printed; references, placeholders and names of keys are', (t) => {
+  const typed = {
+    APIKEY: 'secret-1',
+    Providers: [{ name: 'b', api_key: ['secret-2', '$REF', '•••• Providers[b].api_key[2]'], credentials: 'client' }],
+    FLEET: { store: 'redis://me:secret-3@h', key: 'secret-4' },
+    TELEMETRY: { headers: { authorization: 'Bearer secret-5', 'x-api-key': 'Bearer $REF' } },
+    CLIENTS: [{ name: 'team', key: 'sha256:0' }],
+    Router: { rules: [{ name: 'r', when: { key: 'team' } }] },
   };
-  const { shown, keys } = hideKeys(config);
-  const text = JSON.stringify(shown);
-  for (const secret of ['"own"', '"one"', '"two"', '"three"', '"four"']) t.false(text.includes(secret), secret);
-  t.true(text.includes('$REF'));
-  t.deepEqual(putKeysBack(shown, keys), { value: config, unknown: [] });
-  t.deepEqual(putKeysBack({ apiKey: '•••• key of nobody' }, keys).unknown, ['•••• key of nobody']);
+  const printed = printHidden(typed);
+  t.false(printed.includes('secret-'), printed);
+  t.like(JSON.parse(printed), {
+    Providers: [{ name: 'b', api_key: { 1: '$REF', 2: '•••• Providers[b].api_key[2]' }, credentials: 'client' }],
+    TELEMETRY: { headers: { 'x-api-key': 'Bearer $REF' } },
+    CLIENTS: typed.CLIENTS,
+    Router: typed.Router,
+  });
 });
 
-test('a placeholder is restored to a key changed elsewhere', (t) => {
-  const { shown } = hideKeys({ Providers: [{ name: 'a', apiKey: 'old' }] });
-  const { keys } = hideKeys({ Providers: [{ name: 'a', apiKey: 'new' }] });
-  t.deepEqual(putKeysBack(shown, keys).value, { Providers: [{ name: 'a', apiKey: 'new' }] });
+test('an edit replaces a placeholder whole', (t) => {
+  const stored = '•••• APIKEY';
+  t.is(editedSecret(stored, `${stored}x`), 'x');
+  t.is(editedSecret(stored, '•••• APIKE'), '');
+  t.is(editedSecret(stored, 'new'), 'new');
+  t.is(editedSecret('k', 'ke'), 'ke');
 });
 
 test('renaming a provider updates routes, fallbacks and scopes, but not names with the same prefix', (t) => {

@@ -219,7 +219,7 @@ browserTest('a key in plain text is reported, masked everywhere, and kept', asyn
     t.is(await page.getByLabel('Key', { exact: true }).getAttribute('type'), 'password');
     await page.goto(`${gateway.baseUrl}/ui#/settings?tab=file`);
     const editor = page.getByRole('textbox', { name: 'config.json' });
-    await editor.getByText('•••• key of second').waitFor();
+    await editor.getByText('•••• Providers[second].apiKey').waitFor();
     t.false((await page.content()).includes('a-key-in-the-file'));
     const changed = (await text(page)).replace('"LOG_LEVEL"', '"X"').replace('{', '{ "LOG_LEVEL": "warn",');
     await replaceText(editor, changed);
@@ -233,10 +233,47 @@ browserTest('a key in plain text is reported, masked everywhere, and kept', asyn
   });
 });
 
+browserTest('the tab of the settings follows the address, also where only its fragment changes', async (t) => {
+  await on(t, '/settings', async (page) => {
+    await page.getByLabel('Port (PORT)').waitFor();
+    await page.evaluate(`location.hash = '#/settings?tab=file'`);
+    await page.getByRole('textbox', { name: 'config.json' }).waitFor();
+    await page.goBack();
+    await page.getByLabel('Port (PORT)').waitFor();
+    await page.getByRole('tab', { name: 'Backups' }).click();
+    await page.getByRole('tab', { name: 'Backups', selected: true }).waitFor();
+    t.regex(page.url(), /#\/settings\?tab=backups$/);
+  });
+});
+
+browserTest('a key that is typed is in no storage, and is asked for again after a reload', async (t) => {
+  await on(t, '/providers', async (page) => {
+    const open = () =>
+      page
+        .getByRole('list', { name: 'Providers' })
+        .getByRole('button', { name: /^second/ })
+        .click();
+    await open();
+    const field = page.getByLabel('Key', { exact: true });
+    await field.fill('a-typed-key');
+    await page.getByText('Unsaved changes').waitFor();
+    t.false(String(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).includes('a-typed-key'));
+    await page.reload();
+    await page.getByText('Unsaved changes restored').waitFor();
+    const bar = page.getByRole('region', { name: 'Unsaved changes' });
+    await bar.getByText('no secret is stored for it; enter the secret').waitFor();
+    t.true(await bar.getByRole('button', { name: 'Save', exact: true }).isDisabled());
+    await open();
+    await field.fill('a-typed-key');
+    await save(page);
+    t.is((await onDisk()).Providers[1]?.apiKey, 'a-typed-key');
+  });
+});
+
 /** The editor's whole text, which it shows only a part of. */
 const text = async (page: Page): Promise<string> => {
   const answer = await page.request.get(`${gateway.baseUrl}/api/config`);
-  return JSON.stringify(await answer.json(), null, 2).replace('a-key-in-the-file', '•••• key of second');
+  return JSON.stringify(await answer.json(), null, 2);
 };
 
 browserTest('fallbacks are an ordered list, and the dry run lists them', async (t) => {
@@ -469,9 +506,13 @@ browserTest('an invalid edit can not be saved, and its field shows why', async (
       .getByRole('list', { name: 'Transformers' })
       .getByRole('button', { name: /^maxtoken/ })
       .click();
+    // The gateway's check reports the same field.
+    const checked = page.waitForResponse((response) => /"max_tokens":0\b/.test(response.request().postData() ?? ''));
     await page.getByLabel('max_tokens').fill('0');
     await bar.getByText('must be at least 1').waitFor();
     t.true(await bar.getByRole('button', { name: 'Save' }).isDisabled());
+    await checked;
+    await bar.getByText('1 problem', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Providers' }).click();
     await page
       .getByRole('list', { name: 'Providers' })
@@ -489,6 +530,35 @@ browserTest('an invalid edit can not be saved, and its field shows why', async (
     t.is(await page.getByLabel('max_tokens').inputValue(), '2048');
   });
   t.deepEqual(await onDisk(), before);
+});
+
+browserTest('a transformer of an unknown name is one problem', async (t) => {
+  await on(t, '/settings?tab=file', async (page) => {
+    const bar = page.getByRole('region', { name: 'Unsaved changes' });
+    const editor = page.getByRole('textbox', { name: 'config.json' });
+    const { transformers } = await onDisk();
+    const wrong = { ...JSON.parse(await text(page)), transformers: [...transformers, 'nope'] };
+    const checked = page.waitForResponse((response) => response.request().postData()?.includes('"nope"') ?? false);
+    await replaceText(editor, JSON.stringify(wrong));
+    await checked;
+    await bar.getByText('1 problem', { exact: true }).waitFor();
+    await bar.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+  });
+});
+
+browserTest('a vendor keeps its format at another base URL', async (t) => {
+  const before = await onDisk();
+  await on(t, '/providers', async (page) => {
+    await page.getByRole('button', { name: 'Anthropic', exact: true }).click();
+    await page.getByLabel('Base URL').fill(`${upstream.url}/proxied`);
+    t.is(await page.getByLabel('Format').inputValue(), 'anthropic');
+    await save(page);
+    const { Providers, transformers } = await onDisk();
+    t.like(Providers.at(-1), { name: 'anthropic', baseUrl: `${upstream.url}/proxied` });
+    t.deepEqual(transformers.at(-1), { name: 'anthropic', provider: 'anthropic' });
+    await put(() => before);
+  });
 });
 
 browserTest('a missing module is an error at its field, and can not be saved', async (t) => {
@@ -579,7 +649,7 @@ browserTest(
   },
 );
 
-browserTest('unsaved changes and malformed text survive a reload and other pages', async (t) => {
+browserTest('unsaved changes survive a reload, and malformed text survives other pages', async (t) => {
   await on(t, '/routing', async (page) => {
     await page.getByRole('combobox', { name: 'Default: destination' }).fill('first,small');
     await page.getByText('Unsaved changes').waitFor();
@@ -590,8 +660,6 @@ browserTest('unsaved changes and malformed text survive a reload and other pages
     await page.goto(`${gateway.baseUrl}/ui#/settings?tab=file`);
     await replaceText(page.getByRole('textbox', { name: 'config.json' }), '{ "PORT": ');
     await page.getByText('is not valid JSON yet').first().waitFor();
-    await page.reload();
-    await page.getByRole('textbox', { name: 'config.json' }).getByText('"PORT"').waitFor();
     t.true(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled());
 
     await page.getByRole('link', { name: 'Yard', exact: true }).click();

@@ -296,6 +296,24 @@ test('one prompt becomes the body of each protocol', (t) => {
   t.like(composeBody('chat', prompt, picture), { max_completion_tokens: 9, stream_options: { include_usage: true } });
   t.regex(JSON.stringify(composeBody('chat', prompt, picture)), /"url":"data:image\/png;base64,AA=="/);
   t.like(composeBody('responses', prompt, picture), { max_output_tokens: 9, instructions: 's', store: false });
+  const turns = [
+    { role: 'user' as const, text: 'a' },
+    { role: 'assistant' as const, text: 'b' },
+  ];
+  const later = { ...prompt, turns, temperature: 0.5, effort: 'high', thinking: false };
+  const said = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', content: 'b' },
+    { role: 'user', content: 'x' },
+  ];
+  t.like(composeBody('messages', later, undefined), {
+    messages: said,
+    temperature: 0.5,
+    output_config: { effort: 'high' },
+  });
+  const messages = [{ role: 'system', content: 's' }, ...said];
+  t.like(composeBody('chat', later, undefined), { messages, temperature: 0.5, reasoning_effort: 'high' });
+  t.like(composeBody('responses', later, undefined), { input: said, temperature: 0.5, reasoning: { effort: 'high' } });
   const plain = { ...prompt, system: '', stream: false, maxTokens: undefined, withTool: false, thinking: false };
   t.deepEqual(composeBody('responses', plain, undefined), { model: 'm', input: 'x', store: false });
   t.deepEqual(composeBody('chat', plain, undefined), { model: 'm', messages: [{ role: 'user', content: 'x' }] });
@@ -305,6 +323,9 @@ test('a kept prompt is restored only if it has the shape of one', (t) => {
   const kept = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
   const sent = { at: 1, target: 'all', prompt: { ...firstDraft.prompt, model: 'p,m' } };
   t.true(isDraft(kept(firstDraft)));
+  const talk = { turns: [{ role: 'user', text: 'a' }], temperature: 0.5, effort: 'high' };
+  t.true(isDraft(kept({ ...firstDraft, prompt: { ...firstDraft.prompt, ...talk } })));
+  t.false(isDraft(kept({ ...firstDraft, prompt: { ...firstDraft.prompt, turns: [{ role: 'tool', text: 'a' }] } })));
   t.true(isDraft(kept({ ...firstDraft, model: 'p,m', bodies: { chat: '{' } })));
   t.true(isSentList(kept([sent])));
   const drafts = [undefined, null, [], {}, { ...firstDraft, target: 'gone' }, { ...firstDraft, bodies: { chat: 1 } }];

@@ -117,6 +117,37 @@ browserTest('the playground sends in each protocol, streamed or not, and shows t
   t.deepEqual(complaints, []);
 });
 
+browserTest('a conversation in the playground goes on, with its parameters', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
+  await page.getByLabel('User message').fill('First?');
+  await page.getByLabel('Temperature').fill('0.3');
+  await page.getByLabel('Reasoning effort').fill('low');
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  await send.click();
+  await page.getByRole('button', { name: 'Continue this conversation' }).click();
+  await page.getByText('Continues a conversation of 2 messages').waitFor();
+  t.true(await send.isDisabled(), 'without a next message');
+  t.deepEqual(await faultsOf(page), []);
+  await page.getByLabel('User message').fill('Second?');
+  const before = upstream.requests.length;
+  await send.click();
+  await page.getByRole('button', { name: 'Continue this conversation' }).waitFor();
+  const body = upstream.requests[before]?.body;
+  const said: readonly unknown[] = Object(body).messages;
+  t.deepEqual(
+    said.map((message) => [Object(message).role, Object(message).content]),
+    [
+      ['user', 'First?'],
+      ['assistant', answer],
+      ['user', 'Second?'],
+    ],
+  );
+  t.like(body, { temperature: 0.3, reasoning_effort: 'low' });
+  await page.getByRole('button', { name: 'Start over' }).click();
+  await page.getByText(/^Continues a conversation/).waitFor({ state: 'detached' });
+  t.deepEqual(complaints, []);
+});
+
 browserTest('the same prompt goes out in three protocols side by side', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
   await page.getByText('All three').click();

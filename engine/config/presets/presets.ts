@@ -2,7 +2,7 @@ import { fail } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Config } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
-import type { Environment } from '../env.ts';
+import { type Environment, quoteReferences } from '../env.ts';
 import { validateConfig } from '../validate.ts';
 import { mergePreset, readPreset } from './merge-preset.ts';
 import { findPreset } from './preset-files.ts';
@@ -64,13 +64,13 @@ export const createPresets = <Gateway>({
     return build(config);
   };
 
-  const validated = (manifest: JsonObject): { findings: PresetFindings; config?: Config } => {
+  const validated = (manifest: JsonObject): { findings: PresetFindings; source: JsonObject; config?: Config } => {
     const merged = mergePreset(base(), manifest);
     const result = validateConfig(merged.source, env);
     const warnings = [...merged.warnings, ...result.warnings];
     return 'faults' in result
-      ? { findings: { faults: result.faults, warnings } }
-      : { findings: { faults: [], warnings }, config: result.config };
+      ? { findings: { faults: result.faults, warnings }, source: merged.source }
+      : { findings: { faults: [], warnings }, source: merged.source, config: result.config };
   };
 
   return {
@@ -90,10 +90,13 @@ export const createPresets = <Gateway>({
     },
     validate: (manifest) => validated(manifest).findings,
     async check(manifest) {
-      const { findings, config } = validated(manifest);
+      const { findings, source, config } = validated(manifest);
       if (!config) return findings;
       const { faults, warnings } = await check(config);
-      return { faults, warnings: [...findings.warnings, ...warnings] };
+      return {
+        faults: quoteReferences(faults, source, env),
+        warnings: [...findings.warnings, ...quoteReferences(warnings, source, env)],
+      };
     },
   };
 };

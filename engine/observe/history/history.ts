@@ -4,13 +4,22 @@ import { costOf } from '../../catalogue/cost.ts';
 import type { KnownModel } from '../../catalogue/known-model.ts';
 import type { ReplyProgress } from '../../exchange.ts';
 import { textMask } from '../../log/mask-text.ts';
+import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Usage } from '../../model/event.ts';
 import { type Fault, shorten } from '../../model/fault.ts';
+import type { Losses } from '../../model/loss.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import type { ObservedAttempt, ObservedFailure, ObservedRoute, PassThrough, Watcher } from '../../observer.ts';
+import type {
+  ObservedAttempt,
+  ObservedCall,
+  ObservedFailure,
+  ObservedRoute,
+  PassThrough,
+  Watcher,
+} from '../../observer.ts';
 import type { Gateway } from '../../routing/gateway.ts';
-import { Captures, maxCaptureBytes } from './captures.ts';
+import { type CapturePolicy, Captures, maxCaptureBytes } from './captures.ts';
 import { type RecordedClient, Recorder } from './recorder.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
 import { answeredTools, type SessionOf } from './session-names.ts';
@@ -22,7 +31,7 @@ import { Traffic } from './traffic.ts';
 export interface History {
   /** Starts recording a request. */
   readonly started: (
-    start: Omit<RequestStart, 'recorder' | 'header'>,
+    start: Omit<RequestStart, 'recorder' | 'request'>,
     request: CapturableRequest,
   ) => RequestHistoryEntry;
   /** Number of the last request that ended; 0 if none. */
@@ -61,6 +70,7 @@ interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   /** Keys to mask. Return a new array when the list changes. */
   readonly secrets: () => readonly string[];
   readonly sessionOf: SessionOf;
+  readonly policy: () => CapturePolicy;
   /** Called with each request that ends. */
   readonly onEnded?: (request: EndedRequest) => void;
   /** Called when a request begins or ends. */
@@ -86,13 +96,14 @@ export const createHistory = ({
   secrets,
   numbersByTime = false,
   sessionOf,
+  policy,
   onEnded,
   onChanged,
   onCleared,
   ...settings
 }: HistoryOptions): History => {
   const maskText = textMask(secrets);
-  const captures = new Captures();
+  const captures = new Captures(policy);
   const traffic = new Traffic();
   const inFlight = new Set<RequestHistoryEntry>();
   /** Tells requests of several processes and machines apart that end in the same millisecond. */
@@ -113,7 +124,11 @@ export const createHistory = ({
     const route = provider === undefined || model === undefined ? undefined : { protocol, provider, model };
     traffic.ended(startedAtMs + durationMs, hasFailed(status, fault !== undefined), firstByteMs, route);
     onEnded?.(entry);
-    if (record.recorder) captures.add(showEnded(entry), record.recorder, { ...settings, secrets: secrets() });
+    const { recording } = record;
+    if (entry.captured && recording) {
+      const { recorder, kind } = recording;
+      captures.add(showEnded(entry), recorder, { ...settings, secrets: secrets() }, kind);
+    }
     onChanged?.();
   };
 
@@ -129,8 +144,7 @@ export const createHistory = ({
     started(start, request) {
       const isCaptured = captures.on || request.header(captureHeader) === '1';
       const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
-      const header = (name: string): string | undefined => request.header(name);
-      const record = new RequestHistoryEntry({ ...start, header, recorder }, { ended, traffic, sessionOf });
+      const record = new RequestHistoryEntry({ ...start, request, recorder }, { ended, traffic, sessionOf, captures });
       inFlight.add(record);
       onChanged?.();
       return record;
@@ -175,8 +189,8 @@ interface RequestStart {
   readonly client: ClientProtocol;
   /** The client whose own key it carries. */
   readonly namedClient?: string | undefined;
-  /** A header of the client's request, by lower-case name. */
-  readonly header: (name: string) => string | undefined;
+  /** Its body is there until the upstream accepts the call. */
+  readonly request: CapturableRequest;
   readonly progress: ReplyProgress;
   /** Knows what models cost. */
   readonly gateway: Pick<Gateway, 'config' | 'modelFacts' | 'catalogue' | 'defaultDestination'>;
@@ -194,6 +208,13 @@ interface EntryParts {
   readonly ended: (record: RequestHistoryEntry, status: number) => void;
   readonly traffic: Traffic;
   readonly sessionOf: SessionOf;
+  readonly captures: Captures;
+}
+
+/** What becomes a capture at the request's end; `kind`: of a failure or loss, if it wasn't asked for. */
+interface Recording {
+  readonly recorder: Recorder;
+  readonly kind: string | undefined;
 }
 
 /**
@@ -218,10 +239,18 @@ export class RequestHistoryEntry implements Watcher {
   #isAnswered = false;
   #passThrough: PassThrough = { request: false, reply: false };
   #finished = false;
+  /** The last call, until the upstream accepts it: its body must not outlive that. */
+  #sent: ObservedCall | undefined;
+  #recording: Recording | undefined;
 
   constructor(start: RequestStart, parts: EntryParts) {
     this.start = start;
     this.#parts = parts;
+    this.#recording = start.recorder && { recorder: start.recorder, kind: undefined };
+  }
+
+  get recording(): Recording | undefined {
+    return this.#recording;
   }
 
   get recorder(): Recorder | undefined {
@@ -239,7 +268,8 @@ export class RequestHistoryEntry implements Watcher {
   }
 
   decoded({ request }: { readonly request: ModelRequest }): void {
-    const { client, namedClient, header } = this.start;
+    const { client, namedClient, request: incoming } = this.start;
+    const header = (name: string): string | undefined => incoming.header(name);
     this.#session = this.#parts.sessionOf({ client, namedClient, header, request });
     this.#tools = answeredTools(request);
   }
@@ -255,6 +285,10 @@ export class RequestHistoryEntry implements Watcher {
       );
     }
     this.#route = resolution;
+  }
+
+  encoded(call: ObservedCall): void {
+    this.#sent = call;
   }
 
   /** The first call counts: what lies between it and the last one's answer is no overhead. */
@@ -294,6 +328,9 @@ export class RequestHistoryEntry implements Watcher {
 
   /** The upstream accepted; what passes through is decided. Faults of earlier attempts are among the attempts. */
   answered(passThrough: PassThrough): void {
+    const losses = this.#sent?.context.losses;
+    if (losses !== undefined && losses.size > 0) this.#capture(() => lossKind(losses));
+    this.#sent = undefined;
     this.#fault = undefined;
     this.#passThrough = passThrough;
     this.#isAnswered = true;
@@ -318,6 +355,20 @@ export class RequestHistoryEntry implements Watcher {
 
   failed(fault: Fault): void {
     this.#fault = fault;
+    const route = this.#route;
+    this.#capture(() => `${fault.kind} ${route?.provider.name} ${shorten(route?.model ?? '')}`, fault);
+    this.#sent = undefined;
+  }
+
+  /** Captures the request without being asked, if this kind of failure or loss wasn't captured just now. */
+  #capture(kindOf: () => string, fault?: Fault): void {
+    const { request } = this.start;
+    if (this.#recording || request.body.length === 0) return;
+    const kind = kindOf();
+    if (!this.#parts.captures.takes(kind)) return;
+    const recorder = new Recorder(clientOf(request), maxCaptureBytes);
+    recorder.catchUp(this.#sent, fault);
+    this.#recording = { recorder, kind };
   }
 
   firstByte(): void {
@@ -335,13 +386,21 @@ export class RequestHistoryEntry implements Watcher {
     this.#parts.ended(this, status);
   }
 
+  #setMarks({ marks }: Recorder): void {
+    marks.set('received', 0);
+    if (this.#calledMs !== undefined) marks.set('called', this.#calledMs - this.#startedMs);
+    if (this.#firstByteMs !== undefined) marks.set('firstByte', this.#firstByteMs);
+    marks.set('end', performance.now() - this.#startedMs);
+  }
+
   /** Returns the data to keep after the end, as request number `n`; `maskText` removes secrets from upstream messages. */
   keep(n: number, status: number, maskText: (text: string) => string): EndedRequest {
-    const { id, startedAtMs, path, preset, client, namedClient, progress, recorder } = this.start;
+    const { id, startedAtMs, path, preset, client, namedClient, progress } = this.start;
     const route = this.#route;
     const fault = this.#fault;
     const losses = progress.context?.losses;
     const cost = this.#cost();
+    if (this.#recording?.kind !== undefined) this.#setMarks(this.#recording.recorder);
     return {
       n,
       id,
@@ -371,13 +430,22 @@ export class RequestHistoryEntry implements Watcher {
       lossCount: losses?.size ?? 0,
       failed: progress.failed,
       relayed: this.#passThrough,
-      captured: recorder !== undefined,
+      // A client that left is no failure.
+      captured: this.#recording !== undefined && !(this.#recording.kind !== undefined && status === clientGone),
       calls: this.#calls,
       isFailed: hasFailed(status, fault !== undefined),
       mayCost: this.#isAnswered || (status === clientGone && this.#calls > 0),
     };
   }
 }
+
+/** Names the fields that were lost. */
+const lossKind = ({ list }: Losses): string => {
+  const fields = new Set(
+    list.slice(0, maxLosses).map(({ step, path }) => `${step} ${shorten(plainPath(fieldPattern(path)))}`),
+  );
+  return [...fields].sort().join();
+};
 
 const noLosses: readonly SummaryLoss[] = [];
 const noNames: readonly string[] = [];

@@ -86,6 +86,8 @@ export class Recorder implements Watcher {
   credential: { readonly provider: string; readonly apiKey: string } | undefined;
   /** A step or events didn't fit. */
   truncated = false;
+  /** It wasn't asked for: it holds bodies as they were when the request failed or lost something, and no answer. */
+  unasked = false;
   readonly #startedMs = performance.now();
   readonly #maxBytes: number;
   #losses: Losses | undefined;
@@ -139,13 +141,32 @@ export class Recorder implements Watcher {
     this.#addStep(name, kind, jsonText(value));
   }
 
-  recordCall({ url, method = 'POST', headers, body }: UpstreamCall): RecordedCall {
+  recordCall({ url, method = 'POST', headers, body }: Omit<UpstreamCall, 'backpressure'>): RecordedCall {
     if (this.call) this.#retried();
     else this.mark('called');
     const recording = new Recording(this.#maxBytes);
     this.call = { url, method, headers, body, recording, ended: 'abandoned' };
     this.events.length = 0;
     return this.call;
+  }
+
+  /** Fills a recorder from what is known of a request that failed, or whose call has lost fields, before its answer. */
+  catchUp(sent: ObservedCall | undefined, fault: Fault | undefined): void {
+    this.unasked = true;
+    if (sent) {
+      // Its request may have marks in place of long texts, so it is no step.
+      this.#losses = sent.context.losses;
+      this.credential = { provider: sent.resolution.provider.name, apiKey: sent.apiKey };
+      this.encoded(sent);
+      const { url, headers, body } = sent.call;
+      const call = this.recordCall({ url, headers, body });
+      if (fault) {
+        call.ended = 'failed';
+        call.fault = fault;
+      }
+    }
+    // Its own times are those of the recording.
+    this.marks.clear();
   }
 
   /** Records a chunk of the upstream's answer. */

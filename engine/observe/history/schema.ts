@@ -208,6 +208,11 @@ export const Capture = Type.Object({
   }),
   timing: listOf(Type.Object({ name: Type.String(), atMs: ms })),
   curl: Type.Object({ client: Type.String(), upstream: orNull(Type.String()) }),
+  unasked: Type.Optional(
+    Type.Boolean({
+      description: 'Captured because it failed or lost fields: with bodies, without stages and answers.',
+    }),
+  ),
   truncated: Type.Boolean({ description: 'Some step, event, body or stream was too large to be kept whole.' }),
 });
 export type Capture = Static<typeof Capture>;

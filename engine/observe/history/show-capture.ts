@@ -70,6 +70,7 @@ export const showCapture = (
       ),
       upstream: call ? curlOf(call, recorder, mask, settings, limits) : null,
     },
+    ...(recorder.unasked && { unasked: true }),
     truncated:
       recorder.truncated || !limits.steps || body.truncated || streams.some((recording) => recording.truncated),
   };

@@ -4,7 +4,7 @@ import { request } from 'undici';
 import type { DocumentedRoute } from '../../../admin/endpoint.ts';
 import { healthRoutes } from '../../../admin/health.ts';
 import { metricsRoutes } from '../../../admin/metrics.ts';
-import { modelListRoutes } from '../../../admin/models.ts';
+import { modelListPaths } from '../../../admin/models.ts';
 import { countTokensDoc, modelRouteDoc } from '../../../admin/openapi/model-docs.ts';
 import { openApiDocument, openApiRoutes, withDocs } from '../../../admin/openapi/openapi.ts';
 import { transformerRoutes } from '../../../admin/transformers.ts';
@@ -60,11 +60,11 @@ const open = async (t: ExecutionContext) => {
     endpoint: countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs: 100 }, () => gateway),
     doc: { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault },
   };
-  const listing = { gateway: () => gateway, listings: [messagesModels], plain: chatModels, startedAtMs: 0 };
+  const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs: 0 });
   const rows = [
     ...models,
     counting,
-    ...modelListRoutes(listing),
+    ...lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(() => gateway) })),
     ...metricsRoutes(createMetrics()),
     ...healthRoutes(() => ({ draining: false })),
     ...transformerRoutes(() => ({ formats, stages, defaultFormat, custom: new Map() })),

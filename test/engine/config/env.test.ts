@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { interpolate, interpolateAll } from '../../../engine/config/env.ts';
+import { interpolate, interpolateAll, quoteReferences } from '../../../engine/config/env.ts';
 
 const env = { A: 'one', B_2: 'two', EMPTY: '', NESTED: `$A \${A}`, gone: undefined };
 
@@ -63,4 +63,14 @@ test('S13 a member named __proto__ stays a member', (t) => {
   const { value } = interpolateAll(JSON.parse('{"__proto__":{"x":"$A"}}'), env);
   t.is(JSON.stringify(value), '{"__proto__":{"x":"one"}}');
   t.is(Object.getPrototypeOf(value), Object.prototype);
+});
+
+test('findings quote references in place of values, also of parts, and leave what is written', (t) => {
+  const said = (message: string): string | undefined =>
+    quoteReferences([{ path: 'p', message }], { to: '$ROUTE', mine: 'work', small: '$ONE' }, vars)[0]?.message;
+  const vars = { ROUTE: 'vendor,large', ONE: '1' };
+  t.is(said('names "vendor,large", "xvendor,largex" and vendor,large'), 'names "$ROUTE", "x$ROUTEx" and $ROUTE');
+  t.is(said('names the unknown provider "Vendor" of "work"'), 'names the unknown provider "$ROUTE" of "work"');
+  t.is(said('must be at least 1, not "1"'), 'must be at least 1, not "$ONE"');
+  t.is(said('is "unknown"; did you mean "other'), 'is "unknown"; did you mean "other');
 });

@@ -1,9 +1,8 @@
-import { kept } from '../state/kept.ts';
 import { createStore } from '../state/store.ts';
 
-/** The service's key as far as this tab knows it. */
+/** The service's key as far as this tab knows it, in memory alone. */
 interface KeyState {
-  /** Empty: none was given. Kept until the tab is closed. */
+  /** Empty: none was given. */
   readonly key: string;
   /** The service has asked for it. */
   readonly wanted: boolean;
@@ -11,14 +10,11 @@ interface KeyState {
   readonly refused: boolean;
 }
 
-const place = kept('session', 'key');
-
 /** The key, and whether the service wants (another) one. */
-export const keyState = createStore<KeyState>({ key: place.read() ?? '', wanted: false, refused: false });
+export const keyState = createStore<KeyState>({ key: '', wanted: false, refused: false });
 
 /** Takes the key that somebody typed; what waits for it is asked for again. */
 export const giveKey = (key: string): void => {
-  place.write(key);
   keyState.set({ key, wanted: false, refused: false });
 };
 

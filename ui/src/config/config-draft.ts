@@ -4,6 +4,7 @@ import { saveConfig } from '../api/config-store.ts';
 import { isJsonObject, parseObject } from '../api/json.ts';
 import { kept } from '../state/kept.ts';
 import { createStore } from '../state/store.ts';
+import { printHidden } from './hide-typed.ts';
 import { type Conflict, mergeChanges } from './merge-changes.ts';
 import { sameJson } from './same-json.ts';
 import { forgetTexts } from './unreadable-texts.ts';
@@ -36,11 +37,11 @@ const restore = (): DraftState => {
   return isJsonObject(base) && isJsonObject(draft) ? { ...clean, held: { base, draft }, restored: true } : clean;
 };
 
-/** The draft of the configuration; it survives a reload, until the tab is closed. */
+/** The draft of the configuration; it survives a reload, until the tab is closed, without secrets that were typed. */
 export const configDraft = createStore<DraftState>(restore());
 
 const hold = (next: DraftState): void => {
-  place.write(next.held && JSON.stringify(next.held));
+  place.write(next.held && printHidden({ ...next.held }));
   configDraft.set(next);
 };
 

@@ -12,6 +12,7 @@ import { useUnsaved } from '../state/unsaved.ts';
 import { changeDraft, configDraft, discardDraft, rebaseDraft } from './config-draft.ts';
 import { Conflicts } from './conflicts.tsx';
 import { entryFindings } from './entry-findings.ts';
+import { isWithin } from './field-path.ts';
 import { checked, useChecks, useFaults } from './findings.ts';
 import { type Form, FormContext } from './form.ts';
 import { SaveBar } from './save-bar.tsx';
@@ -71,8 +72,8 @@ const Edit = ({ saved, children }: { readonly saved: ConfigFile; readonly childr
       saved,
       dirty: draft !== undefined,
       change: (change) => changeDraft(saved, change),
-      // If both report the same path, the control's own message is enough.
-      faults: [...told.filter(({ path }) => !own.faults.some((one) => one.path === path)), ...own.faults],
+      // The gateway may report the same of the field, or of the entry that has it: the control's own message is enough.
+      faults: [...told.filter(({ path }) => !own.faults.some((one) => isWithin(one.path, path))), ...own.faults],
       warnings: [...(of === config ? warnings : []), ...own.warnings],
       transformers,
     };

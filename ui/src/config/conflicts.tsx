@@ -3,7 +3,7 @@ import { Button } from '../parts/button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { resolveConflicts } from './config-draft.ts';
 import { Diff } from './diff.tsx';
-import { hideKeys } from './hide-keys.ts';
+import { printHidden } from './hide-typed.ts';
 import type { Conflict } from './merge-changes.ts';
 
 /** Shows conflicting changes, for the user to resolve. */
@@ -37,4 +37,4 @@ export const Conflicts = ({
 );
 
 const print = (path: string, value: Conflict['mine']): string =>
-  value === undefined ? '' : JSON.stringify(hideKeys({ [path.split('.').at(-1) ?? path]: value }).shown, null, 2);
+  value === undefined ? '' : printHidden({ [path.split('.').at(-1) ?? path]: value });

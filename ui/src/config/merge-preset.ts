@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../api/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseObject } from '../api/json.ts';
+import { isPlaceholder } from './reference.ts';
 
 /** The descriptive fields of a manifest. */
 const about = ['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords'];
@@ -40,3 +41,9 @@ const members = (name: string, below: JsonObject, above: JsonObject): JsonObject
   const [under, over]: readonly (Json | undefined)[] = [below[name], above[name]];
   return isJsonObject(under) && isJsonObject(over) ? { [name]: { ...under, ...over } } : {};
 };
+
+/** The gateway can't tell apart the placeholders of a preset and those of the configuration in a merged one. */
+export const withoutPlaceholders = (manifest: JsonObject): JsonObject =>
+  parseObject(
+    JSON.stringify(manifest, (_, value: unknown) => (typeof value === 'string' && isPlaceholder(value) ? '' : value)),
+  ) ?? {};

@@ -13,7 +13,7 @@ import { configDraft, discardDraft, saveDraft } from './config-draft.ts';
 import { Diff } from './diff.tsx';
 import { checked } from './findings.ts';
 import { useForm } from './form.ts';
-import { hideKeys } from './hide-keys.ts';
+import { printHidden } from './hide-typed.ts';
 import { Problems } from './problems.tsx';
 
 /** The bar at the foot of a page with unsaved changes: problems, and buttons to save or discard. */
@@ -109,7 +109,7 @@ export const SaveBar = () => {
             </>
           }
         >
-          <Diff label="config.json" before={print(saved)} after={print(config)} />
+          <Diff label="config.json" before={printHidden(saved)} after={printHidden(config)} />
           {error !== undefined && (
             <Notice kind="failed" title="Not saved">
               {error}
@@ -121,5 +121,3 @@ export const SaveBar = () => {
     </section>
   );
 };
-
-const print = (config: Parameters<typeof hideKeys>[0]): string => JSON.stringify(hideKeys(config).shown, null, 2);

@@ -66,9 +66,15 @@ export const CaptureSwitch = ({
             </p>
             <ul className="soft">
               <li>
-                The last {count(most)} requests are kept, up to {bytes(mostBytes)} each; longer ones are truncated.
+                At most {count(most)} requests are kept, up to {bytes(mostBytes)} each; longer ones are truncated.
               </li>
-              <li>Recordings are kept in memory only. A restart deletes them and turns recording off.</li>
+              <li>
+                Recordings are kept in memory only: a restart deletes them. Recording goes on until it is stopped.
+              </li>
+              <li>
+                Requests that fail or lose fields are recorded in part without being asked, unless{' '}
+                <code>HISTORY.captureFailed</code> is off.
+              </li>
               <li>
                 To record a single request, send it with the header <code>x-switchyard-capture: 1</code>.
               </li>

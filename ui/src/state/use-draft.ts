@@ -17,17 +17,23 @@ interface Draft {
 
 /**
  * Edits `saved`. The draft survives a reload and visits to other pages, until the tab is closed. `name` is unique among
- * drafts; `what` completes "unsaved changes to …"; `pages` show the draft.
+ * drafts; `what` completes "unsaved changes to …"; `pages` show the draft; `keepable` gives what may be kept of it.
  */
-export const useDraft = (name: string, what: string, pages: readonly string[], saved: string | undefined): Draft => {
+export const useDraft = (
+  name: string,
+  what: string,
+  pages: readonly string[],
+  saved: string | undefined,
+  keepable: (draft: string) => string | undefined,
+): Draft => {
   const place = useMemo(() => kept('session', `draft.${name}`), [name]);
   const [draft, setDraft] = useState(place.read);
   const [restored, setRestored] = useState(draft !== undefined);
   const dirty = draft !== undefined && saved !== undefined && draft !== saved;
   useEffect(() => {
     // Until the saved text is known, the draft can't be compared.
-    if (saved !== undefined) place.write(dirty ? draft : undefined);
-  }, [place, saved, dirty, draft]);
+    if (saved !== undefined) place.write(dirty ? keepable(draft) : undefined);
+  }, [place, saved, dirty, draft, keepable]);
   useUnsaved(what, dirty, pages);
 
   const discard = useCallback(() => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
+import { modelListPaths } from '../../../../admin/models.ts';
 import { createPresets } from '../../../../engine/config/presets/presets.ts';
 import { countTokensEndpoint } from '../../../../engine/endpoints/count-tokens.ts';
 import { modelEndpoint } from '../../../../engine/endpoints/model.ts';
@@ -10,9 +11,11 @@ import { presetRoutes } from '../../../../engine/endpoints/presets.ts';
 import type { JsonObject } from '../../../../engine/model/json/json.ts';
 import { createMetrics } from '../../../../engine/observe/metrics/metrics.ts';
 import type { Gateway } from '../../../../engine/routing/gateway.ts';
+import { chatModels } from '../../../../protocols/chat/models.ts';
 import { clientProtocols } from '../../../../protocols/index.ts';
 import { messagesCounting } from '../../../../protocols/messages/count-tokens.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
+import { messagesModels } from '../../../../protocols/messages/models.ts';
 import { configOf, gatewayOf } from '../../../support/gateway-of.ts';
 import { jsonAnswer, startUpstream } from '../../../support/upstream.ts';
 import { serve } from '../../http/rig.ts';
@@ -49,9 +52,15 @@ const open = async (t: ExecutionContext, files: Readonly<Record<string, string>>
   const metrics = createMetrics();
   const paths = [
     ...clientProtocols.flatMap(({ protocol, paths: own }) =>
-      own.map((path) => ({ path, endpointFor: (gateway: () => Gateway) => modelEndpoint(protocol, gateway, metrics) })),
+      own.map((path) => ({
+        method: 'POST' as const,
+        path,
+        endpointFor: (gateway: () => Gateway) => modelEndpoint(protocol, gateway, metrics),
+      })),
     ),
+    ...modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs: 0 }),
     {
+      method: 'POST' as const,
       path: '/v1/messages/count_tokens',
       endpointFor: countTokensEndpoint.bind(undefined, { client: messagesClient, ...messagesCounting, limitMs: 1000 }),
     },
@@ -68,7 +77,11 @@ const open = async (t: ExecutionContext, files: Readonly<Record<string, string>>
     const value: unknown = await answer.body.json();
     return { status: answer.statusCode, value, asked: String(Object(upstream.requests.at(-1)?.body).model) };
   };
-  return { ask, write, home, state, upstream };
+  const get = async (path: string) => {
+    const answer = await request(`http://127.0.0.1:${port}${path}`);
+    return { status: answer.statusCode, text: await answer.body.text() };
+  };
+  return { ask, get, write, home, state, upstream };
 };
 
 const hi = [{ role: 'user', content: 'hi' }];
@@ -185,4 +198,16 @@ test('a manifest that is a link to itself is reported by name', async (t) => {
   const { status, value } = await ask('/preset/x/v1/messages');
   t.is(status, 500);
   t.regex(String(Object(value).error.message), /"x".*ELOOP/);
+});
+
+test('the models of a preset are listed below its address, and an unknown one is a 404', async (t) => {
+  const Providers = [{ name: 'own', baseUrl: 'http://127.0.0.1:1', apiKey: '', models: ['special'] }];
+  const manifest = JSON.stringify({ Providers, Router: { default: 'own,special' } });
+  const { get } = await open(t, { 'presets/mine/manifest.json': manifest });
+  const list = await get('/preset/mine/v1/models');
+  t.is(list.status, 200);
+  t.true(list.text.includes('"own,special"'), list.text);
+  t.false(list.text.includes('"p,'), list.text);
+  t.is((await get('/preset/mine/v1/models/own%2Cspecial')).status, 200);
+  t.is((await get('/preset/none/v1/models')).status, 404);
 });

@@ -1,9 +1,17 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { Captures } from '../../../../engine/observe/history/captures.ts';
+import { Recorder } from '../../../../engine/observe/history/recorder.ts';
 import type { RequestDetail, RequestSummary } from '../../../../engine/observe/history/schema.ts';
+import { start } from '../../../../engine/service/server.ts';
 import { chatReply, chatStream } from '../../../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { until } from '../../../support/until.ts';
 import { jsonAnswer, type Script, type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';
 
 const secret = 'the-providers-very-own-key';
@@ -121,7 +129,7 @@ test('R13 capturing is off by default, is switched, and is forgotten', async (t)
     summary: { id: 'plain', captured: false, status: 200 },
   });
   t.is((await fetch(`${rig.baseUrl}/api/requests/nobody`)).status, 404);
-  t.like(await get(rig, '/api/capture'), { on: false, kept: 0, bytes: 0, most: 50, mostBytes: 1_048_576 });
+  t.like(await get(rig, '/api/capture'), { on: false, kept: 0, bytes: 0, most: 70, mostBytes: 1_048_576 });
   t.like(await (await post(rig, '/api/capture', { on: true })).json(), { on: true });
   t.is((await post(rig, '/api/capture', { on: 'yes' })).status, 400);
   await (await post(rig, '/v1/messages', hello, { 'x-request-id': 'a/b_c' })).text();
@@ -358,4 +366,128 @@ test('pieces that cut a character are kept byte for byte', async (t) => {
     Buffer.concat(chunks.map(({ text, base64 }) => (base64 ? Buffer.from(base64, 'base64') : Buffer.from(text ?? '')))),
     bytes,
   );
+});
+
+test('failed and lossy requests are captured in part without being asked, one of a kind, unless that is off', async (t) => {
+  const failing: Script = ({ body }) =>
+    Object(body).model === 'n'
+      ? jsonAnswer({ error: { message: `no, ${secret}` } }, 400)
+      : jsonAnswer(chatReply('fine'));
+  const rig = await open(t, failing);
+  const send = async (id: string, body: unknown): Promise<void> => {
+    await (await post(rig, '/v1/messages', body, { 'x-request-id': id })).text();
+  };
+  const isCaptured = async (id: string): Promise<boolean> =>
+    (await get<RequestDetail>(rig, `/api/requests/${id}`)).capture !== null;
+  await send('plain', hello);
+  await send('failed', { ...hello, model: 'p,n' });
+  await send('failed-again', { ...hello, model: 'p,n' });
+  await send('lossy', { ...hello, top_k: 3 });
+  await send('lossy-again', { ...hello, top_k: 4 });
+  await send('malformed', { ...hello, messages: 1 });
+  t.deepEqual(
+    await Promise.all(['plain', 'failed', 'failed-again', 'lossy', 'lossy-again', 'malformed'].map(isCaptured)),
+    [false, true, false, true, false, true],
+  );
+  const { summary, capture } = await captured(rig, 'failed');
+  t.like(summary, { status: 400, captured: true });
+  t.like(capture, { unasked: true, truncated: false, upstream: { method: 'POST', ended: 'failed' } });
+  t.like(JSON.parse(capture?.client.body ?? ''), { model: 'p,n' });
+  t.is(capture?.upstream?.body, rig.upstream.requests[1]?.text);
+  t.false(JSON.stringify(capture).includes(secret));
+  const { capture: lossy } = await captured(rig, 'lossy');
+  t.deepEqual(
+    lossy?.steps.flatMap(({ losses }) => losses.map(({ field }) => field)),
+    ['top_k'],
+  );
+  t.is((await captured(rig, 'malformed')).capture?.upstream, null);
+
+  const off = await open(t, failing, { HISTORY: { captureFailed: false } });
+  await (await post(off, '/v1/messages', { ...hello, model: 'p,n' }, { 'x-request-id': 'failed' })).text();
+  t.is((await get<RequestDetail>(off, '/api/requests/failed')).capture, null);
+});
+
+test('captures are removed after their time, also those that nothing asks for', async (t) => {
+  let nowMs = 0;
+  const captures = new Captures(
+    () => ({ captureMinutes: 2, captureFailed: true }),
+    () => nowMs,
+  );
+  t.teardown(() => captures.clear());
+  const client = { method: 'POST', path: '/', query: '', headers: {}, body: Buffer.from('{}') };
+  const add = (id: string, kind?: string): void =>
+    captures.add(
+      { ...blank, id },
+      new Recorder(client, 1_000),
+      { secrets: [], variableOf: String, baseUrl: String },
+      kind,
+    );
+  t.true(captures.takes('a'));
+  add('first', 'a');
+  nowMs = 59_999;
+  t.false(captures.takes('a'));
+  nowMs = 60_000;
+  t.true(captures.takes('a'));
+  add('second');
+  t.truthy(await captures.findCompressed('first'));
+  nowMs = 120_000;
+  t.is(await captures.findCompressed('first'), undefined);
+  t.is(captures.state().kept, 1);
+  nowMs = 180_000;
+  t.is(captures.state().kept, 0);
+});
+
+test('kinds are bounded, and do not displace captures that were asked for', async (t) => {
+  const captures = new Captures(() => ({ captureMinutes: 1, captureFailed: true }));
+  t.teardown(() => captures.clear());
+  const client = { method: 'POST', path: '/', query: '', headers: {}, body: Buffer.from('{}') };
+  const settings = { secrets: [], variableOf: String, baseUrl: String };
+  captures.add({ ...blank, id: 'asked' }, new Recorder(client, 1_000), settings);
+  for (let n = 0; n < 30; n += 1)
+    captures.add({ ...blank, id: `u${n}` }, new Recorder(client, 1_000), settings, `${n}`);
+  t.is(captures.state().kept, 21);
+  t.truthy(await captures.findCompressed('asked'));
+  t.is(await captures.findCompressed('u9'), undefined);
+  t.truthy(await captures.findCompressed('u10'));
+});
+
+const blank: RequestSummary = {
+  n: 1,
+  id: '',
+  startedAt: 0,
+  path: '/',
+  protocol: 'messages',
+  asked: '',
+  stream: false,
+  status: 200,
+  durationMs: 1,
+  losses: [],
+  relayed: { request: false, reply: false },
+  captured: true,
+};
+
+test('capturing goes on after a restart, until it is switched off', async (t) => {
+  const home = await mkdtemp(join(tmpdir(), 'switchyard-capture-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  await writeFile(join(home, 'config.json'), JSON.stringify({ PORT: 0, Providers: [] }));
+  const run = async <T>(use: (baseUrl: string) => Promise<T>): Promise<T> => {
+    const service = await start({ env: {}, home, port: 0, report: () => {} });
+    try {
+      return await use(service.baseUrl);
+    } finally {
+      await service.stop();
+    }
+  };
+  const isOn = async (baseUrl: string): Promise<boolean> =>
+    Object(await (await fetch(`${baseUrl}/api/capture`)).json()).on === true;
+  const switchTo =
+    (on: boolean) =>
+    async (baseUrl: string): Promise<void> => {
+      await fetch(`${baseUrl}/api/capture`, { method: 'POST', body: JSON.stringify({ on }) });
+      await until(async () => existsSync(join(home, 'capture-all')) === on);
+    };
+  await run(switchTo(true));
+  t.true(await run(isOn));
+  await run(switchTo(false));
+  t.false(await run(isOn));
 });

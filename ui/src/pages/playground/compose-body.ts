@@ -25,12 +25,25 @@ export const composeBody = (protocol: Protocol, prompt: Prompt, picture: Picture
 type Compose = (prompt: Prompt, picture: Picture | undefined) => JsonObject;
 
 const composeMessages: Compose = (prompt, picture) => {
-  const { model, system, text, stream, maxTokens = plainMaxTokens, withTool, thinking } = prompt;
+  const {
+    model,
+    system,
+    turns,
+    text,
+    stream,
+    maxTokens = plainMaxTokens,
+    temperature,
+    effort,
+    withTool,
+    thinking,
+  } = prompt;
   const source = picture && { type: 'base64', media_type: picture.mediaType, data: picture.base64 };
   return {
     model,
     // The limit covers thinking and answer.
     max_tokens: thinking ? maxTokens + thinkingTokens : maxTokens,
+    ...(temperature !== undefined && { temperature }),
+    ...(effort && { output_config: { effort } }),
     ...(stream && { stream }),
     ...(system !== '' && { system }),
     ...(thinking && { thinking: { type: 'enabled', budget_tokens: thinkingTokens } }),
@@ -38,6 +51,7 @@ const composeMessages: Compose = (prompt, picture) => {
       tools: [{ name: tool.name, description: tool.description, input_schema: tool.parameters }],
     }),
     messages: [
+      ...messagesOf(turns),
       {
         role: 'user',
         content: source
@@ -51,36 +65,52 @@ const composeMessages: Compose = (prompt, picture) => {
   };
 };
 
-const composeChat: Compose = ({ model, system, text, stream, maxTokens, withTool, thinking }, picture) => {
+const composeChat: Compose = (prompt, picture) => {
+  const { model, system, turns, text, stream, maxTokens, temperature, withTool } = prompt;
+  const effort = effortOf(prompt);
   const image = picture && { type: 'image_url', image_url: { url: dataUrl(picture) } };
   return {
     model,
     ...(maxTokens !== undefined && { max_completion_tokens: maxTokens }),
     // Without it, a stream has no token counts.
     ...(stream && { stream, stream_options: { include_usage: true } }),
-    ...(thinking && { reasoning_effort: 'medium' }),
+    ...(temperature !== undefined && { temperature }),
+    ...(effort && { reasoning_effort: effort }),
     ...(withTool && { tools: [{ type: 'function', function: tool }] }),
     messages: [
       ...(system === '' ? [] : [{ role: 'system', content: system }]),
+      ...messagesOf(turns),
       { role: 'user', content: image ? [{ type: 'text', text }, image] : text },
     ],
   };
 };
 
-const composeResponses: Compose = ({ model, system, text, stream, maxTokens, withTool, thinking }, picture) => {
+const composeResponses: Compose = (prompt, picture) => {
+  const { model, system, turns = [], text, stream, maxTokens, temperature, withTool, thinking } = prompt;
+  const effort = effortOf(prompt);
   const image = picture && { type: 'input_image', image_url: dataUrl(picture) };
   return {
     model,
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
     ...(stream && { stream }),
     ...(system !== '' && { instructions: system }),
-    ...(thinking && { reasoning: { effort: 'medium', summary: 'auto' } }),
+    ...(temperature !== undefined && { temperature }),
+    ...(effort && { reasoning: { effort, ...(thinking && { summary: 'auto' }) } }),
     ...(withTool && { tools: [{ type: 'function', ...tool }] }),
-    input: image ? [{ role: 'user', content: [{ type: 'input_text', text }, image] }] : text,
+    input:
+      image || turns.length > 0
+        ? [...messagesOf(turns), { role: 'user', content: image ? [{ type: 'input_text', text }, image] : text }]
+        : text,
     // The gateway doesn't store responses.
     store: false,
   };
 };
+
+const messagesOf = (turns: Prompt['turns'] = []): readonly JsonObject[] =>
+  turns.map(({ role, text }) => ({ role, content: text }));
+
+/** These protocols ask for thinking by an effort. */
+const effortOf = ({ effort, thinking }: Prompt): string | undefined => effort || (thinking ? 'medium' : undefined);
 
 const composers: Readonly<Record<Protocol, Compose>> = {
   messages: composeMessages,

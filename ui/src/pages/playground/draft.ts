@@ -78,7 +78,13 @@ const isPrompt = (value: Json | undefined): boolean =>
   isJsonObject(value) &&
   [value.system, value.text].every((text) => typeof text === 'string') &&
   [value.stream, value.withTool, value.thinking].every((flag) => typeof flag === 'boolean') &&
-  isOptional('number', value.maxTokens);
+  isOptional('number', value.maxTokens) &&
+  isOptional('number', value.temperature) &&
+  isOptional('string', value.effort) &&
+  (value.turns === undefined || (Array.isArray(value.turns) && value.turns.every(isTurn)));
+
+const isTurn = (value: Json): boolean =>
+  isJsonObject(value) && (value.role === 'user' || value.role === 'assistant') && typeof value.text === 'string';
 
 const isOptional = (type: 'string' | 'number', value: Json | undefined): boolean =>
   value === undefined || typeof value === type;

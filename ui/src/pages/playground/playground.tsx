@@ -8,6 +8,7 @@ import { useWidth } from '../../parts/use-width.ts';
 import { changeQuery } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import './playground.css';
+import type { Turn } from './prompt.ts';
 import { PromptPanel } from './prompt-panel.tsx';
 import type { Run } from './run.ts';
 import { RunView } from './run-view.tsx';
@@ -52,7 +53,7 @@ export const Playground = ({ query }: PageProps) => {
               </Empty>
             </Panel>
           ) : (
-            <RunList list={shown} recorded={recorded} onForget={forget} />
+            <RunList list={shown} recorded={recorded} onForget={forget} onContinue={state.goOn} />
           )}
         </div>
       </div>
@@ -67,15 +68,19 @@ const RunList = ({
   list,
   recorded,
   onForget,
+  onContinue,
 }: {
   readonly list: readonly Run[];
   /** The one that was recorded. */
   readonly recorded: Run | undefined;
   readonly onForget: () => void;
+  readonly onContinue: (turns: readonly Turn[]) => void;
 }) => {
   const [ref, width] = useWidth();
   const [shown, setShown] = useState('');
-  const view = (run: Run) => <RunView key={run.title} run={run} onClose={run === recorded ? onForget : undefined} />;
+  const view = (run: Run) => (
+    <RunView key={run.title} run={run} onClose={run === recorded ? onForget : undefined} onContinue={onContinue} />
+  );
   const [first] = list;
   if (list.length === 1 && first) return view(first);
   const current = list.find(({ title }) => title === shown) ?? list.at(-1);

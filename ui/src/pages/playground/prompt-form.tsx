@@ -1,4 +1,5 @@
 import { protocolTitles } from '../../api/protocols.ts';
+import { counted } from '../../format/count.ts';
 import { Button } from '../../parts/button.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { CheckField, NumberField, TextArea } from '../../parts/field.tsx';
@@ -8,6 +9,7 @@ import type { PromptState } from './use-prompt.ts';
 
 /** The prompt form, independent of the protocol. With edited bodies alone, only the models can be chosen. */
 export const PromptForm = ({ state }: { readonly state: PromptState }) => {
+  const { turns = [] } = state.prompt;
   const { target, prompt, picture, edited, isAllEdited, changePrompt, setPicture, returnToForm } = state;
   return (
     <div className="prompt-form">
@@ -30,6 +32,22 @@ export const PromptForm = ({ state }: { readonly state: PromptState }) => {
             value={prompt.system}
             onChange={(system) => changePrompt({ system })}
           />
+          {turns.length > 0 && (
+            <Notice
+              title={`Continues a conversation of ${counted(turns.length, 'message')}`}
+              actions={<Button onClick={() => changePrompt({ turns: [] })}>Start over</Button>}
+            >
+              <ol className="prompt-turns">
+                {turns.map(({ role, text }, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: messages are only added at the end
+                  <li key={at}>
+                    <strong>{role === 'user' ? 'User' : 'Assistant'}</strong> {text.slice(0, shownChars)}
+                    {text.length > shownChars && '…'}
+                  </li>
+                ))}
+              </ol>
+            </Notice>
+          )}
           <TextArea
             className="prompt-text"
             label="User message"
@@ -57,12 +75,33 @@ export const PromptForm = ({ state }: { readonly state: PromptState }) => {
             value={prompt.maxTokens}
             onChange={(maxTokens) => changePrompt({ maxTokens })}
           />
+          <NumberField
+            label="Temperature"
+            inputMode="decimal"
+            min={0}
+            step={0.1}
+            value={prompt.temperature}
+            onChange={(temperature) => changePrompt({ temperature })}
+          />
+          <ComboField
+            label="Reasoning effort"
+            value={prompt.effort ?? ''}
+            onChange={(effort) => changePrompt({ effort })}
+            options={efforts}
+            placeholder="not set"
+          />
           <PictureField picture={picture} onChange={setPicture} />
         </>
       )}
     </div>
   );
 };
+
+/** How much of an earlier message is shown. */
+const shownChars = 300;
+
+/** Names that most models know; others can be typed. */
+const efforts = ['low', 'medium', 'high'].map((value) => ({ value }));
 
 const ModelFields = ({
   state: { target, model, secondModel, models, setModel, setSecondModel },

@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { Lamp } from '../../parts/badge.tsx';
-import { IconButton } from '../../parts/button.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { AnswerView } from './answer-view.tsx';
+import type { Turn } from './prompt.ts';
 import type { Run } from './run.ts';
 import { RunEvents } from './run-events.tsx';
 import { RunHeaders } from './run-headers.tsx';
@@ -16,12 +17,16 @@ type View = 'answer' | 'raw' | 'headers';
 export const RunView = ({
   run,
   onClose,
+  onContinue,
 }: {
   readonly run: Run;
   /** Only a recorded response can be taken away. */
   readonly onClose?: (() => void) | undefined;
+  /** Takes the conversation with this response; absent: another message can't follow. */
+  readonly onContinue?: ((turns: readonly Turn[]) => void) | undefined;
 }) => {
   const [view, setView] = useState<View>('answer');
+  const conversation = conversationOf(run);
   const { title, phase, error, status, headers, events, eventCount, body } = run;
   return (
     <Panel
@@ -61,8 +66,20 @@ export const RunView = ({
         {view === 'raw' && <RunEvents events={events} eventCount={eventCount} body={body} />}
         {view === 'headers' && <RunHeaders headers={headers} />}
       </Tabs>
+      {conversation && onContinue && (
+        <div className="row">
+          <Button onClick={() => onContinue(conversation)}>Continue this conversation</Button>
+        </div>
+      )}
     </Panel>
   );
+};
+
+/** The conversation with the response. A tool call would need its result before the next message. */
+const conversationOf = ({ turns, phase, answer: { parts } }: Run): readonly Turn[] | undefined => {
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  if (!turns || phase !== 'ended' || text === '' || parts.some(({ type }) => type === 'tool')) return undefined;
+  return [...turns, { role: 'assistant', text }];
 };
 
 const phases: Readonly<Record<Run['phase'], string>> = {

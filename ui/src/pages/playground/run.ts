@@ -6,6 +6,7 @@ import { readText } from '../../api/read-text.ts';
 import { type SseRecord, sseReader } from '../../api/sse-records.ts';
 import type { Answer } from '../../stream/answer.ts';
 import { answerReader } from '../../stream/answer-reader.ts';
+import type { Turn } from './prompt.ts';
 
 /** A stream record with its arrival time. */
 export interface TimedRecord extends SseRecord {
@@ -35,6 +36,8 @@ export interface Run {
   readonly endMs: number | undefined;
   /** The error message. */
   readonly error: string | undefined;
+  /** The conversation up to the response; `undefined`: the form knows only a part of what was sent. */
+  readonly turns?: readonly Turn[] | undefined;
 }
 
 /** A request to send. */
@@ -42,6 +45,8 @@ export interface Job {
   readonly title: string;
   readonly protocol: Protocol;
   readonly body: Json;
+  /** As the run's. */
+  readonly turns?: readonly Turn[] | undefined;
 }
 
 /** Options of a run. */
@@ -56,13 +61,13 @@ const drawEveryMs = 50;
 
 /** Sends a request and reports its progress, failures and aborts. Resolves at the end. */
 export const runRequest = async (
-  { title, protocol, body, capture, signal }: RunOptions,
+  { title, protocol, body, turns, capture, signal }: RunOptions,
   show: (run: Run) => void,
 ): Promise<void> => {
   const sentAtMs = performance.now();
   const reader = answerReader(protocol);
   const events: TimedRecord[] = [];
-  let run: Run = { ...nothingYet, title, protocol, answer: reader.answer(), events };
+  let run: Run = { ...nothingYet, title, protocol, turns, answer: reader.answer(), events };
   const update = (part: Partial<Run>): void => {
     run = { ...run, ...part, answer: reader.answer(), eventCount: events.length };
     show(run);

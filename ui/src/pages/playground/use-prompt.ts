@@ -15,7 +15,7 @@ import {
   type SentPrompt,
   type Target,
 } from './draft.ts';
-import type { Picture, Prompt } from './prompt.ts';
+import type { Picture, Prompt, Turn } from './prompt.ts';
 import type { Job } from './run.ts';
 import { useKept } from './use-kept.ts';
 import type { Runs } from './use-runs.ts';
@@ -105,13 +105,21 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
     ),
     send: (): void => {
       if (running || problem !== undefined) return;
+      // A picture isn't kept with its message, so its conversation can't go on.
+      const turns = picture ? undefined : [...(prompt.turns ?? []), { role: 'user' as const, text: prompt.text }];
       start(
-        asked.flatMap((protocol) => jobsFor(protocol, bodyFor(protocol) ?? null, target === 'all' ? '' : secondModel)),
+        asked.flatMap((protocol) => {
+          const jobs = jobsFor(protocol, bodyFor(protocol) ?? null, target === 'all' ? '' : secondModel);
+          return bodies[protocol] === undefined ? jobs.map((job) => ({ ...job, turns })) : jobs;
+        }),
         capture,
       );
       if (edited.length === 0)
         changeSent((before) => [{ at: Date.now(), target, prompt }, ...before].slice(0, mostSent));
     },
+    /** Goes on with a conversation: the next message is to be written. */
+    goOn: (turns: readonly Turn[]): void =>
+      changeDraft((before) => ({ ...before, prompt: { ...before.prompt, turns, text: '' } })),
     /** Restores a sent prompt. */
     pick: ({ target: sentTo, prompt: { model, ...rest } }: SentPrompt): void =>
       changeDraft((before) => ({ ...before, target: sentTo, model, prompt: rest })),
@@ -124,6 +132,7 @@ const problemOf = (prompt: Prompt, usesForm: boolean, bodies: readonly (Json | u
   if (bodies.includes(undefined)) return 'The body is not valid JSON yet.';
   if (!usesForm) return undefined;
   if (prompt.model === '') return 'Select a model first.';
+  if (prompt.turns?.length && prompt.text.trim() === '') return 'Write the next message first.';
   return prompt.maxTokens !== undefined && !(Number.isInteger(prompt.maxTokens) && prompt.maxTokens > 0)
     ? 'Max output tokens must be a whole number of at least 1.'
     : undefined;

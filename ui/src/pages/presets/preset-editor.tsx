@@ -1,10 +1,11 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import type { ConfigFile } from '../../api/config.ts';
 import { useConfig } from '../../api/config-store.ts';
 import { listPresets, readPreset, removePreset, writePreset } from '../../api/presets.ts';
 import { useLoad } from '../../api/use-load.ts';
-import { hideKeys } from '../../config/hide-keys.ts';
+import { printHidden } from '../../config/hide-typed.ts';
+import { parseText } from '../../config/parse-text.ts';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
@@ -26,6 +27,12 @@ const beginning = (config: ConfigFile | undefined): ConfigFile => ({
 
 const presetPages = ['presets'];
 
+/** What is kept of a manifest that is being edited. Of malformed text, nothing is: it could hold a secret anywhere. */
+const withoutTyped = (text: string): string | undefined => {
+  const parsed = parseText(text);
+  return 'value' in parsed ? printHidden(parsed.value) : undefined;
+};
+
 /** Edits a preset by a form or as JSON, with live checks, a dry run and a diff. */
 export const PresetEditor = ({ name, query }: { readonly name: string; readonly query: URLSearchParams }) => {
   const view = query.get('view') === 'json' ? 'json' : 'form';
@@ -34,12 +41,11 @@ export const PresetEditor = ({ name, query }: { readonly name: string; readonly 
   const { data, error, reload } = useLoad(load);
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const hidden = useMemo(() => hideKeys(data?.manifest ?? {}), [data]);
-  const savedText = data && (data.manifest ? JSON.stringify(hidden.shown, null, 2) : '');
-  const draft = useDraft(`preset.${name}`, `the preset ${name}`, presetPages, savedText);
+  const savedText = data && (data.manifest ? JSON.stringify(data.manifest, null, 2) : '');
+  const draft = useDraft(`preset.${name}`, `the preset ${name}`, presetPages, savedText, withoutTyped);
   const isNew = data !== undefined && data.manifest === undefined;
   const text = isNew && !draft.dirty ? JSON.stringify(beginning(config), null, 2) : (draft.value ?? '');
-  const { manifest, faults, warnings } = useManifest(text, hidden.keys, config);
+  const { manifest, faults, warnings } = useManifest(text, config);
   const save = async (): Promise<void> => {
     if (!manifest) return;
     setBusy(true);

@@ -2,7 +2,7 @@ import { type ReactNode, useMemo } from 'react';
 import type { ConfigFile, Finding } from '../../api/config.ts';
 import { isJsonObject } from '../../api/json.ts';
 import { type Form, FormContext } from '../../config/form.ts';
-import { mergePreset } from '../../config/merge-preset.ts';
+import { mergePreset, withoutPlaceholders } from '../../config/merge-preset.ts';
 import { parseText } from '../../config/parse-text.ts';
 import { counted } from '../../format/count.ts';
 import { Notice } from '../../parts/notice.tsx';
@@ -17,7 +17,7 @@ export const PresetForm = ({
   warnings,
   onChange,
 }: {
-  /** The manifest, with placeholders in place of keys. */
+  /** The manifest, with placeholders in place of stored secrets. */
   readonly text: string;
   readonly config: ConfigFile;
   readonly faults: readonly Finding[];
@@ -68,7 +68,7 @@ const Merged = ({
 }) => {
   const merged = useMemo<Form>(() => {
     // The merged value may have a wrong shape: the dry run reports it.
-    const whole = mergePreset(config, form.config) as ConfigFile;
+    const whole = mergePreset(config, withoutPlaceholders(form.config)) as ConfigFile;
     return { ...form, config: whole, saved: whole, dirty: true };
   }, [form, config]);
   return <FormContext value={merged}>{children}</FormContext>;

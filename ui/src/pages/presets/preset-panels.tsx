@@ -1,6 +1,6 @@
 import type { ConfigFile, Finding } from '../../api/config.ts';
 import { Diff } from '../../config/diff.tsx';
-import { hideKeys } from '../../config/hide-keys.ts';
+import { printHidden } from '../../config/hide-typed.ts';
 import { mergePreset } from '../../config/merge-preset.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { JsonEditor } from '../../parts/json-editor/json-editor.tsx';
@@ -25,7 +25,7 @@ export const ManifestPanel = ({
 }) => (
   <Panel
     title="Manifest"
-    about="Providers, Router and transformers, as in the configuration. Keys in plain text are shown as “••••”."
+    about="Providers, Router and transformers, as in the configuration. A stored secret is shown as “••••”."
   >
     <JsonEditor
       label={`Manifest of the preset ${name}`}
@@ -76,14 +76,16 @@ export const ChangesPanel = ({
 }) => (
   <Panel title="Changes" about="The configuration, compared with what requests to this preset use.">
     {config && manifest ? (
-      <Diff label="Compared with config.json" before={print(config)} after={print(mergePreset(config, manifest))} />
+      <Diff
+        label="Compared with config.json"
+        before={printHidden(config)}
+        after={printHidden(mergePreset(config, manifest))}
+      />
     ) : (
       <p className="soft">Shown once the manifest is valid JSON.</p>
     )}
   </Panel>
 );
-
-const print = (value: Parameters<typeof hideKeys>[0]): string => JSON.stringify(hideKeys(value).shown, null, 2);
 
 export const AddressPanel = ({ name }: { readonly name: string }) => (
   <Panel title="Address" about="Use it as a client’s base URL, with /v1 if the client needs that.">

@@ -2,8 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import { type ConfigFile, checkConfig, type Finding } from '../../api/config.ts';
 import { isJsonObject } from '../../api/json.ts';
-import { putKeysBack } from '../../config/hide-keys.ts';
-import { mergePreset, serviceFields } from '../../config/merge-preset.ts';
+import { mergePreset, serviceFields, withoutPlaceholders } from '../../config/merge-preset.ts';
 import { parseText } from '../../config/parse-text.ts';
 
 /** A manifest as typed, with its findings. */
@@ -18,12 +17,8 @@ const pauseMs = 300;
 const nothing = { faults: [], warnings: [] };
 
 /** Parses a manifest, and has the gateway check the merged configuration. */
-export const useManifest = (
-  text: string,
-  keys: ReadonlyMap<string, string>,
-  config: ConfigFile | undefined,
-): TypedManifest => {
-  const read = useMemo(() => readManifest(text, keys), [text, keys]);
+export const useManifest = (text: string, config: ConfigFile | undefined): TypedManifest => {
+  const read = useMemo(() => readManifest(text), [text]);
   const [told, setTold] = useState<Omit<TypedManifest, 'manifest'>>(nothing);
   const { manifest } = read;
   useEffect(() => {
@@ -34,7 +29,7 @@ export const useManifest = (
     const leaving = new AbortController();
     const timer = window.setTimeout(() => {
       // The merged value may have a wrong shape: the check reports it.
-      checkConfig(mergePreset(config, manifest) as ConfigFile, leaving.signal).then(
+      checkConfig(mergePreset(config, withoutPlaceholders(manifest)) as ConfigFile, leaving.signal).then(
         ({ faults, warnings }) => setTold({ faults, warnings: warnings.filter(({ path }) => isOwn(path, manifest)) }),
         (error: unknown) => {
           if (!isAbort(error)) setTold({ faults: [], warnings: [{ path: '', message: wordError(error) }] });
@@ -56,14 +51,11 @@ const isOwn = (path: string, manifest: ConfigFile): boolean => manifest[path.mat
 
 const readManifest = (
   text: string,
-  keys: ReadonlyMap<string, string>,
 ): { readonly manifest: ConfigFile | undefined; readonly faults: readonly Finding[] } => {
   const parsed = parseText(text);
   if ('problem' in parsed) return refused(`The manifest ${parsed.problem}`);
   if (!isJsonObject(parsed.value)) return refused('The manifest must be a JSON object');
-  const { value, unknown } = putKeysBack(parsed.value, keys);
-  if (unknown.length > 0) return refused(`There is no stored key for ${unknown.join(', ')}; enter the key`);
-  return { manifest: value as ConfigFile, faults: [] };
+  return { manifest: parsed.value as ConfigFile, faults: [] };
 };
 
 const refused = (message: string) => ({ manifest: undefined, faults: [{ path: '', message }] });

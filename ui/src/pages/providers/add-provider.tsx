@@ -12,10 +12,11 @@ export const AddProvider = ({
 }: {
   readonly transformers: readonly Transformer[];
   readonly taken: readonly string[];
-  readonly onAdd: (provider: ProviderFile) => void;
+  /** `format`: a vendor's. It is written down, so that another base URL doesn't change it. */
+  readonly onAdd: (provider: ProviderFile & { readonly name: string }, format?: string) => void;
 }) => {
-  const add = (provider: ProviderFile & { readonly name: string }): void =>
-    onAdd({ ...provider, name: free(provider.name, taken) });
+  const add = (provider: ProviderFile & { readonly name: string }, format?: string): void =>
+    onAdd({ ...provider, name: free(provider.name, taken) }, format);
   return (
     <Panel title="Add a provider" about="Start from a template. Everything can be changed before saving.">
       <div className="row">
@@ -26,12 +27,15 @@ export const AddProvider = ({
                 key={name}
                 icon="add"
                 onClick={() =>
-                  add({
+                  add(
+                    {
+                      name,
+                      baseUrl: firstStart.baseUrl,
+                      apiKey: `$${firstStart.variable}`,
+                      models: firstStart.models,
+                    },
                     name,
-                    baseUrl: firstStart.baseUrl,
-                    apiKey: `$${firstStart.variable}`,
-                    models: firstStart.models,
-                  })
+                  )
                 }
               >
                 {firstStart.title}

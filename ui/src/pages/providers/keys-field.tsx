@@ -1,7 +1,7 @@
 import type { ProviderFile } from '../../api/config.ts';
 import type { Json } from '../../api/json.ts';
 import { useField } from '../../config/form.ts';
-import { isLiteralKey, isReferenceSoFar } from '../../config/reference.ts';
+import { editedSecret, isLiteralKey, isReferenceSoFar } from '../../config/reference.ts';
 import { keysOf, spelling } from '../../config/spelling.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
@@ -87,6 +87,6 @@ const KeyText = ({
     autoComplete="off"
     {...useField(path)}
     value={value}
-    onChange={onChange}
+    onChange={(next) => onChange(editedSecret(value, next))}
   />
 );

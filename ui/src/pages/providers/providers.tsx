@@ -11,6 +11,7 @@ import { SortableList, type SortableRow } from '../../parts/sortable-list.tsx';
 import { useOpenRows, useRows } from '../../state/use-rows.ts';
 import { AddProvider } from './add-provider.tsx';
 import { DefaultRoute } from './default-route.tsx';
+import { withFormat } from './format-entry.ts';
 import { ProviderForm } from './provider-form.tsx';
 import { ProviderHead } from './provider-head.tsx';
 import { RemoveProviderDialog } from './remove-provider-dialog.tsx';
@@ -44,8 +45,9 @@ const ProviderList = () => {
     names[names.length - 1]?.focus();
     names[names.length - 1]?.scrollIntoView({ block: 'center' });
   }, [fresh]);
-  const add = (provider: ProviderFile): void => {
+  const add = (provider: ProviderFile & { readonly name: string }, format?: string): void => {
     const key = rows.add(provider);
+    if (format !== undefined) change((before) => withFormat(before, provider.name, format, formats));
     show(key, true);
     setFresh(key);
   };

@@ -80,7 +80,8 @@ const NotCaptured = ({ wasCaptured }: { readonly wasCaptured: boolean }) => {
   if (wasCaptured) {
     return (
       <Notice title="The recording of this request is no longer kept">
-        The last 50 recordings are kept in memory until the gateway stops.
+        The last recordings are kept in memory for a while (<code>HISTORY.captureMinutes</code>), until the gateway
+        stops.
       </Notice>
     );
   }
@@ -106,6 +107,12 @@ const Captured = ({
   const { name: shown } = tabs.find(({ name }) => name === tab) ?? firstTab;
   return (
     <>
+      {capture.unasked && (
+        <Notice>
+          Recorded without being asked, because the request failed or lost fields: with the bodies sent and received
+          before the response, without stages and streams. Record requests to see those too.
+        </Notice>
+      )}
       {capture.truncated && (
         <Notice kind="warn">
           This request exceeds the recording limit. Truncated parts are marked, and it cannot be replayed.

@@ -5,7 +5,7 @@ import { reloadChangedConfig } from '../../api/config-store.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Diff } from '../../config/diff.tsx';
 import { useForm } from '../../config/form.ts';
-import { hideKeys } from '../../config/hide-keys.ts';
+import { printHidden } from '../../config/hide-typed.ts';
 import { bytes } from '../../format/bytes.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
@@ -95,12 +95,10 @@ const Preview = ({ backup, onClose }: { readonly backup: Backup; readonly onClos
       )}
       {(error ?? readError) !== undefined && <Notice kind="failed">{error ?? readError}</Notice>}
       {data ? (
-        <Diff label="config.json" before={print(saved)} after={print(data)} />
+        <Diff label="config.json" before={printHidden(saved)} after={printHidden(data)} />
       ) : (
         readError === undefined && <Loading what="backup" />
       )}
     </Dialog>
   );
 };
-
-const print = (config: Parameters<typeof hideKeys>[0]): string => JSON.stringify(hideKeys(config).shown, null, 2);

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { withMember } from '../../config/field-path.ts';
 import { useField, useForm } from '../../config/form.ts';
-import { isLiteralKey } from '../../config/reference.ts';
+import { editedSecret, isLiteralKey } from '../../config/reference.ts';
 import { SchemaForm } from '../../config/schema-form.tsx';
 import { SecretField } from '../../parts/field.tsx';
 import { Loading } from '../../parts/loading.tsx';
@@ -137,7 +137,10 @@ const KeyField = () => {
         hint="Prefer a reference to an environment variable, $NAME. After a change, this page asks for the new key."
         {...useField('APIKEY')}
         value={APIKEY}
-        onChange={(value) => change((before) => withMember(before, 'APIKEY', value === '' ? undefined : value))}
+        onChange={(typed) => {
+          const key = editedSecret(APIKEY, typed);
+          change((before) => withMember(before, 'APIKEY', key === '' ? undefined : key));
+        }}
       />
       {isLiteralKey(APIKEY) && (
         <Notice kind="warn" title="Key stored in plain text">

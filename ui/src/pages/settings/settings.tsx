@@ -1,8 +1,7 @@
-import { useState } from 'react';
 import { ConfigPage } from '../../config/config-page.tsx';
 import { useWanted } from '../../config/wanted-field.ts';
 import { Tabs } from '../../parts/tabs.tsx';
-import { href } from '../../router/route.ts';
+import { changeQuery } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { Backups } from './backups.tsx';
 import { Clients } from './clients.tsx';
@@ -24,14 +23,8 @@ type TabName = (typeof tabs)[number]['name'];
 
 /** The settings page. */
 export const Settings = ({ query }: PageProps) => {
-  const [shown, setShown] = useState<TabName>(
-    () => tabs.find(({ name }) => name === query.get('tab'))?.name ?? 'server',
-  );
-  const show = (name: TabName): void => {
-    setShown(name);
-    // For reloads and links; it is the same page.
-    window.history.replaceState(null, '', `${href('/settings')}${name === 'server' ? '' : `?tab=${name}`}`);
-  };
+  const shown = tabs.find(({ name }) => name === query.get('tab'))?.name ?? 'server';
+  const show = (name: TabName): void => changeQuery({ tab: name === 'server' ? '' : name });
   return (
     <ConfigPage title="Settings" about="Address and limits, clients, the configuration file, backups and processes.">
       {shown !== 'service' && <RestartDue onGo={() => show('service')} />}
