@@ -34,11 +34,6 @@ const echoing: Script = ({ headers, body }) => {
   return jsonAnswer(error, Number(name) || 500);
 };
 
-const firstPiece = async (body: AsyncIterable<unknown>): Promise<string> => {
-  for await (const piece of body) return String(piece);
-  return '';
-};
-
 const messages = [{ role: 'user', content: `hi ${canaries.prompt}` }];
 const models = ['401', '403', '429', '500', 'in-200'];
 
