@@ -97,7 +97,7 @@ test('an empty configuration is complete', (t) => {
     retry: { attempts: 2, budget: 0.2, floor: 3, baseMs: 500, maxMs: 8_000, waitMs: 10_000 },
     breaker: { faults: 5, openMs: 30_000 },
     keys: { limitedMs: 30_000, refusedMs: 300_000 },
-    history: { days: 30, bytes: 268_435_456 },
+    history: { days: 30, bytes: 268_435_456, captureFailed: true, captureMinutes: 1_440 },
     providers: [],
     pools: [],
     router: { default: undefined, routes: {}, fallback: {} },
@@ -217,7 +217,7 @@ test('every field is read', (t) => {
       retry: { attempts: 1, budget: 0.5, floor: 0, baseMs: 1, maxMs: 2, waitMs: 3 },
       breaker: { faults: 2, openMs: 4 },
       keys: { limitedMs: 5, refusedMs: 6 },
-      history: { days: 30, bytes: 268_435_456 },
+      history: { days: 30, bytes: 268_435_456, captureFailed: true, captureMinutes: 1_440 },
       providers: [
         { name: 'p', baseUrl: 'https://h.example/v1', apiKeys: ['s3cret'], models: ['m', 'n'], unset: [] },
         { name: 'Q', baseUrl: 'http://127.0.0.1:9/', apiKeys: ['s3cret', 'k2'], models: ['m', 'a/b:c'], unset: [] },
