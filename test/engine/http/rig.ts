@@ -53,7 +53,7 @@ export const endpoint = (
 export const echo: Endpoint = endpoint(({ body }) => of({ ...text(''), body }));
 
 /** A stream without a connection. */
-export interface FakeStream {
+interface FakeStream {
   readonly stream: HttpStream;
   /** What was done to it, in words. */
   readonly done: string[];
