@@ -68,6 +68,7 @@ const cases: readonly (readonly [title: string, records: readonly SseRecord[], e
   ['a stream that is cut off is an error', [text('a')], '<text a !upstream-cut'],
   ['[DONE] without a finish reason is a cut', [text('a'), done], '<text a !upstream-cut'],
   ['nothing at all is a cut', [], '!upstream-cut'],
+  ['empty data is skipped', [{ event: '', data: '' }, text('a'), finish('stop')], '<text a > =end'],
   ['what follows [DONE] is ignored', [text('a'), finish('stop'), done, text('b'), done], '<text a > =end'],
   [
     'the finish may come twice; the first counts',
@@ -451,6 +452,9 @@ const pieces: readonly (readonly string[])[] = [
   ['[{}]', ''],
   ['1', '{}'],
   ['', '{', '}'],
+  [' ', '\n', '\r', '\t', '{}'],
+  ['{"a":[1]', ',"b":{}', ',"c":[{}', ']', '}'],
+  ['{"a":"[{', '"', ',"b":"]}"', '}'],
   ['{"a":[}', ']}'],
   ['{"a":1}2', ''],
 ];

@@ -304,6 +304,37 @@ const conversations: readonly (readonly [
     ['~i.detail'],
   ],
   [
+    'a document of texts is its texts, under its title, marked at its end',
+    [
+      user({
+        type: 'document',
+        source: { kind: 'content', parts: [text('a'), text('b')] },
+        title: 'T',
+        context: '',
+        cache: {},
+        at: 'd',
+      }),
+    ],
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'T' },
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b', cache_control: { type: 'ephemeral' } },
+        ],
+      },
+    ],
+    ['~d'],
+    marks,
+  ],
+  [
+    'a document of texts without a title',
+    [user({ type: 'document', source: { kind: 'content', parts: [text('a')] }, at: 'd' })],
+    [{ role: 'user', content: 'a' }],
+    ['~d'],
+  ],
+  [
     'citations are lost',
     [user(text('a', { citations: [{ type: 'url', url: 'u' }] }))],
     [{ role: 'user', content: 'a' }],
@@ -837,6 +868,16 @@ for (const [title, request, expected, losses = [], dialect = {}] of fieldCases) 
 test('a reply that passes through is requested as the client did', (t) => {
   t.is(encode({ stream: true }, {}, true).body.stream_options, undefined);
   t.deepEqual(encode({ stream: true, streamUsage: true }, {}, true).body.stream_options, { include_usage: true });
+});
+
+test("a schema's description and strictness go with it", (t) => {
+  const { body } = encode({ output: { ...schema, description: 'd', strict: true } });
+  t.like(body.response_format, { json_schema: { name: 'a_b', description: 'd', strict: true } });
+  const plain = encode({ output: schema }).body.response_format;
+  t.deepEqual<unknown, unknown>(plain, {
+    type: 'json_schema',
+    json_schema: { name: 'a_b', schema: { type: 'object' } },
+  });
 });
 
 test('a schema that the vendor does not take becomes an instruction', (t) => {

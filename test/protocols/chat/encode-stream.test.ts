@@ -147,6 +147,18 @@ test('a client with functions of the older form gets one call', (t) => {
       },
     ],
   });
+  const streamed = runWhole(chatClient.encodeStream, context, events).join('');
+  t.deepEqual(
+    [...streamed.matchAll(/"delta":(\{.*?\}),"logprobs":null,"finish_reason":(null|"\w+")/g)].map(([, ...parts]) =>
+      parts.join(' '),
+    ),
+    [
+      '{"role":"assistant","content":""} null',
+      '{"function_call":{"name":"f","arguments":""}} null',
+      '{"function_call":{"arguments":"{\\"a\\":1}"}} null',
+      '{} "function_call"',
+    ],
+  );
   t.deepEqual(
     context.losses.list.map(({ path }) => path),
     ['reply.tool_calls'],

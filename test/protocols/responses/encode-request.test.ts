@@ -278,12 +278,22 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
   ],
   ['JSON mode', { output: { type: 'json' } }, { text: { format: { type: 'json_object' } } }, []],
   ['effort alone', { reasoning: { effort: 'high' } }, { reasoning: { effort: 'high' }, ...sealed }, []],
-  [
-    'a budget',
-    { reasoning: { mode: 'on', budget: 8000 } },
-    { reasoning: { effort: 'medium', summary: 'auto' }, ...sealed },
-    ['approximated reasoning.budget_tokens'],
-  ],
+  ...(
+    [
+      [1024, 'low'],
+      [1025, 'medium'],
+      [8192, 'medium'],
+      [8193, 'high'],
+    ] as const
+  ).map(
+    ([budget, effort]) =>
+      [
+        `a budget of ${budget}`,
+        { reasoning: { mode: 'on', budget } },
+        { reasoning: { effort, summary: 'auto' }, ...sealed },
+        ['approximated reasoning.budget_tokens'],
+      ] as const,
+  ),
   ['adaptive', { reasoning: { mode: 'adaptive' } }, { reasoning: { summary: 'auto' }, ...sealed }, []],
   [
     'hidden',
@@ -394,6 +404,34 @@ for (const [title, request, members, losses, client] of bodies) {
     t.deepEqual(encoded.losses, losses);
   });
 }
+
+const choices: readonly (readonly [ModelRequest['toolChoice'], JsonObject | string | undefined])[] = [
+  [{ type: 'auto' }, 'auto'],
+  [{ type: 'none' }, 'none'],
+  [{ type: 'required' }, 'required'],
+  [
+    { type: 'tool', name: 'f' },
+    { type: 'function', name: 'f' },
+  ],
+  [
+    { type: 'allowed', required: false, names: ['f'] },
+    { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
+  ],
+  [
+    { type: 'allowed', required: true, names: ['f'] },
+    { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] },
+  ],
+  [{ type: 'opaque', wire: 'responses', value: { type: 'mcp' } }, { type: 'mcp' }],
+  [{ type: 'opaque', wire: 'chat', value: { type: 'mcp' } }, undefined],
+];
+
+test('tool choices of every kind', (t) => {
+  for (const [toolChoice, expected] of choices) {
+    const { body, losses } = encode({ tools: [plainTool], toolChoice });
+    t.deepEqual<unknown, unknown>(body.tool_choice, expected);
+    t.deepEqual(losses, expected === undefined ? ['dropped tool_choice'] : []);
+  }
+});
 
 test('tools of every kind, with what is said of their use', (t) => {
   const { body, losses, names } = encode({
