@@ -68,7 +68,10 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   t.regex(await cells('default 1'), / \| \$1\.45 \| \$0$/);
   t.is(await page.evaluate('window.location.hash'), '#/usage?range=30d&by=scenario');
   await page.reload();
-  await page.getByRole('row', { name: /^default 1\b/ }).waitFor();
+  await page
+    .getByRole('region', { name: 'Usage by scenario' })
+    .getByRole('row', { name: /^default 1\b/ })
+    .waitFor();
 
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download CSV' }).click();
