@@ -2,6 +2,7 @@ import test from 'ava';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
 
 let upstream: ScriptedUpstream;
@@ -105,8 +106,14 @@ browserTest('a long list renders only the rows in sight, at any width', async (t
   }
   await page.setViewportSize({ width: 1280, height: 800 });
   await list.getByRole('link').first().focus();
-  for (let n = 0; n < 60; n += 1) await page.keyboard.press('ArrowDown');
-  t.is(await page.evaluate('document.activeElement.getAttribute("href")'), `#/requests/${ids[59]}`);
+  for (let n = 118; n >= 59; n -= 1) {
+    await page.keyboard.press('ArrowDown');
+    // A row that comes into sight is drawn first.
+    await until(async () => {
+      const focused = await page.evaluate('document.activeElement.getAttribute("href")');
+      return focused === `#/requests/${ids[n]}`;
+    });
+  }
   t.deepEqual(await violations(page), []);
   t.deepEqual(serious(complaints), []);
 });

@@ -82,6 +82,14 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
     /^from,scenario,requests,[\s\S]*T00:00:00\.000Z,explicit,3,1,/,
   );
 
+  // Of a fleet, a part of which does not answer.
+  await page.route('**/api/usage?*', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), machines: { known: 3, heard: 2 } } });
+  });
+  await page.reload();
+  await page.getByText('2 of 3 machines answered').waitFor();
+
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 844 });
     await until(() => page.evaluate<boolean>('document.documentElement.scrollWidth <= window.innerWidth'));
