@@ -1,4 +1,4 @@
-import { EMPTY, firstValueFrom, map, mergeMap, type Observable, takeWhile, timeout, toArray } from 'rxjs';
+import { firstValueFrom, map, mergeMap, type Observable, takeWhile, throwError, timeout, toArray } from 'rxjs';
 import Type, { type Static } from 'typebox';
 import { fleetAnswersPath } from '../../admin/fleet.ts';
 import { Backpressure } from '../backpressure.ts';
@@ -31,12 +31,12 @@ const sealedQuestion = reader(Type.Object({ atMs: Type.Number(), question: Fleet
 const usageReader = reader(UsageCells);
 const sealedAnswers = reader(Type.Array(Type.String({ maxLength: maxAnswer })));
 
-/** A question that is older or newer, in milliseconds, isn't answered: it may be repeated by an eavesdropper. */
+/** A question that is older or newer, in milliseconds, isn't answered: an eavesdropper may have repeated it. */
 const validMs = 30_000;
 const maxMachines = 50;
 const timeoutMs = 1_000;
 
-/** Of the connections for one question. No proxy is asked: machines of a fleet see each other. */
+/** Limits of the connections for one question. They use no proxy: machines of a fleet reach each other directly. */
 const bounds = {
   connectMs: timeoutMs,
   firstByteMs: timeoutMs,
@@ -134,7 +134,7 @@ export const openMachines = (
 const read = (upstreams: Pick<Upstreams, 'call'>, url: URL): Promise<string> =>
   firstValueFrom(
     upstreams.call({ method: 'GET', url, headers: {}, body: '', backpressure: new Backpressure() }).pipe(
-      mergeMap(({ status, body }) => (status === 200 ? textOf(body) : EMPTY)),
+      mergeMap(({ status, body }) => (status === 200 ? textOf(body) : throwError(() => new Error(`status ${status}`)))),
       timeout(timeoutMs),
     ),
   );
