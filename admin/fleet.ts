@@ -7,7 +7,7 @@ export const fleetAnswersPath = '/api/fleet/answers';
 /** Dependencies of the endpoints of a fleet. */
 export interface FleetParts {
   readonly state: () => FleetState;
-  /** Answers another machine's sealed question; absent: there is no fleet. Rejects with a fault if the question isn't the fleet's. */
+  /** Answers another machine's sealed question. Rejects with a fault if it isn't the fleet's. Absent: there is no fleet. */
   readonly answer: ((sealed: string) => Promise<string>) | undefined;
 }
 

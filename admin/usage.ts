@@ -19,7 +19,7 @@ export interface UsageParts {
   ) => Promise<{ readonly heard: MachinesHeard; readonly cells: readonly UsageCell[] }> | undefined;
 }
 
-/** `GET /api/usage`: requests, tokens and cost over time, of all processes of the service, of earlier ones, and of other machines. */
+/** `GET /api/usage`: requests, tokens and cost over time, of all processes, earlier ones included, and of other machines. */
 export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/usage', {
     summary: 'Requests, tokens and cost over time',

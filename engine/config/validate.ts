@@ -32,7 +32,8 @@ const transformerFile = reader(TransformerEntryFile);
 
 /**
  * Validates a configuration's source and fills in defaults. Messages name paths and variables, never a credential's value nor
- * that of a variable. The caller checks names and options of transformers with the registry; each entry's `at` is the path to report.
+ * that of a variable. The caller checks names and options of transformers with the registry; each entry's `at` is the path to
+ * report.
  */
 export const validateConfig = (source: JsonObject, env: Environment): Validation => {
   const findings = new Diagnostics();
@@ -83,8 +84,8 @@ const matchingItems = <T>(file: Reader<T>, list: Json | undefined, at: string): 
   );
 
 /**
- * Validates a configuration that is tried without being saved; placeholders stand for the saved one's secrets. It may only refer to variables that the saved one names or that
- * are in `known`: otherwise anyone who may try it could read any environment variable, and leave no trace.
+ * Validates a configuration that is tried without being saved; placeholders stand for the saved one's secrets. It may only refer
+ * to variables that the saved one names or that are in `known`: otherwise anyone who may try it could read any environment variable, and leave no trace.
  */
 export const validateDraft = (
   draft: JsonObject,

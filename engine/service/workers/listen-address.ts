@@ -36,8 +36,8 @@ export const listenAt = (
 export const baseUrlOf = (place: ListenAddress): string => urlOf(place, { '0.0.0.0': '127.0.0.1', '::': '::1' });
 
 /**
- * Base URL for other machines: `http://10.0.0.7:3456`. A wildcard address is the machine's first one that isn't a loopback address,
- * if it has any.
+ * Base URL for other machines: `http://10.0.0.7:3456`. A wildcard stands for the machine's first address that isn't loopback; if
+ * there is none, for the loopback address.
  */
 export const outerUrlOf = (place: ListenAddress, interfaces = networkInterfaces()): string => {
   const outer = Object.values(interfaces)

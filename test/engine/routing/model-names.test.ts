@@ -92,5 +92,5 @@ test('names for clients: destinations, models, pools and aliases, each once, and
     ids('q'),
     names.map((name, index) => (index < 5 ? name : `switchyard-${name}`)),
   );
-  t.deepEqual(ids('nobody'), []);
+  t.deepEqual(ids('unknown'), []);
 });

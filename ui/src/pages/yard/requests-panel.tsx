@@ -110,7 +110,7 @@ const none: readonly RequestSummary[] = [];
 const forget = async (): Promise<boolean> => {
   const sure = await confirm({
     title: 'Clear the request list?',
-    text: 'All finished requests and recordings are removed from the gateway’s memory. Log files are not affected.',
+    text: 'All finished requests and recordings are removed from this machine’s memory. Log files are not affected.',
     yes: 'Clear list',
     danger: true,
   });
