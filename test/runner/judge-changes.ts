@@ -16,7 +16,9 @@ const Orders = Type.Union([
   Type.Object({
     kind: Type.Literal('judge'),
     number: Type.Number(),
-    tests: Type.Array(Type.Object({ file: Type.String(), title: Type.String(), limitMs: Type.Number() })),
+    tests: Type.Array(
+      Type.Object({ file: Type.String(), title: Type.String(), http: Type.String(), limitMs: Type.Number() }),
+    ),
   }),
 ]);
 export type Order = Static<typeof Orders>;
@@ -82,7 +84,8 @@ export const judgeChanges = (load: (file: string) => Promise<unknown>): void => 
   const judge = async ({ number, tests }: Extract<Order, { kind: 'judge' }>): Promise<Reply> => {
     make(number);
     takeReached();
-    for (const { file, title, limitMs } of tests) {
+    for (const { file, title, http, limitMs } of tests) {
+      process.env.SWITCHYARD_HTTP = http;
       const run = await load(file).then(
         async () => (await testsIn(file)).get(title),
         () => undefined,

@@ -50,6 +50,9 @@ const inOtherProcesses = /node:child_process|support\/(?:browser|command|redis|w
 /** Data: a test that repeated it would hold nothing. */
 const facts = 'transformers/formats/facts/';
 
+/** Their tests run once more over `node:http`, as in `.ci/run`, if the server on it is changed. */
+const overNode = { sources: 'engine/http/node/', tests: 'test/engine/http/' };
+
 /** Tests of a change are run up to this time, in milliseconds, as measured without it. */
 const budgetMs = 15_000;
 
@@ -177,10 +180,10 @@ const compileChanged = async (changes: readonly Change[], tests: readonly string
 };
 
 /** A process that judges; `ask` gives `undefined` when it has ended or doesn't answer in time. */
-const startJudge = (main: string, made = 0) => {
+const startJudge = (main: string, made = 0, http = '') => {
   const child: ChildProcess = fork(main, [], {
     cwd: root,
-    env: { ...process.env, CHANGED: String(made) },
+    env: { ...process.env, CHANGED: String(made), SWITCHYARD_HTTP: http },
     execArgv: ['--max-old-space-size=1536'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
@@ -212,6 +215,8 @@ type Judge = ReturnType<typeof startJudge>;
 interface SurveyedTest {
   readonly file: string;
   readonly title: string;
+  /** The server that serves in it, as the environment names it. */
+  readonly http: string;
   readonly ms: number;
 }
 
@@ -238,9 +243,13 @@ const survey = async (main: string, tests: readonly string[]): Promise<Survey> =
   const reaching = new Map<number, SurveyedTest[]>();
   const loading = new Set<number>();
   const failed: string[] = [];
+  const changesNode = sample.some(({ file }) => file.startsWith(overNode.sources));
+  const runs = tests.flatMap((file) =>
+    (changesNode && file.startsWith(overNode.tests) ? ['', 'node'] : ['']).map((http) => ({ file, http })),
+  );
   // Each file has a process of its own: only then what it loads is known.
-  await inTurns(tests, async (file) => {
-    const judge = startJudge(main);
+  await inTurns(runs, async ({ file, http }) => {
+    const judge = startJudge(main, 0, http);
     const reply = await judge.ask({ kind: 'survey', file }, 600_000);
     judge.end();
     if (reply?.kind !== 'surveyed' || reply.tests.length === 0) {
@@ -252,7 +261,7 @@ const survey = async (main: string, tests: readonly string[]): Promise<Survey> =
     for (const number of reply.loaded) loading.add(number);
     for (const { title, ms, reached } of passing) {
       for (const number of new Set([...reached, ...reply.loaded])) {
-        reaching.set(number, [...(reaching.get(number) ?? []), { file, title, ms }]);
+        reaching.set(number, [...(reaching.get(number) ?? []), { file, title, http, ms }]);
       }
     }
   });
@@ -323,7 +332,7 @@ const judge = async (change: Change, lane: number): Promise<Outcome> => {
   const { number } = change;
   const chosen = chosenOf(change, reaching.get(number) ?? []);
   if (chosen.length === 0) return 'not reached';
-  const tests = chosen.map(({ file, title, ms }) => ({ file, title, limitMs: 10_000 + 20 * ms }));
+  const tests = chosen.map(({ file, title, http, ms }) => ({ file, title, http, limitMs: 10_000 + 20 * ms }));
   const limitMs = chosen.reduce((sum, { ms }) => sum + 20 * ms, 30_000);
   const askOf = (asked: Judge) => asked.ask({ kind: 'judge', number, tests }, limitMs);
   if (!loading.has(number)) {

@@ -6,6 +6,7 @@ import type { ModelRequest, Part, Turn } from '../../../engine/model/request.ts'
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { type ChatDialect, chatUpstream, plainDialect, plainEfforts } from '../../../protocols/chat/index.ts';
 import { plainRequest } from '../../support/context.ts';
+import { pathless } from '../../support/pathless.ts';
 
 const encode = (
   request: Partial<ModelRequest>,
@@ -388,11 +389,11 @@ const conversations: readonly (readonly [
     [
       {
         ...user(text('a', { extra: { wire: 'chat', at: 't', fields: { p: 1 } } })),
-        extra: { wire: 'messages', at: 'u', fields: { q: 1 } },
+        extra: { wire: 'messages', at: 'messages', fields: { q: 1 } },
       },
     ],
     [{ role: 'user', content: [{ type: 'text', text: 'a', p: 1 }] }],
-    ['-u.q'],
+    ['-messages.q'],
   ],
 ];
 
@@ -402,6 +403,9 @@ for (const [title, turns, messages, losses = [], dialect = {}] of conversations)
     const encoded = encode({ turns: [...turns, user(text('Go on.'))] }, dialect);
     t.deepEqual<unknown, unknown>(encoded.body.messages, [...messages, { role: 'user', content: 'Go on.' }]);
     t.deepEqual(encoded.losses, [...losses]);
+    const added = encode({ turns: pathless([...turns, user(text('Go on.'))]) }, dialect);
+    t.deepEqual<unknown, unknown>(added.body, encoded.body);
+    t.deepEqual(added.losses, [...new Set(losses.map((loss) => loss.replace(/\b[^.]+/, 'messages')))]);
   });
 }
 
@@ -411,6 +415,7 @@ test('an answer prefix is marked where the vendor continues it, else a loss', (t
   const { body, losses } = encode({ turns });
   t.deepEqual<unknown, unknown>(body.messages, [{ role: 'user', content: 'Say it.' }, begun]);
   t.deepEqual(losses, ['~a']);
+  t.deepEqual(encode({ turns: pathless(turns) }).losses, ['~messages']);
   const marked = encode({ turns }, { prefix: true });
   t.deepEqual<unknown, unknown>(marked.body.messages, [
     { role: 'user', content: 'Say it.' },
@@ -455,7 +460,10 @@ const documents: readonly (readonly [title: string, part: Part, dialect?: Partia
 ];
 
 for (const [title, part, dialect] of documents) {
-  test(`refused: ${title}`, (t) => t.deepEqual(refusal({ turns: [user(part)] }, dialect), ['unsupported', 'd']));
+  test(`refused: ${title}`, (t) => {
+    t.deepEqual(refusal({ turns: [user(part)] }, dialect), ['unsupported', 'd']);
+    t.deepEqual(refusal({ turns: pathless([user(part)]) }, dialect), ['unsupported', 'messages']);
+  });
 }
 
 const f = { type: 'function', name: 'f', parameters: { type: 'object' }, at: 'tools[0]' } as const;
@@ -641,6 +649,8 @@ for (const [title, request, expected, losses = [], dialect = {}] of toolCases) {
     if (tools !== undefined || !request.tools) t.deepEqual(written, tools);
     t.deepEqual(rest, others);
     t.deepEqual(encoded.losses, [...losses]);
+    const added = encode({ ...request, tools: pathless(request.tools ?? []) }, dialect);
+    t.deepEqual(added.losses, [...new Set(losses.map((loss) => loss.replace(/\[\d\]/, '')))]);
   });
 }
 

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { ModelRequest, Part, Turn } from '../../../engine/model/request.ts';
+import { pathless } from '../../support/pathless.ts';
 import { call, encode, faultOf, model, result, text, user } from './encode.ts';
 
 const g3 = 'gemini-3-flash-preview';
@@ -18,7 +19,8 @@ const fr = (response: JsonObject, more: JsonObject = {}): JsonObject => ({
   functionResponse: { name: 'f', response, ...more },
 });
 const ok = fr({ output: 'ok' });
-const inline: JsonObject = { inlineData: { mimeType: 'image/png', data: 'AA==' } };
+const dataOf = (mimeType: string): JsonObject => ({ inlineData: { mimeType, data: 'AA==' } });
+const inline = dataOf('image/png');
 
 interface Case {
   readonly turns: readonly Turn[];
@@ -176,6 +178,57 @@ const cases: Readonly<Record<string, Case>> = {
       u(fr({ output: 'seen' }, { parts: [inline], id: 'x' })),
     ],
   },
+  'what of a result fits inside, and what follows': {
+    over: { model: g3 },
+    turns: [
+      user(text('a')),
+      model(call('x', { id: 'abcdefgh' })),
+      user(
+        result(
+          'abcdefgh',
+          ...['image/jpeg', 'image/webp', 'image/heic'].map((mediaType): Part => {
+            return { type: 'image', source: { kind: 'base64', mediaType, data: 'AA==' } };
+          }),
+          ...['application/pdf', 'text/plain', 'text/csv'].map((mediaType): Part => {
+            return { type: 'document', source: { kind: 'base64', mediaType, data: 'AA==' } };
+          }),
+          { type: 'document', source: { kind: 'url', url: 'gs://b/i' } },
+        ),
+      ),
+    ],
+    contents: [
+      u({ text: 'a' }),
+      m({ ...fc({ id: 'abcdefgh' }), thoughtSignature: 'skip_thought_signature_validator' }),
+      u(
+        fr(
+          { output: '(What else it gave follows the function responses.)' },
+          { id: 'abcdefgh', parts: ['image/jpeg', 'image/webp', 'application/pdf', 'text/plain'].map(dataOf) },
+        ),
+        dataOf('image/heic'),
+        dataOf('text/csv'),
+        { fileData: { fileUri: 'gs://b/i' } },
+      ),
+    ],
+    losses: ['approximated at.x.thought_signature', 'approximated re.abcdefgh'],
+  },
+  'a marked result': {
+    turns: [user(text('a')), model(call('x')), user({ ...result('x', text('ok')), cache: {} })],
+    contents: [u({ text: 'a' }), m(fc()), u(ok)],
+    losses: ['dropped re.x.cache_control'],
+  },
+  'three calls with one id, and a result before them': {
+    turns: [
+      user(result('x', text('early'))),
+      model(call('x'), call('x'), call('x')),
+      user(result('x', text('1')), result('x', text('2')), result('x', text('3'))),
+    ],
+    contents: [
+      u({ text: 'Result of a tool call:' }, { text: 'early' }),
+      m(fc(), fc(), fc()),
+      u(fr({ output: '1' }), fr({ output: '2' }), fr({ output: '3' })),
+    ],
+    losses: ['approximated re.x'],
+  },
   'arguments that are no object': {
     turns: [
       user(text('a')),
@@ -277,6 +330,10 @@ for (const [title, { turns, over, contents, losses }] of Object.entries(cases)) 
     const encoded = encode({ turns, ...over });
     t.deepEqual(encoded.body.contents, contents);
     t.deepEqual(encoded.losses, losses ?? []);
+    const added = encode({ turns: pathless(turns), ...over });
+    t.deepEqual(added.body.contents, contents);
+    const atTurns = (losses ?? []).map((loss) => loss.replace(/ \w+(?:\.\w+|\[\d\])?/, ' messages'));
+    t.deepEqual(added.losses, [...new Set(atTurns)]);
   });
 }
 
@@ -368,10 +425,10 @@ const content: Readonly<
       at: 'p',
       cache: {},
       citations: [{ type: 'url', url: 'u' }],
-      extra: { wire: 'chat', at: 'p', fields: { odd: 1, none: null } },
+      extra: { wire: 'chat', at: 'q', fields: { odd: 1, none: null } },
     },
     [{ text: 'a' }],
-    ['dropped p.cache_control', 'dropped p.odd', 'dropped p.citations'],
+    ['dropped p.cache_control', 'dropped q.odd', 'dropped p.citations'],
   ],
 };
 
@@ -380,6 +437,8 @@ for (const [title, [part, wire, losses]] of Object.entries(content)) {
     const encoded = encode({ turns: [user(part)] });
     t.deepEqual(encoded.body.contents, [{ role: 'user', parts: wire }]);
     t.deepEqual(encoded.losses, losses ?? []);
+    const added = encode({ turns: [{ ...user({ ...part, at: undefined }), at: 't' }] });
+    t.deepEqual(added.losses, losses?.map((loss) => loss.replace(' p', ' t')) ?? []);
   });
 }
 
@@ -402,6 +461,7 @@ const refused: Readonly<Record<string, Part>> = {
 
 for (const [title, part] of Object.entries(refused)) {
   test(`refused: ${title}`, (t) => {
+    t.like(faultOf({ turns: pathless([user(part)]) }), { kind: 'unsupported', param: 'messages' });
     t.like(faultOf({ turns: [user(part)] }), { kind: 'unsupported', param: 'p' });
     t.like(faultOf({ turns: [user(text('a')), model(call('x')), user(result('x', part))] }), {
       kind: 'unsupported',

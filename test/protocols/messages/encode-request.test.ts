@@ -9,6 +9,7 @@ import { decodeRequest } from '../../../protocols/messages/decode-request.ts';
 import { encodeRequest } from '../../../protocols/messages/encode-request.ts';
 import { plainRequest } from '../../support/context.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
+import { pathless } from '../../support/pathless.ts';
 import { expected, recording, recordings } from './fixtures.ts';
 
 const context = (): RequestContext => ({
@@ -180,6 +181,9 @@ for (const [title, turns, messages, losses = []] of histories) {
     const out = encode(asked({ turns }));
     t.is(brief(out.body), messages);
     t.deepEqual(out.losses, losses);
+    const added = encode(asked({ turns: pathless(turns) }));
+    t.is(brief(added.body), messages);
+    t.deepEqual(added.losses, [...new Set(losses.map((loss) => loss.replace(/\b[^.]+/, 'messages')))]);
   });
 }
 
