@@ -212,7 +212,11 @@ const cases: Readonly<Record<string, Case>> = {
     losses: ['approximated at.x.thought_signature', 'approximated re.abcdefgh'],
   },
   'a marked result': {
-    turns: [user(text('a')), model(call('x')), user({ ...result('x', text('ok')), cache: {} })],
+    turns: [
+      user(text('a')),
+      model(call('x')),
+      user({ type: 'tool-result', id: 'x', content: [text('ok')], cache: {}, at: 're.x' }),
+    ],
     contents: [u({ text: 'a' }), m(fc()), u(ok)],
     losses: ['dropped re.x.cache_control'],
   },
