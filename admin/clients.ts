@@ -7,7 +7,7 @@ import type { ConfigStore } from '../engine/config/store.ts';
 import { fail } from '../engine/model/fault.ts';
 import { isJsonObject, type Json } from '../engine/model/json/json.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
-import { unpricedModels } from '../engine/routing/unpriced-models.ts';
+import { unpricedModels } from '../engine/routing/model-findings.ts';
 import { configOutcome } from './config.ts';
 import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
 import { AddedClient, ClientList, Outcome } from './schema.ts';

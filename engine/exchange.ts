@@ -5,12 +5,12 @@ import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
 import type { Outline } from './model/json/outline.ts';
-import { type RequestOrigin, unknownOrigin } from './model/origin.ts';
 import type { ClientProtocol, Headers } from './model/protocol.ts';
 import type { ModelRequest } from './model/request.ts';
 import { type Observer, type PassThrough, silentObserver, type TraceCarrier } from './observer.ts';
 import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
+import { type RequestOrigin, unknownOrigin } from './routing/rules/request-facts.ts';
 
 /** A client's request as it enters the pipeline. Each later type adds what its step has found out. */
 export interface Exchange {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Environment } from './config/env.ts';
+import { readStateKeys } from './config/fleet.ts';
 import { configFile, readConfig } from './config/read.ts';
 import { defaultSettings } from './config/service-settings.ts';
 import { chooseServer } from './http/choose-server.ts';
 import { BlobJournal } from './hub/blob-journal.ts';
 import type { HubStore } from './hub/contract.ts';
-import { readStateKeys } from './hub/seal.ts';
 import { banner } from './service/banner.ts';
 import { ConfigError } from './service/load-config.ts';
 import type { Service } from './service/server.ts';

@@ -6,8 +6,8 @@ import { configFile } from '../config/read.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { changeConfig } from './change-config.ts';
 import { type Cli, CommandError } from './cli.ts';
+import { usableConfig } from './offline-config.ts';
 import { callService, locateService } from './reach-service.ts';
-import { usableConfig } from './usable-config.ts';
 
 /** The limits that `client add` can set. Numbers are texts, as typed. */
 interface ClientOptions {

@@ -131,5 +131,3 @@ export const plainClients: readonly Client[] = [openai, anthropic];
 
 /** Output syntaxes that `switchyard env --shell` accepts. */
 export const shells = ['posix', 'fish', 'powershell', 'json'] as const;
-
-export { claudeCodeRouter } from './import/claude-code-router.ts';

@@ -2,7 +2,8 @@ import { Command, Option } from 'commander';
 import { clientWires } from '../model/client-wires.ts';
 import { version } from '../paths.ts';
 import type { Cli } from './cli.ts';
-import { claudeCodeRouter, clients, shells } from './clients.ts';
+import { clients, shells } from './clients.ts';
+import { claudeCodeRouter } from './import/field-tables.ts';
 
 /** Runs what a command does with its environment. */
 type RunCommand = (command: (cli: Cli) => Promise<unknown>) => Promise<void>;

@@ -5,7 +5,7 @@ import { commonFacts } from '../catalogue/known-model.ts';
 import { findDestination, membersOf } from '../config/destination.ts';
 import { type Cli, CommandError } from './cli.ts';
 import { clients, plainClients, shells } from './clients.ts';
-import { offlineModelFacts } from './offline-model-facts.ts';
+import { offlineModelFacts } from './offline-config.ts';
 import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from './reach-service.ts';
 
 /**

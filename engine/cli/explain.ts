@@ -7,8 +7,8 @@ import { FaultError } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { type Cli, CommandError } from './cli.ts';
+import { usableConfig } from './offline-config.ts';
 import { offlineGateway } from './offline-gateway.ts';
-import { usableConfig } from './usable-config.ts';
 
 /** Options of `switchyard explain`. */
 interface ExplainOptions {

@@ -7,10 +7,9 @@ import { boundsOf, type Gateway } from '../routing/gateway.ts';
 import { destinationName, modelNames, namedRoutes } from '../routing/model-names.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { type Cli, CommandError } from './cli.ts';
+import { offlineModelFacts, usableConfig } from './offline-config.ts';
 import { offlineGateway } from './offline-gateway.ts';
-import { offlineModelFacts } from './offline-model-facts.ts';
 import { callService, locateService } from './reach-service.ts';
-import { usableConfig } from './usable-config.ts';
 
 /**
  * `switchyard models`: lists every model name that a request may use, what is known of it, and the routes that lead to it. With

@@ -12,12 +12,11 @@ import { quietLogs } from '../log/logs.ts';
 import { createLossCounter } from '../observe/losses.ts';
 import { createSignatureCache } from '../reasoning/signature-cache.ts';
 import { compileGateway, type Gateway } from '../routing/gateway.ts';
+import { modelFindings } from '../routing/model-findings.ts';
 import { type CheckedEntries, validateEntries } from '../routing/plan/build-stages.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
-import { retiringModels } from '../routing/retiring-models.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
-import { unpricedBudgets } from '../routing/unpriced-models.ts';
 import { createUpstreamHealth, steadyNowMs } from '../upstream/health/health.ts';
 
 /** A configuration compiled for inspection; it sends nothing upstream. */
@@ -59,6 +58,6 @@ export const offlineGateway = async (
   const { faults, warnings } = validateEntries(config, registry);
   return {
     gateway,
-    checked: { faults, warnings: [...warnings, ...retiringModels(gateway, Date.now()), ...unpricedBudgets(gateway)] },
+    checked: { faults, warnings: [...warnings, ...modelFindings(gateway, Date.now())] },
   };
 };

@@ -1,9 +1,8 @@
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
-import { secretKeyOf } from '../model/secret-key.ts';
 import type { FleetConfig } from './config.ts';
 import { type Diagnostics, unknownMembers } from './diagnostics.ts';
-import type { UnsetReference } from './env.ts';
+import type { Environment, UnsetReference } from './env.ts';
 import { FleetFile } from './schema.ts';
 
 /**
@@ -35,7 +34,7 @@ export const readFleet = (
     if (missing.has(at)) return [];
     const bytes = secretKeyOf(text);
     if (bytes) return [bytes];
-    findings.fault(at, 'must be 32 bytes as base64 or hexadecimal digits, as `openssl rand -hex 32` prints');
+    findings.fault(at, keyForm);
     return [];
   });
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) {
@@ -65,3 +64,24 @@ const listOf = (
   typeof value === 'string'
     ? [{ text: value.trim(), at }]
     : value.map((text, index) => ({ text: text.trim(), at: memberPath(at, index) }));
+
+/** The variable with the keys that seal what is kept on disk. */
+const stateKeyVariable = 'SWITCHYARD_STATE_KEY';
+
+/** Reads the keys of `SWITCHYARD_STATE_KEY`, which are separated by commas. Throws a message for users. */
+export const readStateKeys = (env: Environment): readonly Buffer[] => {
+  const texts = (env[stateKeyVariable] ?? '').split(',').map((text) => text.trim());
+  return texts.filter(Boolean).map((text) => {
+    const key = secretKeyOf(text);
+    if (key) return key;
+    throw new Error(`${stateKeyVariable} ${keyForm}.`);
+  });
+};
+
+const keyBytes = 32;
+const keyForm = 'must be 32 bytes as base64 or hexadecimal digits, as `openssl rand -hex 32` prints';
+
+const secretKeyOf = (text: string): Buffer | undefined => {
+  const key = Buffer.from(text, /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64');
+  return key.length === keyBytes ? key : undefined;
+};

@@ -17,7 +17,6 @@ import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import { FaultError, fail, faultOf } from '../model/fault.ts';
 import { writeJson } from '../model/json/exact-numbers.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
-import { originOf } from '../model/origin.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
@@ -31,6 +30,7 @@ import { reconcileReasoning } from '../operators/signatures.ts';
 import { transformRequest } from '../operators/transform.ts';
 import { jsonHeaders, routeHeaders, showLimits } from '../operators/write-reply.ts';
 import type { Gateway } from '../routing/gateway.ts';
+import { originOf } from '../routing/rules/request-facts.ts';
 
 /** Settings of a counting endpoint for one client protocol. */
 interface CountSettings {

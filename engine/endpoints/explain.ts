@@ -5,7 +5,6 @@ import { quietLogs } from '../log/logs.ts';
 import { exactMask, isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
 import type { ClientWire } from '../model/client-wires.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
-import type { RequestOrigin } from '../model/origin.ts';
 import type { ClientProtocol, Headers } from '../model/protocol.ts';
 import type { WireFormat } from '../model/request.ts';
 import { createLossCounter } from '../observe/losses.ts';
@@ -13,7 +12,8 @@ import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import { type Gateway, secretsOf } from '../routing/gateway.ts';
 import { namesDestination } from '../routing/resolve.ts';
-import { factsOf } from '../routing/rules/facts.ts';
+import type { RequestOrigin } from '../routing/rules/request-facts.ts';
+import { factsOf } from '../routing/rules/request-facts.ts';
 import { explainRules } from '../routing/rules/rules.ts';
 
 /** A request to explain. */

@@ -2,7 +2,6 @@ import { clientSession } from '../clients/client-session.ts';
 import { newExchange, newReplyProgress } from '../exchange.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
-import { originOf } from '../model/origin.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { History } from '../observe/history/history.ts';
 import { recordGateway } from '../observe/history/record-plan.ts';
@@ -12,6 +11,7 @@ import { Observers, type Tracer, type Watcher } from '../observer.ts';
 import { createPipeline } from '../pipeline.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { memoize } from '../routing/plan/plan.ts';
+import { originOf } from '../routing/rules/request-facts.ts';
 
 /**
  * Endpoint for model requests of one client protocol; each uses the gateway of that moment. `requests` keeps the history of

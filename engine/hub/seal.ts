@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { secretKeyOf } from '../model/secret-key.ts';
 
 /** A blob to look for: its name, and how to read what is found by it. */
 interface Lookup {
@@ -24,22 +23,6 @@ const nonceBytes = 12;
 const tagBytes = 16;
 /** Texts that are longer when they are opened, in bytes, are refused. */
 const maxTextBytes = 8 << 20;
-
-/** The variable with the keys that seal what is kept on disk, and its form. */
-const stateKeyVariable = 'SWITCHYARD_STATE_KEY';
-
-/** Reads a list of keys: 32 bytes each, as hexadecimal digits or base64, separated by commas. Throws a message for users. */
-export const readStateKeys = (env: Readonly<Record<string, string | undefined>>): readonly Buffer[] => {
-  const texts = (env[stateKeyVariable] ?? '').split(',').map((text) => text.trim());
-  return texts.flatMap((text) => {
-    if (text === '') return [];
-    const key = secretKeyOf(text);
-    if (key) return [key];
-    throw new Error(
-      `${stateKeyVariable} must be 32 bytes as base64 or hexadecimal digits, as \`openssl rand -hex 32\` prints.`,
-    );
-  });
-};
 
 /** Seals with AES-256-GCM under the first of the keys (32 bytes each), and opens with all of them. */
 export const createSealer = (keys: readonly Buffer[]): Sealer => {

@@ -9,7 +9,7 @@ import { ToolNames } from '../model/wire/tool-names.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { namesDestination, needsTokenCount, type Resolution, resolveRoute } from '../routing/resolve.ts';
-import { agentHint, factsOf } from '../routing/rules/facts.ts';
+import { agentHint, factsOf } from '../routing/rules/request-facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
 import { askRouter } from './ask-router.ts';

@@ -11,9 +11,8 @@ import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import { buildGateway, type Gateway, secretsOf } from '../routing/gateway.ts';
+import { modelFindings } from '../routing/model-findings.ts';
 import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
-import { retiringModels } from '../routing/retiring-models.ts';
-import { unpricedBudgets } from '../routing/unpriced-models.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
 import type { ProcessServices } from './services.ts';
 
@@ -140,7 +139,7 @@ const checkUse = (
   isAllowedToFail: (entry: TransformerEntry | RouterModule) => boolean,
 ): CheckedEntries => {
   const { faults, warnings } = validateEntries(config, gateway.registry, isAllowedToFail);
-  return { faults, warnings: [...warnings, ...retiringModels(gateway, Date.now()), ...unpricedBudgets(gateway)] };
+  return { faults, warnings: [...warnings, ...modelFindings(gateway, Date.now())] };
 };
 
 /** The custom modules that a gateway has loaded. */

@@ -8,8 +8,7 @@ import type { Headers } from '../model/protocol.ts';
 import type { Connection } from './connection.ts';
 import { type DecompressLimits, plainAnswer } from './decompress.ts';
 import { callFault, firstByteTimeout, isReset, poolFault } from './faults.ts';
-import type { PoolLimits, UpstreamTimeouts } from './limits.ts';
-import type { ConnectionPool, PoolRequest } from './pool.ts';
+import type { ConnectionPool, PoolLimits, PoolRequest } from './pool.ts';
 import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts';
 
 /**
@@ -24,8 +23,13 @@ const largeBytes = 128 * 1024;
 /** How long the unneeded rest of a body may take before the connection is closed, in milliseconds. */
 const drainMs = 1000;
 
-/** The limits of calls: their timeouts, their number, the size of a decompressed answer. */
-type CallLimits = UpstreamTimeouts & PoolLimits & DecompressLimits;
+/** The limits of calls: their number, how long an upstream may stay silent, the size of a decompressed answer. */
+export interface CallLimits extends PoolLimits, DecompressLimits {
+  /** From sending the request to the answer's head, in milliseconds. */
+  readonly firstByteMs: number;
+  /** Between two chunks of the answer's body, in milliseconds. */
+  readonly idleMs: number;
+}
 
 /** Where a call goes. */
 export interface CallTarget {
@@ -179,7 +183,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
     }
     this.#settle();
     if (connection) this.#target.pool.release(connection, false);
-    this.#failure = callFault(this.#url.host, error, this.#limits);
+    this.#failure = callFault(this.#url.host, error, this.#limits.idleMs);
     if (this.#answered) this.#body?.error(this.#failure);
     else this.#subscriber.error(this.#failure);
     this.#subscriber.complete();

@@ -1,9 +1,7 @@
 import { Observable } from 'rxjs';
 import type { Environment } from '../config/env.ts';
 import { fail } from '../model/fault.ts';
-import { CallHandler, type CallTarget } from './call-handler.ts';
-import type { DecompressLimits } from './decompress.ts';
-import type { PoolLimits, UpstreamTimeouts } from './limits.ts';
+import { CallHandler, type CallLimits, type CallTarget } from './call-handler.ts';
 import { ConnectionPool, type PoolStats } from './pool.ts';
 import { proxyFor } from './proxy.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -12,7 +10,7 @@ import type { Upstreams } from './upstreams.ts';
  * How upstreams are reached. undici's timer for `idleMs` ticks twice a second, so it may be up to a second late; 0 disables it.
  * The time during which a body is paused doesn't count.
  */
-export interface UpstreamOptions extends UpstreamTimeouts, PoolLimits, DecompressLimits {
+export interface UpstreamOptions extends CallLimits {
   /** Time to open a connection, in milliseconds: DNS, TCP, proxy and TLS together. */
   readonly connectMs: number;
   /** The source of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */

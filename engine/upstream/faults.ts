@@ -1,6 +1,5 @@
 import { errors } from 'undici';
 import { errorCode, FaultError, type FaultKind } from '../model/fault.ts';
-import type { PoolLimits, UpstreamTimeouts } from './limits.ts';
 
 /** The fault of a failed connection. `peer` names the other side: `upstream api.example`, `proxy 10.0.0.1:3128`. */
 export const connectFault = (peer: string, error: Error): FaultError => {
@@ -21,7 +20,11 @@ export const firstByteTimeout = (host: string, firstByteMs: number): FaultError 
 };
 
 /** The fault of a call that got no connection: `late` after waiting, `full` without. Not a fault of the upstream. */
-export const poolFault = (host: string, why: 'full' | 'late', { queue, queueMs }: PoolLimits): FaultError => {
+export const poolFault = (
+  host: string,
+  why: 'full' | 'late',
+  { queue, queueMs }: { readonly queue: number; readonly queueMs: number },
+): FaultError => {
   const all = `All connections to the upstream ${host} are in use`;
   const message =
     why === 'full'
@@ -32,12 +35,12 @@ export const poolFault = (host: string, why: 'full' | 'late', { queue, queueMs }
 };
 
 /** The fault of an error on an open connection. An error that isn't the network's is returned unchanged: it is a bug. */
-export const callFault = (host: string, error: Error, timeouts: UpstreamTimeouts): Error => {
+export const callFault = (host: string, error: Error, idleMs: number): Error => {
   if (error instanceof FaultError) return error;
   const code = codeOf(error);
   const fault = (kind: FaultKind, words: string) => faultError(kind, `The upstream ${host} ${words}.`, error);
   if (code === 'UND_ERR_BODY_TIMEOUT') {
-    return fault('upstream-timeout', `sent nothing for ${seconds(timeouts.idleMs)} in the middle of its answer`);
+    return fault('upstream-timeout', `sent nothing for ${seconds(idleMs)} in the middle of its answer`);
   }
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
     return fault('misconfigured', `can't be called: ${error.message}`);

@@ -1,7 +1,16 @@
 import { performance } from 'node:perf_hooks';
 import { Connection } from './connection.ts';
-import type { PoolLimits } from './limits.ts';
 import type { SocketTarget } from './open-socket.ts';
+
+/** The limits of calls to one origin. */
+export interface PoolLimits {
+  /** Concurrent connections; further calls wait. */
+  readonly connections: number;
+  /** Calls that may wait. */
+  readonly queue: number;
+  /** How long a call may wait, in milliseconds. */
+  readonly queueMs: number;
+}
 
 /** A call that needs a connection. Exactly one of the callbacks is called, once. */
 export interface PoolRequest {

@@ -2,7 +2,7 @@ import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { DocumentPart, ImagePart, Part, SearchResultPart, TextPart } from '../../engine/model/request.ts';
-import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
+import { mediaTypeOf } from '../../engine/model/request.ts';
 import { type ChatDialect, cacheMember } from './dialect.ts';
 import { refusesUnknown, writeExtra } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';

@@ -1,7 +1,7 @@
 import { fail } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Base64Source, FileSource, UrlSource } from '../../engine/model/request.ts';
-import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
+import { mediaTypeOf } from '../../engine/model/request.ts';
 import { wireFormat } from './tool-names.ts';
 
 /** Supported image types. Source: Gemini API documentation, "Image understanding". */

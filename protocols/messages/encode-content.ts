@@ -6,13 +6,13 @@ import {
   type ImagePart,
   type ImageSource,
   inputObject,
+  mediaTypeOf,
   type Part,
   type SearchResultPart,
   type TextPart,
   type ToolCallPart,
   type ToolResultPart,
 } from '../../engine/model/request.ts';
-import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
 import { encodeCitation } from './citations.ts';
 import { carriedParts } from './encode-messages.ts';
 import { cacheControl, ownExtra } from './extra.ts';

@@ -12,7 +12,7 @@ import type {
   TextPart,
   WireFormat,
 } from '../../engine/model/request.ts';
-import { mediaTypeOf } from '../../engine/model/wire/media-type.ts';
+import { mediaTypeOf } from '../../engine/model/request.ts';
 import type { CallIds } from '../../engine/model/wire/tool-names.ts';
 import { encodeCitation } from './citations.ts';
 import { maxCallId, responsesTraits } from './dialect.ts';

@@ -131,8 +131,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/http/router.ts': [foreign(/[/\\\0]/)],
   'engine/http/node/node-stream.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
   'engine/http/uws/uws-server.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
-  'engine/model/secret-key.ts': [own(/^[\da-f]{64}$/i)],
-  'engine/config/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/)],
+  'engine/config/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/), own(/^[\da-f]{64}$/i)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
   'engine/log/log-policy.ts': [own(/^switchyard-\d{14}\.log$/)],
@@ -166,7 +165,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/[^a-z0-9]/g),
   ],
   'engine/log/record-writer.ts': [foreign(/^req_[0-9a-f]{24}$/)],
-  'engine/model/origin.ts': [foreign(/^\/preset\/[^/]*/, '/preset/', many('a'))],
+  'engine/routing/rules/request-facts.ts': [foreign(/^\/preset\/[^/]*/, '/preset/', many('a'))],
   'engine/model/client-paths.ts': [
     foreign(/\[\d+\]/g),
     foreign(/[^\x21-\x7e]|[,;*]/g),
@@ -248,11 +247,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
       '\n',
     ),
   ],
-  'engine/operators/retry/retry-after.ts': [
-    own(/^upstream-/),
-    foreign(/^[A-Z][a-z]{2,8},? /),
-    foreign(/^\d+(?:\.\d+)?$/, many('0'), 'a'),
-  ],
+  'engine/operators/retry/retry-session.ts': [own(/^upstream-/)],
+  'engine/operators/retry/decide.ts': [foreign(/^[A-Z][a-z]{2,8},? /), foreign(/^\d+(?:\.\d+)?$/, many('0'), 'a')],
   'engine/reasoning/signature-cache.ts': [foreign(/^[a-z0-9._-]+$/, many('a'), 'Z')],
   'engine/routing/model-names.ts': [
     foreign(/[^a-z0-9._-]+/g, many('a')),

@@ -13,7 +13,7 @@ import { isLoopback } from '../../config/service-settings.ts';
 import { validateConfig } from '../../config/validate.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../model/json/json.ts';
 import { type Cli, CommandError } from '../cli.ts';
-import { claudeCodeRouter } from '../clients.ts';
+import { claudeCodeRouter } from './field-tables.ts';
 import { type ImportNotes, importProviders, type KnownTransformers } from './providers.ts';
 
 /**

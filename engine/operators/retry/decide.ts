@@ -1,4 +1,5 @@
 import type { RetryPolicy } from '../../config/schema.ts';
+import type { Headers } from '../../model/protocol.ts';
 import type { FailureClass } from '../../upstream/health/failure-class.ts';
 
 /** The facts on which the decision after a failed attempt depends. */
@@ -88,3 +89,21 @@ export const isBaseUrlFailure = (failureClass: FailureClass): boolean =>
 /** Full jitter: a random part of a span that doubles with each retry. */
 const backOffMs = (retries: number, random: number, { baseMs, maxMs }: RetryPolicy): number =>
   random * Math.min(maxMs, baseMs * 2 ** retries);
+
+/**
+ * How long an upstream asks to wait, in milliseconds; `undefined` if it doesn't say. `nowMs` counts from 1970.
+ * Source: RFC 9110, section 10.2.3 (seconds, or a date); the SDKs of both large vendors (`retry-after-ms`).
+ */
+export const retryAfterMs = (headers: Headers | undefined, nowMs: number): number | undefined => {
+  const exact = headers?.['retry-after-ms']?.trim();
+  if (exact !== undefined && decimal.test(exact)) return Number(exact);
+  const text = headers?.['retry-after']?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (decimal.test(text)) return Number(text) * 1000;
+  const at = httpDate.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+};
+
+/** All forms of an HTTP date begin with the weekday; `Date.parse` alone accepts nearly any text. */
+const httpDate = /^[A-Z][a-z]{2,8},? /;
+const decimal = /^\d+(?:\.\d+)?$/;

@@ -12,8 +12,7 @@ import type { Cooldown, ModelHealth } from '../../upstream/health/model-health.t
 import { decodeInFull } from '../decode.ts';
 import { nameDestination } from '../render-faults.ts';
 import { newAttempt } from '../route.ts';
-import { decide, isBaseUrlFailure, type RetryDecision } from './decide.ts';
-import { outcomeOf, reasonOf, retryAfterMs } from './retry-after.ts';
+import { decide, isBaseUrlFailure, type RetryDecision, retryAfterMs } from './decide.ts';
 
 /**
  * The attempts of one request: at the destination that its rule chose, retries there, then the fallbacks. Holds the clock and the
@@ -359,3 +358,12 @@ const unavailable = (message: string, code: string, waitMs: number): FaultError 
   new FaultError({ kind: 'unavailable', message, code, headers: { 'retry-after': String(seconds(waitMs)) } });
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+
+/** A fault in one word: the gateway's own code if it has one, else the status, else the kind. */
+const outcomeOf = ({ kind, status, code }: Fault): string => {
+  if (kind === 'unavailable' && code !== undefined) return code;
+  return status === undefined ? reasonOf(kind) : String(status);
+};
+
+/** A fault's kind without the common prefix; a short closed list, fit for a metric's label. */
+const reasonOf = (kind: Fault['kind']): string => kind.replace(/^upstream-/, '');

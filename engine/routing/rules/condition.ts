@@ -3,7 +3,7 @@ import type { When } from '../../config/rule-schema.ts';
 import type { Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
 import { formatCount, holdsImage, nameOf } from '../scenarios.ts';
-import { agentHint, type RequestFacts } from './facts.ts';
+import { agentHint, type RequestFacts } from './request-facts.ts';
 
 /** Whether something holds; `undefined`: it depends on the token count. */
 type Verdict = boolean | undefined;

@@ -2,7 +2,7 @@ import { ruleRoute } from '../../config/clients.ts';
 import type { Config, RouteRule } from '../../config/config.ts';
 import { type Destination, findDestination, type KnownDestinations } from '../../config/destination.ts';
 import { type Condition, compileCondition, explainCondition, factsIn, holds } from './condition.ts';
-import type { RequestFacts } from './facts.ts';
+import type { RequestFacts } from './request-facts.ts';
 
 /** The user's rules, compiled once per configuration. */
 export type CompiledRules = readonly CompiledRule[];

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { readStateKeys } from '../../../engine/config/fleet.ts';
 import { BlobJournal } from '../../../engine/hub/blob-journal.ts';
-import { createSealer, readStateKeys } from '../../../engine/hub/seal.ts';
+import { createSealer } from '../../../engine/hub/seal.ts';
 
 test('what is sealed is opened by its name and key alone, and not after any change', (t) => {
   const [one, two] = [randomBytes(32), randomBytes(32)];

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { claudeCodeRouter } from '../../../../engine/cli/clients.ts';
+import { claudeCodeRouter } from '../../../../engine/cli/import/field-tables.ts';
 import { mergeImported } from '../../../../engine/cli/import/import.ts';
 import { formats, stages } from '../../../../transformers/index.ts';
 import { commandRig } from '../../../support/command.ts';

@@ -3,8 +3,12 @@ import fc from 'fast-check';
 import { defaultSettings } from '../../../../engine/config/service-settings.ts';
 import type { Fault, FaultKind } from '../../../../engine/model/fault.ts';
 import type { ModelRequest } from '../../../../engine/model/request.ts';
-import { decide, type RetryDecision, type RetrySituation } from '../../../../engine/operators/retry/decide.ts';
-import { retryAfterMs } from '../../../../engine/operators/retry/retry-after.ts';
+import {
+  decide,
+  type RetryDecision,
+  type RetrySituation,
+  retryAfterMs,
+} from '../../../../engine/operators/retry/decide.ts';
 import { Addresses } from '../../../../engine/upstream/health/addresses.ts';
 import {
   afterFault,

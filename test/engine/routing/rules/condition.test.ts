@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { When } from '../../../../engine/config/rule-schema.ts';
 import type { ModelRequest, Part, Tool } from '../../../../engine/model/request.ts';
 import { compileCondition, explainCondition, factsIn, holds } from '../../../../engine/routing/rules/condition.ts';
-import type { RequestFacts } from '../../../../engine/routing/rules/facts.ts';
+import type { RequestFacts } from '../../../../engine/routing/rules/request-facts.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { plainRequest } from '../../../support/context.ts';
 

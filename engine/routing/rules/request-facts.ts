@@ -1,5 +1,4 @@
 import type { Outline } from '../../model/json/outline.ts';
-import type { RequestOrigin } from '../../model/origin.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import type { PromptSize, PromptTokens } from '../tokens/prompt-tokens.ts';
@@ -48,3 +47,28 @@ export const agentHint = (
   const named = client.agentHeaders?.[name];
   return named === undefined ? undefined : header(named);
 };
+
+/** Where a request arrived, and whose key it carries. */
+export interface RequestOrigin {
+  /** The path as sent, without the preset. */
+  readonly path: string;
+  readonly preset: string | undefined;
+  /** The name of the client whose key it carries; `undefined`: the administrator. */
+  readonly key: string | undefined;
+}
+
+/** The origin of an incoming request; `preset` is its name in the path, if it has one. */
+export const originOf = (
+  { path, namedClient }: { readonly path: string; readonly namedClient: string | undefined },
+  preset: string | undefined,
+): RequestOrigin => ({
+  path: preset === undefined ? path : path.replace(presetPart, ''),
+  preset,
+  key: namedClient,
+});
+
+/** The preset in a path, still percent-encoded. */
+const presetPart = /^\/preset\/[^/]*/;
+
+/** The origin of a request that no client sent. */
+export const unknownOrigin: RequestOrigin = { path: '', preset: undefined, key: undefined };

@@ -5,6 +5,12 @@ import type { Gateway } from './gateway.ts';
 
 type Known = Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
 
+/** What users should know of the configured models: those that retire, and those without a price that a budget would need. */
+export const modelFindings = (gateway: Known, nowMs: number): readonly Finding[] => [
+  ...retiringModels(gateway, nowMs),
+  ...unpricedBudgets(gateway),
+];
+
 /** The configured models that a client may use and that have no known price, as `provider,model`. */
 export const unpricedModels = ({ name }: NamedClient, { config, access, modelFacts }: Known): readonly string[] =>
   config.providers.flatMap((provider) =>
@@ -16,7 +22,7 @@ export const unpricedModels = ({ name }: NamedClient, { config, access, modelFac
 const maxNamed = 12;
 
 /** Says which models don't count in budgets in USD. */
-export const unpricedBudgets = (gateway: Known): readonly Finding[] =>
+const unpricedBudgets = (gateway: Known): readonly Finding[] =>
   (gateway.config.clients ?? []).flatMap((client, index) => {
     if (client.budget?.usd === undefined) return [];
     const models = unpricedModels(client, gateway);
@@ -26,3 +32,20 @@ export const unpricedBudgets = (gateway: Known): readonly Finding[] =>
     const message = `does not count ${named}: no price is known; a price in Providers[].models sets one`;
     return [{ path: `${memberPath('CLIENTS', index)}.budget.usd`, message }];
   });
+
+/** How long before its end a model is reported. */
+const noticeMs = 30 * 86_400_000;
+
+/** The configured models that are shut down, or will be within 30 days. */
+const retiringModels = ({ config, modelFacts }: Known, nowMs: number): readonly Finding[] =>
+  config.providers.flatMap((provider, index) =>
+    provider.models.flatMap((model) => {
+      const { retires } = modelFacts({ provider, model });
+      const atMs = Date.parse(retires ?? '');
+      // Also false for a model without a date.
+      if (!(atMs - nowMs <= noticeMs)) return [];
+      const path = `${memberPath('Providers', index)}.models`;
+      const when = atMs <= nowMs ? `was shut down on ${retires}` : `retires on ${retires}`;
+      return [{ path, message: `names ${JSON.stringify(model)}, which ${when}` }];
+    }),
+  );
