@@ -167,11 +167,12 @@ export const createProgram = (run: RunCommand): Command => {
 
   program
     .command('usage')
-    .description('show requests, tokens and cost over time')
+    .description('show requests, tokens, cost and times')
     .option('--by <what>', 'model, provider, client, scenario or protocol', 'model')
     .option('--since <time>', 'a time, or how long ago: 36h, 7d', '30d')
     .option('--until <time>', 'the end; default: now')
     .option('--step <step>', 'hour, day or month')
+    .option('--times', 'show how long requests took instead')
     .addOption(asJson())
     .option('--csv', 'print CSV')
     .action((options) => run((cli) => import('./usage.ts').then(({ printUsage }) => printUsage(cli, options))));

@@ -1,6 +1,6 @@
 import { usageFolder } from '../observe/usage/hour-files.ts';
 import { readUsageQuery, usageCsv, usageReport } from '../observe/usage/report.ts';
-import type { UsageReport, UsageSums } from '../observe/usage/schema.ts';
+import type { UsageFigures, UsageReport } from '../observe/usage/schema.ts';
 import { type Cli, CommandError } from './cli.ts';
 
 /** Options of `switchyard usage`, as typed. */
@@ -9,6 +9,7 @@ interface UsageOptions {
   readonly since?: string;
   readonly until?: string;
   readonly step?: string;
+  readonly times?: boolean;
   readonly json?: boolean;
   readonly csv?: boolean;
 }
@@ -16,7 +17,7 @@ interface UsageOptions {
 /** `switchyard usage`: prints requests, tokens and cost over time. Reads the files, so the service need not run. */
 export const printUsage = async (
   cli: Cli,
-  { by, since, until, step, json = false, csv = false }: UsageOptions,
+  { by, since, until, step, times = false, json = false, csv = false }: UsageOptions,
 ): Promise<void> => {
   if (json && csv) throw new CommandError('--json and --csv exclude each other.');
   const names = { from: '--since', to: '--until', by: '--by', step: '--step' };
@@ -24,12 +25,12 @@ export const printUsage = async (
   const report = await usageReport(usageFolder(cli.home), query);
   if (json) cli.print(JSON.stringify(report, null, 2));
   else if (csv) cli.print(usageCsv(report).trimEnd());
-  else for (const line of tableOf(report)) cli.print(line);
+  else for (const line of tableOf(report, times)) cli.print(line);
 };
 
-const tableOf = ({ from, to, by, step, total, rows }: UsageReport): readonly string[] => {
-  const columns = by === 'scenario' ? { ...usual, saved } : usual;
-  const figures = (sums: UsageSums): readonly string[] => Object.values(columns).map((column) => column(sums));
+const tableOf = ({ from, to, by, step, total, rows }: UsageReport, times: boolean): readonly string[] => {
+  const columns = columnsOf(by, times);
+  const figures = (sums: UsageFigures): readonly string[] => Object.values(columns).map((column) => column(sums));
   const span = `From ${from} to ${to}`;
   if (rows.length === 0) return [`${span}: no requests.`];
   const stepped = step !== 'none';
@@ -50,7 +51,16 @@ const tableOf = ({ from, to, by, step, total, rows }: UsageReport): readonly str
   );
   const { unpriced } = total;
   const unknown = unpriced === 1 ? 'the cost of 1 request is' : `the costs of ${unpriced} requests are`;
-  return [span, '', ...table, ...(unpriced > 0 ? ['', `≥: ${unknown} not known; see docs/models.md.`] : [])];
+  const costs = unpriced > 0 ? [`≥: ${unknown} not known; see docs/models.md.`] : [];
+  const note = times
+    ? ['Milliseconds, within 12 %: 50 %, 95 % and 99 % of the requests were at least this fast.']
+    : costs;
+  return [span, '', ...table, ...note.flatMap((line) => ['', line])];
+};
+
+const columnsOf = (by: UsageReport['by'], times: boolean): Columns => {
+  if (times) return timeColumns;
+  return by === 'scenario' ? { ...usual, saved } : usual;
 };
 
 const startText = (start: string, step: string): string =>
@@ -59,7 +69,19 @@ const startText = (start: string, step: string): string =>
 /** Clients choose names of models: no control character reaches the terminal. */
 const harmless = (name: string): string => name.replaceAll(/\p{C}/gu, '�');
 
-const usual: Readonly<Record<string, (sums: UsageSums) => string>> = {
+type Columns = Readonly<Record<string, (figures: UsageFigures) => string>>;
+
+/** Three percentiles in one column each: nine would not fit a terminal. */
+const timeColumns: Columns = {
+  'first byte p50/p95/p99': ({ firstByteMs }) => percentiles(firstByteMs),
+  'duration p50/p95/p99': ({ durationMs }) => percentiles(durationMs),
+  'overhead p50/p95/p99': ({ overheadMs }) => percentiles(overheadMs),
+};
+
+const percentiles = (ms: UsageFigures['durationMs']): string =>
+  ms ? [ms.p50, ms.p95, ms.p99].map(count).join('/') : '–';
+
+const usual: Columns = {
   requests: ({ requests }) => count(requests),
   errors: ({ errors }) => count(errors),
   retries: ({ retries }) => count(retries),
@@ -72,7 +94,7 @@ const usual: Readonly<Record<string, (sums: UsageSums) => string>> = {
 };
 
 /** Against the default destination, as far as both costs are known. */
-const saved = (sums: UsageSums): string => {
+const saved = (sums: UsageFigures): string => {
   if (sums.uncompared === 0) return usd(sums.saved);
   return sums.saved === 0 ? '–' : `${usd(sums.saved)} (${count(sums.uncompared)} unknown)`;
 };

@@ -477,7 +477,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/parts/json-editor/findings.ts': [foreign(/[^.[\]]+/g, many('a'), '\n'), foreign(/^[[\],⚠]$/)],
   'ui/src/parts/markdown/read-markdown.ts': [foreign(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,6}));/g, many('&#1'))],
   'ui/src/parts/turn-parts.tsx': [foreign(/^data:image\/(?:png|jpeg|webp|gif);base64,/)],
-  'ui/src/stream/convert-body.ts': [
+  'ui/src/stream/compose-conversation.ts': [
     foreign(/^data:([^;,]{1,100});base64,(.*)$/s, 'data:', many('a'), 'data:a;base64,'),
   ],
   'ui/src/router/route.ts': [own(/^#/), own(/\/$/)],

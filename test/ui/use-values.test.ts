@@ -11,9 +11,11 @@ import { LogBook } from '../../ui/src/pages/logs/log-book.ts';
 import { filterRecords } from '../../ui/src/pages/logs/log-filter.ts';
 import { briefOf, levelName, readRecord } from '../../ui/src/pages/logs/log-record.ts';
 import { composeBody } from '../../ui/src/pages/playground/compose-body.ts';
-import { firstDraft, isDraft, isSentList } from '../../ui/src/pages/playground/draft.ts';
+import { firstDraft, isDraft, isSentList, withoutPictures } from '../../ui/src/pages/playground/draft.ts';
+import { withResult } from '../../ui/src/pages/playground/prompt.ts';
 import type { Answer } from '../../ui/src/stream/answer.ts';
 import { answerReader } from '../../ui/src/stream/answer-reader.ts';
+import type { Turn } from '../../ui/src/stream/conversation.ts';
 import { convertBody } from '../../ui/src/stream/convert-body.ts';
 import { parseCutJson } from '../../ui/src/stream/parse-cut-json.ts';
 import { readConversation } from '../../ui/src/stream/read-conversation.ts';
@@ -283,6 +285,8 @@ test('a log book keeps the newest records, and counts the discarded ones that we
   t.true(shownDropped <= 5_500);
 });
 
+const textTurn = (role: 'user' | 'assistant', text: string): Turn => ({ role, parts: [{ type: 'text', text }] });
+
 test('one prompt becomes the body of each protocol', (t) => {
   const prompt = { model: 'm', system: 's', text: 'x', stream: true, maxTokens: 9, withTool: true, thinking: true };
   const picture = { name: 'p', mediaType: 'image/png', base64: 'AA==', size: 1 };
@@ -296,10 +300,7 @@ test('one prompt becomes the body of each protocol', (t) => {
   t.like(composeBody('chat', prompt, picture), { max_completion_tokens: 9, stream_options: { include_usage: true } });
   t.regex(JSON.stringify(composeBody('chat', prompt, picture)), /"url":"data:image\/png;base64,AA=="/);
   t.like(composeBody('responses', prompt, picture), { max_output_tokens: 9, instructions: 's', store: false });
-  const turns = [
-    { role: 'user' as const, text: 'a' },
-    { role: 'assistant' as const, text: 'b' },
-  ];
+  const turns = [textTurn('user', 'a'), textTurn('assistant', 'b')];
   const later = { ...prompt, turns, temperature: 0.5, effort: 'high', thinking: false };
   const said = [
     { role: 'user', content: 'a' },
@@ -315,17 +316,97 @@ test('one prompt becomes the body of each protocol', (t) => {
   t.like(composeBody('chat', later, undefined), { messages, temperature: 0.5, reasoning_effort: 'high' });
   t.like(composeBody('responses', later, undefined), { input: said, temperature: 0.5, reasoning: { effort: 'high' } });
   const plain = { ...prompt, system: '', stream: false, maxTokens: undefined, withTool: false, thinking: false };
-  t.deepEqual(composeBody('responses', plain, undefined), { model: 'm', input: 'x', store: false });
+  t.deepEqual(composeBody('responses', plain, undefined), {
+    model: 'm',
+    input: [{ role: 'user', content: 'x' }],
+    store: false,
+  });
   t.deepEqual(composeBody('chat', plain, undefined), { model: 'm', messages: [{ role: 'user', content: 'x' }] });
+});
+
+test('a conversation goes on after pictures and tool calls; a call without a result is left out', (t) => {
+  const call = { type: 'tool', name: 'get_weather', id: 'c1', input: '{"city":"Paris"}' } as const;
+  const prompt = { ...firstDraft.prompt, model: 'm', stream: false, text: '' };
+  const turns: readonly Turn[] = [
+    {
+      role: 'user',
+      parts: [
+        { type: 'picture', url: 'data:image/png;base64,AA==' },
+        { type: 'text', text: 'Here?' },
+      ],
+    },
+    { role: 'assistant', parts: [{ ...call, id: 'c0' }, withResult(call, 'rain')] },
+  ];
+  const bodyIn = (protocol: Protocol) => composeBody(protocol, { ...prompt, turns }, undefined);
+  const picture = { type: 'base64', media_type: 'image/png', data: 'AA==' };
+  t.deepEqual(bodyIn('messages').messages, [
+    {
+      role: 'user',
+      content: [
+        { type: 'image', source: picture },
+        { type: 'text', text: 'Here?' },
+      ],
+    },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'get_weather', input: { city: 'Paris' } }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'rain' }] },
+  ]);
+  t.like(bodyIn('messages'), { tools: [{ name: 'get_weather' }] });
+  t.deepEqual(bodyIn('chat').messages, [
+    {
+      role: 'user',
+      content: [
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+        { type: 'text', text: 'Here?' },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } }],
+    },
+    { role: 'tool', tool_call_id: 'c1', content: 'rain' },
+  ]);
+  t.deepEqual(bodyIn('responses').input, [
+    {
+      role: 'user',
+      content: [
+        { type: 'input_image', image_url: 'data:image/png;base64,AA==' },
+        { type: 'input_text', text: 'Here?' },
+      ],
+    },
+    { type: 'function_call', call_id: 'c1', name: 'get_weather', arguments: '{"city":"Paris"}' },
+    { type: 'function_call_output', call_id: 'c1', output: 'rain' },
+  ]);
+  const unanswered = {
+    ...prompt,
+    text: 'Never mind.',
+    turns: [textTurn('user', 'a'), { role: 'assistant' as const, parts: [call] }],
+  };
+  t.deepEqual(composeBody('chat', unanswered, undefined).messages, [
+    { role: 'user', content: 'a' },
+    { role: 'user', content: 'Never mind.' },
+  ]);
 });
 
 test('a kept prompt is restored only if it has the shape of one', (t) => {
   const kept = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
   const sent = { at: 1, target: 'all', prompt: { ...firstDraft.prompt, model: 'p,m' } };
   t.true(isDraft(kept(firstDraft)));
-  const talk = { turns: [{ role: 'user', text: 'a' }], temperature: 0.5, effort: 'high' };
+  const talk = { turns: [textTurn('user', 'a')], temperature: 0.5, effort: 'high' };
   t.true(isDraft(kept({ ...firstDraft, prompt: { ...firstDraft.prompt, ...talk } })));
-  t.false(isDraft(kept({ ...firstDraft, prompt: { ...firstDraft.prompt, turns: [{ role: 'tool', text: 'a' }] } })));
+  const turnsOf = (...turns: readonly unknown[]) => kept({ ...firstDraft, prompt: { ...firstDraft.prompt, turns } });
+  const call = { type: 'tool', name: 'f', id: '1', input: '{}' };
+  const picture = { type: 'picture', url: 'data:image/png;base64,AA==' };
+  t.true(isDraft(turnsOf({ role: 'user', parts: [picture] }, { role: 'assistant', parts: [withResult(call, 'r')] })));
+  for (const part of [{ type: 'tool' }, { type: 'text' }, { ...call, result: 'r' }, { type: 'gone', text: 'a' }, 1])
+    t.false(isDraft(turnsOf({ role: 'user', parts: [part] })), JSON.stringify(part));
+  t.false(isDraft(turnsOf({ role: 'tool', parts: [] })));
+  t.false(isDraft(turnsOf({ role: 'user', text: 'of an earlier version' })));
+  t.deepEqual(
+    withoutPictures({ ...firstDraft.prompt, turns: [{ role: 'user', parts: [{ type: 'picture', url: picture.url }] }] })
+      .turns,
+    [{ role: 'user', parts: [{ type: 'file', name: 'image' }] }],
+  );
   t.true(isDraft(kept({ ...firstDraft, model: 'p,m', bodies: { chat: '{' } })));
   t.true(isSentList(kept([sent])));
   const drafts = [undefined, null, [], {}, { ...firstDraft, target: 'gone' }, { ...firstDraft, bodies: { chat: 1 } }];

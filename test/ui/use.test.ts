@@ -27,6 +27,15 @@ const logged = (n: number): string =>
 
 const lineCount = 100_000;
 
+/** A reply that calls the playground's sample tool. */
+const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } };
+const calling = {
+  ...chatReply(''),
+  choices: [
+    { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
+  ],
+};
+
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
 let browser: TestBrowser;
@@ -36,6 +45,8 @@ test.before(async () => {
   upstream = await startUpstream(({ text }) => {
     if (text.includes('"broken"')) return jsonAnswer({ error: { message: 'no capacity left' } }, 529);
     if (text.includes('"cut"')) return sseAnswer([...chatStream(['One ', 'two'])].slice(0, 2), 'reset');
+    if (text.includes('Weather?') && !text.includes('Never mind'))
+      return jsonAnswer(text.includes('rain') ? chatReply('Wet.') : calling);
     if (text.includes('"endless"')) return sseAnswer(endless());
     return text.includes('"stream":true')
       ? sseAnswer(chatStream(answer.split(/(?<= )/)))
@@ -145,6 +156,50 @@ browserTest('a conversation in the playground goes on, with its parameters', asy
   t.like(body, { temperature: 0.3, reasoning_effort: 'low' });
   await page.getByRole('button', { name: 'Start over' }).click();
   await page.getByText(/^Continues a conversation/).waitFor({ state: 'detached' });
+  t.deepEqual(complaints, []);
+});
+
+browserTest('a conversation in the playground goes on after a picture and a tool call, in each protocol', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/playground`);
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  const result = page.getByLabel('Result of get_weather');
+  const goOn = async (): Promise<readonly (readonly [role: string, content: unknown])[]> => {
+    const before = upstream.requests.length;
+    await send.click();
+    await page.getByRole('button', { name: 'Continue this conversation' }).click();
+    const said: readonly unknown[] = Object(upstream.requests[before]?.body).messages;
+    return said.map((message) => [Object(message).role, Object(message).content]);
+  };
+  const buffer = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  await page.getByLabel('Stream').uncheck();
+  await page.getByLabel('Add a sample tool').check();
+  for (const title of ['Messages', 'Chat', 'Responses']) {
+    await page.getByRole('group', { name: 'Protocol' }).getByText(title, { exact: true }).click();
+    await page.getByLabel('User message').fill('Weather?');
+    await page.getByLabel('Image').setInputFiles({ name: 'sky.png', mimeType: 'image/png', buffer });
+    await goOn();
+    t.true(await send.isDisabled(), 'without a result or a message');
+    await result.fill('rain');
+    if (title === 'Messages') t.deepEqual(await faultsOf(page), []);
+    // Nothing is lost while another page is shown.
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.goBack();
+    const [first, called, told] = await goOn();
+    t.true(JSON.stringify(first).includes(buffer.toString('base64')), `${title}: the picture is sent again`);
+    t.deepEqual([called?.[0], told], ['assistant', ['tool', 'rain']], title);
+    await page.getByText('Continues a conversation of 3 messages').waitFor();
+    await page.getByRole('button', { name: 'Start over' }).click();
+  }
+  await page.getByLabel('User message').fill('Weather?');
+  await goOn();
+  await page.getByLabel('User message').fill('Never mind.');
+  t.deepEqual(await goOn(), [
+    ['user', 'Weather?'],
+    ['user', 'Never mind.'],
+  ]);
   t.deepEqual(complaints, []);
 });
 

@@ -211,6 +211,13 @@ interface EntryParts {
   readonly captures: Captures;
 }
 
+/** The bodies of a request whose answer has begun. */
+interface KeptBodies {
+  readonly client: Uint8Array;
+  readonly call: ObservedCall['call'];
+  readonly bytes: number;
+}
+
 /** What becomes a capture at the request's end; `kind`: of a failure or loss, if it wasn't asked for. */
 interface Recording {
   readonly recorder: Recorder;
@@ -239,8 +246,10 @@ export class RequestHistoryEntry implements Watcher {
   #isAnswered = false;
   #passThrough: PassThrough = { request: false, reply: false };
   #finished = false;
-  /** The last call, until the upstream accepts it: its body must not outlive that. */
+  /** The last call. Its body and the client's are let go of when the answer begins. */
   #sent: ObservedCall | undefined;
+  /** Both bodies, kept for a capture should the answer break off. */
+  #kept: KeptBodies | undefined;
   #recording: Recording | undefined;
 
   constructor(start: RequestStart, parts: EntryParts) {
@@ -288,6 +297,7 @@ export class RequestHistoryEntry implements Watcher {
   }
 
   encoded(call: ObservedCall): void {
+    this.#dropBodies();
     this.#sent = call;
   }
 
@@ -328,9 +338,9 @@ export class RequestHistoryEntry implements Watcher {
 
   /** The upstream accepted; what passes through is decided. Faults of earlier attempts are among the attempts. */
   answered(passThrough: PassThrough): void {
+    this.#keepBodies();
     const losses = this.#sent?.context.losses;
     if (losses !== undefined && losses.size > 0) this.#capture(() => lossKind(losses));
-    this.#sent = undefined;
     this.#fault = undefined;
     this.#passThrough = passThrough;
     this.#isAnswered = true;
@@ -347,6 +357,7 @@ export class RequestHistoryEntry implements Watcher {
 
   fault(fault: Fault): void {
     this.#fault = fault;
+    this.#captureFault(fault);
   }
 
   attemptFailed({ fault }: ObservedFailure): void {
@@ -355,20 +366,40 @@ export class RequestHistoryEntry implements Watcher {
 
   failed(fault: Fault): void {
     this.#fault = fault;
+    this.#captureFault(fault);
+    this.#sent = undefined;
+  }
+
+  #captureFault(fault: Fault): void {
     const route = this.#route;
     this.#capture(() => `${fault.kind} ${route?.provider.name} ${shorten(route?.model ?? '')}`, fault);
-    this.#sent = undefined;
   }
 
   /** Captures the request without being asked, if this kind of failure or loss wasn't captured just now. */
   #capture(kindOf: () => string, fault?: Fault): void {
+    const { captures } = this.#parts;
     const { request } = this.start;
-    if (this.#recording || request.body.length === 0) return;
-    const kind = kindOf();
-    if (!this.#parts.captures.takes(kind)) return;
-    const recorder = new Recorder(clientOf(request), maxCaptureBytes);
-    recorder.catchUp(this.#sent, fault);
+    const body = this.#kept?.client ?? request.body;
+    if (this.#recording || body.length === 0) return;
+    const kind = captures.take(kindOf);
+    if (kind === undefined) return;
+    const recorder = new Recorder({ ...clientOf(request), body }, maxCaptureBytes);
+    recorder.catchUp(this.#sent, this.#kept?.call, fault);
     this.#recording = { recorder, kind };
+  }
+
+  /** By reference: an answer that ends well costs no copy. */
+  #keepBodies(): void {
+    const client = this.start.request.body;
+    const call = this.#sent?.call;
+    if (this.#recording || !call) return;
+    const bytes = client.length + call.body.length;
+    if (this.#parts.captures.keep(bytes)) this.#kept = { client, call, bytes };
+  }
+
+  #dropBodies(): void {
+    if (this.#kept) this.#parts.captures.drop(this.#kept.bytes);
+    this.#kept = undefined;
   }
 
   firstByte(): void {
@@ -383,6 +414,7 @@ export class RequestHistoryEntry implements Watcher {
   finished(status: number): void {
     if (this.#finished) return;
     this.#finished = true;
+    this.#dropBodies();
     this.#parts.ended(this, status);
   }
 

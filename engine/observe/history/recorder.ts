@@ -86,7 +86,7 @@ export class Recorder implements Watcher {
   credential: { readonly provider: string; readonly apiKey: string } | undefined;
   /** A step or events didn't fit. */
   truncated = false;
-  /** It wasn't asked for: it holds bodies as they were when the request failed or lost something, and no answer. */
+  /** It wasn't asked for: it holds the client's body and the call's, and no answer. */
   unasked = false;
   readonly #startedMs = performance.now();
   readonly #maxBytes: number;
@@ -131,7 +131,7 @@ export class Recorder implements Watcher {
     if (request !== this.#request) this.step('signatures', 'stage', request);
   }
 
-  encoded({ call, plan }: ObservedCall): void {
+  encoded({ call, plan }: Pick<ObservedCall, 'call' | 'plan'>): void {
     this.mark('encoded');
     this.#addStep(plan.format.name, 'encode', bodyText(call.body));
   }
@@ -150,16 +150,19 @@ export class Recorder implements Watcher {
     return this.call;
   }
 
-  /** Fills a recorder from what is known of a request that failed, or whose call has lost fields, before its answer. */
-  catchUp(sent: ObservedCall | undefined, fault: Fault | undefined): void {
+  /**
+   * Fills a recorder from what is known of a request that failed, or whose call has lost fields. `kept`: its call, where `sent` may
+   * have let go of the body.
+   */
+  catchUp(sent: ObservedCall | undefined, kept: ObservedCall['call'] | undefined, fault: Fault | undefined): void {
     this.unasked = true;
     if (sent) {
+      const made = kept ?? sent.call;
       // Its request may have marks in place of long texts, so it is no step.
       this.#losses = sent.context.losses;
       this.credential = { provider: sent.resolution.provider.name, apiKey: sent.apiKey };
-      this.encoded(sent);
-      const { url, headers, body } = sent.call;
-      const call = this.recordCall({ url, headers, body });
+      this.encoded({ plan: sent.plan, call: made });
+      const call = this.recordCall(made);
       if (fault) {
         call.ended = 'failed';
         call.fault = fault;

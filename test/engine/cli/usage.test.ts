@@ -19,6 +19,7 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
       output: 30,
       cost: 1_234_560_000,
       saved: -500_000_000,
+      times: { firstByte: { 40: 90, 60: 10 }, duration: { 80: 100 }, overhead: { 10: 1 } },
     },
     { ...row, model: 'half', requests: 2, input: 10, output: 3, cost: 1_500, unpriced: 1, uncompared: 1, uncounted: 1 },
     { ...row, model: 'un\u001b[31mknown', requests: 1, unpriced: 1, uncompared: 1, uncounted: 1 },
@@ -41,6 +42,16 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
   t.is(lines[6], '| total | 1,203 | 1 | 0 | ≥ 5,010 | – | – | ≥ 33 | – | ≥ $1.23');
   t.regex(out, /the costs of 2 requests are not known/);
   t.regex((await ask(['usage', '--by', 'scenario'])).out, /cost +saved\ndefault .* -\$0\.50 \(2 unknown\)\n/);
+  const times = (await ask(['usage', '--times'])).out.split('\n');
+  t.deepEqual(
+    times.slice(2, 5).map((line) => line.split(/ {2,}/)),
+    [
+      ['model', 'first byte p50/p95/p99', 'duration p50/p95/p99', 'overhead p50/p95/p99'],
+      ['p,priced', '10.7/105.9/110.9', '1,059.3/1,115.6/1,120.7', '0.3/0.4/0.4'],
+      ['p,half', '–', '–', '–'],
+    ],
+  );
+  t.true(times.every((line) => line.length <= 100));
   t.like(JSON.parse((await ask(['usage', '--json', '--by', 'provider'])).out), {
     rows: [{ name: 'p', requests: 1_203 }],
   });

@@ -407,6 +407,53 @@ test('failed and lossy requests are captured in part without being asked, one of
   t.is((await get<RequestDetail>(off, '/api/requests/failed')).capture, null);
 });
 
+for (const [path, title] of [
+  ['/v1/messages', 'converted'],
+  ['/v1/chat/completions', 'passed through'],
+] as const) {
+  test(`an answer that breaks off after its beginning is captured without being asked: ${title}`, async (t) => {
+    let hasBegun = (): void => {};
+    const before = new Promise<void>((resolve) => {
+      hasBegun = resolve;
+    });
+    const rig = await open(t, ({ text }) =>
+      text.includes('break')
+        ? { ...sseAnswer([...chatStream(['Hel', 'lo'])].slice(0, 2), 'reset'), before }
+        : sseAnswer(chatStream(['Hello'])),
+    );
+    const body = { ...hello, stream: true, messages: [{ role: 'user', content: 'break' }] };
+    await (await post(rig, path, { ...hello, stream: true }, { 'x-request-id': 'well' })).text();
+    const answer = await post(rig, path, body, { 'x-request-id': 'broken' });
+    let text = '';
+    for await (const chunk of answer.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes('Hel')) hasBegun();
+    }
+    t.is((await get<RequestDetail>(rig, '/api/requests/well')).capture, null);
+    const { summary, capture } = await captured(rig, 'broken');
+    t.like(summary, { status: 200, fault: { kind: 'upstream-cut' } });
+    t.like(capture, { unasked: true, upstream: { ended: 'failed', fault: { kind: 'upstream-cut' } } });
+    t.deepEqual(JSON.parse(capture?.client.body ?? ''), body);
+    t.is(capture?.upstream?.body, rig.upstream.requests[1]?.text);
+  });
+}
+
+test('bodies kept for answers that may break off are bounded, each and together', (t) => {
+  let captureFailed = true;
+  const captures = new Captures(() => ({ captureMinutes: 1, captureFailed }));
+  const bytes = 2_097_152;
+  t.false(captures.keep(bytes + 1));
+  t.deepEqual(
+    Array.from({ length: 9 }, () => captures.keep(bytes)),
+    [...Array<boolean>(8).fill(true), false],
+  );
+  captures.drop(bytes);
+  t.true(captures.keep(bytes));
+  captures.drop(bytes);
+  captureFailed = false;
+  t.false(captures.keep(1));
+});
+
 test('captures are removed after their time, also those that nothing asks for', async (t) => {
   let nowMs = 0;
   const captures = new Captures(
@@ -422,12 +469,21 @@ test('captures are removed after their time, also those that nothing asks for', 
       { secrets: [], variableOf: String, baseUrl: String },
       kind,
     );
-  t.true(captures.takes('a'));
+  t.is(
+    captures.take(() => 'a'),
+    'a',
+  );
   add('first', 'a');
   nowMs = 59_999;
-  t.false(captures.takes('a'));
+  t.is(
+    captures.take(() => 'a'),
+    undefined,
+  );
   nowMs = 60_000;
-  t.true(captures.takes('a'));
+  t.is(
+    captures.take(() => 'a'),
+    'a',
+  );
   add('second');
   t.truthy(await captures.findCompressed('first'));
   nowMs = 120_000;

@@ -84,7 +84,39 @@ const isPrompt = (value: Json | undefined): boolean =>
   (value.turns === undefined || (Array.isArray(value.turns) && value.turns.every(isTurn)));
 
 const isTurn = (value: Json): boolean =>
-  isJsonObject(value) && (value.role === 'user' || value.role === 'assistant') && typeof value.text === 'string';
+  isJsonObject(value) &&
+  (value.role === 'user' || value.role === 'assistant') &&
+  Array.isArray(value.parts) &&
+  value.parts.every(isPart);
+
+const isPart = (value: Json): boolean => {
+  if (!isJsonObject(value)) return false;
+  const { type, text, url, name, id, input, result } = value;
+  switch (type) {
+    case 'text':
+      return typeof text === 'string';
+    case 'picture':
+      return typeof url === 'string';
+    case 'file':
+      return typeof name === 'string';
+    case 'tool':
+      return [name, id, input].every((one) => typeof one === 'string') && (result === undefined || isResult(result));
+    default:
+      return false;
+  }
+};
+
+const isResult = (value: Json): boolean =>
+  isJsonObject(value) && typeof value.failed === 'boolean' && Array.isArray(value.parts) && value.parts.every(isPart);
+
+/** A prompt as the tab keeps it: the browser's storage is too small for pictures. */
+export const withoutPictures = <P extends Pick<Prompt, 'turns'>>(prompt: P): P => ({
+  ...prompt,
+  turns: prompt.turns?.map(({ role, parts }) => ({
+    role,
+    parts: parts.map((part) => (part.type === 'picture' ? ({ type: 'file', name: 'image' } as const) : part)),
+  })),
+});
 
 const isOptional = (type: 'string' | 'number', value: Json | undefined): boolean =>
   value === undefined || typeof value === type;

@@ -1,9 +1,9 @@
 import { protocolTitles } from '../../api/protocols.ts';
-import { counted } from '../../format/count.ts';
 import { Button } from '../../parts/button.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { CheckField, NumberField, TextArea } from '../../parts/field.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { EarlierTurns } from './earlier-turns.tsx';
 import { PictureField } from './picture-field.tsx';
 import type { PromptState } from './use-prompt.ts';
 
@@ -32,22 +32,7 @@ export const PromptForm = ({ state }: { readonly state: PromptState }) => {
             value={prompt.system}
             onChange={(system) => changePrompt({ system })}
           />
-          {turns.length > 0 && (
-            <Notice
-              title={`Continues a conversation of ${counted(turns.length, 'message')}`}
-              actions={<Button onClick={() => changePrompt({ turns: [] })}>Start over</Button>}
-            >
-              <ol className="prompt-turns">
-                {turns.map(({ role, text }, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: messages are only added at the end
-                  <li key={at}>
-                    <strong>{role === 'user' ? 'User' : 'Assistant'}</strong> {text.slice(0, shownChars)}
-                    {text.length > shownChars && '…'}
-                  </li>
-                ))}
-              </ol>
-            </Notice>
-          )}
+          {turns.length > 0 && <EarlierTurns turns={turns} onChange={(next) => changePrompt({ turns: next })} />}
           <TextArea
             className="prompt-text"
             label="User message"
@@ -96,9 +81,6 @@ export const PromptForm = ({ state }: { readonly state: PromptState }) => {
     </div>
   );
 };
-
-/** How much of an earlier message is shown. */
-const shownChars = 300;
 
 /** Names that most models know; others can be typed. */
 const efforts = ['low', 'medium', 'high'].map((value) => ({ value }));

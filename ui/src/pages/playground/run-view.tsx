@@ -4,8 +4,8 @@ import { Button, IconButton } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
+import type { Turn } from '../../stream/conversation.ts';
 import { AnswerView } from './answer-view.tsx';
-import type { Turn } from './prompt.ts';
 import type { Run } from './run.ts';
 import { RunEvents } from './run-events.tsx';
 import { RunHeaders } from './run-headers.tsx';
@@ -75,11 +75,11 @@ export const RunView = ({
   );
 };
 
-/** The conversation with the response. A tool call would need its result before the next message. */
-const conversationOf = ({ turns, phase, answer: { parts } }: Run): readonly Turn[] | undefined => {
-  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  if (!turns || phase !== 'ended' || text === '' || parts.some(({ type }) => type === 'tool')) return undefined;
-  return [...turns, { role: 'assistant', text }];
+/** The conversation with the response, without its thinking. */
+const conversationOf = ({ turns, phase, answer }: Run): readonly Turn[] | undefined => {
+  const parts = answer.parts.filter(({ type }) => type === 'text' || type === 'tool');
+  if (!turns || phase !== 'ended' || parts.length === 0) return undefined;
+  return [...turns, { role: 'assistant', parts }];
 };
 
 const phases: Readonly<Record<Run['phase'], string>> = {

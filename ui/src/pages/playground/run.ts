@@ -6,7 +6,7 @@ import { readText } from '../../api/read-text.ts';
 import { type SseRecord, sseReader } from '../../api/sse-records.ts';
 import type { Answer } from '../../stream/answer.ts';
 import { answerReader } from '../../stream/answer-reader.ts';
-import type { Turn } from './prompt.ts';
+import type { Turn } from '../../stream/conversation.ts';
 
 /** A stream record with its arrival time. */
 export interface TimedRecord extends SseRecord {

@@ -4,6 +4,7 @@ import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts
 import { listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { toast } from '../../shell/toast.ts';
+import type { Turn } from '../../stream/conversation.ts';
 import { convertBody } from '../../stream/convert-body.ts';
 import { composeBody } from './compose-body.ts';
 import {
@@ -14,8 +15,9 @@ import {
   type PlaygroundDraft,
   type SentPrompt,
   type Target,
+  withoutPictures,
 } from './draft.ts';
-import type { Picture, Prompt, Turn } from './prompt.ts';
+import { type Picture, type Prompt, turnsOf } from './prompt.ts';
 import type { Job } from './run.ts';
 import { useKept } from './use-kept.ts';
 import type { Runs } from './use-runs.ts';
@@ -23,10 +25,10 @@ import type { Runs } from './use-runs.ts';
 /** The prompt that the page edits, and what sends it. */
 export type PromptState = ReturnType<typeof usePrompt>;
 
-/** Edits a prompt, and sends it by `start`. Its text survives a reload, its picture doesn't. */
+/** Edits a prompt, and sends it by `start`. Its text survives a reload, its pictures don't. */
 export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) => {
-  const [draft, changeDraft] = useKept('playground', firstDraft, isDraft);
-  const [sent, changeSent] = useKept('playground.sent', [], isSentList);
+  const [draft, changeDraft] = useKept('playground', firstDraft, isDraft, keptDraft);
+  const [sent, changeSent] = useKept('playground.sent', [], isSentList, keptList);
   const [picture, setPicture] = useState<Picture>();
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
 
@@ -39,7 +41,7 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
     return text === undefined ? composeBody(protocol, prompt, picture) : parseJson(text);
   };
   const [firstEdited] = edited;
-  const problem = problemOf(prompt, edited.length < asked.length, asked.map(bodyFor));
+  const problem = problemOf(prompt, picture, edited.length < asked.length, asked.map(bodyFor));
 
   return {
     target,
@@ -105,8 +107,7 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
     ),
     send: (): void => {
       if (running || problem !== undefined) return;
-      // A picture isn't kept with its message, so its conversation can't go on.
-      const turns = picture ? undefined : [...(prompt.turns ?? []), { role: 'user' as const, text: prompt.text }];
+      const turns = turnsOf(prompt, picture);
       start(
         asked.flatMap((protocol) => {
           const jobs = jobsFor(protocol, bodyFor(protocol) ?? null, target === 'all' ? '' : secondModel);
@@ -117,26 +118,42 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
       if (edited.length === 0)
         changeSent((before) => [{ at: Date.now(), target, prompt }, ...before].slice(0, mostSent));
     },
-    /** Goes on with a conversation: the next message is to be written. */
-    goOn: (turns: readonly Turn[]): void =>
-      changeDraft((before) => ({ ...before, prompt: { ...before.prompt, turns, text: '' } })),
+    /** Goes on with a conversation: the next message, or the results of calls, are to be written. */
+    goOn: (turns: readonly Turn[]): void => {
+      setPicture(undefined);
+      changeDraft((before) => ({ ...before, prompt: { ...before.prompt, turns, text: '' } }));
+    },
     /** Restores a sent prompt. */
     pick: ({ target: sentTo, prompt: { model, ...rest } }: SentPrompt): void =>
       changeDraft((before) => ({ ...before, target: sentTo, model, prompt: rest })),
   };
 };
 
+const keptDraft = (draft: PlaygroundDraft): PlaygroundDraft => ({ ...draft, prompt: withoutPictures(draft.prompt) });
+
+const keptList = (list: readonly SentPrompt[]): readonly SentPrompt[] =>
+  list.map((sent) => ({ ...sent, prompt: withoutPictures(sent.prompt) }));
+
 const protocolsOf = (target: Target): readonly Protocol[] => (target === 'all' ? protocols : [target]);
 
-const problemOf = (prompt: Prompt, usesForm: boolean, bodies: readonly (Json | undefined)[]): string | undefined => {
+const problemOf = (
+  prompt: Prompt,
+  picture: Picture | undefined,
+  usesForm: boolean,
+  bodies: readonly (Json | undefined)[],
+): string | undefined => {
   if (bodies.includes(undefined)) return 'The body is not valid JSON yet.';
   if (!usesForm) return undefined;
   if (prompt.model === '') return 'Select a model first.';
-  if (prompt.turns?.length && prompt.text.trim() === '') return 'Write the next message first.';
+  if (prompt.text.trim() === '' && !picture && !hasResult(prompt)) return 'Write a message first.';
   return prompt.maxTokens !== undefined && !(Number.isInteger(prompt.maxTokens) && prompt.maxTokens > 0)
     ? 'Max output tokens must be a whole number of at least 1.'
     : undefined;
 };
+
+/** Whether a call of the last response has its result. */
+const hasResult = ({ turns = [] }: Prompt): boolean =>
+  turns.at(-1)?.parts.some((part) => part.type === 'tool' && part.result) === true;
 
 const textOf = (body: Json): string => JSON.stringify(body, null, 2);
 

@@ -109,8 +109,8 @@ const Captured = ({
     <>
       {capture.unasked && (
         <Notice>
-          Recorded without being asked, because the request failed or lost fields: with the bodies sent and received
-          before the response, without stages and streams. Record requests to see those too.
+          Recorded without being asked, because the request failed or lost fields: with the bodies of the request and of
+          the call, without stages and the response. Record requests to see those too.
         </Notice>
       )}
       {capture.truncated && (
