@@ -76,7 +76,8 @@ export class Captures {
 
   /** Whether a request may keep its bodies until its answer ends, for a capture should it break off. If so, `drop` must follow. */
   keep(bytes: number): boolean {
-    if (!this.#policy().captureFailed || bytes > maxKeptBytes || this.#keptBytes + bytes > maxAllKeptBytes) return false;
+    if (!this.#policy().captureFailed || bytes > maxKeptBytes || this.#keptBytes + bytes > maxAllKeptBytes)
+      return false;
     this.#keptBytes += bytes;
     return true;
   }
