@@ -87,6 +87,7 @@ const forTests: readonly string[] = [
   'engine/log/log-writer.ts WritableFile',
   'engine/log/open-logs.ts LogOptions',
   'engine/log/record-writer.ts maskFields',
+  'engine/observe/history/history.ts KeptBytes',
   'engine/observe/history/replay.ts playRecording',
   'engine/observe/telemetry/span-queue.ts batchMs',
   'engine/observe/telemetry/span-queue.ts maxBatchSpans',

@@ -104,6 +104,7 @@ export const createHistory = ({
 }: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures(policy);
+  const kept = new KeptBytes(policy);
   const traffic = new Traffic();
   const inFlight = new Set<RequestHistoryEntry>();
   /** Tells requests of several processes and machines apart that end in the same millisecond. */
@@ -144,7 +145,10 @@ export const createHistory = ({
     started(start, request) {
       const isCaptured = captures.on || request.header(captureHeader) === '1';
       const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
-      const record = new RequestHistoryEntry({ ...start, request, recorder }, { ended, traffic, sessionOf, captures });
+      const record = new RequestHistoryEntry(
+        { ...start, request, recorder },
+        { ended, traffic, sessionOf, captures, kept },
+      );
       inFlight.add(record);
       onChanged?.();
       return record;
@@ -209,6 +213,7 @@ interface EntryParts {
   readonly traffic: Traffic;
   readonly sessionOf: SessionOf;
   readonly captures: Captures;
+  readonly kept: KeptBytes;
 }
 
 /** The bodies of a request whose answer has begun. */
@@ -216,6 +221,31 @@ interface KeptBodies {
   readonly client: Uint8Array;
   readonly call: ObservedCall['call'];
   readonly bytes: number;
+}
+
+/** What requests whose answers have begun may keep of their bodies, in bytes: each, and all of this process together. */
+const maxKeptBytes = 2_097_152;
+const maxAllKeptBytes = 16_777_216;
+
+/** Counts what requests keep of their bodies until their answers end, for captures of those that break off. */
+export class KeptBytes {
+  readonly #policy: () => CapturePolicy;
+  #bytes = 0;
+
+  constructor(policy: () => CapturePolicy) {
+    this.#policy = policy;
+  }
+
+  /** Whether a request may keep so much. If so, `drop` must follow. */
+  keep(bytes: number): boolean {
+    if (!this.#policy().captureFailed || bytes > maxKeptBytes || this.#bytes + bytes > maxAllKeptBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  drop(bytes: number): void {
+    this.#bytes -= bytes;
+  }
 }
 
 /** What becomes a capture at the request's end; `kind`: of a failure or loss, if it wasn't asked for. */
@@ -394,11 +424,11 @@ export class RequestHistoryEntry implements Watcher {
     const call = this.#sent?.call;
     if (this.#recording || !call) return;
     const bytes = client.length + call.body.length;
-    if (this.#parts.captures.keep(bytes)) this.#kept = { client, call, bytes };
+    if (this.#parts.kept.keep(bytes)) this.#kept = { client, call, bytes };
   }
 
   #dropBodies(): void {
-    if (this.#kept) this.#parts.captures.drop(this.#kept.bytes);
+    if (this.#kept) this.#parts.kept.drop(this.#kept.bytes);
     this.#kept = undefined;
   }
 
