@@ -585,6 +585,21 @@ const toolCases: readonly (readonly [
     },
   ],
   [
+    'a search with members of another format',
+    {
+      model: 'gpt-x-search',
+      tools: [
+        {
+          type: 'web-search',
+          raw: search.raw,
+          extra: { wire: 'messages', at: 'tools', fields: { odd: 1 } },
+        },
+      ],
+    },
+    { web_search_options: {} },
+    ['-tools.odd'],
+  ],
+  [
     'a search beside plugins of the client',
     { tools: [search], extra: { wire: 'chat', at: '', fields: { plugins: [{ id: 'x' }] } } },
     { plugins: [{ id: 'x' }, { id: 'web', include_domains: ['h'] }] },
@@ -834,6 +849,14 @@ const fieldCases: readonly (readonly [
     { reasoning: { mode: 'on', budget: 2000 } },
     { reasoning: { max_tokens: 2000 } },
     [],
+    object,
+  ],
+  ['an object, adaptive', { reasoning: { mode: 'adaptive' } }, {}, [], object],
+  [
+    'an object between tools',
+    { reasoning: { mode: 'between-tools' } },
+    { reasoning: { enabled: true } },
+    ['~reasoning.mode'],
     object,
   ],
   ['an object turned on', { reasoning: { mode: 'on' } }, { reasoning: { enabled: true } }, [], object],
