@@ -1,8 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
 import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import { valueSpan } from '../../transformers/enhancetool/value-span.ts';
 import { enhancetool } from '../../transformers/enhancetool.ts';
 import { cpuMs } from '../foreign-text/cpu.ts';
 import { replyContext } from '../support/context.ts';
@@ -228,6 +229,64 @@ test('a member that is called like a keyword is checked as any other', (t) => {
   });
   const events = through(stage, answer([['call', 'f', '{"pattern":"(","format":"5"}']]), context);
   t.is(brief(events), 'call f({"pattern":"(","format":5}) end');
+});
+
+test('a schema that is called like a keyword is checked as any other', (t) => {
+  for (const [word, parameters] of [
+    ['$defs', { properties: { a: { $ref: '#/$defs/pattern' } }, $defs: { pattern: { type: 'integer' } } }],
+    [
+      'definitions',
+      { properties: { a: { $ref: '#/definitions/format' } }, definitions: { format: { type: 'integer' } } },
+    ],
+    ['dependentSchemas', { dependentSchemas: { format: { properties: { a: { type: 'integer' } } } } }],
+  ] as const) {
+    const events = through(stage, answer([['call', 'f', '{"format":1,"a":"5"}']]), contextWith(parameters));
+    t.is(brief(events), 'call f({"format":1,"a":5}) end', word);
+  }
+});
+
+/** JSON text with white space of all kinds between its tokens. */
+const spaced = (value: Json | undefined, space: () => string): string => {
+  const around = (text = 'null'): string => `${space()}${text}${space()}`;
+  if (Array.isArray(value)) return around(`[${value.map((one) => spaced(one, space)).join(',') || space()}]`);
+  if (!isJsonObject(value)) return around(JSON.stringify(value));
+  const members = Object.entries(value).map(([name, one]) => `${around(JSON.stringify(name))}:${spaced(one, space)}`);
+  return around(`{${members.join(',') || space()}}`);
+};
+
+/** Every value inside, with its path. */
+const valuesIn = (value: Json, path: readonly string[] = []): readonly (readonly [readonly string[], Json])[] => [
+  [path, value],
+  ...(typeof value === 'object' && value !== null ? Object.entries<Json | undefined>(value) : []).flatMap(
+    ([name, one]) => valuesIn(one ?? null, [...path, name]),
+  ),
+];
+
+test('the range of each value, in any spacing, is its text alone', (t) => {
+  const name = fc.constantFrom('a', 'b"', '\\', ',}', ' ', '');
+  const { value: anyValue } = fc.letrec<{ value: Json }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom<Json>(null, true, -1.5e30, 0, '', '"', '\\', '\\"', '}],', ' x '),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(anyValue, fc.array(fc.constantFrom('', ' ', '\n', '\r', '\t', '\n  ')), (value, spaces) => {
+      let at = 0;
+      const text = spaced(value, () => spaces[at++ % (spaces.length || 1)] ?? '');
+      for (const [path, inner] of valuesIn(value)) {
+        const { start, end } = valueSpan(text, path) ?? { start: 0, end: 0 };
+        const written = text.slice(start, end);
+        t.is(written, written.trim());
+        t.deepEqual<unknown, unknown>(JSON.parse(written), inner);
+        if (!Array.isArray(inner)) t.is(valueSpan(text, [...path, 'none']), undefined);
+      }
+    }),
+  );
+  const { start, end } = valueSpan('{"a":1,"b":2,"a":3}', ['a']) ?? {};
+  t.deepEqual([start, end], [17, 18], 'of two members with one name, the last counts');
 });
 
 for (const finish of ['length', 'context-full', 'filtered'] as const) {

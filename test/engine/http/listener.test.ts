@@ -307,6 +307,38 @@ test('an interrupted request gets a fault, whatever it waits for', async (t) => 
   await t.notThrowsAsync(listener.interrupt(), 'none is active');
 });
 
+test('a client that ends its side has left', async (t) => {
+  const listener = await serve(t, [{ method: 'GET', path: '/never', endpoint: endpoint(() => NEVER) }]);
+  const socket = connect({ port: listener.port, host: '127.0.0.1', allowHalfOpen: true }, () =>
+    socket.write(get('/never')),
+  );
+  t.teardown(() => socket.destroy());
+  socket.resume();
+  await until(() => listener.activeRequests === 1);
+  socket.end();
+  await until(() => listener.activeRequests === 0);
+  t.is(listener.activeRequests, 0);
+});
+
+test('a listener that closes ends idle and active connections', async (t) => {
+  const listener = await serve(t, [
+    { method: 'GET', path: '/', endpoint: hello },
+    { method: 'GET', path: '/never', endpoint: endpoint(() => NEVER) },
+  ]);
+  const sockets = ['/', '/never'].map((path) => {
+    const socket = connect(listener.port, '127.0.0.1', () => socket.write(get(path)));
+    return socket.on('error', () => {});
+  });
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await Promise.all([until(() => (sockets[0]?.bytesRead ?? 0) > 0), until(() => listener.activeRequests === 1)]);
+  for (const socket of sockets) socket.resume();
+  listener.close();
+  await until(() => sockets.every(({ closed }) => closed));
+  t.is(listener.activeRequests, 0);
+});
+
 test('draining an idle listener is done at once', async (t) => {
   const listener = await serve(t, []);
   await t.notThrowsAsync(listener.drain());

@@ -52,7 +52,7 @@ const oneAnswer: readonly (readonly [string, Observable<ReplyPart>, number, stri
     'internal',
   ],
   ['nothing at all', of(), 500, 'internal'],
-  ['data without a head', of(data('x')), 500, 'internal'],
+  ['data without a head', concat(of(data('x')), NEVER), 500, 'internal'],
   [
     'a whole answer in place of a head that has not gone out',
     of<ReplyPart[]>(head, { type: 'whole', status: 200, headers: {}, body: 'x' }),

@@ -57,6 +57,7 @@ for (const [method, path, expected, params] of matches) {
 
 const misses = [
   ['GET', '/v1/messages', 'method-not-allowed', 'messages', 'POST'],
+  ['GET', '/ui/./index.html', 'not-found', 'ui'],
   ['OPTIONS', '/ui', 'method-not-allowed', 'ui', 'GET, HEAD'],
   ['PUT', '/api/logs', 'method-not-allowed', 'chat', 'GET, HEAD, DELETE'],
   ['POST', '/v1/models/x', 'method-not-allowed', 'chat', 'GET, HEAD'],

@@ -203,6 +203,43 @@ const cases: readonly (readonly [title: string, records: readonly SseRecord[], e
     '<f#c { } > =tool-call',
   ],
   [
+    'two ids of one call without a name: the first counts',
+    [begin(0, 'c', 'f', '{'), call({ index: 0, id: 'd', function: { arguments: '}' } }), finish('tool_calls')],
+    '<f#c { } > =tool-call',
+  ],
+  [
+    'fragments of an earlier id at one index',
+    [
+      begin(0, 'c', 'f', '{'),
+      begin(0, 'd', 'g', '{'),
+      call({ index: 0, id: 'c', function: { arguments: '}' } }),
+      call({ index: 0, id: 'd', function: { arguments: '}' } }),
+      finish('tool_calls'),
+    ],
+    '<f#c { } > <g#d { } > =tool-call',
+  ],
+  [
+    'no index: ids repeated, interleaved',
+    [
+      call({ id: 'c', function: { name: 'f', arguments: '{' } }),
+      call({ id: 'd', function: { name: 'g', arguments: '{' } }),
+      call({ id: 'c', function: { arguments: '}' } }),
+      call({ id: 'd', function: { arguments: '}' } }),
+      finish('tool_calls'),
+    ],
+    '<f#c { } > <g#d { } > =tool-call',
+  ],
+  [
+    'no index, no ids: a name behind a whole call is a new one, a repeated name is not',
+    [
+      call({ function: { name: 'f', arguments: '{' } }),
+      call({ function: { name: 'f', arguments: '}' } }),
+      call({ function: { name: 'f', arguments: '{}' } }),
+      finish('tool_calls'),
+    ],
+    '<f#call_0123456789abcdef012345670 { } > <f#call_0123456789abcdef012345671 {} > =tool-call',
+  ],
+  [
     'an index that begins at 1',
     [begin(1, 'c', 'f', '{}'), begin(2, 'd', 'g', '{}'), finish('tool_calls')],
     '<f#c {} > <g#d {} > =tool-call',

@@ -2,7 +2,7 @@ import test from 'ava';
 import { FaultError } from '../../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.ts';
 import { Losses } from '../../../engine/model/loss.ts';
-import type { ModelRequest, Part, Turn } from '../../../engine/model/request.ts';
+import type { Extra, ModelRequest, Part, Turn } from '../../../engine/model/request.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
 import { type ChatDialect, chatUpstream, plainDialect, plainEfforts } from '../../../protocols/chat/index.ts';
 import { plainRequest } from '../../support/context.ts';
@@ -65,6 +65,7 @@ const thinking = (words: string, signature?: { format: string; data: string }): 
   at: 'th',
 });
 const own = { format: 'chat', data: '{"type":"reasoning.text","index":0,"signature":"s"}' };
+const foreign = (name: string): Extra => ({ wire: 'messages', at: 'messages', fields: { [name]: 1 } });
 const marks: Partial<ChatDialect> = { cacheMarks: 'cache_control' };
 
 const conversations: readonly (readonly [
@@ -385,6 +386,37 @@ const conversations: readonly (readonly [
     ],
   ],
   [
+    'members of another format are lost where a part becomes text',
+    [
+      user(
+        { type: 'document', source: { kind: 'text', text: 'a' }, extra: foreign('a'), at: 'd' },
+        { type: 'document', source: { kind: 'content', parts: [] }, title: 'b', extra: foreign('b'), at: 'e' },
+        { type: 'search-result', source: 's', title: 'c', content: [], extra: foreign('c'), at: 's' },
+      ),
+    ],
+    [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+          { type: 'text', text: 'c (s)' },
+        ],
+      },
+    ],
+    ['~d', '-messages.a', '~e', '-messages.b', '~s', '-messages.c'],
+  ],
+  [
+    'members of another format are lost with their part, or turn',
+    [
+      user({ type: 'opaque', wire: 'messages', raw: {}, extra: foreign('d'), at: 'o' }),
+      assistant(text('x'), { ...thinking('y'), extra: foreign('e') }),
+      { ...user(), extra: foreign('f') },
+    ],
+    [{ role: 'assistant', content: 'x' }],
+    ['-o', '-messages.d', '-th', '-messages.e', '-messages.f'],
+  ],
+  [
     'own extra members go back to their places, foreign ones are lost',
     [
       {
@@ -556,6 +588,32 @@ const toolCases: readonly (readonly [
     ['~tools[1]'],
     few,
   ],
+  [
+    'members of another format on such a tool',
+    {
+      tools: [
+        { type: 'custom', name: 'g', extra: { wire: 'messages', at: 'tools', fields: { odd: 1 } }, at: 'tools[0]' },
+      ],
+    },
+    {
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'g',
+            parameters: {
+              type: 'object',
+              properties: { input: { type: 'string' } },
+              required: ['input'],
+              additionalProperties: false,
+            },
+          },
+        },
+      ],
+    },
+    ['~tools[0]', '-tools.odd'],
+    few,
+  ],
   ['a hosted tool is lost', { tools: [f, hosted] }, { tools: [wireF] }, ['-tools[3]']],
   ['a search is lost', { tools: [f, search] }, { tools: [wireF] }, ['-tools[2]']],
   [
@@ -583,6 +641,21 @@ const toolCases: readonly (readonly [
         user_location: { type: 'approximate', approximate: { city: 'Bern' } },
       },
     },
+  ],
+  [
+    'a search with members of another format',
+    {
+      model: 'gpt-x-search',
+      tools: [
+        {
+          type: 'web-search',
+          raw: search.raw,
+          extra: { wire: 'messages', at: 'tools', fields: { odd: 1 } },
+        },
+      ],
+    },
+    { web_search_options: {} },
+    ['-tools.odd'],
   ],
   [
     'a search beside plugins of the client',
@@ -834,6 +907,14 @@ const fieldCases: readonly (readonly [
     { reasoning: { mode: 'on', budget: 2000 } },
     { reasoning: { max_tokens: 2000 } },
     [],
+    object,
+  ],
+  ['an object, adaptive', { reasoning: { mode: 'adaptive' } }, {}, [], object],
+  [
+    'an object between tools',
+    { reasoning: { mode: 'between-tools' } },
+    { reasoning: { enabled: true } },
+    ['~reasoning.mode'],
     object,
   ],
   ['an object turned on', { reasoning: { mode: 'on' } }, { reasoning: { enabled: true } }, [], object],

@@ -145,6 +145,34 @@ const cases: Readonly<Record<string, readonly [schema: JsonObject, cleaned: Json
       },
       { type: 'OBJECT', properties: { n: { type: 'INTEGER', minimum: 3, maximum: 9 } } },
     ],
+    'two schemas of one value: the narrower of each limit, the values of both, all descriptions': [
+      {
+        allOf: [
+          { type: 'string', enum: ['a', 'b'], minLength: 1, maxLength: 5, description: 'A' },
+          { type: 'string', enum: ['b', 'c'], minLength: 3, maxLength: 9, description: 'B' },
+        ],
+      },
+      { type: 'STRING', enum: ['b'], minLength: 3, maxLength: 5, description: 'A\nB' },
+    ],
+    'two schemas of one value, in the other order': [
+      {
+        allOf: [
+          { type: 'integer', minimum: 3 },
+          { type: 'number', minimum: 1, maximum: 4 },
+        ],
+      },
+      { type: 'INTEGER', minimum: 3, maximum: 4 },
+    ],
+    'lists of two kinds, and of more': [
+      { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'number' } },
+      { type: 'ARRAY', items: { anyOf: [string, { type: 'NUMBER' }] } },
+      ['approximated s.prefixItems'],
+    ],
+    'a list of one kind alone': [
+      { type: 'array', prefixItems: [{ type: 'string' }], items: false },
+      { type: 'ARRAY', items: string },
+      ['approximated s.prefixItems'],
+    ],
     'references are resolved': [
       {
         type: 'object',

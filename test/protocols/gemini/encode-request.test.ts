@@ -151,6 +151,13 @@ const thinking: readonly (readonly [
   [flash, { mode: 'on', budget: 2000 }, { thinkingBudget: 2000, includeThoughts: true }],
   [flash, { mode: 'on', budget: 60_000 }, { thinkingBudget: 24_576, includeThoughts: true }, budgetLoss],
   [flash, { mode: 'on', budget: 2000, show: 'hidden' }, { thinkingBudget: 2000 }],
+  [flash, { mode: 'on', budget: -1 }, { thinkingBudget: -1, includeThoughts: true }],
+  [
+    flash3,
+    { effort: 'low', budget: 9000 },
+    { thinkingLevel: 'LOW', includeThoughts: true },
+    ['dropped reasoning.budget_tokens'],
+  ],
   [flash, { mode: 'adaptive' }, { thinkingBudget: -1, includeThoughts: true }],
   [flash, { mode: 'adaptive', effort: 'low' }, { thinkingBudget: 1024, includeThoughts: true }],
   [flash, { mode: 'between-tools' }, { thinkingBudget: -1, includeThoughts: true }, ['approximated reasoning.mode']],

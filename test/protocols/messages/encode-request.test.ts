@@ -637,8 +637,8 @@ const offPlans: typeof plans = [
       [
         `${model}: no effort, where it always thinks`,
         { effort: 'none' },
-        { model },
-        { thinking: undefined, output_config: { effort: 'low' } },
+        { model, maxTokens: 500 },
+        { thinking: undefined, output_config: { effort: 'low' }, max_tokens: 500 },
         ['~reasoning'],
       ],
     ],

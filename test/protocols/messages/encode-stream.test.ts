@@ -251,6 +251,30 @@ test('members of the end that only this format has are in their place', (t) => {
   });
 });
 
+test('sources of a text that has not begun come with its first words, once', (t) => {
+  const block = (index: number, ...inside: readonly string[]): readonly ModelEvent[] => [
+    { type: 'block-start', index, block: { type: 'text' } },
+    ...inside.map(
+      (url): ModelEvent =>
+        url === ''
+          ? { type: 'text-delta', index, text: 'a' }
+          : { type: 'citation-delta', index, citation: { type: 'url', url } },
+    ),
+    { type: 'block-stop', index },
+  ];
+  const text = written([
+    { type: 'message-start', id: '', model: 'm' },
+    ...block(0, 'early', '', 'late'),
+    ...block(1, ''),
+    ...block(2, 'of nothing'),
+    { type: 'message-stop', finish: 'end', usage: {} },
+  ]);
+  const told = dataOf(text, 'content_block_delta').flatMap(({ index, delta }) =>
+    isJsonObject(delta) && isJsonObject(delta.citation) ? [`${index} ${delta.citation.url}`] : [],
+  );
+  t.deepEqual(told, ['0 early', '0 late']);
+});
+
 test('an error ends the stream, with nothing after it', (t) => {
   const text = written([
     { type: 'message-start', id: '', model: 'm' },

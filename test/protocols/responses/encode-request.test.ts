@@ -93,6 +93,89 @@ const inputs: readonly (readonly [string, readonly Turn[], readonly JsonObject[]
     ['approximated messages[1].content[2].is_error'],
   ],
   [
+    'a marked output; an error with an image',
+    [
+      user(
+        { type: 'tool-result', id: '1', content: [text('o')], cache: {}, at: 'r[0]' },
+        {
+          type: 'tool-result',
+          id: '2',
+          content: [text('no'), { type: 'image', source: { kind: 'url', url: 'https://h/i' } }],
+          isError: true,
+          at: 'r[1]',
+        },
+      ),
+    ],
+    [
+      { type: 'function_call_output', call_id: '1', output: 'o' },
+      {
+        type: 'function_call_output',
+        call_id: '2',
+        output: [
+          { type: 'input_text', text: 'Error: ' },
+          { type: 'input_text', text: 'no' },
+          { type: 'input_image', image_url: 'https://h/i' },
+        ],
+      },
+    ],
+    ['dropped r[0].cache_control', 'approximated r[1].is_error'],
+  ],
+  [
+    'nodes that a stage added, without paths',
+    [
+      assistant({ type: 'thinking', text: 't' }, { type: 'audio', data: '', format: 'wav' }, call('1')),
+      user(
+        { type: 'tool-result', id: '1', content: [text('no')], isError: true },
+        {
+          type: 'document',
+          source: { kind: 'text', text: 'x' },
+          context: 'c',
+          cite: true,
+          cache: { ttl: '1h' },
+        },
+        { type: 'document', source: { kind: 'content', parts: [text('y')] } },
+        { type: 'search-result', source: 's', title: 't', content: [] },
+        { type: 'thinking', text: 't' },
+      ),
+      assistant({ type: 'text', text: 'a', citations: [{ type: 'url', url: 'u' }] }),
+    ],
+    [
+      { type: 'function_call', call_id: '1', name: 'f', arguments: '{"a":1}' },
+      { type: 'function_call_output', call_id: '1', output: 'Error: no' },
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'c', prompt_cache_breakpoint: { mode: 'explicit' } },
+          { type: 'input_text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit' } },
+          { type: 'input_text', text: 'y' },
+          { type: 'input_text', text: 't\ns\n' },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          {
+            type: 'output_text',
+            text: 'a',
+            annotations: [{ type: 'url_citation', url: 'u', title: 'u', start_index: 0, end_index: 1 }],
+          },
+        ],
+      },
+    ],
+    [
+      'dropped thinking',
+      'dropped audio',
+      'approximated tool_result.is_error',
+      'dropped document.citations',
+      'approximated document.context',
+      'approximated document',
+      'approximated content.cache_control',
+      'approximated search_result',
+      'approximated content.citations',
+      'approximated input',
+    ],
+  ],
+  [
     'own reasoning, with the item it led to',
     [
       assistant(
@@ -294,6 +377,18 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
         ['approximated reasoning.budget_tokens'],
       ] as const,
   ),
+  [
+    'between tools',
+    { reasoning: { mode: 'between-tools' } },
+    { reasoning: { summary: 'auto' }, ...sealed },
+    ['approximated reasoning.mode'],
+  ],
+  [
+    'an effort beside a budget',
+    { reasoning: { mode: 'on', budget: 9000, effort: 'low' } },
+    { reasoning: { effort: 'low', summary: 'auto' }, ...sealed },
+    ['dropped reasoning.budget_tokens'],
+  ],
   ['adaptive', { reasoning: { mode: 'adaptive' } }, { reasoning: { summary: 'auto' }, ...sealed }, []],
   [
     'hidden',

@@ -122,6 +122,7 @@ const rows: readonly (readonly [title: string, when: When, holds: readonly Given
     [{ at: '2026-06-01T20:00Z' }, { at: '2026-06-01T03:59Z' }, { at: '2026-12-01T04:59Z' }],
     [{ at: '2026-06-01T04:00Z' }, { at: '2026-12-01T20:59Z' }],
   ],
+  ['time of a whole day', { time: { from: '09:00', to: '09:00' } }, [{ at: '2026-06-01T10:00Z' }], []],
   [
     'requestClass',
     { requestClass: ['sub*', 'auxiliary'] },
