@@ -15,7 +15,7 @@ import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonB
 import { BackupList, CheckedConfig, Outcome } from './schema.ts';
 
 const RestoreRequest = Type.Object({ name: Type.String({ description: 'As the list of backups names it.' }) });
-const restoreReader = reader(RestoreRequest);
+const restoreReader = reader(RestoreRequest, { compiled: false });
 
 /**
  * Endpoints of the configuration. A change that has begun completes even if the client disconnects.

@@ -33,7 +33,7 @@ const ExplainRequest = Type.Object({
   ),
 });
 
-const requestReader = reader(ExplainRequest);
+const requestReader = reader(ExplainRequest, { compiled: false });
 
 /**
  * `POST /api/explain` (a request in the body) and `GET` (a minimal one from the query): explains a request. Calls no upstream.

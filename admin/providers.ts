@@ -36,8 +36,8 @@ const provider = { provider: ProviderFile };
 const TestRequest = Type.Object({ ...provider, model: Type.String({ minLength: 1 }) });
 const ListRequest = Type.Object(provider);
 
-const testReader = reader(TestRequest);
-const listReader = reader(ListRequest);
+const testReader = reader(TestRequest, { compiled: false });
+const listReader = reader(ListRequest, { compiled: false });
 
 const maxReplyLength = 200;
 

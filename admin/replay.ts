@@ -21,7 +21,7 @@ export interface ReplayParts {
   readonly gatewayOf: (preset: string | undefined) => Promise<Gateway>;
 }
 
-const requestReader = reader(ReplayRequest);
+const requestReader = reader(ReplayRequest, { compiled: false });
 const detailReader = reader(RequestDetail);
 
 /**

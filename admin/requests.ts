@@ -31,7 +31,7 @@ export interface RequestParts extends ReplayParts {
 }
 
 const CaptureSwitch = Type.Object({ on: Type.Boolean() });
-const switchReader = reader(CaptureSwitch);
+const switchReader = reader(CaptureSwitch, { compiled: false });
 
 /**
  * Endpoints of the request history, of all processes of the service.

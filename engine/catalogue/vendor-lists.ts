@@ -42,7 +42,7 @@ const KeptList = Type.Object({
 });
 export type KeptList = Readonly<Static<typeof KeptList>>;
 
-const kept = reader(Type.Object({ lists: Type.Array(KeptList, { maxItems: maxProviders }) }));
+const kept = reader(Type.Object({ lists: Type.Array(KeptList, { maxItems: maxProviders }) }), { compiled: false });
 
 /** A provider's address as lists are kept for it. */
 export const addressOf = ({ origin, pathname }: URL): string => origin + pathname;

@@ -24,7 +24,7 @@ const Period = Type.Object({ key: Type.String(), clients: Type.Record(Type.Strin
 const UsageFile = Type.Object({ day: Period, month: Period, absorbed: Type.Array(Type.String()) });
 type UsageFile = Static<typeof UsageFile>;
 
-const fileReader = reader(UsageFile);
+const fileReader = reader(UsageFile, { compiled: false });
 
 /** Options of `openUsageFiles`. */
 interface UsageFilesOptions {

@@ -9,7 +9,7 @@ import type { ProviderList } from './providers.ts';
 import { checkDestination, type DestinationList } from './router.ts';
 import { PoolFile, type PoolMemberFile } from './schema.ts';
 
-const file = reader(PoolFile);
+const file = reader(PoolFile, { compiled: false });
 
 /** What members may name: pools aren't members of pools. */
 interface MemberList extends DestinationList {

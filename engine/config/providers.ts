@@ -8,7 +8,7 @@ import type { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import { type ModelFile, ProviderFile } from './schema.ts';
 
-const file = reader(ProviderFile);
+const file = reader(ProviderFile, { compiled: false });
 
 /** The result of reading `Providers`. */
 export interface ProviderList {

@@ -13,7 +13,7 @@ import { maxStringBytes, maxWorkers, ServiceSettings, settingSections } from './
 import { readTelemetry } from './telemetry.ts';
 
 type Settings = Omit<Config, 'providers' | 'pools' | 'router' | 'transformers'>;
-const complete = reader(ServiceSettings);
+const complete = reader(ServiceSettings, { compiled: false });
 
 /** Decompressed bytes allowed per byte of `bodyBytes`, so that one setting scales both. */
 const decompressedPerBodyByte = 2;

@@ -25,10 +25,10 @@ export type Validation =
   | { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] };
 
 const file = reader(ConfigFile);
-const providerFile = reader(ProviderFile);
-const routerFile = reader(RouterFile);
-const fallbackFile = reader(FallbackFile);
-const transformerFile = reader(TransformerEntryFile);
+const providerFile = reader(ProviderFile, { compiled: false });
+const routerFile = reader(RouterFile, { compiled: false });
+const fallbackFile = reader(FallbackFile, { compiled: false });
+const transformerFile = reader(TransformerEntryFile, { compiled: false });
 
 /**
  * Validates a configuration's source and fills in defaults. Messages name paths and variables, never a credential's value nor

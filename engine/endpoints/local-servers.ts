@@ -42,7 +42,7 @@ const Tokens = Type.Optional(Type.Integer({ minimum: 1 }));
 
 /** Lists models one by one, skipping those of another shape. */
 const each = <S extends Type.TSchema>(schema: S) => {
-  const { matches } = reader(schema);
+  const { matches } = reader(schema, { compiled: false });
   return (list: Json | undefined): Static<S>[] =>
     Array.isArray(list) ? list.slice(0, maxModels).filter((row): row is Json & Static<S> => matches(row)) : [];
 };

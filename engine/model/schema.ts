@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import { Errors } from 'typebox/value';
+import { Check, Errors } from 'typebox/value';
 import { fail } from './fault.ts';
 
 /** A schema violation: where, and what is wrong. */
@@ -12,7 +12,7 @@ export interface SchemaFault {
   readonly message: string;
 }
 
-/** Checks unknown values against a schema. `read` and `matches` compile it on first use. */
+/** Checks unknown values against a schema. */
 export interface Reader<T> {
   /** Returns the checked value. Throws an `invalid-request` fault that names the member; `at` is the path of the value. */
   readonly read: (value: unknown, at?: string) => T;
@@ -24,19 +24,21 @@ export interface Reader<T> {
 /** Maximum validator errors per value; the validator's default is 8. */
 const maxErrors = 1000;
 
-/** Creates a reader for a schema. */
-export const reader = <const S extends TSchema>(schema: S): Reader<Static<S>> => {
-  let compiled: ReturnType<typeof Compile<S>> | undefined;
-  const validator = () => {
-    compiled ??= Compile(schema);
-    return compiled;
+/**
+ * Creates a reader for a schema. `read` and `matches` compile it on first use, which takes longer than hundreds of checks: a
+ * schema of small values that are read now and then isn't `compiled`.
+ */
+export const reader = <const S extends TSchema>(schema: S, { compiled = true } = {}): Reader<Static<S>> => {
+  let validator: ReturnType<typeof Compile<S>> | undefined;
+  const matches = (value: unknown): value is Static<S> => {
+    if (!compiled) return Check(schema, value);
+    validator ??= Compile(schema);
+    return validator.Check(value);
   };
-  const matches = (value: unknown): value is Static<S> => validator().Check(value);
   const faults = (value: unknown, at = ''): readonly SchemaFault[] => faultsOf(value, at, maxErrors);
   const faultsOf = (value: unknown, at: string, limit: number): readonly SchemaFault[] => {
     Settings.Set({ maxErrors: limit });
     const byPath = new Map<string, string[]>();
-    // Without the compiled validator: a configuration is checked once, and compiling its schema takes longer than that.
     for (const error of Errors(schema, value)) {
       // Each of these members has its own error.
       if (error.keyword === 'additionalProperties') continue;

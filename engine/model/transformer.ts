@@ -63,7 +63,7 @@ export interface TransformerSpec<S extends TSchema> {
 }
 
 export const transformer = <const S extends TSchema>(spec: TransformerSpec<S>): Transformer => {
-  const optionsReader = reader(spec.options);
+  const optionsReader = reader(spec.options, { compiled: false });
   return {
     name: spec.name,
     about: spec.about,
@@ -150,7 +150,7 @@ interface FormatSpec<S extends TSchema> extends Omit<Format, 'options' | 'option
 export const noOptions = Type.Object({}, { additionalProperties: false });
 
 export const format = <const S extends TSchema>(spec: FormatSpec<S>): Format => {
-  const optionsReader = reader(spec.options);
+  const optionsReader = reader(spec.options, { compiled: false });
   const { pathFor, protocol, ...fields } = spec;
   /** A plan has one target, and each call asks for its path. */
   const known = new WeakMap<Target, Target<Static<S>>>();

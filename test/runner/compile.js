@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
+import { bundleUrl } from '../../engine/launch/bundle.js';
 import { bundleOptions } from '../../engine/launch/compile.js';
 import { freshBuild, recordBuild } from '../../engine/launch/stale-build.js';
 import { groupTests, isGroup, titleIn, writeGroups } from './groups.js';
@@ -41,7 +42,11 @@ export const testFiles = () =>
 export const compileTests = async (args) => {
   const whole = args.every((arg) => /^(?:-|\d+$)/.test(arg));
   const groups = whole ? groupTests(root, testFiles()) : new Map(testFiles().map((file) => [file, [file]]));
-  if (whole) writeGroups(root, groups);
+  if (whole) {
+    writeGroups(root, groups);
+    // While one of the gateway's processes makes the bundle, those that others start load the sources, which takes far longer.
+    await bundleUrl();
+  }
   const files = [...groups.keys()];
   const record = join(cache, whole ? 'groups.json' : 'files.json');
   const key = JSON.stringify([...groups]);

@@ -34,7 +34,7 @@ const declare = <const S extends TSchema>(spec: OpenSpec<S>): OpenTransformer =>
   const pure = transformer(spec);
   const { operators } = spec;
   if (!operators) return pure;
-  const optionsReader = reader(spec.options);
+  const optionsReader = reader(spec.options, { compiled: false });
   return {
     ...pure,
     configure: (given) => ({

@@ -18,7 +18,7 @@ const PidFile = Type.Object({
 });
 export type PidFile = Static<typeof PidFile>;
 
-const file = reader(PidFile);
+const file = reader(PidFile, { compiled: false });
 
 /** Path of the PID file. */
 export const pidPath = (home: string): string => join(home, 'switchyard.pid');
