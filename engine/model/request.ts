@@ -1,6 +1,5 @@
 import type { ClientWire } from './client-wires.ts';
-import { writeJson } from './json/exact-numbers.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from './json/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
 
 /**
