@@ -348,6 +348,10 @@ export interface Reasoning {
   readonly providerMembers?: JsonObject | undefined;
 }
 
+/** Whether reasoning is switched off. */
+export const isOff = ({ mode, effort }: Reasoning): boolean =>
+  mode === 'off' || (mode === undefined && effort === 'none');
+
 export type OutputFormat =
   | { readonly type: 'text' }
   /** Any JSON object. */
