@@ -3,7 +3,7 @@ import type { KnownModel } from '../engine/catalogue/known-model.ts';
 import type { Provider } from '../engine/config/config.ts';
 import type { LocalServerKind } from '../engine/endpoints/local-servers.ts';
 import { refreshModels } from '../engine/endpoints/refresh-models.ts';
-import { fail } from '../engine/model/fault.ts';
+import { fail, quoted } from '../engine/model/fault.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { type DocumentedRoute, jsonRoute, readJsonBody } from './endpoint.ts';
@@ -46,7 +46,7 @@ export const catalogueRoutes = ({ gateway, refreshed, ...parts }: CatalogueParts
       const current = gateway();
       const { provider } = body.length === 0 ? {} : readJsonBody(body);
       if (provider !== undefined && !current.config.providers.some(({ name }) => name === provider))
-        fail('not-found', `There is no provider ${JSON.stringify(provider).slice(0, 100)}.`, { param: 'provider' });
+        fail('not-found', `There is no provider ${quoted(String(provider))}.`, { param: 'provider' });
       const only = typeof provider === 'string' ? provider : undefined;
       const providers = await refreshModels({ gateway: current, ...parts }, only);
       refreshed();

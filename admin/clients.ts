@@ -4,7 +4,7 @@ import { hashedKey, newClientKey } from '../engine/config/clients.ts';
 import type { NamedClient } from '../engine/config/config.ts';
 import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
-import { fail } from '../engine/model/fault.ts';
+import { fail, quoted } from '../engine/model/fault.ts';
 import { isJsonObject, type Json } from '../engine/model/json/json.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
 import { unpricedModels } from '../engine/routing/model-findings.ts';
@@ -58,9 +58,7 @@ export const clientRoutes = ({ gateway, store }: ClientParts): readonly Document
     answer: (_, { name = '' }) =>
       change(store, (clients) => {
         const others = clients.filter((client) => !isJsonObject(client) || client.name !== name);
-        return others.length < clients.length
-          ? others
-          : fail('not-found', `There is no client ${JSON.stringify(name.slice(0, 100))}.`);
+        return others.length < clients.length ? others : fail('not-found', `There is no client ${quoted(name)}.`);
       }),
   }),
 ];

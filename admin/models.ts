@@ -2,7 +2,7 @@ import { defer, of } from 'rxjs';
 import { accessOf } from '../engine/clients/client-access.ts';
 import type { ModelPath } from '../engine/endpoints/presets.ts';
 import type { Endpoint, HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
-import { fail, faultOf } from '../engine/model/fault.ts';
+import { fail, faultOf, quoted } from '../engine/model/fault.ts';
 import type { JsonObject } from '../engine/model/json/json.ts';
 import type { ClientModel, ClientModels } from '../engine/model/model-catalog.ts';
 import type { Gateway } from '../engine/routing/gateway.ts';
@@ -100,4 +100,4 @@ const findByAlias = (models: readonly ClientModel[], id: string): ClientModel | 
 };
 
 const noModel = (id: string): never =>
-  fail('not-found', `There is no model ${JSON.stringify(id.slice(0, 100))}; GET /v1/models lists what there is.`);
+  fail('not-found', `There is no model ${quoted(id)}; GET /v1/models lists what there is.`);

@@ -10,7 +10,7 @@ import {
 import type { Presets } from '../engine/config/presets/presets.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
 import { hideSecrets, putSecretsBack } from '../engine/config/secrets.ts';
-import { fail } from '../engine/model/fault.ts';
+import { fail, quoted } from '../engine/model/fault.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
 import { Outcome, PresetList } from './schema.ts';
 
@@ -77,5 +77,4 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
 
 const unreadable: readonly Finding[] = [{ path: 'manifest.json', message: "can't be read" }];
 
-const noPreset = (name: string): never =>
-  fail('not-found', `There is no preset ${JSON.stringify(name.slice(0, 100))}.`);
+const noPreset = (name: string): never => fail('not-found', `There is no preset ${quoted(name)}.`);

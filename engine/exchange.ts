@@ -12,8 +12,26 @@ import type { Plan } from './routing/plan/plan.ts';
 import type { Resolution } from './routing/resolve.ts';
 import { type RequestOrigin, unknownOrigin } from './routing/rules/request-facts.ts';
 
-/** A client's request as it enters the pipeline. Each later type adds what its step has found out. */
-export interface Exchange {
+/** What a request brings, and who watches it. */
+interface ExchangeStart
+  extends Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | 'clientHeader' | 'backpressure'> {
+  readonly seed?: string;
+  readonly namedClient?: ClientSession | undefined;
+  readonly origin?: () => RequestOrigin;
+  /** Called when only the values parsed from the body are still held. */
+  readonly bodyReleased?: (() => void) | undefined;
+  /** Calls `handler` when the client must get the end of its answer at once. */
+  readonly onInterrupted?: ((handler: (fault: Fault) => void) => void) | undefined;
+  readonly progress?: ReplyProgress;
+  readonly observer?: Observer;
+  readonly trace?: TraceCarrier | undefined;
+}
+
+/**
+ * A client's request as it enters the pipeline. Each later type adds what its step has found out. A class, so that V8 leaves room in
+ * the object for the fields that the steps fill.
+ */
+export class Exchange {
   readonly id: string;
   /** Unique, lower-case hexadecimal. Ids in the answer are derived from it. */
   readonly seed: string;
@@ -25,50 +43,16 @@ export interface Exchange {
   readonly origin: () => RequestOrigin;
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
-  /** A header of the client's request, by lower-case name. */
-  readonly clientHeader: (name: string) => string | undefined;
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
   /** Watches this request. */
   readonly observer: Observer;
   /** Present if requests are traced. */
   readonly trace: TraceCarrier | undefined;
-  readonly bodyReleased: (() => void) | undefined;
-  readonly onInterrupted: ((handler: (fault: Fault) => void) => void) | undefined;
-}
-
-/** What a request brings, and who watches it. */
-type ExchangeStart = Pick<Exchange, 'id' | 'startedAtMs' | 'client' | 'body' | 'clientHeader' | 'backpressure'> & {
-  readonly seed?: string;
-  readonly namedClient?: ClientSession | undefined;
-  readonly origin?: () => RequestOrigin;
-  /** Called when only the values parsed from the body are still held. */
-  readonly bodyReleased?: (() => void) | undefined;
-  /** Calls `handler` when the client must get the end of its answer at once. */
-  readonly onInterrupted?: ((handler: (fault: Fault) => void) => void) | undefined;
-  readonly progress?: ReplyProgress;
-  readonly observer?: Observer;
-  readonly trace?: TraceCarrier | undefined;
-};
-
-export const newExchange = (start: ExchangeStart): Exchange => new RequestExchange(start);
-
-/** A class, so that V8 leaves room in the object for the fields that the steps fill. */
-class RequestExchange implements Exchange {
-  readonly id: string;
-  readonly seed: string;
-  readonly startedAtMs: number;
-  readonly client: ClientProtocol;
-  readonly namedClient: ClientSession | undefined;
-  readonly origin: () => RequestOrigin;
-  readonly body: Uint8Array;
-  readonly backpressure: Backpressure;
-  readonly progress: ReplyProgress;
-  readonly observer: Observer;
-  readonly trace: TraceCarrier | undefined;
+  /** A header of the client's request, by lower-case name. */
   readonly clientHeader: (name: string) => string | undefined;
-  readonly bodyReleased: (() => void) | undefined;
-  readonly onInterrupted: ((handler: (fault: Fault) => void) => void) | undefined;
+  readonly bodyReleased: ExchangeStart['bodyReleased'];
+  readonly onInterrupted: ExchangeStart['onInterrupted'];
 
   constructor(start: ExchangeStart) {
     const { id, startedAtMs, client, body, backpressure, clientHeader, seed, progress, observer } = start;

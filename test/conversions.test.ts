@@ -1,8 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { ModelEvent } from '../engine/model/event.ts';
-import { writeJson } from '../engine/model/json/exact-numbers.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson, writeJson } from '../engine/model/json/json.ts';
 import { Losses } from '../engine/model/loss.ts';
 import { runWhole } from '../engine/model/machine.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../engine/model/protocol.ts';

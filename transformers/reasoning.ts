@@ -3,6 +3,8 @@ import { splitReasoning } from '../engine/model/reasoning/split-reasoning.ts';
 import { transformer } from '../engine/model/transformer.ts';
 import { addReasoningSwitches } from './reasoning/add-switches.ts';
 
+const byDefault = true;
+
 /**
  * Reasoning switches of some Chat Completions servers: `enable_thinking` and `thinking` in the request, and
  * optionally a tag around reasoning in the reply.
@@ -13,7 +15,7 @@ export const reasoning = transformer({
   options: Type.Object({
     enable: Type.Optional(
       Type.Boolean({
-        default: true,
+        default: byDefault,
         description: 'Whether the model may reason. `false` turns it off and takes reasoning out of the answer.',
       }),
     ),
@@ -25,7 +27,7 @@ export const reasoning = transformer({
       }),
     ),
   }),
-  request: (request, { enable = true }, losses) => addReasoningSwitches(request, enable, losses),
-  events: ({ enable = true, tag }) =>
+  request: (request, { enable = byDefault }, losses) => addReasoningSwitches(request, enable, losses),
+  events: ({ enable = byDefault, tag }) =>
     enable && tag === undefined ? undefined : splitReasoning({ tag, shows: enable }),
 });

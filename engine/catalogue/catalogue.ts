@@ -21,8 +21,8 @@ export interface ModelCatalogue {
   readonly wantPrices: (provider: Pick<Provider, 'baseUrl'>) => void;
 }
 
-/** An empty catalogue, whose lists are kept in the folder `home`; absent: in memory. `nowMs`: milliseconds since 1970. */
-export const createCatalogue = (home: string | undefined, nowMs: () => number = Date.now): ModelCatalogue => {
+/** An empty catalogue, whose lists are kept in the folder `home`; absent: in memory. */
+export const createCatalogue = (home: string | undefined): ModelCatalogue => {
   let version = 0;
   let lists: readonly KeptList[] = [];
   /** Models by name, per list. */
@@ -49,7 +49,7 @@ export const createCatalogue = (home: string | undefined, nowMs: () => number = 
     version: () => version,
     know(provider, model, vendor) {
       const known = knownModel(provider, model, vendor, listed(provider, model));
-      const price = known.price ? undefined : prices.find(provider.baseUrl, model, nowMs());
+      const price = known.price ? undefined : prices.find(provider.baseUrl, model, Date.now());
       const pricing = vendor.because === 'plain' ? undefined : vendor.format.facts?.pricing;
       return price ? { ...known, price, from: { ...known.from, price: 'prices' }, ...(pricing && { pricing }) } : known;
     },

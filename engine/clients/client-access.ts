@@ -2,7 +2,7 @@ import { presetRoute } from '../config/clients.ts';
 import type { Config, NamedClient } from '../config/config.ts';
 import { type Destination, parseDestination } from '../config/destination.ts';
 import { globMatcher } from '../config/glob.ts';
-import { fail } from '../model/fault.ts';
+import { fail, quoted } from '../model/fault.ts';
 
 /** What a named client may use; compiled once per configuration. */
 export interface ClientAccess {
@@ -50,7 +50,7 @@ const compile = (client: NamedClient): ClientAccess => {
       );
       fail(
         'forbidden',
-        `The client ${name} may not use ${quote(`${provider.name},${model}`)}. It may use: ${listed(allowed)}.`,
+        `The client ${name} may not use ${quoted(`${provider.name},${model}`)}. It may use: ${listed(allowed)}.`,
         {
           param: 'model',
           code: 'model_not_allowed',
@@ -77,8 +77,4 @@ const listed = (names: readonly string[]): string => {
   return names.length > maxShown ? `${shown} and ${names.length - maxShown} more` : shown;
 };
 
-/** A client's text may be of any length. */
-const quote = (text: string): string => JSON.stringify(text.slice(0, maxQuoted));
-
 const maxShown = 12;
-const maxQuoted = 200;

@@ -1,4 +1,5 @@
 import { isSecretParameter } from '../log/mask-text.ts';
+import { quoted } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
 import type { Finding } from './diagnostics.ts';
@@ -30,7 +31,7 @@ export const placeholderFaults = (source: JsonObject): readonly Finding[] => {
   const faults: Finding[] = [];
   mapTexts(source, ({ text, path }) => {
     if (text.startsWith(mark)) {
-      const shown = JSON.stringify(text.slice(0, maxShown));
+      const shown = quoted(text);
       faults.push({ path, message: `is the placeholder ${shown}, and no secret is stored for it; enter the secret` });
     }
     return text;
@@ -40,7 +41,6 @@ export const placeholderFaults = (source: JsonObject): readonly Finding[] => {
 
 /** Begins each placeholder. */
 const mark = '•••• ';
-const maxShown = 100;
 
 interface Hidden {
   readonly shown: JsonObject;

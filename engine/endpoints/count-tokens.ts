@@ -12,11 +12,10 @@ import {
   timeout,
 } from 'rxjs';
 import { clientSession } from '../clients/client-session.ts';
-import { bodyText, type Exchange, fill, newExchange, type Ready, type Routed } from '../exchange.ts';
+import { bodyText, Exchange, fill, type Ready, type Routed } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import { FaultError, fail, faultOf } from '../model/fault.ts';
-import { writeJson } from '../model/json/exact-numbers.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
@@ -184,7 +183,7 @@ export const auxiliaryEndpoint = (
     const namedClient = name === undefined ? undefined : clientSession(gateway, name, preset, use);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
     const origin = () => originOf(incoming, preset);
-    const exchange = newExchange({ id, startedAtMs, client, namedClient, origin, body, clientHeader, backpressure });
+    const exchange = new Exchange({ id, startedAtMs, client, namedClient, origin, body, clientHeader, backpressure });
     const parts = serve(exchange, gateway);
     if (!namedClient) return parts;
     return parts.pipe(

@@ -1,6 +1,6 @@
 import { defer, map, type Observable, of } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
-import { bodyText, type Exchange, newExchange, type Ready } from '../exchange.ts';
+import { bodyText, Exchange, type Ready } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
 import { exactMask, isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
 import type { ClientWire } from '../model/client-wires.ts';
@@ -49,7 +49,7 @@ export const minimalRequest = (client: WireFormat, model: string, text: string):
     : { model, max_tokens: 1024, messages: [{ role: 'user', content: text }] };
 
 const exchangeFor = ({ client, body, headers, origin, atMs }: Question): Exchange =>
-  newExchange({
+  new Exchange({
     id: 'explain',
     startedAtMs: atMs,
     client,

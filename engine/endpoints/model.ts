@@ -1,5 +1,5 @@
 import { clientSession } from '../clients/client-session.ts';
-import { newExchange, newReplyProgress } from '../exchange.ts';
+import { Exchange, newReplyProgress } from '../exchange.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { randomHex } from '../http/headers.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
@@ -52,7 +52,7 @@ export const modelEndpoint = (
     if (trace) watchers.push(trace);
     const observer = new Observers(watchers);
     const seed = randomHex(12);
-    const exchange = newExchange({
+    const exchange = new Exchange({
       id,
       seed,
       namedClient,

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { defer, map, mergeMap, type Observable, of, toArray } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
-import { type Answered, newExchange } from '../exchange.ts';
+import { type Answered, Exchange } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
 import { FaultError } from '../model/fault.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
@@ -45,7 +45,7 @@ const maxTokens = 16;
 export const tryProvider = ({ client, provider, model, atMs }: Trial, gateway: Gateway): Observable<TrialAnswer> =>
   defer(() => {
     const asked = { ...minimalRequest(client.wire, `${provider},${model}`, 'Say hi.'), max_tokens: maxTokens };
-    const exchange = newExchange({
+    const exchange = new Exchange({
       id: 'trial',
       startedAtMs: atMs,
       client,

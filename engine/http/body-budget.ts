@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../model/fault.ts';
+import { backslash, openBrace, openBracket, quote } from '../model/json/syntax.ts';
 import type { BodyUse, Rejection } from './endpoint.ts';
 
 /** Memory per byte of an active body: bytes, text, parsed values, and the upstream's request. */
@@ -107,11 +108,6 @@ const tooLarge = (maxBytes: number): Fault => ({
   kind: 'too-large',
   message: `The request's body needs more than the ${maxBytes} bytes of memory for all request bodies. LIMITS.bodiesBytes in the configuration sets the limit.`,
 });
-
-const quote = 0x22;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const openBrace = 0x7b;
 
 /** Counts the arrays and objects in JSON text without parsing it. Linear; meaningless for other input. */
 export const countNodes = (body: Uint8Array): number => {

@@ -127,7 +127,10 @@ const reserved: ReadonlySet<string> = new Set([
 
 /** Replaces control characters with spaces and characters beyond Latin-1 with question marks. */
 const safeValue = (value: string): string =>
-  /^[\x20-\x7e]*$/.test(value)
+  isAscii(value)
     ? value
     : // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not be sent.
       value.replace(/[\x00-\x1f\x7f]/g, ' ').replace(/[^\x00-\xff]/gu, '?');
+
+/** Whether a text has printable ASCII characters alone. */
+export const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

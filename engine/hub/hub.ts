@@ -124,10 +124,10 @@ export class Hub {
   }
 
   /** Exchanges at each tick from now on. */
-  start(everyMs = tickMs): void {
+  start(): void {
     this.#timer ??= setInterval(() => {
       if (this.#hasWork) void this.tick();
-    }, everyMs).unref();
+    }, tickMs).unref();
   }
 
   /** Stops exchanging, after a last exchange. */

@@ -1,7 +1,7 @@
 import type { Losses } from './loss.ts';
 import type { Lack } from './model-facts.ts';
-import { isOff } from './record-losses.ts';
 import type { Effort, ModelRequest, Reasoning, ToolChoice } from './request.ts';
+import { isOff } from './request.ts';
 
 /** Adapts a request to what its model is known to lack, and records what changes. Returns the same request if nothing does. */
 export const adaptToModel = (request: ModelRequest, lacks: readonly Lack[], losses: Losses): ModelRequest =>

@@ -136,6 +136,12 @@ export const ifMissing =
 export const shorten = (text: string, maxChars = 200): string =>
   text.length <= maxChars ? text : Buffer.from(`${text.slice(0, maxChars - 1)}…`).toString();
 
+/** Quotes the start of a text for a message: a client's text may be of any length. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
+
+const maxQuoted = 100;
+
 /** The error of a failed stage, under its name; a `FaultError` that the stage threw is kept. */
 export const stageFault = (name: string, what: string, cause?: unknown): FaultError =>
   cause instanceof FaultError

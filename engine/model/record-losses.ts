@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from './json/json.ts';
 import type { Losses } from './loss.ts';
 import type { Extra, OutputFormat, Reasoning, Tool } from './request.ts';
+import { isOff } from './request.ts';
 import { memberPath } from './schema.ts';
 
 /** How deep a loss looks into objects for the lost members, and how many members it names one by one. */
@@ -28,10 +29,6 @@ export const recordReasoningLoss = ({ effort, mode, budget, show }: Reasoning, l
   if (more) losses.drop('reasoning', note);
   if (effort !== undefined) losses.drop(more ? 'reasoning.effort' : 'reasoning', note);
 };
-
-/** Whether reasoning is switched off. */
-export const isOff = ({ mode, effort }: Reasoning): boolean =>
-  mode === 'off' || (mode === undefined && effort === 'none');
 
 /** Records reasoning settings that have no effect because reasoning is off. */
 export const recordMootLoss = (reasoning: Reasoning, losses: Losses): void => {

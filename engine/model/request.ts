@@ -1,6 +1,5 @@
 import type { ClientWire } from './client-wires.ts';
-import { writeJson } from './json/exact-numbers.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from './json/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
 
 /**
@@ -348,6 +347,10 @@ export interface Reasoning {
    */
   readonly providerMembers?: JsonObject | undefined;
 }
+
+/** Whether reasoning is switched off. */
+export const isOff = ({ mode, effort }: Reasoning): boolean =>
+  mode === 'off' || (mode === undefined && effort === 'none');
 
 export type OutputFormat =
   | { readonly type: 'text' }

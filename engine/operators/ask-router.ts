@@ -3,7 +3,7 @@ import type { LoadedRouter, OlderQuestion, RouteQuestion } from '../config/custo
 import { findDestination } from '../config/destination.ts';
 import type { Decoded } from '../exchange.ts';
 import { isSecretParameter } from '../log/mask-text.ts';
-import { FaultError } from '../model/fault.ts';
+import { FaultError, quoted } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
@@ -32,11 +32,7 @@ export const askRouter = (
       if (typeof answer !== 'string' || others.length > 0)
         throw routerFault(router, 'returned something other than one destination');
       const found = findDestination(gateway.config, answer, decoded.request.model);
-      if (!found)
-        throw routerFault(
-          router,
-          `returned a destination that matches no provider: ${JSON.stringify(answer.slice(0, 100))}`,
-        );
+      if (!found) throw routerFault(router, `returned a destination that matches no provider: ${quoted(answer)}`);
       return { ...found, scenario: 'module', reason: `module: ${router.name}` } as const;
     }),
     catchError((error: unknown) =>

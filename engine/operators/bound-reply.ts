@@ -39,10 +39,10 @@ export class RecordBound {
   }
 }
 
-const lineFeed = 10;
-const carriageReturn = 13;
+export const lineFeed = 10;
+export const carriageReturn = 13;
 
-const isLineEnd = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn;
+export const isLineEnd = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn;
 
 const doubleLf = Buffer.from('\n\n');
 /** The start of an empty line where lines end in CRLF. */

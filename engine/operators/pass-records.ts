@@ -3,10 +3,12 @@ import type { Answered, ReplyProgress } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { FaultError } from '../model/fault.ts';
 import { parseJson } from '../model/json/json.ts';
+import { closeBrace } from '../model/json/syntax.ts';
 import { runWhole } from '../model/machine.ts';
 import type { PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/sse.ts';
+import { carriageReturn, isLineEnd, lineFeed } from './bound-reply.ts';
 import type { EndState } from './read-events.ts';
 
 /** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
@@ -49,7 +51,7 @@ export class WholeRecords {
 
   /** Judging by its last bytes, the long record lacks only its empty line. */
   get looksWhole(): boolean {
-    return this.#last === brace || (isLineEnd(this.#last) && this.#secondLast === brace);
+    return this.#last === closeBrace || (isLineEnd(this.#last) && this.#secondLast === closeBrace);
   }
 
   #withoutEnd(bytes: Buffer): Buffer | undefined {
@@ -68,12 +70,6 @@ export class WholeRecords {
     return this.#held.length === 0 ? bytes : Buffer.concat([...this.#held, bytes]);
   }
 }
-
-const lineFeed = 10;
-const carriageReturn = 13;
-const brace = 0x7d;
-
-const isLineEnd = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn;
 
 /** The first two bytes of an empty line: the previous line's end and its own. */
 const emptyLines = ['\n\n', '\n\r', '\r\r'].map((text) => Buffer.from(text));

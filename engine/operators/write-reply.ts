@@ -10,7 +10,7 @@ import type { ReplyPart } from '../http/endpoint.ts';
 import { fieldPattern, plainPath } from '../model/client-paths.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, withinStack } from '../model/fault.ts';
-import { writeJson } from '../model/json/exact-numbers.ts';
+import { writeJson } from '../model/json/json.ts';
 import type { Loss } from '../model/loss.ts';
 import type { Headers } from '../model/protocol.ts';
 import { foldReply, isFault } from '../model/reply.ts';

@@ -1,6 +1,7 @@
 import type { Losses } from '../model/loss.ts';
 import type { Signature } from '../model/reasoning/signature.ts';
 import type { ModelRequest, Part, ToolCallPart, Turn, WireFormat } from '../model/request.ts';
+import { isOff } from '../model/request.ts';
 import { CallKeys } from './call-keys.ts';
 import type { CallSignatures, SignatureCache } from './signature-cache.ts';
 
@@ -78,8 +79,7 @@ const withoutSignature = (part: Part): Part | undefined => {
 /** Restores the reasoning of a turn's calls, if this provider made them and the client lost it. */
 const restorer = (request: ModelRequest, { provider }: Recipient, cache: SignatureCache): ((turn: Turn) => Turn) => {
   if (!cache.hasCalls()) return (turn) => turn;
-  const { mode, effort } = request.reasoning ?? {};
-  const reasons = mode !== 'off' && !(mode === undefined && effort === 'none');
+  const reasons = !isOff(request.reasoning ?? {});
   const keys = new CallKeys(request);
   const recalled = ({ id }: ToolCallPart): CallSignatures | undefined => {
     const call = cache.call(keys.next(id));

@@ -24,7 +24,7 @@ interface NamesOptions {
  */
 export const modelNames = (
   config: Config,
-  { aliasPrefix = '', allows = () => true, factsOf = () => ({}) }: NamesOptions = {},
+  { aliasPrefix = '', allows = () => true, factsOf = () => ({}) }: NamesOptions,
 ): readonly ClientModel[] => {
   const destinations = config.providers.flatMap((provider) =>
     provider.models.map((model) => ({ provider, model })).filter(allows),

@@ -1,13 +1,13 @@
 import type { Pool, Provider } from '../config/config.ts';
 import { type KnownDestinations, type NamedDestination, providersOf } from '../config/destination.ts';
 import { closeNames } from '../config/diagnostics.ts';
-import { fail } from '../model/fault.ts';
+import { fail, quoted } from '../model/fault.ts';
 
 /** Throws `no-route` for a destination with an unknown provider. `at` is the path of the text that names it. */
 export const unknownProvider = (named: NamedDestination, providers: readonly Provider[], at: string): never => {
   const names = providers.map(({ name }) => name);
   const close = closeNames(named.provider, names).map((name) => `${name},${named.model}`);
-  return fail('no-route', sentences(`There is no provider ${quote(named.provider)}.`, known(names), hint(close)), {
+  return fail('no-route', sentences(`There is no provider ${quoted(named.provider)}.`, known(names), hint(close)), {
     param: at,
   });
 };
@@ -28,14 +28,14 @@ export const unknownModel = (model: string, { providers, pools }: KnownDestinati
           ),
           ...closeDestinations(model, providers),
         ];
-  return fail('no-route', sentences(`${count} the model ${quote(model)}.`, advice, known(names), hint(close)), {
+  return fail('no-route', sentences(`${count} the model ${quoted(model)}.`, advice, known(names), hint(close)), {
     param: at,
   });
 };
 
 /** Throws `no-route` for a model that no member of the default's pool serves. */
 export const noMember = (pool: Pool, model: string): never =>
-  fail('no-route', `The pool ${quote(pool.name)} has no member for the model ${quote(model)}.`, { param: 'model' });
+  fail('no-route', `The pool ${quoted(pool.name)} has no member for the model ${quoted(model)}.`, { param: 'model' });
 
 const closeDestinations = (model: string, providers: readonly Provider[]): readonly string[] =>
   closeNames(
@@ -50,12 +50,8 @@ const known = (names: readonly string[]): string => {
 };
 
 const hint = (names: readonly string[]): string =>
-  names.length > 0 ? `Did you mean ${names.slice(0, 3).map(quote).join(' or ')}?` : '';
+  names.length > 0 ? `Did you mean ${names.slice(0, 3).map(quoted).join(' or ')}?` : '';
 
 const sentences = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
 
-/** Quotes and shortens a client's text, which may be of any length. */
-const quote = (text: string): string => JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
-
 const maxShown = 12;
-const maxQuoted = 100;

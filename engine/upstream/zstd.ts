@@ -1,6 +1,15 @@
 import { Decompress } from 'fzstd';
 import { concat, defer, mergeMap, type OperatorFunction } from 'rxjs';
 import { FaultError } from '../model/fault.ts';
+import {
+  blockHeadBytes,
+  frameHeadBytes,
+  frameKind,
+  maxFrameHeadBytes,
+  readBlockHead,
+  readFrameHead,
+  skippableBytes,
+} from '../model/wire/zstd-heads.ts';
 import { garbled, tooMuch } from './faults.ts';
 
 /** Decompresses zstd as it arrives, at most `maxBytes` in and out. Node's zlib supports it only from 22.15 on. */
@@ -38,16 +47,16 @@ export const decompressZstd =
 /**
  * Checks the headers of zstd frames and blocks before the decoder reads them. fzstd allocates a frame's whole window at its
  * header and moves the whole window for each block. Throws a `RangeError` if either would cost too much, and for data that isn't
- * zstd. Source: RFC 8878, sections 3.1.1 and 3.1.2; RFC 9659 for the window.
+ * zstd.
  */
 class ZstdHeads {
   /** The incomplete header. */
-  readonly #head = new Uint8Array(longestHead);
+  readonly #head = new DataView(new ArrayBuffer(maxFrameHeadBytes));
   #length = 0;
   #expects: 'frame' | 'block' = 'frame';
   /** Bytes of content until the next header. */
   #skip = 0;
-  #hasChecksum = false;
+  #checksumBytes = 0;
   #windowBytes = 0;
   #movedBytes = 0;
 
@@ -59,11 +68,11 @@ class ZstdHeads {
         this.#skip -= skipped;
         at += skipped;
       } else {
-        this.#head[this.#length] = chunk[at] ?? 0;
+        this.#head.setUint8(this.#length, chunk[at] ?? 0);
         this.#length += 1;
         at += 1;
         if (this.#length === this.#wanted()) {
-          this.#read(new DataView(this.#head.buffer));
+          this.#read();
           this.#length = 0;
         }
       }
@@ -72,77 +81,37 @@ class ZstdHeads {
 
   /** The header's length, as far as known from its first bytes. */
   #wanted(): number {
-    if (this.#expects === 'block') return blockHead;
+    if (this.#expects === 'block') return blockHeadBytes;
     if (this.#length < 5) return 5;
-    const view = new DataView(this.#head.buffer);
-    if (isSkippable(view)) return 8;
-    return frameHead(view.getUint8(4));
+    return frameKind(this.#head, 0) === 'skippable' ? 8 : frameHeadBytes(this.#head.getUint8(4));
   }
 
-  #read(view: DataView): void {
-    if (this.#expects === 'block') this.#readBlock(view);
-    else if (isSkippable(view)) this.#skip = view.getUint32(4, true);
-    else if (view.getUint32(0, true) === zstd) this.#readFrame(view);
-    else throw new RangeError('not zstd');
+  #read(): void {
+    if (this.#expects === 'block') this.#readBlock();
+    else if (frameKind(this.#head, 0) === 'skippable') this.#skip = skippableBytes(this.#head, 0);
+    else this.#readFrame();
   }
 
-  #readFrame(view: DataView): void {
-    const descriptor = view.getUint8(4);
-    this.#windowBytes = isSingleSegment(descriptor)
-      ? contentSize(view, 5 + dictionaryBytes(descriptor), descriptor)
-      : windowSize(view.getUint8(5));
-    if (this.#windowBytes > maxWindowBytes) throw new RangeError('the window is too large');
-    this.#hasChecksum = (descriptor & 4) !== 0;
+  #readFrame(): void {
+    const { windowBytes, checksumBytes } = readFrameHead(this.#head, 0);
+    if (windowBytes > maxWindowBytes) throw new RangeError('the window is too large');
+    this.#windowBytes = windowBytes;
+    this.#checksumBytes = checksumBytes;
     this.#expects = 'block';
   }
 
-  #readBlock(view: DataView): void {
-    const head = view.getUint16(0, true) | (view.getUint8(2) << 16);
-    const isRepeatedByte = ((head >> 1) & 3) === 1;
-    this.#skip = isRepeatedByte ? 1 : head >> 3;
+  #readBlock(): void {
+    const { bytes, isLast } = readBlockHead(this.#head, 0);
+    this.#skip = bytes;
     this.#movedBytes += this.#windowBytes;
     if (this.#movedBytes > maxMovedBytes) throw new RangeError('there are too many blocks');
-    if ((head & 1) === 0) return;
-    if (this.#hasChecksum) this.#skip += 4;
+    if (!isLast) return;
+    this.#skip += this.#checksumBytes;
     this.#expects = 'frame';
   }
 }
 
-const zstd = 0xfd2fb528;
-const skippable = 0x184d2a5;
-const blockHead = 3;
-const longestHead = 18;
 /** The window that decoders of the `zstd` content coding must support. Source: RFC 9659, section 3. */
 const maxWindowBytes = 8 * 1024 * 1024;
 /** Per chunk; takes some hundred milliseconds. */
 const maxMovedBytes = 2 * 1024 * 1024 * 1024;
-
-const isSkippable = (view: DataView): boolean => view.getUint32(0, true) >>> 4 === skippable;
-
-const isSingleSegment = (descriptor: number): boolean => (descriptor & 0x20) !== 0;
-
-const dictionaryBytes = (descriptor: number): number => [0, 1, 2, 4][descriptor & 3] ?? 0;
-
-const contentSizeBytes = (descriptor: number): number =>
-  [isSingleSegment(descriptor) ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0;
-
-const frameHead = (descriptor: number): number =>
-  5 + (isSingleSegment(descriptor) ? 0 : 1) + dictionaryBytes(descriptor) + contentSizeBytes(descriptor);
-
-const contentSize = (view: DataView, at: number, descriptor: number): number => {
-  switch (contentSizeBytes(descriptor)) {
-    case 1:
-      return view.getUint8(at);
-    case 2:
-      return view.getUint16(at, true) + 256;
-    case 4:
-      return view.getUint32(at, true);
-    default:
-      return Number(view.getBigUint64(at, true));
-  }
-};
-
-const windowSize = (descriptor: number): number => {
-  const base = 2 ** (10 + (descriptor >> 3));
-  return base + (base / 8) * (descriptor & 7);
-};

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import { isOff, recordMootLoss, recordReasoningLoss } from '../../engine/model/record-losses.ts';
+import { recordMootLoss, recordReasoningLoss } from '../../engine/model/record-losses.ts';
 import type { Effort, Extra, ModelRequest, Reasoning, Turn } from '../../engine/model/request.ts';
+import { isOff } from '../../engine/model/request.ts';
 import { type ChatDialect, plainDialect, type ReasoningControl } from './dialect.ts';
 import { wireFormat } from './reasoning-details.ts';
 

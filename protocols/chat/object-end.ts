@@ -1,4 +1,13 @@
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  isJsonSpace,
+  openBrace,
+  openBracket,
+  quote,
+} from '../../engine/model/json/syntax.ts';
 
 /**
  * Detects when pieces of text form a complete JSON object. Each piece is scanned once, and the text is parsed once,
@@ -26,7 +35,7 @@ export class ObjectEnd {
     }
     for (let at = 0; at < piece.length; at += 1) {
       this.#readLetter(piece.charCodeAt(at));
-      if (this.#depth > 0 || isSpace(piece.charCodeAt(at))) continue;
+      if (this.#depth > 0 || isJsonSpace(piece.charCodeAt(at))) continue;
       // Only white space may follow the end.
       const text = [...pieces.slice(0, this.#read), piece].join('');
       this.#state = isJsonObject(parseJson(text)) ? 'whole' : 'broken';
@@ -44,13 +53,3 @@ export class ObjectEnd {
     else if (code === closeBrace || code === closeBracket) this.#depth -= 1;
   }
 }
-
-const quote = 0x22;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-
-/** White space of JSON. */
-const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

@@ -1,5 +1,5 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
-import { writeJson } from '../../engine/model/json/exact-numbers.ts';
+import { writeJson } from '../../engine/model/json/json.ts';
 import { ObjectEnd } from './object-end.ts';
 import { type Call, type Calls, closeBlock, failReply, openBlock, type ReplyState } from './reply-state.ts';
 import type { WireCall } from './schema-reply.ts';

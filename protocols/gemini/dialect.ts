@@ -14,9 +14,9 @@ type SchemaForm = 'json' | 'openapi';
 /** A value of `thinkingConfig.thinkingLevel`. */
 export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
 
-/** How thinking is controlled: by level, or by a token budget from `least` to `most`. */
+/** How thinking is controlled: by `HIGH` and these levels below it, or by a token budget from `least` to `most`. */
 export type ThinkingControl =
-  | { readonly form: 'level'; readonly levels: ReadonlySet<ThinkingLevel> }
+  | { readonly form: 'level'; readonly lower: ReadonlySet<ThinkingLevel> }
   | { readonly form: 'budget'; readonly least: number; readonly most: number; readonly canBeOff: boolean };
 
 /** The features that differ between models. */
@@ -34,11 +34,11 @@ export interface GeminiDialect {
   readonly resultMedia: boolean;
 }
 
-const steps = (...levels: readonly ThinkingLevel[]): ThinkingControl => ({ form: 'level', levels: new Set(levels) });
+const levels = (...lower: readonly ThinkingLevel[]): ThinkingControl => ({ form: 'level', lower: new Set(lower) });
 
 const newest: GeminiDialect = {
   schema: 'json',
-  thinking: steps('LOW', 'MEDIUM', 'HIGH'),
+  thinking: levels('LOW', 'MEDIUM'),
   signedCalls: true,
   mixedTools: true,
   jsonWithTools: true,
@@ -65,8 +65,8 @@ const known: readonly KnownModels<GeminiDialect>[] = [
     differ: { thinking: { form: 'budget', least: 512, most: 24_576, canBeOff: true } },
   },
   { names: /^gemini-2\.5-pro/, differ: { thinking: { form: 'budget', least: 128, most: 32_768, canBeOff: false } } },
-  { names: /^gemini-3(?:\.[0-6])?-flash/, differ: { thinking: steps('MINIMAL', 'LOW', 'MEDIUM', 'HIGH') } },
-  { names: /^gemini-3-pro/, differ: { thinking: steps('LOW', 'HIGH') } },
+  { names: /^gemini-3(?:\.[0-6])?-flash/, differ: { thinking: levels('MINIMAL', 'LOW', 'MEDIUM') } },
+  { names: /^gemini-3-pro/, differ: { thinking: levels('LOW') } },
   // Image and speech models; in the third generation only speech models don't think.
   {
     names: /^gemini-2\.5-.*(?:image|tts|audio|live)|^gemini-3(?!\d).*(?:tts|audio|live)/,

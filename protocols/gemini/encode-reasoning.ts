@@ -2,6 +2,7 @@ import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { recordMootLoss, recordReasoningLoss } from '../../engine/model/record-losses.ts';
 import type { Effort, ModelRequest, Reasoning } from '../../engine/model/request.ts';
+import { isOff } from '../../engine/model/request.ts';
 import type { ThinkingControl, ThinkingLevel } from './dialect.ts';
 
 /**
@@ -14,7 +15,7 @@ export const encodeThinking = (
   losses: Losses,
 ): JsonObject | undefined => {
   if (!reasoning) return undefined;
-  const off = reasoning.mode === 'off' || (reasoning.mode === undefined && reasoning.effort === 'none');
+  const off = isOff(reasoning);
   recordMootLoss(reasoning, losses);
   if (!control) {
     if (!off) recordReasoningLoss(reasoning, losses, 'the model has no such setting');
@@ -26,7 +27,7 @@ export const encodeThinking = (
   }
   const asked: Reasoning = off ? { effort: 'none' } : reasoning;
   const amount =
-    control.form === 'level' ? level(asked, control.levels, losses) : budget(asked, control, maxTokens, losses);
+    control.form === 'level' ? level(asked, control.lower, losses) : budget(asked, control, maxTokens, losses);
   const includeThoughts = !off && reasoning.show !== 'hidden';
   return { ...amount, ...(includeThoughts && { includeThoughts }) };
 };
@@ -46,13 +47,13 @@ const levels = {
 
 const inOrder: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'];
 
-const level = ({ effort, budget }: Reasoning, known: ReadonlySet<ThinkingLevel>, losses: Losses): JsonObject => {
+const level = ({ effort, budget }: Reasoning, lower: ReadonlySet<ThinkingLevel>, losses: Losses): JsonObject => {
   if (effort !== undefined && budget !== undefined)
     losses.drop('reasoning.budget_tokens', 'the effort takes precedence');
   const wanted = effort ?? (budget === undefined || budget < 0 ? undefined : effortOf(budget));
   if (wanted === undefined) return {};
   const from = inOrder.indexOf(levels[wanted]);
-  const thinkingLevel = inOrder.find((step, index) => index >= from && known.has(step)) ?? 'HIGH';
+  const thinkingLevel = inOrder.find((step, index) => index >= from && lower.has(step)) ?? 'HIGH';
   const path = effort === undefined ? 'reasoning.budget_tokens' : 'reasoning.effort';
   if (effort === undefined || thinkingLevel.toLowerCase() !== wanted) losses.approximate(path, thinkingLevel);
   return { thinkingLevel };

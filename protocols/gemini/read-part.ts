@@ -1,6 +1,5 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
-import { writeJson } from '../../engine/model/json/exact-numbers.ts';
-import { isJsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, writeJson } from '../../engine/model/json/json.ts';
 import { closeBlock, openBlock, type ReplyState, stopBlock, writeTextSignature } from './reply-state.ts';
 import type { WirePart } from './schema-reply.ts';
 import { makeCallId, wireFormat } from './tool-names.ts';

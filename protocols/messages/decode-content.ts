@@ -1,6 +1,6 @@
 import { fail } from '../../engine/model/fault.ts';
-import { hasKeptDigits, writeJson } from '../../engine/model/json/exact-numbers.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
+import { hasKeptDigits, writeJson } from '../../engine/model/json/json.ts';
 import { readSignature } from '../../engine/model/reasoning/signature.ts';
 import type {
   Base64Source,

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import { isOff, recordMootLoss } from '../../engine/model/record-losses.ts';
+import { recordMootLoss } from '../../engine/model/record-losses.ts';
 import type { Effort, ModelRequest, Reasoning, Turn } from '../../engine/model/request.ts';
+import { isOff } from '../../engine/model/request.ts';
 import type { MessagesTraits } from './dialect.ts';
 import { isNative } from './encode-messages.ts';
 

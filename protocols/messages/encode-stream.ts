@@ -7,8 +7,8 @@ import {
   mergeUsage,
   type Usage,
 } from '../../engine/model/event.ts';
-import { writeJson } from '../../engine/model/json/exact-numbers.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
+import { writeJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import { cutOff } from '../../engine/model/reply.ts';

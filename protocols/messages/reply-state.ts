@@ -1,8 +1,7 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
 import { type Block, type FinishReason, type ModelEvent, mergeUsage, type Usage } from '../../engine/model/event.ts';
 import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
-import { writeJson } from '../../engine/model/json/exact-numbers.ts';
-import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject, writeJson } from '../../engine/model/json/json.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import { decodeCitation } from './citations.ts';
 import { decodeFinish } from './finish.ts';

@@ -1,5 +1,5 @@
-import { writeJson } from '../../engine/model/json/exact-numbers.ts';
-import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, parseJson, writeJson } from '../../engine/model/json/json.ts';
+import { backslash, letterU, quote } from '../../engine/model/json/syntax.ts';
 
 /**
  * Unwraps a custom tool's input: the model writes `{"input":"…"}` in arbitrary pieces, and the client reads plain
@@ -74,9 +74,6 @@ export class CustomInput {
 /** Wraps a custom tool's text as JSON. */
 export const wrapInput = (text: string): string => JSON.stringify({ input: text });
 
-const quote = 0x22;
-const backslash = 0x5c;
-const letterU = 0x75;
 const maxOpening = 1024;
 
 const couldOpen = (head: string): boolean => {

@@ -1,6 +1,6 @@
 import { fail } from '../../engine/model/fault.ts';
-import { writeJson } from '../../engine/model/json/exact-numbers.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
+import { writeJson } from '../../engine/model/json/json.ts';
 import type { ToolCallPart } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { append, type Conversation } from './conversation.ts';

@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../engine/model/context.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import { isOff } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, OutputFormat, TextPart } from '../../engine/model/request.ts';
+import { isOff } from '../../engine/model/request.ts';
 import { tierOf } from '../../engine/model/wire/service-tier.ts';
 import { type ResponsesTraits, responsesTraits } from './dialect.ts';
 import { markCache, newContentContext } from './encode-content.ts';

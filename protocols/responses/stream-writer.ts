@@ -1,4 +1,4 @@
-import { writeJson } from '../../engine/model/json/exact-numbers.ts';
+import { writeJson } from '../../engine/model/json/json.ts';
 
 /** The template of a frequent event: only its number and delta change. */
 export interface DeltaTemplate {

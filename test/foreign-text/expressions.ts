@@ -129,8 +129,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/[^\x00-\xff]/gu),
   ],
   'engine/http/router.ts': [foreign(/[/\\\0]/)],
-  'engine/http/node/node-stream.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
-  'engine/http/uws/uws-server.ts': [foreign(/^[\x20-\x7e]*$/, many('a'), '\t')],
   'engine/config/fleet.ts': [own(/^[A-Za-z0-9._-]{1,64}$/), own(/^https?:$/), own(/^[\da-f]{64}$/i)],
   'engine/launch/bundle.js': [own(/^.*node_modules\/(?:@[^/]+\/)?[^/]+\//), own(/^\d+-\d+$/)],
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
@@ -183,7 +181,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[ !#-[\]-\uffff]*$/, many('a'), '\n'),
     foreign(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, '"', many('a0'), '\n'),
   ],
-  'engine/model/json/exact-numbers.ts': [
+  'engine/model/json/json.ts': [
     foreign(/[[:,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3})/, ':', many(' '), 'a'),
     foreign(/[eE]/),
   ],

@@ -1,3 +1,4 @@
+import { backslash, letterU, quote } from '../../engine/model/json/syntax.ts';
 /**
  * Decodes a JSON string after its opening quote, from arbitrary pieces. A quote that the model failed to escape is
  * kept as text, as far as the next characters show it. Text after the string is skipped, and so is half a character
@@ -55,10 +56,6 @@ export class JsonStringText {
     return out.join('');
   }
 }
-
-const quote = 0x22;
-const backslash = 0x5c;
-const letterU = 0x75;
 
 /** The lookahead after a quote, in UTF-16 units. */
 const maxTail = 256;

@@ -1,5 +1,4 @@
-import { writeJson } from '../../engine/model/json/exact-numbers.ts';
-import { isJsonObject, type Json, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, type Json, parseJson, writeJson } from '../../engine/model/json/json.ts';
 import { responseMember } from './exit-tool.ts';
 import { JsonStringText } from './json-string-text.ts';
 

@@ -110,13 +110,13 @@ const problemOf = (stage: unknown): string | undefined => {
     return 'its default export must be a transformer, or a function of its options that returns one';
   const { name, request, events, call, operators = {} } = stage;
   if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
-  if (!isOptional(request, 'function')) return 'its request half must be a function';
-  if (!isOptional(call, 'function')) return 'its call half must be a function';
+  if (!isOptionalFunction(request)) return 'its request half must be a function';
+  if (!isOptionalFunction(call)) return 'its call half must be a function';
   if (events !== undefined && !(isRecord(events) && typeof events.start === 'function'))
     return 'its events half must be a machine; an RxJS operator belongs in operators.events';
   if (!isRecord(operators)) return 'its operators must be an object';
   for (const half of ['request', 'events'] as const) {
-    if (!isOptional(operators[half], 'function')) return `its operators.${half} must be an RxJS operator`;
+    if (!isOptionalFunction(operators[half])) return `its operators.${half} must be an RxJS operator`;
     if (operators[half] !== undefined && stage[half] !== undefined) return `it defines its ${half} half twice`;
   }
   const has = request ?? events ?? call ?? operators.request ?? operators.events;
@@ -126,4 +126,4 @@ const problemOf = (stage: unknown): string | undefined => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-const isOptional = (value: unknown, type: 'function'): boolean => value === undefined || typeof value === type;
+const isOptionalFunction = (value: unknown): boolean => value === undefined || typeof value === 'function';

@@ -1,4 +1,4 @@
-import { fail } from '../../model/fault.ts';
+import { fail, quoted } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { Config } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
@@ -78,7 +78,7 @@ export const createPresets = <Gateway>({
       const found = await findPreset(home, name);
       if (!found) {
         known.delete(name);
-        return fail('not-found', `There is no preset ${JSON.stringify(name.slice(0, 100))}.`);
+        return fail('not-found', `There is no preset ${quoted(name)}.`);
       }
       const below = base();
       const earlier = known.get(name);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HeaderList } from '../endpoint.ts';
+import { isAscii } from '../headers.ts';
 import type { BodyConsumer, HttpStream, StreamWriter } from '../stream.ts';
 
 /** Large bodies are written in pieces of this size. */
@@ -155,5 +156,3 @@ export class NodeStream implements HttpStream {
     else this.cork(() => writer.writable(false));
   }
 }
-
-const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

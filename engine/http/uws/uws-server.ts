@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { addressText } from '../headers.ts';
+import { addressText, isAscii } from '../headers.ts';
 import type { BodyConsumer, HttpServer, HttpServerEvents, HttpStream, StreamWriter } from '../stream.ts';
 import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.ts';
 
@@ -153,5 +153,4 @@ const admit = (res: UwsResponse, events: HttpServerEvents): void => {
 const addressOf = (res: UwsResponse): string => addressText(new Uint8Array(res.getRemoteAddress()));
 
 /** uWebSockets.js would encode text as UTF-8. */
-const wireValue = (value = ''): string | Uint8Array =>
-  /^[\x20-\x7e]*$/.test(value) ? value : Buffer.from(value, 'latin1');
+const wireValue = (value = ''): string | Uint8Array => (isAscii(value) ? value : Buffer.from(value, 'latin1'));

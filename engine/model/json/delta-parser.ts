@@ -1,4 +1,5 @@
 import { type Json, type JsonDraft, type JsonObject, parseJson } from './json.ts';
+import { closeBrace, isEscaped, quote } from './syntax.ts';
 
 /**
  * Parses the frequent records of one stream faster than `JSON.parse`. A vendor writes them all by one template; they differ in
@@ -143,12 +144,6 @@ const textEnd = (data: string, start: number): number => {
   return end < 0 ? -1 : end + 1;
 };
 
-const isEscaped = (data: string, at: number): boolean => {
-  let from = at;
-  while (data.charCodeAt(from - 1) === backslash) from -= 1;
-  return (at - from) % 2 === 1;
-};
-
 /** End of the integer that starts at `start`; -1 if none does. */
 const countEnd = (data: string, start: number): number => {
   let end = start;
@@ -158,7 +153,7 @@ const countEnd = (data: string, start: number): number => {
 };
 
 /** Whether a record ends in a brace, as every template does. */
-const endsInBrace = (data: string): boolean => data.charCodeAt(data.length - 1) === brace;
+const endsInBrace = (data: string): boolean => data.charCodeAt(data.length - 1) === closeBrace;
 
 /** End of the record without its last brace and the spaces before it, with which some vendors pad records. */
 const endOf = (data: string): number => {
@@ -167,11 +162,8 @@ const endOf = (data: string): number => {
   return end;
 };
 
-const quote = 0x22;
-const backslash = 0x5c;
 const zero = 0x30;
 const blank = 0x20;
-const brace = 0x7d;
 const maxDigits = 15;
 
 const isDigit = (code: number): boolean => code >= zero && code < zero + 10;

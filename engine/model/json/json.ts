@@ -1,4 +1,4 @@
-import { keepDigits } from './exact-numbers.ts';
+import { closeBrace, closeBracket, comma, isEscaped, isJsonSpace, openBrace, openBracket, quote } from './syntax.ts';
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -34,3 +34,208 @@ export const isWithinDepth = (value: Json | undefined, levels: number): boolean 
   if (Array.isArray(value)) for (const member of value) if (!isWithinDepth(member, levels - 1)) return false;
   return true;
 };
+
+/*
+ * Numbers that a double can't hold exactly, such as 64-bit ids, which `JSON.parse` rounds. The value stays a plain number for code
+ * and schemas. The digits are stored per containing object or array, and `writeJson` writes them. A copy of the container loses
+ * them.
+ */
+
+/** Digits of an object's or array's own numbers, by member or index. Empty if only a nested value has some. */
+const digitsOf = new WeakMap<object, Map<string, string>>();
+
+/** Stores the digits of rounded numbers. `value` is the result of `JSON.parse(text)` and is returned. */
+export const keepDigits = <T>(text: string, value: T): T => {
+  if (couldLoseDigits.test(text)) new Scan(text).keep(value);
+  return value;
+};
+
+/** Whether any number inside the value has stored digits. */
+export const hasKeptDigits = (value: object): boolean => digitsOf.has(value);
+
+/**
+ * Writes JSON as `JSON.stringify` does, but with stored digits. Costs no more than `JSON.stringify` if there are none.
+ */
+export const writeJson = (value: object | string | number | boolean | null): string => {
+  found = false;
+  const text = JSON.stringify(value);
+  return found ? writeExactly(value) : text;
+};
+
+/**
+ * Matches a number of at least 16 digits or with a three-digit exponent; a double always holds 15 digits. Anchored after the
+ * punctuation before a value, so that it doesn't search inside words or base64.
+ */
+const couldLoseDigits = /[[:,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3})/;
+
+/** Set by `toJSON` of marked values, which `JSON.stringify` calls. */
+let found = false;
+
+const marked = {
+  value<T>(this: T): T {
+    found = true;
+    return this;
+  },
+};
+
+/** Prototypes of objects and arrays with such numbers. An inherited `toJSON` isn't an own member, so nothing else sees it. */
+const markedObject: object = Object.create(Object.prototype, { toJSON: marked });
+const markedArray: object = Object.create(Array.prototype, { toJSON: marked });
+
+/** Marks an object with an own `toJSON` member, which hides the inherited one: a getter sets the flag. */
+const markMember = (holder: object): void => {
+  const member: unknown = Reflect.get(holder, 'toJSON');
+  const get = (): unknown => {
+    found = true;
+    return member;
+  };
+  Object.defineProperty(holder, 'toJSON', { enumerable: true, configurable: true, get });
+};
+
+interface Level {
+  /** `undefined` if a later member of the same name replaced it. */
+  readonly holder: object | undefined;
+  readonly isArray: boolean;
+  /** The current member or index. */
+  key: string;
+  count: number;
+}
+
+/** Walks valid JSON text and its parsed value in parallel. */
+class Scan {
+  readonly #text: string;
+  readonly #levels: Level[] = [];
+  /** Number of marked levels, from the outermost. */
+  #marked = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  keep(root: unknown): void {
+    const text = this.#text;
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === quote) at = this.#readString(at);
+      else if (code === openBrace || code === openBracket) this.#enter(code === openBracket, root);
+      else if (code === closeBrace || code === closeBracket) this.#leave();
+      else if (code === comma) this.#next();
+      else if (code === minus || isDigit(code)) at = this.#readNumber(at);
+    }
+  }
+
+  #enter(isArray: boolean, root: unknown): void {
+    const outer = this.#levels.at(-1);
+    const value = outer ? memberOf(outer) : root;
+    const holder = typeof value === 'object' && value !== null && Array.isArray(value) === isArray ? value : undefined;
+    this.#levels.push({ holder, isArray, key: isArray ? '0' : '', count: 0 });
+  }
+
+  #leave(): void {
+    this.#levels.pop();
+    this.#marked = Math.min(this.#marked, this.#levels.length);
+  }
+
+  #next(): void {
+    const level = this.#levels.at(-1);
+    if (!level?.isArray) return;
+    level.count += 1;
+    level.key = String(level.count);
+  }
+
+  /** Returns the index of the string's closing quote. A string before a colon is a member name. */
+  #readString(start: number): number {
+    const text = this.#text;
+    let end = text.indexOf('"', start + 1);
+    while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    const level = this.#levels.at(-1);
+    if (level && !level.isArray) {
+      let next = end + 1;
+      while (isJsonSpace(text.charCodeAt(next))) next += 1;
+      if (text.charCodeAt(next) === colon) {
+        const name = text.slice(start + 1, end);
+        level.key = name.includes('\\') ? String(JSON.parse(`"${name}"`)) : name;
+      }
+    }
+    return end;
+  }
+
+  /** Returns the index of the number's last character. */
+  #readNumber(start: number): number {
+    const text = this.#text;
+    let end = start + 1;
+    while (isNumeral(text.charCodeAt(end))) end += 1;
+    const level = this.#levels.at(-1);
+    if (level?.holder) {
+      const digits = text.slice(start, end);
+      if (losesDigits(digits)) this.#mark().set(level.key, digits);
+      // The last of several members with the same name counts.
+      else digitsOf.get(level.holder)?.delete(level.key);
+    }
+    return end - 1;
+  }
+
+  /** Marks all levels and returns the digits of the innermost. */
+  #mark(): Map<string, string> {
+    let digits = new Map<string, string>();
+    // Levels outside the first unmarked one are already marked.
+    for (const { holder, isArray } of this.#levels.slice(Math.max(this.#marked - 1, 0))) {
+      if (!holder) continue;
+      const known = digitsOf.get(holder);
+      digits = known ?? new Map();
+      if (known) continue;
+      digitsOf.set(holder, digits);
+      Object.setPrototypeOf(holder, isArray ? markedArray : markedObject);
+      if (!isArray && Object.hasOwn(holder, 'toJSON')) markMember(holder);
+    }
+    this.#marked = this.#levels.length;
+    return digits;
+  }
+}
+
+const memberOf = ({ holder, key }: Level): unknown =>
+  holder && Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
+
+/** Whether a double changes this number. */
+const losesDigits = (digits: string): boolean => {
+  if (digits.length < 16 && !/[eE]/.test(digits)) return false;
+  const double = Number(digits);
+  return !Number.isFinite(double) || plainForm(digits) !== plainForm(String(double));
+};
+
+/** The normal form of a number: its digits without leading and trailing zeros, and the power of ten. */
+const plainForm = (text: string): string => {
+  const [mantissa = '', power = '0'] = text.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const digits = whole + fraction;
+  let start = 0;
+  while (digits.charCodeAt(start) === zero) start += 1;
+  if (start === digits.length) return '0';
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === zero) end -= 1;
+  return `${digits.slice(start, end)}e${Number(power) - fraction.length + digits.length - end}`;
+};
+
+/** As `JSON.stringify` for plain JSON values, with stored digits. */
+const writeExactly = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const digits = digitsOf.get(value);
+  const write = (key: string, member: unknown): string => {
+    if (member === undefined) return 'null';
+    const kept = typeof member === 'number' ? digits?.get(key) : undefined;
+    // The value may have changed since.
+    return kept !== undefined && Number(kept) === member ? kept : writeExactly(member);
+  };
+  if (Array.isArray(value)) return `[${value.map((item, index) => write(String(index), item)).join(',')}]`;
+  const members = Object.entries<unknown>({ ...value }).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${write(name, member)}`).join(',')}}`;
+};
+
+const minus = 0x2d;
+const zero = 0x30;
+const colon = 0x3a;
+
+const isDigit = (code: number): boolean => code >= zero && code < zero + 10;
+/** A digit, a point, a sign or the letter of an exponent. */
+const isNumeral = (code: number): boolean =>
+  isDigit(code) || code === 0x2e || code === 0x2b || code === minus || code === 0x65 || code === 0x45;

@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
+import { backslash, closeBrace, closeBracket, isJsonSpace, letterU, openBrace, openBracket, quote } from './syntax.ts';
 
 /**
  * The outline of a JSON body: the same JSON, with a mark in place of each long text. Decoded by the usual decoders, it gives the
@@ -88,11 +89,9 @@ const afterColon = (bytes: Uint8Array, from: number): number | undefined => {
 
 const skipSpace = (bytes: Uint8Array, from: number): number => {
   let at = from;
-  while (isSpace(bytes[at])) at += 1;
+  while (isJsonSpace(bytes[at])) at += 1;
   return at;
 };
-
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 const isEscaped = (bytes: Uint8Array, [from, to]: Range): boolean => {
   for (let at = from; at < to; at += 1) if (bytes[at] === backslash) return true;
@@ -240,11 +239,3 @@ class Kept {
     };
   }
 }
-
-const quote = 0x22;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
-const letterU = 0x75;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;

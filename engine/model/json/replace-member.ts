@@ -1,3 +1,4 @@
+import { closeBrace, closeBracket, comma, isEscaped, isJsonSpace, openBrace, openBracket, quote } from './syntax.ts';
 /**
  * Replaces the value of every top-level member `name` in a JSON object's text; every other byte is unchanged. The text must
  * be valid JSON. Repeated members are all replaced, since parsers differ in which one they use.
@@ -54,13 +55,6 @@ const membersNamed = (text: string, name: string): [from: number, to: number][] 
   return found;
 };
 
-const quote = 34;
-const comma = 44;
-const openBracket = 91;
-const closeBracket = 93;
-const openBrace = 123;
-const closeBrace = 125;
-
 /** Whether the string literal from `from` to `to` is the name, with or without escapes. */
 const isNamed = (text: string, from: number, to: number, name: string): boolean =>
   text.startsWith(name, from + 1)
@@ -69,23 +63,19 @@ const isNamed = (text: string, from: number, to: number, name: string): boolean 
 
 /** Index after the closing quote of the string that starts at `from`. */
 const stringEnd = (text: string, from: number): number => {
-  for (let at = text.indexOf('"', from + 1); ; at = text.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(at - 1 - slashes) === 92) slashes += 1;
-    if (slashes % 2 === 0) return at + 1;
-  }
+  let at = text.indexOf('"', from + 1);
+  while (isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at + 1;
 };
 
 const afterColon = (text: string, from: number): number => {
   let at = text.indexOf(':', from) + 1;
-  while (isSpace(text.charCodeAt(at))) at += 1;
+  while (isJsonSpace(text.charCodeAt(at))) at += 1;
   return at;
 };
 
 const trimmedEnd = (text: string, end: number): number => {
   let at = end;
-  while (isSpace(text.charCodeAt(at - 1))) at -= 1;
+  while (isJsonSpace(text.charCodeAt(at - 1))) at -= 1;
   return at;
 };
-
-const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;

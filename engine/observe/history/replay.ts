@@ -3,12 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { concat, concatMap, defer, EMPTY, from, map, type Observable, of, throwError, timer } from 'rxjs';
 import type { Backpressure } from '../../backpressure.ts';
-import { newExchange } from '../../exchange.ts';
+import { Exchange } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
 import { quietLogs } from '../../log/logs.ts';
 import { type Fault, FaultError } from '../../model/fault.ts';
-import { writeJson } from '../../model/json/exact-numbers.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson, writeJson } from '../../model/json/json.ts';
 import type { ClientProtocol, Headers } from '../../model/protocol.ts';
 import { createPipeline } from '../../pipeline.ts';
 import { createSignatureCache } from '../../reasoning/signature-cache.ts';
@@ -92,7 +91,7 @@ export const replay = (replayable: Replayable, settings: ReplaySettings, gateway
     losses: createLossCounter(),
     signatures: createSignatureCache(),
   };
-  const exchange = newExchange({
+  const exchange = new Exchange({
     id,
     seed: randomBytes(12).toString('hex'),
     startedAtMs,

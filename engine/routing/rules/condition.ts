@@ -1,5 +1,6 @@
 import { globMatcher } from '../../config/glob.ts';
 import type { When } from '../../config/rule-schema.ts';
+import { quoted } from '../../model/fault.ts';
 import type { Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
 import { formatCount, holdsImage, nameOf } from '../scenarios.ts';
@@ -247,7 +248,7 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
     const texts = typeof system === 'string' ? [system] : system;
     return [
       {
-        says: `system prompt has ${texts.map(quote).join(' or ')}`,
+        says: `system prompt has ${texts.map(quoted).join(' or ')}`,
         test: ({ request }) => request.system.some(({ text }) => texts.some((part) => text.includes(part))),
       },
     ];
@@ -294,7 +295,3 @@ const userTurns = (turns: RequestFacts['request']['turns']): number => {
   }
   return count;
 };
-
-const quote = (text: string): string => JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
-
-const maxQuoted = 60;

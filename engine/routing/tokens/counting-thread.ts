@@ -20,16 +20,10 @@ interface PendingJob {
  */
 export class CountingThread implements TextCounting {
   readonly #pending = new Map<number, PendingJob>();
-  readonly #start: () => Worker;
   #worker: Worker | undefined;
   #characters = 0;
   #jobs = 0;
   #idle: NodeJS.Timeout | undefined;
-
-  /** `start` is for tests. */
-  constructor(start: () => Worker = startThread) {
-    this.#start = start;
-  }
 
   readonly warm = (): void => {
     this.#worker ??= this.#begin();
@@ -62,7 +56,7 @@ export class CountingThread implements TextCounting {
   }
 
   #begin(): Worker {
-    const worker = this.#start();
+    const worker = startThread();
     worker.on('message', (result: CountResult) => this.#settle(result));
     worker.on('error', (error) => this.#fail(worker, error));
     worker.on('exit', () => this.#fail(worker, new Error('The counting thread has ended.')));

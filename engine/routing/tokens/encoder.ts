@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { writeJson } from '../../model/json/exact-numbers.ts';
+import { writeJson } from '../../model/json/json.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { root } from '../../paths.ts';
 import { splitText } from './estimate.ts';

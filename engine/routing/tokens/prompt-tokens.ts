@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
-import { writeJson } from '../../model/json/exact-numbers.ts';
+import { writeJson } from '../../model/json/json.ts';
 import type { Outline, Range } from '../../model/json/outline.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { tokenLowerBound, tokenLowerBoundOfJson } from './estimate.ts';

@@ -54,11 +54,10 @@ const containsWord = (text: string, word: string): boolean => {
 const maxDepth = 8;
 
 /**
- * Builds a minimal value for a JSON Schema: required members only, the first of several alternatives, within limits. `name` is
- * the member's name, used in example texts. `pattern` is ignored.
+ * Builds a minimal value for a JSON Schema: required members only, the first of several alternatives, within limits. `pattern` is
+ * ignored.
  */
-export const exampleValue = (schema: unknown, name = 'value'): Json =>
-  build(schema, name, isJsonObject(schema) ? schema : {}, 0);
+export const exampleValue = (schema: unknown): Json => build(schema, 'value', isJsonObject(schema) ? schema : {}, 0);
 
 const build = (schema: unknown, name: string, root: JsonObject, depth: number): Json => {
   if (!isJsonObject(schema) || depth > maxDepth) return null;

@@ -3,9 +3,9 @@ import test, { type ExecutionContext } from 'ava';
 import fc, { type Arbitrary } from 'fast-check';
 import { lastValueFrom, of, toArray } from 'rxjs';
 import { Backpressure } from '../../../engine/backpressure.ts';
-import { bodyText, newExchange } from '../../../engine/exchange.ts';
-import { writeJson } from '../../../engine/model/json/exact-numbers.ts';
+import { bodyText, Exchange } from '../../../engine/exchange.ts';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
+import { writeJson } from '../../../engine/model/json/json.ts';
 import type { Outline } from '../../../engine/model/json/outline.ts';
 import { replaceMember } from '../../../engine/model/json/replace-member.ts';
 import { Losses } from '../../../engine/model/loss.ts';
@@ -67,7 +67,7 @@ const gatewayFor = (t: ExecutionContext, client: ClientProtocol, answers: readon
 };
 
 const exchangeOf = (client: ClientProtocol, body: JsonObject) =>
-  newExchange({
+  new Exchange({
     id: 'x',
     startedAtMs: 0,
     client,
@@ -275,7 +275,7 @@ const startOf = ({ system, turns }: ModelRequest) =>
 
 /** Whether the body has an outline. If so, it must agree with the full parse. */
 const agrees = ([client, , upstreams]: (typeof protocols)[number], body: Uint8Array): boolean => {
-  const exchange = newExchange({
+  const exchange = new Exchange({
     id: 'x',
     startedAtMs: 0,
     client,

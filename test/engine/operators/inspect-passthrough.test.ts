@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { lastValueFrom, toArray } from 'rxjs';
 import { Backpressure } from '../../../engine/backpressure.ts';
-import { newExchange } from '../../../engine/exchange.ts';
+import { Exchange } from '../../../engine/exchange.ts';
 import type { Usage } from '../../../engine/model/event.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/protocol.ts';
 import { playRecording } from '../../../engine/observe/history/replay.ts';
@@ -61,7 +61,7 @@ const pass = async (
   const body = { model: 'p,m', stream: streamed, max_tokens: 9, messages: said, input: 'hi' };
   let usage: Usage | undefined;
   let passed: unknown;
-  const exchange = newExchange({
+  const exchange = new Exchange({
     id: 'i',
     startedAtMs: 0,
     client,

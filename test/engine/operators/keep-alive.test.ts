@@ -3,7 +3,7 @@ import { concat, delay, lastValueFrom, of, Subject, take, throwError, timer, toA
 import { ignoreElements } from 'rxjs/operators';
 import { Backpressure } from '../../../engine/backpressure.ts';
 import { keepAliveMs } from '../../../engine/config/schema.ts';
-import { type Exchange, newExchange, newReplyProgress } from '../../../engine/exchange.ts';
+import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
 import { keepAlive } from '../../../engine/operators/keep-alive.ts';
@@ -13,7 +13,7 @@ import { responsesClient } from '../../../protocols/responses/index.ts';
 import { until } from '../../support/until.ts';
 
 const exchange = (streaming: boolean, client: ClientProtocol = messagesClient): Exchange =>
-  newExchange({
+  new Exchange({
     id: 'req_1',
     startedAtMs: 0,
     client,

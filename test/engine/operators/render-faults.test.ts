@@ -1,7 +1,7 @@
 import test from 'ava';
 import { concat, NEVER, type Observable, of, throwError } from 'rxjs';
 import { Backpressure } from '../../../engine/backpressure.ts';
-import { newExchange, newReplyProgress } from '../../../engine/exchange.ts';
+import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import { Observers, type Watcher } from '../../../engine/observer.ts';
 import { observeReply } from '../../../engine/operators/render-faults.ts';
@@ -29,7 +29,7 @@ const observe = (observer: Observers, begun = false) => {
     clientHeader: () => undefined,
   };
   const progress = { ...newReplyProgress(), begun };
-  return stages(observeReply())(newExchange({ ...start, backpressure: new Backpressure(), progress, observer }));
+  return stages(observeReply())(new Exchange({ ...start, backpressure: new Backpressure(), progress, observer }));
 };
 
 const headers = {};

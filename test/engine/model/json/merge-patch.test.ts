@@ -1,6 +1,5 @@
 import test from 'ava';
-import { writeJson } from '../../../../engine/model/json/exact-numbers.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../../../../engine/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../../../engine/model/json/json.ts';
 import { applyPatches } from '../../../../engine/model/json/merge-patch.ts';
 
 /** RFC 7396, appendix A: those of its examples in which both are objects. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { concat, defer, NEVER, type Observable, of, Subject, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { Backpressure } from '../../../../engine/backpressure.ts';
-import { newExchange, type Routed } from '../../../../engine/exchange.ts';
+import { Exchange, type Routed } from '../../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../../engine/http/endpoint.ts';
 import { type Fault, FaultError } from '../../../../engine/model/fault.ts';
 import { decode } from '../../../../engine/operators/decode.ts';
@@ -36,7 +36,7 @@ const open = (t: ExecutionContext, nowMs: () => number, more: object = {}): Gate
   );
 
 const exchange = (model = 'any') =>
-  newExchange({
+  new Exchange({
     id: 'id',
     startedAtMs: 0,
     client: messagesClient,

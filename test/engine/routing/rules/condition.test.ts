@@ -193,7 +193,7 @@ test('all, any and not obey the laws of logic', (t) => {
   );
 });
 
-const long = 'x'.repeat(61);
+const long = 'x'.repeat(101);
 const reasons: readonly (readonly [when: When, why: string])[] = [
   [{}, ''],
   [{ client: 'messages' }, 'client is messages'],
@@ -204,8 +204,8 @@ const reasons: readonly (readonly [when: When, why: string])[] = [
   [{ not: { any: [{ images: true }, { not: {} }] } }, 'not (an image or not (any request))'],
   [{ any: [{ images: true }, { tokens: { under: 60_000 } }] }, 'tokens < 60,000'],
   [{ tokens: { over: -1, under: 2 } }, 'tokens > -1, tokens < 2'],
-  [{ system: ['y', long] }, `system prompt has "y" or "${'x'.repeat(60)}…"`],
-  [{ system: 'x'.repeat(60) }, `system prompt has "${'x'.repeat(60)}"`],
+  [{ system: ['y', long] }, `system prompt has "y" or "${'x'.repeat(100)}…"`],
+  [{ system: 'x'.repeat(100) }, `system prompt has "${'x'.repeat(100)}"`],
   [{ time: day }, 'time is 09:00 to 17:00 in UTC'],
   [{ time: { from: '00:00', to: '23:59' } }, 'time is 00:00 to 23:59'],
 ];

@@ -1,7 +1,12 @@
 import test from 'ava';
 import fc, { type Arbitrary } from 'fast-check';
-import { hasKeptDigits, writeJson } from '../../../../engine/model/json/exact-numbers.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../../../engine/model/json/json.ts';
+import {
+  hasKeptDigits,
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  writeJson,
+} from '../../../../engine/model/json/json.ts';
 import { inputObject, inputText } from '../../../../engine/model/request.ts';
 import { exactArgs } from '../../../support/arbitraries/exact-args.ts';
 
