@@ -74,6 +74,7 @@ const forTests: readonly string[] = [
   'engine/cli/ui.ts opener',
   'engine/config/store.ts ConfigStoreOptions',
   'engine/http/body-budget.ts countNodes',
+  'engine/observe/history/history.ts BodyRoom',
   'engine/http/listener.ts ConnectionLimit',
   'engine/http/listener.ts ListenOptions',
   'engine/http/settings.ts RequestOutcome',

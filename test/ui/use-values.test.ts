@@ -395,7 +395,7 @@ test('a kept prompt is restored only if it has the shape of one', (t) => {
   const talk = { turns: [textTurn('user', 'a')], temperature: 0.5, effort: 'high' };
   t.true(isDraft(kept({ ...firstDraft, prompt: { ...firstDraft.prompt, ...talk } })));
   const turnsOf = (...turns: readonly unknown[]) => kept({ ...firstDraft, prompt: { ...firstDraft.prompt, turns } });
-  const call = { type: 'tool', name: 'f', id: '1', input: '{}' };
+  const call = { type: 'tool', name: 'f', id: '1', input: '{}' } as const;
   const picture = { type: 'picture', url: 'data:image/png;base64,AA==' };
   t.true(isDraft(turnsOf({ role: 'user', parts: [picture] }, { role: 'assistant', parts: [withResult(call, 'r')] })));
   for (const part of [{ type: 'tool' }, { type: 'text' }, { ...call, result: 'r' }, { type: 'gone', text: 'a' }, 1])

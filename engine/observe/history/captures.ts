@@ -11,9 +11,6 @@ const maxUnasked = 20;
 /** How often one kind may be captured, in milliseconds: an outage must not cost more than the requests themselves. */
 const unaskedMs = 60_000;
 const maxKinds = 500;
-/** What requests whose answers have begun may keep of their bodies, in bytes: each, and all of this process together. */
-const maxKeptBytes = 2_097_152;
-const maxAllKeptBytes = 16_777_216;
 /** Maximum size of a compressed capture, of a body and of a stream, in bytes. */
 export const maxCaptureBytes = 1_048_576;
 
@@ -50,7 +47,6 @@ export class Captures {
   readonly #unasked = new Map<string, Kept>();
   /** When a kind was last captured, oldest first. */
   readonly #kinds = new Map<string, number>();
-  #keptBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** `now`: milliseconds since 1970. */
@@ -72,17 +68,6 @@ export class Captures {
     if (nowMs - (this.#kinds.get(kind) ?? Number.NEGATIVE_INFINITY) < unaskedMs) return undefined;
     renew(this.#kinds, kind, nowMs, maxKinds);
     return kind;
-  }
-
-  /** Whether a request may keep its bodies until its answer ends, for a capture should it break off. If so, `drop` must follow. */
-  keep(bytes: number): boolean {
-    if (!this.#policy().captureFailed || bytes > maxKeptBytes || this.#keptBytes + bytes > maxAllKeptBytes) return false;
-    this.#keptBytes += bytes;
-    return true;
-  }
-
-  drop(bytes: number): void {
-    this.#keptBytes -= bytes;
   }
 
   /** Adds a capture; `kind`: of one that wasn't asked for. */

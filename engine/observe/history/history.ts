@@ -104,6 +104,7 @@ export const createHistory = ({
 }: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures(policy);
+  const room = new BodyRoom(policy);
   const traffic = new Traffic();
   const inFlight = new Set<RequestHistoryEntry>();
   /** Tells requests of several processes and machines apart that end in the same millisecond. */
@@ -144,7 +145,10 @@ export const createHistory = ({
     started(start, request) {
       const isCaptured = captures.on || request.header(captureHeader) === '1';
       const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
-      const record = new RequestHistoryEntry({ ...start, request, recorder }, { ended, traffic, sessionOf, captures });
+      const record = new RequestHistoryEntry(
+        { ...start, request, recorder },
+        { ended, traffic, sessionOf, captures, room },
+      );
       inFlight.add(record);
       onChanged?.();
       return record;
@@ -209,6 +213,32 @@ interface EntryParts {
   readonly traffic: Traffic;
   readonly sessionOf: SessionOf;
   readonly captures: Captures;
+  readonly room: BodyRoom;
+}
+
+/** What requests whose answers have begun may keep of their bodies, in bytes: each, and all together. */
+const maxKeptBytes = 2_097_152;
+const maxAllKeptBytes = 16_777_216;
+
+/** The room for bodies that are kept for captures, should the answers break off. */
+export class BodyRoom {
+  readonly #policy: () => CapturePolicy;
+  #bytes = 0;
+
+  constructor(policy: () => CapturePolicy) {
+    this.#policy = policy;
+  }
+
+  /** Whether there is room for the bodies of a request. If so, `drop` must follow. */
+  keep(bytes: number): boolean {
+    if (!this.#policy().captureFailed || bytes > maxKeptBytes || this.#bytes + bytes > maxAllKeptBytes) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  drop(bytes: number): void {
+    this.#bytes -= bytes;
+  }
 }
 
 /** The bodies of a request whose answer has begun. */
@@ -394,11 +424,11 @@ export class RequestHistoryEntry implements Watcher {
     const call = this.#sent?.call;
     if (this.#recording || !call) return;
     const bytes = client.length + call.body.length;
-    if (this.#parts.captures.keep(bytes)) this.#kept = { client, call, bytes };
+    if (this.#parts.room.keep(bytes)) this.#kept = { client, call, bytes };
   }
 
   #dropBodies(): void {
-    if (this.#kept) this.#parts.captures.drop(this.#kept.bytes);
+    if (this.#kept) this.#parts.room.drop(this.#kept.bytes);
     this.#kept = undefined;
   }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { Captures } from '../../../../engine/observe/history/captures.ts';
+import { BodyRoom } from '../../../../engine/observe/history/history.ts';
 import { Recorder } from '../../../../engine/observe/history/recorder.ts';
 import type { RequestDetail, RequestSummary } from '../../../../engine/observe/history/schema.ts';
 import { start } from '../../../../engine/service/server.ts';
@@ -440,18 +441,18 @@ for (const [path, title] of [
 
 test('bodies kept for answers that may break off are bounded, each and together', (t) => {
   let captureFailed = true;
-  const captures = new Captures(() => ({ captureMinutes: 1, captureFailed }));
+  const room = new BodyRoom(() => ({ captureMinutes: 1, captureFailed }));
   const bytes = 2_097_152;
-  t.false(captures.keep(bytes + 1));
+  t.false(room.keep(bytes + 1));
   t.deepEqual(
-    Array.from({ length: 9 }, () => captures.keep(bytes)),
+    Array.from({ length: 9 }, () => room.keep(bytes)),
     [...Array<boolean>(8).fill(true), false],
   );
-  captures.drop(bytes);
-  t.true(captures.keep(bytes));
-  captures.drop(bytes);
+  room.drop(bytes);
+  t.true(room.keep(bytes));
+  room.drop(bytes);
   captureFailed = false;
-  t.false(captures.keep(1));
+  t.false(room.keep(1));
 });
 
 test('captures are removed after their time, also those that nothing asks for', async (t) => {
