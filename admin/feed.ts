@@ -5,8 +5,8 @@ import Type from 'typebox';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import type { Logs } from '../engine/log/logs.ts';
 import { fail } from '../engine/model/fault.ts';
-import { maxSummaries } from '../engine/observe/history/history.ts';
 import type { FeedRequests } from '../engine/observe/history/schema.ts';
+import { followMs } from '../engine/observe/history/shared-history.ts';
 import { adminEndpoint, type DocumentedRoute, type OperationDoc, ServiceFault } from './endpoint.ts';
 import { Gate } from './gate.ts';
 import { logSize } from './logs.ts';
@@ -22,7 +22,7 @@ interface FeedParts extends Pick<RequestParts, 'requests' | 'startedAtMs' | 'wor
 /** How many streams a process keeps open. */
 const maxFeeds = 100;
 
-/** The shortest and the longest time between two looks at what is new, in milliseconds. Other processes are only asked then. */
+/** The shortest and the longest time between two looks at what is new, in milliseconds. Other processes are asked then. */
 const pauseMs = 200;
 const everyMs = 1_000;
 
@@ -142,15 +142,16 @@ const lookAt = (topic: Topic, params: URLSearchParams, parts: FeedParts): Look =
 };
 
 const requestLook = ({ requests }: FeedParts): Look => {
-  let after: number | undefined;
+  const follow = requests.follow();
+  let whole = true;
   let state = '';
   return async () => {
-    const [capture, list] = await Promise.all([requests.capture(), requests.list(after ?? 0, maxSummaries)]);
+    const [capture, list] = await Promise.all([requests.capture(), follow()]);
     const before = state;
     state = JSON.stringify(capture);
-    const isNew = after === undefined || list.requests.length > 0 || state !== before;
-    const event: FeedRequests = { whole: after === undefined, capture, ...list };
-    after = list.newest;
+    const event: FeedRequests = { whole, capture, ...list };
+    const isNew = whole || list.requests.length > 0 || state !== before;
+    whole = false;
     return isNew ? eventText('requests', event) : '';
   };
 };
@@ -160,7 +161,7 @@ const activityLook = (parts: FeedParts, minutes: number): Look => {
   let last = '';
   let lastTraffic = '';
   return async () => {
-    const { now, traffic, ...activity } = await activityNow(parts, minutes);
+    const { now, traffic, ...activity } = await activityNow(parts, minutes, followMs);
     const [text, trafficText] = [JSON.stringify(activity), JSON.stringify(traffic ?? null)];
     const isNew = text !== last || activity.inFlightCount > 0;
     const hasTraffic = traffic !== undefined && trafficText !== lastTraffic;

@@ -113,14 +113,15 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
   ];
 };
 
-/** What goes on in the service, with the traffic of the last minutes. */
+/** What goes on in the service, with the traffic of the last minutes. `maxAgeMs`: how old what other machines say may be. */
 export const activityNow = async (
   { requests, startedAtMs, workers }: Pick<RequestParts, 'requests' | 'startedAtMs' | 'workers'>,
   minutes: number,
+  maxAgeMs?: number,
 ): Promise<Activity> => ({
   startedAt: startedAtMs,
   process: { pid: process.pid, workers: workers() },
-  ...(await requests.activity(minutes)),
+  ...(await requests.activity(minutes, maxAgeMs)),
 });
 
 /** How many minutes of traffic a query asks for. */

@@ -8,6 +8,7 @@ import { fail } from '../model/fault.ts';
 import { parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
 import { HistoryReading } from '../observe/history/questions.ts';
+import type { MachineAnswers } from '../observe/history/recent-answers.ts';
 import type { MachinesHeard } from '../observe/history/schema.ts';
 import { type UsageCell, UsageCells, UsageQuery } from '../observe/usage/schema.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
@@ -66,10 +67,7 @@ interface Machines {
   /** Whether there are others. */
   readonly isShared: () => boolean;
   /** Their answers that came in time. A machine answers for all of its processes. */
-  readonly ask: (question: FleetQuestion) => Promise<{
-    readonly heard: MachinesHeard;
-    readonly answers: readonly { readonly machine: string; readonly text: string }[];
-  }>;
+  readonly ask: (questionOf: (id: string) => FleetQuestion) => Promise<MachineAnswers>;
   /** Their usage. */
   readonly usage: (
     query: UsageQuery,
@@ -78,9 +76,10 @@ interface Machines {
 
 type Address = Pick<FleetMember, 'machine' | 'address'>;
 
-/** The other machines. Several may have one host name, and several the same loopback address. */
+/** Several machines may have one host name, and several the same loopback address. */
+const idOf = ({ machine, address }: Address): string => `${machine} ${address}`;
+
 const otherMachines = (members: readonly FleetMember[]): readonly Address[] => {
-  const idOf = ({ machine, address }: Address): string => `${machine} ${address}`;
   const own = members.find(({ isThis }) => isThis);
   const others = members.filter((member) => !member.isStranger && (!own || idOf(member) !== idOf(own)));
   return [...new Map(others.map((member) => [idOf(member), member])).values()];
@@ -97,33 +96,36 @@ export const openMachines = (
   const askOne = async (
     upstreams: Pick<Upstreams, 'call'>,
     { address }: Address,
-    sealed: string,
+    question: FleetQuestion,
   ): Promise<readonly string[] | undefined> => {
+    const { value: sealed } = sealer.seal(questionName, JSON.stringify({ atMs: nowMs(), question }));
     const url = new URL(`${fleetAnswersPath}?${new URLSearchParams({ question: sealed })}`, address);
     const text = await read(upstreams, url).catch(() => undefined);
     const answers = text === undefined ? undefined : parseJson(openSealed(sealer, answersName(sealed), text) ?? '');
     return sealedAnswers.matches(answers) ? answers : undefined;
   };
-  const ask: Machines['ask'] = async (question) => {
+  const ask: Machines['ask'] = async (questionOf) => {
     const others = otherMachines(members());
-    const { value: sealed } = sealer.seal(questionName, JSON.stringify({ atMs: nowMs(), question }));
     const reachable = others.filter((one) => isReachable(one, ownMachine)).slice(0, maxMachines);
     const upstreams = createUpstreams(bounds);
     const answered = await Promise.all(
-      reachable.map(async (one) => ({ machine: one.machine, answers: await askOne(upstreams, one, sealed) })),
+      reachable.map(async (one) => {
+        const id = idOf(one);
+        return { id, machine: one.machine, answers: await askOne(upstreams, one, questionOf(id)) };
+      }),
     );
     void upstreams.close();
     const heard = answered.filter(({ answers }) => answers !== undefined).length;
     return {
       heard: { known: others.length + 1, heard: heard + 1 },
-      answers: answered.flatMap(({ machine, answers = [] }) => answers.map((text) => ({ machine, text }))),
+      answers: answered.flatMap(({ id, machine, answers = [] }) => answers.map((text) => ({ id, machine, text }))),
     };
   };
   return {
     isShared: () => otherMachines(members()).length > 0,
     ask,
     async usage(query) {
-      const { heard, answers } = await ask({ kind: 'usage', query });
+      const { heard, answers } = await ask(() => ({ kind: 'usage', query }));
       const cells = answers.map(({ text }) => parseJson(text)).filter((answer) => usageReader.matches(answer));
       return { heard, cells: cells.flat() };
     },

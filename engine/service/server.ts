@@ -34,7 +34,7 @@ import { variableFor } from '../observe/history/curl.ts';
 import { historyFolder } from '../observe/history/files/file-names.ts';
 import { HistorySearch } from '../observe/history/files/search-history.ts';
 import { type HistoryFiles, openHistoryFiles } from '../observe/history/files/write-history.ts';
-import { createHistory, type History } from '../observe/history/history.ts';
+import { createHistory, type History, numberAt } from '../observe/history/history.ts';
 import { sessionNames, sessionSecret } from '../observe/history/session-names.ts';
 import { answerHistory, shareHistory } from '../observe/history/shared-history.ts';
 import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
@@ -165,7 +165,10 @@ export const start = async (options: StartOptions): Promise<Service> => {
       await writeAll();
       return [JSON.stringify(await usageCells(usageFolder(home), question.query))];
     }
-    const [own, others = []] = await Promise.all([answerHistory(requests, question), peers?.ask(question)]);
+    // By this machine's clock, for all of its processes: the other one's may differ.
+    const asked =
+      question.kind === 'requests' ? { ...question, until: Math.min(question.until, numberAt(Date.now())) } : question;
+    const [own, others = []] = await Promise.all([answerHistory(requests, asked), peers?.ask(asked)]);
     return own === undefined ? others : [own, ...others];
   };
   if (hub) followCapture(hub, requests);

@@ -31,6 +31,7 @@ const inBrowser = new Map(
       'conversation',
       'graph',
       'history',
+      'load',
       'navigation',
       'pictures',
       'usage',

@@ -104,7 +104,7 @@ export const createHistory = ({
 }: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures(policy);
-  const kept = new KeptBytes(policy);
+  const room = new BodyRoom(policy);
   const traffic = new Traffic();
   const inFlight = new Set<RequestHistoryEntry>();
   /** Tells requests of several processes and machines apart that end in the same millisecond. */
@@ -147,7 +147,7 @@ export const createHistory = ({
       const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
       const record = new RequestHistoryEntry(
         { ...start, request, recorder },
-        { ended, traffic, sessionOf, captures, kept },
+        { ended, traffic, sessionOf, captures, room },
       );
       inFlight.add(record);
       onChanged?.();
@@ -213,22 +213,15 @@ interface EntryParts {
   readonly traffic: Traffic;
   readonly sessionOf: SessionOf;
   readonly captures: Captures;
-  readonly kept: KeptBytes;
+  readonly room: BodyRoom;
 }
 
-/** The bodies of a request whose answer has begun. */
-interface KeptBodies {
-  readonly client: Uint8Array;
-  readonly call: ObservedCall['call'];
-  readonly bytes: number;
-}
-
-/** What requests whose answers have begun may keep of their bodies, in bytes: each, and all of this process together. */
+/** What requests whose answers have begun may keep of their bodies, in bytes: each, and all together. */
 const maxKeptBytes = 2_097_152;
 const maxAllKeptBytes = 16_777_216;
 
-/** Counts what requests keep of their bodies until their answers end, for captures of those that break off. */
-export class KeptBytes {
+/** The room for bodies that are kept for captures, should the answers break off. */
+export class BodyRoom {
   readonly #policy: () => CapturePolicy;
   #bytes = 0;
 
@@ -236,7 +229,7 @@ export class KeptBytes {
     this.#policy = policy;
   }
 
-  /** Whether a request may keep so much. If so, `drop` must follow. */
+  /** Whether there is room for the bodies of a request. If so, `drop` must follow. */
   keep(bytes: number): boolean {
     if (!this.#policy().captureFailed || bytes > maxKeptBytes || this.#bytes + bytes > maxAllKeptBytes) return false;
     this.#bytes += bytes;
@@ -246,6 +239,13 @@ export class KeptBytes {
   drop(bytes: number): void {
     this.#bytes -= bytes;
   }
+}
+
+/** The bodies of a request whose answer has begun. */
+interface KeptBodies {
+  readonly client: Uint8Array;
+  readonly call: ObservedCall['call'];
+  readonly bytes: number;
 }
 
 /** What becomes a capture at the request's end; `kind`: of a failure or loss, if it wasn't asked for. */
@@ -424,11 +424,11 @@ export class RequestHistoryEntry implements Watcher {
     const call = this.#sent?.call;
     if (this.#recording || !call) return;
     const bytes = client.length + call.body.length;
-    if (this.#parts.kept.keep(bytes)) this.#kept = { client, call, bytes };
+    if (this.#parts.room.keep(bytes)) this.#kept = { client, call, bytes };
   }
 
   #dropBodies(): void {
-    if (this.#kept) this.#parts.kept.drop(this.#kept.bytes);
+    if (this.#kept) this.#parts.room.drop(this.#kept.bytes);
     this.#kept = undefined;
   }
 

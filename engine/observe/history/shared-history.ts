@@ -2,7 +2,7 @@ import { parseJson } from '../../model/json/json.ts';
 import { type Reader, reader } from '../../model/schema.ts';
 import { activityOf, ownActivity } from './activity.ts';
 import { captureText } from './captures.ts';
-import { type History, numberAt } from './history.ts';
+import { type History, maxSummaries, numberAt } from './history.ts';
 import {
   ActivityAnswer,
   type HistoryQuestion,
@@ -10,6 +10,7 @@ import {
   RequestAnswer,
   RequestsAnswer,
 } from './questions.ts';
+import { type Cursors, type HistoryMachines, type MachineAnswers, RecentAnswers } from './recent-answers.ts';
 import { CaptureState, type MachinesHeard, type RequestSummary } from './schema.ts';
 
 /** The other processes of the service. */
@@ -18,16 +19,6 @@ interface HistoryPeers {
   readonly isShared: () => boolean;
   /** The answers that came in time. */
   readonly ask: (question: HistoryQuestion) => Promise<readonly string[]>;
-}
-
-/** The other machines of the fleet. They are read, never changed. */
-interface HistoryMachines {
-  /** Whether there are any. */
-  readonly isShared: () => boolean;
-  readonly ask: (question: HistoryReading) => Promise<{
-    readonly heard: MachinesHeard;
-    readonly answers: readonly { readonly machine: string; readonly text: string }[];
-  }>;
 }
 
 /** What is known of one request. */
@@ -46,11 +37,17 @@ export interface SharedHistory {
     limit: number,
     client?: string,
   ) => Promise<RequestsAnswer & { readonly machines?: MachinesHeard }>;
+  /**
+   * Returns what tells all ended requests at its first call, and then those that ended since the last one. Machines whose clocks
+   * differ, or that don't answer at times, miss none. Other machines are asked once a second at most.
+   */
+  readonly follow: () => () => Promise<RequestsAnswer & { readonly machines?: MachinesHeard }>;
   /** The request with this id, whichever process or machine has it. */
   readonly find: (id: string) => Promise<FoundRequest>;
-  /** What goes on, and the traffic of the last minutes. */
+  /** What goes on, and the traffic of the last minutes. `maxAgeMs`: how old the answers of other machines may be. */
   readonly activity: (
     minutes: number,
+    maxAgeMs?: number,
   ) => Promise<ReturnType<typeof activityOf> & { readonly machines?: MachinesHeard }>;
   /** The state of capturing on this machine; `on` switches it. */
   readonly capture: (on?: boolean) => Promise<CaptureState>;
@@ -92,23 +89,21 @@ export const shareHistory = (
   peers: HistoryPeers | undefined,
   machines: HistoryMachines | undefined,
   switched: (on: boolean) => void,
+  nowMs?: () => number,
 ): SharedHistory => {
+  const recent = machines && new RecentAnswers(machines, nowMs);
   const isShared = (): boolean => (peers?.isShared() || machines?.isShared()) ?? false;
   const ask = async <T>(question: HistoryQuestion, form: Reader<T>): Promise<readonly T[]> => {
     if (!peers?.isShared()) return [];
     return (await peers.ask(question)).map((text) => parseJson(text)).filter((answer) => form.matches(answer));
   };
   /** The answers of the other processes, and of the other machines with their names. */
-  const askAll = async <T>(question: HistoryReading, form: Reader<T>) => {
+  const askAll = async <T>(question: HistoryReading, form: Reader<T>, maxAgeMs = 0) => {
     const [near, far] = await Promise.all([
       ask(question, form),
-      machines?.isShared() ? machines.ask(question) : undefined,
+      machines?.isShared() ? recent?.ask(question, maxAgeMs) : undefined,
     ]);
-    const named = (far?.answers ?? []).flatMap(({ machine, text }): readonly { machine: string; answer: T }[] => {
-      const answer = parseJson(text);
-      return form.matches(answer) ? [{ machine, answer }] : [];
-    });
-    return { near, far: named, ...(far && { machines: far.heard }) };
+    return { near, far: far ? readAnswers(far, form) : [], ...(far && { machines: far.heard }) };
   };
   return {
     async list(after, limit, client) {
@@ -116,16 +111,38 @@ export const shareHistory = (
       const until = isShared() ? numberAt(Date.now()) : Number.MAX_SAFE_INTEGER;
       const question = { kind: 'requests', after, until, limit, ...(client !== undefined && { client }) } as const;
       const { near, far, ...heard } = await askAll(question, answers.requests);
-      const elsewhere = far.map(({ machine, answer: { newest, requests } }) => ({
-        newest,
-        requests: requests.map((summary) => ({ ...summary, machine })),
-      }));
-      const parts = [...near, ...elsewhere, ownList(own, question)];
-      const requests = parts.flatMap((part) => part.requests);
-      return {
-        newest: Math.max(...parts.map(({ newest }) => newest)),
-        requests: requests.toSorted((one, other) => other.n - one.n).slice(0, limit),
-        ...heard,
+      const parts = [...near, ...far.map(withMachine), ownList(own, question)];
+      const newest = Math.max(...parts.map((part) => part.newest));
+      // Without an answer of the one that had the newest, the number would go back.
+      return { newest: isShared() ? Math.max(after, newest) : newest, requests: newestOf(parts, limit), ...heard };
+    },
+    follow() {
+      let after = 0;
+      let cursors: Cursors = new Map();
+      let taken: MachineAnswers | undefined;
+      return async () => {
+        const until = isShared() ? numberAt(Date.now()) : Number.MAX_SAFE_INTEGER;
+        const question = { kind: 'requests', after, until, limit: maxSummaries } as const;
+        // Each machine has numbers of its own, up to its own time.
+        const elsewhere = { ...question, after: 0, until: Number.MAX_SAFE_INTEGER };
+        const [near, far] = await Promise.all([
+          ask(question, answers.requests),
+          machines?.isShared() ? recent?.ask(elsewhere, followMs, cursors) : undefined,
+        ]);
+        const heard = far && far !== taken ? readAnswers(far, answers.requests) : [];
+        taken = far;
+        const fresh = heard.map((one) => {
+          const { newest, requests } = withMachine(one);
+          return { newest, requests: requests.filter(({ n }) => n > (cursors.get(one.id) ?? 0)) };
+        });
+        cursors = movedBy(cursors, heard);
+        const here = [...near, ownList(own, question)];
+        after = Math.max(after, ...here.map(({ newest }) => newest));
+        return {
+          newest: after,
+          requests: newestOf([...here, ...fresh], maxSummaries),
+          ...(far && { machines: far.heard }),
+        };
       };
     },
     async find(id) {
@@ -143,8 +160,8 @@ export const shareHistory = (
         running: all.some(({ running }) => running),
       };
     },
-    async activity(minutes) {
-      const { near, far, ...heard } = await askAll({ kind: 'activity', minutes }, answers.activity);
+    async activity(minutes, maxAgeMs) {
+      const { near, far, ...heard } = await askAll({ kind: 'activity', minutes }, answers.activity, maxAgeMs);
       const nowMs = Date.now();
       const parts = [ownActivity(own, nowMs, minutes), ...near, ...far.map(({ answer }) => answer)];
       return { ...activityOf(parts, nowMs, minutes), ...heard };
@@ -168,6 +185,45 @@ export const shareHistory = (
     },
   };
 };
+
+/** How often other machines are asked for a reader that follows, in milliseconds. */
+export const followMs = 1_000;
+
+interface MachineAnswer<T> {
+  readonly id: string;
+  readonly machine: string;
+  readonly answer: T;
+}
+
+const readAnswers = <T>({ answers: texts }: MachineAnswers, form: Reader<T>): readonly MachineAnswer<T>[] =>
+  texts.flatMap(({ id, machine, text }) => {
+    const answer = parseJson(text);
+    return form.matches(answer) ? [{ id, machine, answer }] : [];
+  });
+
+/** Machines whose cursors are kept; of others, everything is told once more. */
+const maxCursors = 200;
+
+const movedBy = (cursors: Cursors, heard: readonly MachineAnswer<RequestsAnswer>[]): Cursors => {
+  const next = new Map(cursors);
+  for (const { id, answer } of heard) {
+    const n = Math.max(next.get(id) ?? 0, answer.newest);
+    next.delete(id);
+    next.set(id, n);
+  }
+  return new Map([...next].slice(-maxCursors));
+};
+
+const withMachine = ({ machine, answer: { newest, requests } }: MachineAnswer<RequestsAnswer>): RequestsAnswer => ({
+  newest,
+  requests: requests.map((summary) => ({ ...summary, machine })),
+});
+
+const newestOf = (parts: readonly RequestsAnswer[], limit: number): RequestsAnswer['requests'] =>
+  parts
+    .flatMap(({ requests }) => requests)
+    .toSorted((one, other) => other.n - one.n)
+    .slice(0, limit);
 
 const ownList = (
   history: History,

@@ -112,7 +112,7 @@ test('each address of a machine is asked once; strangers, and loopback addresses
   ];
   const machines = openMachines({ members: () => members, machine: 'a', sealer }, () => 0);
   t.true(machines.isShared());
-  const { heard } = await machines.ask({ kind: 'activity', minutes: 0 });
+  const { heard } = await machines.ask(() => ({ kind: 'activity', minutes: 0 }));
   t.deepEqual(heard, { known: 5, heard: 1 }, 'itself; one is gone, three are out of reach');
 });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { Captures } from '../../../../engine/observe/history/captures.ts';
-import { KeptBytes } from '../../../../engine/observe/history/history.ts';
+import { BodyRoom } from '../../../../engine/observe/history/history.ts';
 import { Recorder } from '../../../../engine/observe/history/recorder.ts';
 import type { RequestDetail, RequestSummary } from '../../../../engine/observe/history/schema.ts';
 import { start } from '../../../../engine/service/server.ts';
@@ -441,18 +441,18 @@ for (const [path, title] of [
 
 test('bodies kept for answers that may break off are bounded, each and together', (t) => {
   let captureFailed = true;
-  const kept = new KeptBytes(() => ({ captureMinutes: 1, captureFailed }));
+  const room = new BodyRoom(() => ({ captureMinutes: 1, captureFailed }));
   const bytes = 2_097_152;
-  t.false(kept.keep(bytes + 1));
+  t.false(room.keep(bytes + 1));
   t.deepEqual(
-    Array.from({ length: 9 }, () => kept.keep(bytes)),
+    Array.from({ length: 9 }, () => room.keep(bytes)),
     [...Array<boolean>(8).fill(true), false],
   );
-  kept.drop(bytes);
-  t.true(kept.keep(bytes));
-  kept.drop(bytes);
+  room.drop(bytes);
+  t.true(room.keep(bytes));
+  room.drop(bytes);
   captureFailed = false;
-  t.false(kept.keep(1));
+  t.false(room.keep(1));
 });
 
 test('captures are removed after their time, also those that nothing asks for', async (t) => {
