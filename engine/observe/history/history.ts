@@ -452,7 +452,6 @@ export class RequestHistoryEntry implements Watcher {
     marks.set('received', 0);
     if (this.#calledMs !== undefined) marks.set('called', this.#calledMs - this.#startedMs);
     if (this.#firstByteMs !== undefined) marks.set('firstByte', this.#firstByteMs);
-    marks.set('end', performance.now() - this.#startedMs);
   }
 
   /** Returns the data to keep after the end, as request number `n`; `maskText` removes secrets from upstream messages. */
@@ -462,7 +461,9 @@ export class RequestHistoryEntry implements Watcher {
     const fault = this.#fault;
     const losses = progress.context?.losses;
     const cost = this.#cost();
+    const durationMs = performance.now() - this.#startedMs;
     if (this.#recording?.kind !== undefined) this.#setMarks(this.#recording.recorder);
+    this.#recording?.recorder.marks.set('end', durationMs);
     return {
       n,
       id,
@@ -486,7 +487,7 @@ export class RequestHistoryEntry implements Watcher {
       cost,
       defaultCost: this.#defaultCost(cost),
       firstByteMs: this.#firstByteMs,
-      durationMs: performance.now() - this.#startedMs,
+      durationMs,
       overheadMs: this.#overheadMs,
       losses: losses === undefined || losses.size === 0 ? noLosses : losses.list.slice(0, maxLosses).map(showLoss),
       lossCount: losses?.size ?? 0,

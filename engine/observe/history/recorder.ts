@@ -208,10 +208,6 @@ export class Recorder implements Watcher {
     this.reply.add(this.#nowMs(), part.type === 'data' ? part.data : part.body);
   }
 
-  finished(): void {
-    this.mark('end');
-  }
-
   /** Of several calls, the last one has the marks. */
   #retried(): void {
     this.marks.delete('upstreamHead');
@@ -219,9 +215,9 @@ export class Recorder implements Watcher {
     this.mark('retried');
   }
 
-  /** Sets a timing mark; `retried` and `end` keep the last time, others the first. */
+  /** Sets a timing mark; `retried` keeps the last time, others the first. */
   mark(name: MarkName): void {
-    if (name === 'retried' || name === 'end' || !this.marks.has(name)) this.marks.set(name, this.#nowMs());
+    if (name === 'retried' || !this.marks.has(name)) this.marks.set(name, this.#nowMs());
   }
 
   #addStep(name: string, kind: StepKind, text: string | undefined): void {

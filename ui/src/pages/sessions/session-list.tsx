@@ -39,7 +39,7 @@ export const SessionList = ({ query }: { readonly query: URLSearchParams }) => {
     <>
       <PageHeader
         title="Sessions"
-        about="The requests of one conversation each: an agent’s id of it tells, else how it begins."
+        about="Requests grouped by conversation: by the id that the agent sends, else by how the conversation begins."
         actions={
           <Segmented
             label="Time"

@@ -52,7 +52,7 @@ export const SessionView = ({ id }: { readonly id: string }) => {
       )}
       {data && (
         <>
-          <Sums session={data.session} />
+          <Totals session={data.session} />
           <Way session={data.session} />
           <Panel title="Requests" about="In the order in which they began" flush>
             <DataTable
@@ -73,10 +73,10 @@ export const SessionView = ({ id }: { readonly id: string }) => {
 
 const none: readonly KeptRequest[] = [];
 
-const Sums = ({ session }: { readonly session: Session }) => {
+const Totals = ({ session }: { readonly session: Session }) => {
   const { client, turns, requests, failed, busyMs, startedAt, endedAt, tools, usage } = session;
   return (
-    <Panel title="Sums">
+    <Panel title="Totals">
       <dl className="session-sums">
         <Fact title="Turns">
           {count(turns)}{' '}

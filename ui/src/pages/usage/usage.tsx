@@ -47,7 +47,7 @@ export const Usage = ({ query }: PageProps) => {
     <>
       <PageHeader
         title="Usage"
-        about="What models were used, and what that cost. Kept for 400 days."
+        about="Requests, tokens, cost and times by model, provider or client. Kept for 400 days."
         actions={
           <Segmented
             label="Time"
@@ -62,8 +62,8 @@ export const Usage = ({ query }: PageProps) => {
       {overTime.data && <UsageCharts report={overTime.data} step={step} />}
       <Panel
         flush
-        title="Sums"
-        about="≥: at least, since a part isn’t known. –: nothing of it is known."
+        title="Totals"
+        about="≥: at least; a part is unknown. –: unknown."
         actions={
           <>
             <SelectField

@@ -112,7 +112,7 @@ const acrosswards = ({ destinations, activity, requests, protocol, width }: Over
       from: 'switch',
       to: nameOf(destination),
       // The tracks of its pools lead there; this one only carries the labels.
-      points: isPooled ? [{ x: endX, y }] : crossOver(exit, { x: endX, y }, exit.x + 60),
+      points: isPooled ? [{ x: endX, y }] : crossOver(exit, { x: endX, y }, exit.x + (pools.length > 0 ? 12 : 60)),
       look: look(traffic, destination.fault),
       ...weightOf(traffic),
       labels: [rateLabel(traffic), ...durationLabels(traffic), ...troubleLabels(traffic)],
@@ -147,7 +147,7 @@ interface DrawnPool {
   readonly members: readonly number[];
 }
 
-/** The pools of the destinations, each at the height of its members. */
+/** The pools of the destinations, each near the height of its members, beside the tracks that lead to destinations directly. */
 const poolsOf = (
   destinations: readonly Destination[],
   heightOf: (index: number) => number,
@@ -161,8 +161,14 @@ const poolsOf = (
       found.set(name, pool);
     }
   }
+  const between = destinations.slice(1).map((_, index) => (heightOf(index) + heightOf(index + 1)) / 2);
+  const besides = destinations.flatMap((to, index) => (isReachedByPools(to) ? [heightOf(index)] : []));
+  let free: readonly number[] = [...between, ...besides];
   return [...found].map(([name, { strategy, members }]) => {
-    const y = members.reduce((sum, index) => sum + heightOf(index), 0) / members.length - poolSize.height / 2;
+    const wanted = members.reduce((sum, index) => sum + heightOf(index), 0) / members.length;
+    const [centre = wanted] = free.toSorted((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted));
+    free = free.filter((height) => Math.abs(height - centre) > poolSize.height);
+    const y = centre - poolSize.height / 2;
     const station: Station = {
       id: `pool ${name}`,
       kind: 'switch',

@@ -79,10 +79,12 @@ const options = (
           ...axis,
           scale: `y${index}`,
           side: index === 0 ? 3 : 1,
-          size: 52,
+          size: axisWidth,
           space: 28,
           grid: index === 0 ? axis.grid : { show: false },
-          values: (_: uPlot, splits: readonly number[]) => splits.map((value) => line.format(value)),
+          // Without any value, the scale is arbitrary.
+          values: ({ data }: uPlot, splits: readonly number[]) =>
+            splits.map((value) => (value > 0 && !data[index + 1]?.some(Boolean) ? '' : line.format(value))),
         };
         return [own];
       }),
@@ -95,13 +97,22 @@ const options = (
           scale: `y${line.scaleOf ?? index}`,
           stroke: colour(line.colour),
           width: 1.5,
-          // A value between two gaps has no line.
-          points: { show: line.values.includes(null), size: 4 },
+          points: { show: line.values.includes(null), size: 4, filter: isolated },
           ...(index === 0 && { fill: `color-mix(in oklab, ${colour(line.colour)}, transparent 85%)` }),
         }),
       ),
     ],
   };
+};
+
+/** Room for the longest label: costs may have many digits. */
+const axisWidth = (_: uPlot, labels: readonly string[] | null): number =>
+  Math.max(52, ...(labels ?? []).map((label) => 14 + 6.5 * label.length));
+
+/** Values between two gaps have no line, so they are drawn as points. */
+const isolated = ({ data }: uPlot, series: number): number[] => {
+  const values = data[series] ?? [];
+  return [...values.keys()].filter((at) => values[at] != null && values[at - 1] == null && values[at + 1] == null);
 };
 
 const fromZero = (_: uPlot, __: number, max: number): [number, number] => [0, max > 0 ? max * 1.15 : 1];
