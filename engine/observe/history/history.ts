@@ -260,7 +260,7 @@ interface Recording {
  */
 export class RequestHistoryEntry implements Watcher {
   readonly start: RequestStart;
-  readonly #startedMs = performance.now();
+  readonly #startedMs: number;
   readonly #parts: EntryParts;
   #session: string | undefined;
   #tools: readonly string[] = noNames;
@@ -285,6 +285,7 @@ export class RequestHistoryEntry implements Watcher {
   constructor(start: RequestStart, parts: EntryParts) {
     this.start = start;
     this.#parts = parts;
+    this.#startedMs = start.recorder?.startedMs ?? performance.now();
     this.#recording = start.recorder && { recorder: start.recorder, kind: undefined };
   }
 
@@ -448,7 +449,9 @@ export class RequestHistoryEntry implements Watcher {
     this.#parts.ended(this, status);
   }
 
+  /** Replaces the times of a recorder that was filled afterwards by those that are known. */
   #setMarks({ marks }: Recorder): void {
+    marks.clear();
     marks.set('received', 0);
     if (this.#calledMs !== undefined) marks.set('called', this.#calledMs - this.#startedMs);
     if (this.#firstByteMs !== undefined) marks.set('firstByte', this.#firstByteMs);

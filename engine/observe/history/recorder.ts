@@ -88,7 +88,8 @@ export class Recorder implements Watcher {
   truncated = false;
   /** It wasn't asked for: it holds the client's body and the call's, and no answer. */
   unasked = false;
-  readonly #startedMs = performance.now();
+  /** Of `performance.now()`; times are relative to it. */
+  readonly startedMs = performance.now();
   readonly #maxBytes: number;
   #losses: Losses | undefined;
   #request: ModelRequest | undefined;
@@ -235,7 +236,7 @@ export class Recorder implements Watcher {
   }
 
   #nowMs(): number {
-    return performance.now() - this.#startedMs;
+    return performance.now() - this.startedMs;
   }
 }
 

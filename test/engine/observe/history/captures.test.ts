@@ -117,6 +117,7 @@ test('a streamed request as it went through: bodies, steps, bytes with their tim
     marks,
     [...marks].sort((one, other) => one - other),
   );
+  t.is(marks.at(-1), summary.durationMs, 'recording itself takes no part of the time');
 });
 
 test('R13 capturing is off by default, is switched, and is forgotten', async (t) => {

@@ -57,14 +57,14 @@ const time = (
 
 const times: readonly Column<Row>[] = [
   time('firstByteMs', 'p50', 'First byte, median'),
-  time('firstByteMs', 'p95', 'First byte, 95 %'),
-  time('firstByteMs', 'p99', 'First byte, 99 %'),
+  time('firstByteMs', 'p95', 'First byte, 95\u00a0%'),
+  time('firstByteMs', 'p99', 'First byte, 99\u00a0%'),
   time('durationMs', 'p50', 'Duration, median'),
-  time('durationMs', 'p95', 'Duration, 95 %'),
-  time('durationMs', 'p99', 'Duration, 99 %'),
+  time('durationMs', 'p95', 'Duration, 95\u00a0%'),
+  time('durationMs', 'p99', 'Duration, 99\u00a0%'),
   time('overheadMs', 'p50', 'Overhead, median'),
-  time('overheadMs', 'p95', 'Overhead, 95 %'),
-  time('overheadMs', 'p99', 'Overhead, 99 %'),
+  time('overheadMs', 'p95', 'Overhead, 95\u00a0%'),
+  time('overheadMs', 'p99', 'Overhead, 99\u00a0%'),
 ];
 
 const nameOf = ({ name }: Row) => (name === undefined ? <strong>Total</strong> : (name ?? '–'));

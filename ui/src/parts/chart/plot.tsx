@@ -1,7 +1,6 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { theme } from '../../shell/theme.ts';
-import { useStore } from '../../state/store.ts';
+import { useIsDark } from '../../shell/theme.ts';
 import type { ChartProps } from './props.ts';
 import './plot.css';
 
@@ -9,7 +8,7 @@ import './plot.css';
 export const Plot = ({ times, lines, step, height = 120 }: ChartProps) => {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
-  const picked = useStore(theme);
+  const isDark = useIsDark();
   const shape = lines.map(({ title, colour }) => `${title} ${colour}`).join();
   const newest = useRef({ times, lines });
   newest.current = { times, lines };
@@ -26,7 +25,7 @@ export const Plot = ({ times, lines, step, height = 120 }: ChartProps) => {
       resized.disconnect();
       chart.destroy();
     };
-  }, [shape, height, picked, step]);
+  }, [shape, height, isDark, step]);
 
   useEffect(() => {
     plot.current?.setData(dataOf({ times, lines }));
