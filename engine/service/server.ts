@@ -73,7 +73,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const registry = { formats: withVendors(vendors), stages, defaultFormat, messagesBody: encodeMessagesBody };
   const known = knownVendors(registry.formats);
   const vendorVariables = known.map(({ variable }) => variable);
-  const listModels = listVendorModels(registry, env, messagesClient);
+  const listModels = listVendorModels(registry, env, messagesClient, options.modelListMs);
   const listed: KeptList[] = [];
   const loaded = await loadConfig(home, env, known, async (vendor) => {
     const models = await listModels(vendor);
@@ -264,6 +264,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
 export interface StartOptions extends ServicesOptions {
   /** Additional vendors; one with the name of a built-in vendor replaces it. */
   readonly vendors?: readonly Format[];
+  /** How long a first start waits for a vendor's list of models, in milliseconds; default: 2 s. */
+  readonly modelListMs?: number;
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */
   readonly uiFolder?: string;
   /** Addresses at which to look for model servers on this machine; default: their usual ports. */

@@ -18,6 +18,7 @@ export interface GatewayExtras
     | 'transformerFolders'
     | 'uiFolder'
     | 'vendors'
+    | 'modelListMs'
     | 'healthNowMs'
     | 'nowMs'
     | 'keepAliveMs'
@@ -44,6 +45,7 @@ export const startGateway = async (
   const reports: string[] = [];
   const service = await start({
     localServerKinds: [],
+    modelListMs: 60_000,
     ...more,
     env,
     home,
