@@ -5,8 +5,11 @@
 
 /** After so many milliseconds without a push, a member may go on by its share of each limit, which the others don't get then. */
 const staleMs = 400;
-/** How long the first members after a loss have to say what they had admitted, in milliseconds: no lease is granted before. */
-const freshMs = 1_000;
+/**
+ * How long members have after a loss to say what they had admitted, in milliseconds: no lease is granted before. Longer than a
+ * member's longest pause between two tries, and the try itself.
+ */
+const freshMs = 2_000;
 /** Longer than blobs live: a full store drops those first. */
 const keptMs = 86_400_000;
 /** How long the number of a member's last batch is remembered, in milliseconds. */
