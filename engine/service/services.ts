@@ -165,15 +165,29 @@ const sharedTexts = (hub: Hub, keys: readonly Buffer[], { isShared }: Pick<Peers
 
 /** Sends breakers and cooldowns to the other processes at once, and to other machines through the store. */
 const healthFacts = (hub: Hub | undefined, fleet: Fleet | undefined): readonly HealthFacts[] => [
-  ...(hub ? [hub] : []),
-  ...(fleet ? [overMachines(fleet)] : []),
+  ...(hub ? [factsOver(hub)] : []),
+  ...(fleet ? [{ machine: fleet.machine, ...factsOver(fleet.hub) }] : []),
 ];
 
-const overMachines = ({ hub, machine }: Fleet): HealthFacts => ({
-  machine,
+const factsOver = (hub: Hub): HealthFacts => ({
   publish: (fact) => hub.publish(fact),
   onFact: (listener) => hub.onFact(listener),
+  claim: (id, forMs) => (hub.isShared && hub.figures.isUp ? claimOver(hub, id, forMs) : undefined),
 });
+
+const claimOver = async (hub: Hub, id: string, forMs: number): Promise<(() => void) | undefined> => {
+  const release = await hub.hold(id, 1, 0);
+  // Without the store, each process decides.
+  if (!release) return hub.figures.isUp ? undefined : () => undefined;
+  let isReleased = false;
+  const releaseOnce = (): void => {
+    clearTimeout(timer);
+    if (!isReleased) release();
+    isReleased = true;
+  };
+  const timer = setTimeout(releaseOnce, forMs).unref();
+  return releaseOnce;
+};
 
 /** Reads from this machine's processes first, then from other machines. */
 const allTexts = (own: SharedTexts, others: SharedTexts | undefined): SharedTexts => {

@@ -60,15 +60,26 @@ export class RetrySession {
     this.#enterModel();
   }
 
-  /** The next attempt. Throws `unavailable` if the breaker is open or all keys are cooling down. */
-  next(): Routed {
+  /** Claims the probe that the next attempt may be. Resolves with whether it may; `undefined`: there is nothing to wait for. */
+  claimProbe(): Promise<boolean> | undefined {
+    const { health, config } = this.#gateway;
+    return this.#health.claimProbe(health.nowMs(), config.breaker);
+  }
+
+  /** Gives up a claimed probe that won't be sent. */
+  leaveProbe(): void {
+    this.#health.left(true);
+  }
+
+  /** The next attempt. Throws `unavailable` if the breaker is open, if `mayProbe` is false and it is half-open, or if all keys are cooling down. */
+  next(mayProbe = true): Routed {
     const { resolution, retries } = this.#routed;
     const { health, config } = this.#gateway;
     const nowMs = health.nowMs();
     this.#hasFailed = false;
     this.#probe = false;
     if (!this.#keepKey) this.#chooseKey(nowMs);
-    const { probe, waitMs } = this.#health.admit(nowMs, config.breaker);
+    const { probe, waitMs } = this.#health.admit(nowMs, config.breaker, mayProbe);
     if (waitMs > 0) throw breakerOpen(resolution, waitMs);
     this.#probe = probe;
     if (this.#load) this.#sentAtMs = nowMs;

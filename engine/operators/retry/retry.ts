@@ -30,8 +30,21 @@ const runAttempts = (session: RetrySession, attempt: Attempt): Observable<ReplyP
   });
 
 const emitNext = (session: RetrySession, to: Subscriber<Routed>): void => {
-  to.next(session.next());
-  to.complete();
+  const emit = (mayProbe?: boolean): void => {
+    to.next(session.next(mayProbe));
+    to.complete();
+  };
+  const claim = session.claimProbe();
+  if (!claim) {
+    emit();
+    return;
+  }
+  claim
+    .then((mayProbe) => {
+      if (!to.closed) emit(mayProbe);
+      else if (mayProbe) session.leaveProbe();
+    })
+    .catch((error: unknown) => to.error(error));
 };
 
 /** Forwards one attempt's parts; if the attempt fails, the session decides what follows. */

@@ -93,11 +93,19 @@ export interface ModelHealthPublisher {
   readonly opened: (forMs: number, isAnswered: boolean) => void;
   /** The probe succeeded. */
   readonly closed: () => void;
+  /**
+   * Claims the probe for at most so many milliseconds. Resolves with its release; `undefined` while another process has it.
+   * Returns `undefined` if there is no process to ask.
+   */
+  readonly claimProbe: (forMs: number) => Promise<(() => void) | undefined> | undefined;
   readonly cooling: (print: string, why: Cooldown['why'], forMs: number) => void;
 }
 
 /** Machines recorded that get no answer from one model; two are enough. */
 const maxMachines = 8;
+
+/** How long to wait for the outcome of another process's probe, in milliseconds. */
+const probedElsewhereMs = 1_000;
 
 /** The longest cooldown that an upstream can ask for, in milliseconds. */
 const maxCooldownMs = 3_600_000;
@@ -112,6 +120,8 @@ export class ModelHealth {
   #load: Load | undefined;
   /** Machines that get no answer, and until when that holds. */
   #silentFor: ReadonlyMap<string, number> | undefined;
+  /** Lets other processes probe. */
+  #releaseProbe: (() => void) | undefined;
 
   /** `publisher`: absent without other processes. */
   constructor(keys: KeyCooldowns, publisher?: ModelHealthPublisher) {
@@ -129,12 +139,28 @@ export class ModelHealth {
     return this.#load;
   }
 
-  /** Admits a request (`waitMs` 0), or returns the milliseconds until the breaker lets one through. */
-  admit(nowMs: number, policy: BreakerPolicy): { readonly probe: boolean; readonly waitMs: number } {
+  /**
+   * Claims the probe of a half-open breaker, which one of all processes sends at a time. Resolves with whether this request may send
+   * it; `undefined`: there is nothing to claim, or no process to ask.
+   */
+  claimProbe(nowMs: number, policy: BreakerPolicy): Promise<boolean> | undefined {
+    if (!this.#publisher || breakerState(this.#breaker, nowMs, policy) !== 'half-open') return undefined;
+    return this.#publisher.claimProbe(policy.openMs)?.then((release) => {
+      if (release) this.#releaseProbe = release;
+      return release !== undefined;
+    });
+  }
+
+  /**
+   * Admits a request (`waitMs` 0), or returns the milliseconds until the breaker lets one through. `mayProbe`: another process doesn't
+   * probe.
+   */
+  admit(nowMs: number, policy: BreakerPolicy, mayProbe = true): { readonly probe: boolean; readonly waitMs: number } {
     if (this.#breaker === closedBreaker) return admitted;
     const state = breakerState(this.#breaker, nowMs, policy);
     if (state === 'open') return { probe: false, waitMs: breakerWaitMs(this.#breaker, nowMs, policy) };
     if (state === 'closed') return admitted;
+    if (!mayProbe) return { probe: false, waitMs: probedElsewhereMs };
     this.#breaker = afterProbe(this.#breaker, nowMs);
     return { probe: true, waitMs: 0 };
   }
@@ -150,6 +176,7 @@ export class ModelHealth {
     if (before !== closedBreaker) this.#breaker = afterSuccess(before, probe);
     if (this.#breaker === closedBreaker) this.#silentFor = undefined;
     if (before.openUntilMs !== 0 && this.#breaker === closedBreaker) this.#publisher?.closed();
+    if (probe) this.#endProbe();
   }
 
   /** Another process has opened the breaker. */
@@ -178,13 +205,20 @@ export class ModelHealth {
   /** Called when an attempt ends without evidence, as when its client disconnects. */
   left(probe: boolean): void {
     this.#breaker = afterInconclusive(this.#breaker, probe);
+    if (probe) this.#endProbe();
   }
 
   /**
    * Records a failed attempt. Returns whether it counts as a fault of the upstream, which faults of the client or the gateway
    * don't. A request counts once, however many retries it makes.
    */
-  failed(
+  failed(attempt: FailedAttemptFacts, nowMs: number, policy: HealthPolicy): boolean {
+    const isFault = this.#learn(attempt, nowMs, policy);
+    if (attempt.probe) this.#endProbe();
+    return isFault;
+  }
+
+  #learn(
     { failureClass, key, probe, counted, isAnswered, requestedWaitMs }: FailedAttemptFacts,
     nowMs: number,
     { breaker, keys }: HealthPolicy,
@@ -203,6 +237,12 @@ export class ModelHealth {
       this.#keys.keyRejected(key, { why: 'refused', untilMs: nowMs + keys.refusedMs }, nowMs);
     }
     return false;
+  }
+
+  /** What other processes must know of its outcome is published before. */
+  #endProbe(): void {
+    this.#releaseProbe?.();
+    this.#releaseProbe = undefined;
   }
 
   #afterFault(probe: boolean, isAnswered: boolean, nowMs: number, policy: BreakerPolicy): void {

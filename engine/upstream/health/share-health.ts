@@ -12,6 +12,11 @@ export interface HealthFacts {
   readonly machine?: string;
   readonly publish: (fact: SharedFact) => void;
   readonly onFact: (listener: (fact: SharedFact) => void) => void;
+  /**
+   * Claims what one process has at a time, for at most `forMs`. Resolves with its release; `undefined` while another process has it.
+   * Returns `undefined` if there is no process to ask.
+   */
+  readonly claim: (id: string, forMs: number) => Promise<(() => void) | undefined> | undefined;
 }
 
 /** A fact that holds for a number of milliseconds. */
@@ -85,12 +90,21 @@ export const shareHealth = (
       facts.publish({ id: JSON.stringify(id), value: 'open', forMs });
     }
   };
+  /** Asks the most processes that can be asked: those of all machines come last. */
+  const claim: HealthFacts['claim'] = (id, forMs) => {
+    for (const facts of [...shared].reverse()) {
+      const claimed = facts.claim(id, forMs);
+      if (claimed) return claimed;
+    }
+    return undefined;
+  };
   return (provider) => ({
     cooling: (print, why, forMs) => publish(['k', provider, print], why, forMs),
     ofModel: (model) => ({
       opened: (forMs, isAnswered) =>
         isAnswered ? publish(['b', provider, model], 'open', forMs) : publishUnanswered(provider, model, forMs),
       closed: () => publish(['b', provider, model], 'closed', closedMs),
+      claimProbe: (forMs) => claim(`probe ${JSON.stringify([provider, model])}`, forMs),
       cooling: (print, why, forMs) => publish(['k', provider, print, model], why, forMs),
     }),
   });

@@ -416,6 +416,7 @@ const sharing = (clock: { nowMs: number }, ...machines: readonly (string | undef
   if (!provider) throw new Error('no provider');
   type Listener = Parameters<HealthFacts['onFact']>[0];
   const listeners: Listener[] = [];
+  const claims = new Set<string>();
   return machines.map((machine, index) => {
     const words: string[] = [];
     const facts: HealthFacts = {
@@ -425,6 +426,11 @@ const sharing = (clock: { nowMs: number }, ...machines: readonly (string | undef
         for (const [at, listener] of listeners.entries()) if (at !== index) listener(fact);
       },
       onFact: (listener) => listeners.push(listener),
+      async claim(id) {
+        if (claims.has(id)) return undefined;
+        claims.add(id);
+        return () => claims.delete(id);
+      },
     };
     const health = createUpstreamHealth({ nowMs: () => clock.nowMs, random: () => 0 }, [facts]);
     return { said: words, model: (name) => health.of(provider).model(name) };
@@ -506,9 +512,41 @@ test('R16 a breaker opens once two machines get no answer', (t) => {
   t.is(waitOf(two.model('n'), clock.nowMs), 0, 'a suspicion ends with its time');
 });
 
+test('R16 one process at a time probes an upstream', async (t) => {
+  const clock = { nowMs: 1_000 };
+  const [one, two] = sharing(clock, undefined, undefined);
+  if (!one || !two) return t.fail();
+  const claim = ({ model }: typeof one) => model('m').claimProbe(clock.nowMs, defaults.breaker);
+  const admit = ({ model }: typeof one, mayProbe: boolean | undefined) =>
+    model('m').admit(clock.nowMs, defaults.breaker, mayProbe);
+  t.is(claim(one), undefined, 'closed');
+  for (let count = 0; count < most; count += 1) one.model('m').failed(failure, clock.nowMs, defaults);
+  t.is(claim(one), undefined, 'open');
+
+  clock.nowMs += openMs;
+  t.deepEqual(admit(one, await claim(one)), { probe: true, waitMs: 0 });
+  t.deepEqual(admit(two, await claim(two)), { probe: false, waitMs: 1_000 });
+  one.model('m').left(true);
+  t.true(admit(two, await claim(two)).probe, 'a probe without an outcome is followed by another one');
+  two.model('m').failed({ ...failure, probe: true }, clock.nowMs, defaults);
+  t.is(waitOf(one.model('m'), clock.nowMs), openMs, 'it has failed');
+
+  clock.nowMs += openMs;
+  t.true(admit(one, await claim(one)).probe);
+  one.model('m').served(true);
+  t.is(claim(two), undefined, 'it has closed the breaker of both');
+  for (let count = 0; count < most; count += 1) two.model('m').failed(failure, clock.nowMs, defaults);
+  clock.nowMs += openMs;
+  t.true(await claim(two), 'the claim was released');
+});
+
 test('facts of other processes that make no sense change nothing', (t) => {
   const listeners: Parameters<HealthFacts['onFact']>[0][] = [];
-  const facts: HealthFacts = { publish: () => {}, onFact: (listener) => listeners.push(listener) };
+  const facts: HealthFacts = {
+    publish: () => {},
+    onFact: (listener) => listeners.push(listener),
+    claim: () => undefined,
+  };
   const health = createUpstreamHealth({ nowMs: () => 0, random: () => 0 }, [facts]);
   const [provider] = configOf({
     Providers: [{ name: 'p', baseUrl: 'http://p.invalid', apiKey: 'k', models: ['m'] }],

@@ -15,7 +15,12 @@ interface State {
 test('breakers and keys at rest of one process are known to the other within two ticks', async (t) => {
   t.timeout(300_000);
   let isDown = true;
-  const upstream = await startUpstream(({ url, headers }) => {
+  let answerProbe = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answerProbe = resolve;
+  });
+  t.teardown(answerProbe);
+  const upstream = await startUpstream(async ({ url, headers }) => {
     if (url.startsWith('/keys')) {
       if (headers.authorization === 'Bearer one') return jsonAnswer({ error: { message: 'no' } }, 401);
       if (headers.authorization === 'Bearer two') {
@@ -23,6 +28,7 @@ test('breakers and keys at rest of one process are known to the other within two
       }
     }
     if (isDown && url.startsWith('/down')) return jsonAnswer({ error: { message: 'down' } }, 500);
+    if (url.startsWith('/down')) await mayAnswer;
     return jsonAnswer({
       choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'ok' } }],
     });
@@ -55,11 +61,19 @@ test('breakers and keys at rest of one process are known to the other within two
   t.is((await ask(two, 'down,m')).status, 503);
   t.is(upstream.requests.length, asked, 'nothing more was sent');
 
-  // When it is over, the probe of one closes it for both.
+  // When it is over, one of them probes, which closes it for both. The other's request isn't sent meanwhile.
   isDown = false;
-  await until(async () => (await stateOf(one, 'down'))?.models[0]?.breaker === 'half-open');
-  t.is((await ask(one, 'down,m')).status, 200);
-  await until(async () => (await stateOf(two, 'down'))?.models[0]?.breaker === 'closed');
+  for (const worker of [one, two]) {
+    await until(async () => (await stateOf(worker, 'down'))?.models[0]?.breaker === 'half-open');
+  }
+  const asking = [ask(one, 'down,m'), ask(two, 'down,m')];
+  t.is((await Promise.race(asking)).status, 503);
+  answerProbe();
+  t.deepEqual((await Promise.all(asking)).map(({ status }) => status).toSorted(), [200, 503]);
+  for (const worker of [one, two]) {
+    await until(async () => (await stateOf(worker, 'down'))?.models[0]?.breaker === 'closed');
+  }
+  t.is(upstream.requests.length, asked + 1);
 
   // A refused key rests for all models, a limited one for this.
   for (let count = 0; count < 3; count += 1) await ask(one, 'keys,m');
