@@ -4,8 +4,11 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { parse } from 'yaml';
 import { freePort } from '../engine/http/bind.ts';
+import { isMissing } from './support/redis.ts';
+import { until } from './support/until.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (name: string): Promise<string> => readFile(join(root, name), 'utf8');
@@ -118,20 +121,28 @@ test('compose: no key, no service; nothing writable but the data and /tmp', asyn
   }
 });
 
-test("the image's files are enough: its commands start the service, find it healthy, and stop it", async (t) => {
-  const stage = (await stages()).at(-1) ?? [];
+/** A folder with the image's `/app`, whose packages are links into `packages`, and an empty `/data`. */
+const imageFolder = async (t: ExecutionContext, packages: string): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-image-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const [app, data] = [join(folder, 'app'), join(folder, 'data')];
+  const app = join(folder, 'app');
   await mkdir(app);
-  await mkdir(data);
-  for (const path of copied(stage)) await cp(join(root, path), join(app, path), { recursive: true });
-  const packages = join(app, 'node_modules');
-  await mkdir(packages);
+  await mkdir(join(folder, 'data'));
+  for (const path of copied((await stages()).at(-1) ?? [])) {
+    await cp(join(root, path), join(app, path), { recursive: true });
+  }
+  await mkdir(join(app, 'node_modules'));
   // Without `.cache`: the bundle made here is not this checkout's.
   for (const name of await readdir(join(root, 'node_modules'))) {
-    if (name !== '.cache') await symlink(join(root, 'node_modules', name), join(packages, name));
+    if (name !== '.cache') await symlink(join(packages, name), join(app, 'node_modules', name));
   }
+  return folder;
+};
+
+test("the image's files are enough: its commands start the service, find it healthy, and stop it", async (t) => {
+  const stage = (await stages()).at(-1) ?? [];
+  const folder = await imageFolder(t, join(root, 'node_modules'));
+  const [app, data] = [join(folder, 'app'), join(folder, 'data')];
 
   const env = {
     PATH: process.env.PATH ?? '',
@@ -173,4 +184,133 @@ test("the image's files are enough: its commands start the service, find it heal
   service.child.kill('SIGTERM');
   t.is((await service.ended).code, 0);
   t.is((await begin(health).ended).code, 1);
+});
+
+/**
+ * Makes a pod's container of namespaces, as its PID 1: the image's folder, root, user, environment and command are the arguments. The
+ * root is read-only, with the packages and this machine's programs in place of the base image's.
+ */
+const container = `set -e
+image=$1 packages=$2 config=$3 user=$4 address=$5; shift 5
+ip link set lo up
+ip address add "$address/32" dev lo
+mount --make-rprivate /
+root=$image/root
+mkdir "$root"
+mount -t tmpfs root "$root"
+cd "$root"
+mkdir app config data dev etc image proc tmp usr image/node_modules
+for name in bin sbin lib lib64; do [ ! -e "/$name" ] || ln -s "usr/$name" "$name"; done
+mount --rbind /dev dev
+mount --bind /usr usr
+mount --bind "$packages" image/node_modules
+mount --bind "$image/app" app
+mount --bind "$config" config
+mount -t proc proc proc
+chroot . node /app/engine/cli/switchyard.js --version >&2
+mount -t tmpfs -o size=1g,mode=2775,gid="$user" data data
+mount -t tmpfs -o size=64m,mode=1777 tmp tmp
+for path in usr image/node_modules app config .; do mount -o remount,bind,ro "$path"; done
+exec chroot . setpriv --reuid "$user" --regid "$user" --groups "$user" --bounding-set=-all --inh-caps=-all --no-new-privs \
+  env -i -C /app "$@"`;
+
+interface PodSpec {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly securityContext: { readonly runAsUser: number };
+        readonly containers: readonly {
+          readonly ports: readonly { readonly containerPort: number }[];
+          readonly env: readonly { readonly name: string; readonly value: string }[];
+          readonly startupProbe: { readonly httpGet: { readonly path: string } };
+          readonly readinessProbe: { readonly httpGet: { readonly path: string } };
+        }[];
+      };
+    };
+  };
+}
+
+test("the pod's specification works as it is written, in namespaces", async (t) => {
+  const programs = [
+    ['unshare', '--mount', '--net', '--pid', '--fork', 'true'],
+    ...['nsenter', 'setpriv', 'ip'].map((name) => [name, '-V']),
+  ];
+  for (const [program = '', ...args] of programs) if (isMissing(t, program, ...args)) return;
+  if (process.getuid?.() !== 0 || process.execPath !== '/usr/bin/node')
+    return t.pass('needs root, and Node.js in /usr');
+  const stage = (await stages()).at(-1) ?? [];
+  const deployment: PodSpec = parse(await read('deploy/kubernetes/base/deployment.yaml'));
+  const { securityContext, containers } = deployment.spec.template.spec;
+  const [spec] = containers;
+  if (!spec) return t.fail();
+  const image = await imageFolder(t, '/image/node_modules');
+  // A ConfigMap's folder: links that an update replaces as a whole.
+  const config = join(image, 'config');
+  await mkdir(join(config, '..one'), { recursive: true });
+  await cp(join(root, 'deploy/kubernetes/base/config.json'), join(config, '..one/config.json'));
+  await symlink('..one', join(config, '..data'));
+  await symlink('..data/config.json', join(config, 'config.json'));
+
+  const address = '10.1.2.3';
+  const secret = { SWITCHYARD_KEY: 'a-key', SWITCHYARD_STORE: 'redis://127.0.0.1:6379', ANTHROPIC_API_KEY: 'k' };
+  const env = {
+    ...envOf(stage),
+    PATH: '/usr/bin',
+    ...Object.fromEntries(spec.env.map(({ name, value }) => [name, value])),
+    ...secret,
+    SWITCHYARD_FLEET_KEY: '01'.repeat(32),
+  };
+  const user = String(securityContext.runAsUser);
+  const child = spawn(
+    'unshare',
+    [
+      ...['--mount', '--net', '--pid', '--fork', '--kill-child', 'sh', '-c', container, 'sh'],
+      ...[image, join(root, 'node_modules'), config, user, address],
+      ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      ...words(restsOf(stage, 'ENTRYPOINT')[0] ?? ''),
+      ...words(restsOf(stage, 'CMD')[0] ?? ''),
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      output += text;
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  t.teardown(() => {
+    child.kill('SIGKILL');
+    return ended;
+  });
+
+  const status = async (path: string): Promise<string> => {
+    const url = `http://${address}:${spec.ports[0]?.containerPort}${path}`;
+    const ask = `fetch('${url}').then(({ status }) => console.log(status), () => console.log(0))`;
+    const asked = spawn('nsenter', [`--net=/proc/${await pid()}/ns/net`, process.execPath, '-e', ask]);
+    let text = '';
+    for await (const data of asked.stdout) text += data;
+    return text.trim();
+  };
+  /** The container's PID 1, as this machine counts. */
+  const pid = async (): Promise<number> => {
+    const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');
+    return Number.parseInt(children, 10);
+  };
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(output);
+    return (await status(spec.startupProbe.httpGet.path)) === '200';
+  });
+  t.is(await status(spec.readinessProbe.httpGet.path), '200', 'without its store');
+  const process1 = await readFile(`/proc/${await pid()}/status`, 'utf8');
+  t.regex(process1, new RegExp(`^Uid:\\t${user}\\t${user}\\t`, 'm'));
+  t.regex(process1, /^CapEff:\t0+$/m);
+  t.regex(process1, /^CapBnd:\t0+$/m);
+  t.regex(process1, /^NoNewPrivs:\t1$/m);
+  t.notRegex(output, /EACCES|EPERM|EROFS/);
+
+  process.kill(await pid(), 'SIGTERM');
+  await until(async () => (await status(spec.readinessProbe.httpGet.path)) === '503');
+  t.is(await status(spec.startupProbe.httpGet.path), '200', 'it serves while it leaves');
+  t.is(await ended, 0, output);
 });
