@@ -17,12 +17,26 @@ interface Outcome {
   readonly hasFailed: boolean;
 }
 
+/** How many requests to send, and how many per second; `RELIABILITY=full` adds a rate that keeps two cores busy. */
+const loads = [
+  { count: 20, perSecond: 10 },
+  { count: 400, perSecond: 200 },
+  ...(process.env.RELIABILITY === 'full' ? [{ count: 10_000, perSecond: 2_000 }] : []),
+];
+const all = loads.reduce((sum, { count }) => sum + count, 0);
+
+/** A machine that can't keep up is asked for fewer at a time than one client may have connections. */
+const mostAtATime = 500;
+
 /** Sends so many requests, each on a connection of its own, at this rate or as fast as the machine can. */
 const load = async (baseUrl: string, prefix: string, count: number, perSecond: number): Promise<readonly Outcome[]> => {
   const sent: Promise<Outcome>[] = [];
+  const startedMs = performance.now();
   for (let n = 0; n < count; n += 1) {
+    const aheadMs = startedMs + (n * 1_000) / perSecond - performance.now();
+    if (aheadMs > 0) await wait(aheadMs);
+    await sent.at(-mostAtATime);
     sent.push(send(baseUrl, `${prefix}-${n}-${kindOf(n)}`));
-    await wait(1_000 / perSecond);
   }
   return Promise.all(sent);
 };
@@ -56,6 +70,7 @@ const sumIn = (text: string, name: string, label = ''): number =>
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 test.serial('two processes at 10 and 200 requests a second: all figures are those of who sent them', async (t) => {
+  if (loads.length > 2) t.timeout(300_000);
   const calls = new Map<string, number>();
   const upstream = await startUpstream(({ body }) => {
     const id = String(Object(body).user);
@@ -69,32 +84,38 @@ test.serial('two processes at 10 and 200 requests a second: all figures are thos
   const { begin } = await commandRig(t, {
     WORKERS: 2,
     LOG: false,
-    RETRY: { baseMs: 0 },
+    RETRY: { baseMs: 0, budget: 1 },
+    BREAKER: { faults: 1_000 },
     Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: '', models: ['m'] }],
   });
   const service = begin(['start']);
   await service.says('listens on');
   const baseUrl = addressIn(service.out());
   const read = async (path: string): Promise<string> => (await fetch(baseUrl + path)).text();
-  const sent = [...(await load(baseUrl, 'slow', 20, 10)), ...(await load(baseUrl, 'fast', 400, 200))];
+  const sent: Outcome[] = [];
+  for (const { count, perSecond } of loads) {
+    const startedMs = performance.now();
+    sent.push(...(await load(baseUrl, `at-${perSecond}`, count, perSecond)));
+    t.log(`${perSecond} a second: ${count} requests in ${Math.round(performance.now() - startedMs)} ms`);
+  }
   const errors = sent.filter(({ hasFailed }) => hasFailed).length;
   const retries = sum([...calls.values()].map((count) => count - 1));
-  const expected = { requests: 420, errors, retries };
-  t.true(errors >= 84 && retries >= 42, JSON.stringify(expected));
+  const expected = { requests: all, errors, retries };
+  t.true(errors >= all / 5 && retries > 0, JSON.stringify(expected));
 
   // A request counts when its connection has ended, which the client may see first.
   await until(async () => JSON.parse(await read('/api/activity')).inFlightCount === 0);
   t.like(JSON.parse(await read('/api/usage?by=all')).total, expected);
-  t.deepEqual(
-    [...new Set(JSON.parse(await read('/api/requests?limit=1000')).requests.map(({ id }: Outcome) => id))].sort(),
-    sent.map(({ id }) => id).sort(),
-  );
+  const ids = new Set(sent.map(({ id }) => id));
+  const listed: readonly Outcome[] = JSON.parse(await read('/api/requests?limit=1000')).requests;
+  t.is(new Set(listed.map(({ id }) => id).filter((id) => ids.has(id))).size, Math.min(all, 1_000));
   const metrics = await read('/metrics');
   t.is(sumIn(metrics, 'requests_total'), expected.requests);
   t.is(sumIn(metrics, 'request_duration_seconds_count'), expected.requests);
   t.is(sumIn(metrics, 'retries_total'), expected.retries);
   const activity = JSON.parse(await read('/api/activity?minutes=60'));
-  t.like(activity.lines, [{ requests: 420, errors }]);
+  // Lines are drawn from the last thousand requests of each process.
+  if (all <= 1_000) t.like(activity.lines, [{ requests: all, errors }]);
   const steps: readonly Readonly<Record<'began' | 'ended' | 'failed', number>>[] = activity.traffic.steps;
   t.deepEqual(
     [
@@ -102,7 +123,7 @@ test.serial('two processes at 10 and 200 requests a second: all figures are thos
       sum(steps.map(({ ended }) => ended)),
       sum(steps.map(({ failed }) => failed)),
     ],
-    [420, 420, errors],
+    [all, all, errors],
   );
   if (hasBrowser) await readPages(t, baseUrl, expected);
 });
@@ -117,12 +138,14 @@ const readPages = async (
   const { page, complaints } = await browser.open(`${baseUrl}/ui#/usage`);
   const row = page.getByRole('region', { name: 'Usage by model' }).getByRole('row', { name: /^p,m / });
   await row.waitFor();
-  t.deepEqual(
-    (await row.getByRole('cell').allInnerTexts()).slice(0, 4),
-    ['p,m', requests, errors, retries].map(String),
-  );
-  await page.getByRole('img', { name: `Requests by hour: ${requests} requests in all.` }).waitFor();
+  t.deepEqual((await row.getByRole('cell').allInnerTexts()).slice(0, 4), [
+    'p,m',
+    ...[requests, errors, retries].map((count) => count.toLocaleString('en-US')),
+  ]);
+  await page
+    .getByRole('img', { name: `Requests by hour: ${requests.toLocaleString('en-US')} requests in all.` })
+    .waitFor();
   await page.goto(`${baseUrl}/ui#/`);
-  await page.getByText(`of the last ${requests}`).waitFor();
+  await page.getByText(`of the last ${Math.min(requests, 1_000).toLocaleString('en-US')}`).waitFor();
   t.deepEqual(complaints, []);
 };

@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
-import { chatReply } from '../../support/chat-stream.ts';
+import { Agent, request } from 'undici';
+import { chatReply, chatStream } from '../../support/chat-stream.ts';
+import { startGateway } from '../../support/gateway.ts';
 import { isMissing } from '../../support/redis.ts';
 import { signingUpstream, ToolLoop } from '../../support/tool-loop.ts';
 import { until } from '../../support/until.ts';
-import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
+import { jsonAnswer, sseAnswer, startUpstream } from '../../support/upstream.ts';
 import { adminKey, client, keyOf } from '../clients/rig.ts';
 import { fleetKey, fleetRig, storePassword, untilMet } from './rig.ts';
 
@@ -162,4 +164,41 @@ test('a loop of 40 tool calls over three gateways keeps each signature', async (
     if (replica) await loop.round(replica);
   }
   t.deepEqual(seen, { signed: 40, unsigned: 0 });
+});
+
+test('3,000 streams from one trusted balancer', async (t) => {
+  if (!isFull) return t.pass('RELIABILITY=full runs it');
+  t.timeout(300_000);
+  const streams = 3_000;
+  let release = () => {};
+  const allAreHere = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  t.teardown(() => release());
+  let here = 0;
+  const upstream = await startUpstream(async () => {
+    here += 1;
+    if (here === streams) release();
+    await allAreHere;
+    return sseAnswer(chatStream(['Hel', 'lo']));
+  });
+  t.teardown(upstream.close);
+  const gateway = await startGateway({
+    PROXIES: ['127.0.0.1'],
+    LIMITS: { connectionsPerProvider: streams },
+    Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
+  });
+  t.teardown(gateway.stop);
+  const balancer = new Agent({ connections: streams, pipelining: 1 });
+  t.teardown(() => balancer.destroy());
+  const body = JSON.stringify({ model: 'p,m', stream: true, messages: [{ role: 'user', content: 'hi' }] });
+  const ask = async (_: unknown, index: number): Promise<string> => {
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': `10.0.${index % 50}.7` };
+    const url = `${gateway.baseUrl}/v1/chat/completions`;
+    const answer = await request(url, { method: 'POST', dispatcher: balancer, headers, body });
+    const text = await answer.body.text();
+    return `${answer.statusCode} ${text.trimEnd().endsWith('data: [DONE]') ? 'whole' : text}`;
+  };
+  const answers = await Promise.all(Array.from({ length: streams }, ask));
+  t.deepEqual([...new Set(answers)], ['200 whole']);
 });
