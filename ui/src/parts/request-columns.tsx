@@ -24,18 +24,22 @@ export const columnsFor = (
   {
     name: 'time',
     title: 'Time',
-    cell: ({ startedAt, captured }) => (
-      <span
-        className={captured ? 'request-recorded' : undefined}
-        title={captured ? 'Recorded: a trace is available' : undefined}
-      >
-        {showTime(startedAt)}
-        {captured && <span className="unseen"> (recorded)</span>}
-      </span>
-    ),
+    cell: ({ startedAt, captured }) => <RequestTime text={showTime(startedAt)} captured={captured} />,
   },
   ...(requests.some(({ client }) => client !== undefined) ? withClient : requestColumns),
 ];
+
+/** A time, with a dot at its last word if the request is recorded. */
+const RequestTime = ({ text, captured }: { readonly text: string; readonly captured: boolean }) => {
+  const last = text.lastIndexOf(' ') + 1;
+  return (
+    <span className="request-time" title={captured ? 'Recorded: a trace is available' : undefined}>
+      {last > 0 && <span>{text.slice(0, last - 1)}</span>}{' '}
+      <span className={captured ? 'request-recorded' : undefined}>{text.slice(last)}</span>
+      {captured && <span className="unseen"> (recorded)</span>}
+    </span>
+  );
+};
 
 const requestColumns: readonly Column<RequestSummary>[] = [
   {

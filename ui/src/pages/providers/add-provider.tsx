@@ -46,7 +46,7 @@ export const AddProvider = ({
           icon="add"
           onClick={() => add({ name: 'local', baseUrl: 'http://127.0.0.1:11434/v1', apiKey: '', models: [] })}
         >
-          Local server (Ollama, vLLM, LM Studio)
+          Local server
         </Button>
         <Button icon="add" onClick={() => add({ name: '', baseUrl: '', apiKey: '', models: [] })}>
           Custom

@@ -47,14 +47,14 @@ export const Overview = ({ summary }: { readonly summary: RequestSummary }) => {
           {provider === undefined ? '–' : `${provider}, ${model ?? asked}`}
           <small>{reason ?? scenario ?? 'not routed'}</small>
         </Fact>
-        <Fact title="Pass-through">{untouched(relayed)}</Fact>
+        <Fact title="Pass-through">{provider === undefined ? '–' : untouched(relayed)}</Fact>
         <Fact title="Duration">
           {duration(durationMs)}
           <small>{firstByteMs === undefined ? 'no bytes sent' : `first byte after ${duration(firstByteMs)}`}</small>
         </Fact>
         <Fact title="Gateway overhead">{overheadMs === undefined ? '–' : duration(overheadMs)}</Fact>
         <Fact title="Tokens">{usage ? <Tokens usage={usage} /> : 'not reported'}</Fact>
-        <Fact title="Cost">{cost === undefined ? '– (no price is known)' : usd(cost)}</Fact>
+        <Fact title="Cost">{cost === undefined ? `–${usage ? ' (no price is known)' : ''}` : usd(cost)}</Fact>
         <Fact title="Losses">
           {losses.length === 0 ? (
             'none'

@@ -15,15 +15,22 @@ const spans: Readonly<Record<string, { readonly title: string; readonly whose: '
   end: { title: 'Stream the response', whose: 'stream' },
 };
 
+/** What the first byte of the gateway's own error waits for. */
+const refused = { title: 'Return the error', whose: 'ours' } as const;
+const unanswered = { title: 'Wait for the provider: no answer', whose: 'theirs' } as const;
+
 /** The timeline of a request: one bar per step. */
 export const TimingPanel = ({ timing }: { readonly timing: Capture['timing'] }) => {
   const whole = Math.max(timing.at(-1)?.atMs ?? 0, 0.001);
+  const has = (mark: string): boolean => timing.some(({ name }) => name === mark);
+  const failed = has('upstreamHead') ? undefined : has('called') ? unanswered : refused;
   return (
     <Panel title="Timing" about={`${duration(whole)} total`}>
       <ol className="timing">
         {timing.slice(1).map(({ name, atMs }, index) => {
           const fromMs = timing[index]?.atMs ?? 0;
-          const { title, whose } = spans[name] ?? { title: name, whose: 'ours' };
+          const { title, whose } =
+            (name === 'firstByte' ? failed : undefined) ?? spans[name] ?? ({ title: name, whose: 'ours' } as const);
           return (
             <li key={name}>
               <span>{title}</span>
