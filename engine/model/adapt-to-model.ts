@@ -7,6 +7,12 @@ import { isOff } from './request.ts';
 export const adaptToModel = (request: ModelRequest, lacks: readonly Lack[], losses: Losses): ModelRequest =>
   lacks.reduce((asked, lack) => adapt[lack](asked, losses), request);
 
+/** Lowers the requested output limit to the most that the model's answers may have, in tokens: vendors reject a higher one. */
+export const lowerOutput = (request: ModelRequest, maxOutput: number, losses: Losses): ModelRequest => {
+  losses.approximate('max_tokens', `${maxOutput}, the model's maximum`);
+  return { ...request, maxTokens: maxOutput };
+};
+
 /** Source of the names that losses have: Chat Completions. */
 const sampling = [
   ['temperature', 'temperature'],

@@ -217,6 +217,34 @@ for (const [what, asked, sent] of outputs) {
   });
 }
 
+const capped: readonly (readonly [format: string, options: object, body: (limit: number) => object])[] = [
+  ['openai', { api: 'chat' }, (limit) => ({ max_tokens: limit })],
+  ['openai', { api: 'responses' }, (limit) => ({ max_output_tokens: limit })],
+  ['gemini', {}, (limit) => ({ generationConfig: { maxOutputTokens: limit } })],
+];
+for (const [format, options, body] of capped) {
+  test(`a known longest answer bounds what is asked for: ${format} ${JSON.stringify(options)}`, async (t) => {
+    const gateway = await startGateway({
+      Providers: [
+        { name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: '', models: [{ name: 'm', maxOutput: 8_000 }, 'n'] },
+      ],
+      transformers: [{ name: format, provider: 'p', options }],
+    });
+    t.teardown(gateway.stop);
+    for (const [model, asked, sent, losses] of [
+      ['p,m', 9_000, 8_000, /^\[\{"path":"max_tokens","outcome":"approximated"[^{]*\]$/],
+      ['p,m', 70, 70, /^\[\]$/],
+      ['p,n', 9_000, 9_000, /^\[\]$/],
+    ] as const) {
+      const request = { model, max_tokens: asked, messages: [{ role: 'user', content: 'Hello' }] };
+      const question = JSON.stringify({ client: 'messages', body: request });
+      const explained = await call(gateway, '/api/explain', { method: 'POST', body: question });
+      t.like(explained.body, body(sent));
+      t.regex(JSON.stringify(explained.losses), losses);
+    }
+  });
+}
+
 const words = (count: number): string => 'four word long text '.repeat(count / 4);
 
 test('a prompt that surely exceeds a known window is refused, unless a fallback may have room', async (t) => {
