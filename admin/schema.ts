@@ -284,7 +284,7 @@ const KnownModelRow = Type.Object({
   retiresNotBefore: day,
   status: Type.Optional(Type.String({ description: '`legacy`, `deprecated`, `preview`, `limited access`.' })),
   from: Type.Partial(
-    Type.Object({ context: source, maxOutput: source, input: source, price: source, retires: source }),
+    Type.Object({ context: source, maxOutput: source, input: source, price: source, lacks: source, retires: source }),
     { description: 'Where it comes from: the configuration, the provider, the package, its table of prices.' },
   ),
 });

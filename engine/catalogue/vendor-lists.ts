@@ -57,7 +57,7 @@ export const readVendorLists = async (home: string): Promise<readonly KeptList[]
 };
 
 /**
- * Changes the kept lists while no other process does. Rejects with the system's error if they can't be written; \`change\` has been
+ * Changes the kept lists while no other process does. Rejects with the system's error if they can't be written; `change` has been
  * called then too.
  */
 export const changeVendorLists = async (

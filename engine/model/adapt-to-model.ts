@@ -7,6 +7,12 @@ import { isOff } from './request.ts';
 export const adaptToModel = (request: ModelRequest, lacks: readonly Lack[], losses: Losses): ModelRequest =>
   lacks.reduce((asked, lack) => adapt[lack](asked, losses), request);
 
+/** Lowers the requested output limit to the most that the model's answers may have, in tokens: vendors reject a higher one. */
+export const lowerOutput = (request: ModelRequest, maxOutput: number, losses: Losses): ModelRequest => {
+  losses.approximate('max_tokens', `${maxOutput}, the model's maximum`);
+  return { ...request, maxTokens: maxOutput };
+};
+
 /** Source of the names that losses have: Chat Completions. */
 const sampling = [
   ['temperature', 'temperature'],
@@ -21,10 +27,8 @@ const adapt: Readonly<Record<Lack, (request: ModelRequest, losses: Losses) => Mo
   sampling(request, losses) {
     const given = sampling.filter(([member]) => request[member] !== undefined);
     if (given.length === 0) return request;
-    // A temperature of 1 is the default.
     for (const [member, field] of given) {
-      if (member !== 'temperature' || request.temperature !== 1)
-        losses.drop(field, 'the model accepts no sampling fields');
+      if (!isDefault(member, request)) losses.drop(field, 'the model accepts no sampling fields');
     }
     return { ...request, ...Object.fromEntries(given.map(([member]) => [member, undefined])) };
   },
@@ -38,7 +42,8 @@ const adapt: Readonly<Record<Lack, (request: ModelRequest, losses: Losses) => Mo
     const { reasoning } = request;
     if (!reasoning || !isOff(reasoning)) return request;
     losses.approximate('reasoning', "effort low: the model's reasoning can't be off");
-    return { ...request, reasoning: { ...withoutMode(reasoning), effort: 'low' } };
+    // A client that turns reasoning off doesn't expect to see it.
+    return { ...request, reasoning: { ...withoutMode(reasoning), effort: 'low', show: 'hidden' } };
   },
   reasoningBudget(request, losses) {
     const { reasoning } = request;
@@ -55,6 +60,9 @@ const adapt: Readonly<Record<Lack, (request: ModelRequest, losses: Losses) => Mo
     return { ...request, reasoning: { ...reasoning, effort: 'low' } };
   },
 };
+
+const isDefault = (member: (typeof sampling)[number][0], request: ModelRequest): boolean =>
+  (member === 'temperature' || member === 'topP') && request[member] === 1;
 
 const unforced = (choice: ToolChoice | undefined): ToolChoice | undefined => {
   if (choice?.type === 'required' || choice?.type === 'tool') return { type: 'auto' };

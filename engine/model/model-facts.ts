@@ -56,6 +56,7 @@ export interface ModelFacts {
   readonly reasoning?: boolean;
   readonly tools?: boolean;
   readonly price?: ModelPrice;
+  /** Besides what the dialects know, whose tables cover all spellings of a name. */
   readonly lacks?: readonly Lack[];
   /** The day on which it is shut down. */
   readonly retires?: string;

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
-import { adaptToModel } from '../model/adapt-to-model.ts';
+import { adaptToModel, lowerOutput } from '../model/adapt-to-model.ts';
 import { withinStack } from '../model/fault.ts';
 import { isJsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
@@ -44,7 +44,9 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Arr
   const { outline, text, resolution, plan, request, context, client } = routed;
   if (!passThrough.request) {
     const losses = context.losses.at(plan.format.name);
-    const asked = plan.lacks.length > 0 ? adaptToModel(request, plan.lacks, losses) : request;
+    const { maxOutput = Number.POSITIVE_INFINITY } = plan.target;
+    const limited = (request.maxTokens ?? 0) > maxOutput ? lowerOutput(request, maxOutput, losses) : request;
+    const asked = plan.lacks.length > 0 ? adaptToModel(limited, plan.lacks, losses) : limited;
     const body = plan.graph.encodeRequest.work(asked, {
       names: context.names,
       losses,

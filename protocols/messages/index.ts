@@ -59,5 +59,5 @@ export const messagesUpstream: UpstreamProtocol = {
 /** The same for a model with a known output limit, in tokens. */
 export const messagesUpstreamLimitedTo = (maxOutput: number): UpstreamProtocol => ({
   ...messagesUpstream,
-  encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput, context.losses), context),
+  encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput), context),
 });

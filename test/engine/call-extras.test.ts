@@ -108,6 +108,18 @@ test('the graph names what is added, and shows no value; an upstream that repeat
   t.notRegex(text, /team-secret/);
 });
 
+test("the graph names further base URLs and clients' own credentials, which are not replaced", async (t) => {
+  const more = { otherBaseUrls: ['http://127.0.0.1:9/b'], credentials: 'client' };
+  const gateway = await startGateway({
+    Providers: [{ name: 'p', baseUrl: 'http://127.0.0.1:9', models: ['m'], ...more }],
+    Router: { default: 'p,m' },
+  });
+  t.teardown(gateway.stop);
+  const graph = await (await fetch(`${gateway.baseUrl}/api/graph?model=p,m&client=chat`)).text();
+  t.regex(graph, /"options":\["credentials","otherBaseUrls"\]/);
+  t.regex(graph, /"but":\["model"\]/);
+});
+
 const refusals: readonly (readonly [written: object, fault: string])[] = [
   [{ headers: { Host: 'x' } }, 'Providers[0].headers.Host is set by the gateway itself'],
   [{ headers: { 'a b': 'x' } }, "Providers[0].headers.a b isn't a valid header name"],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { startGateway } from '../support/gateway.ts';
 import { recordedAnswer, startUpstream } from '../support/upstream.ts';
@@ -17,10 +17,34 @@ const paths = [
   { from: '/v1/chat/completions', stream: true, most: 86 },
 ] as const;
 
+/** Source files, or folders of them, that only requests that use the feature may enter. */
+const features: Readonly<Record<string, readonly string[]>> = {
+  'facts about models, once they are known': ['engine/catalogue/known-model.ts', 'engine/catalogue/vendor-lists.ts'],
+  'what models lack': ['engine/model/adapt-to-model.ts'],
+  "the user's own rules": ['engine/routing/rules/'],
+  'a router module': ['engine/operators/ask-router.ts', 'engine/config/custom/'],
+  pools: ['engine/routing/pools.ts', 'engine/routing/pool-strategies.ts', 'engine/upstream/health/load.ts'],
+  'headers, parameters and body members of a provider': [
+    'engine/config/call-extras.ts',
+    'engine/model/json/merge-patch.ts',
+  ],
+  "clients' own credentials": ['engine/operators/client-credentials.ts'],
+  'several base URLs': ['engine/upstream/health/addresses.ts'],
+  "stages' call halves": ['engine/operators/change-call.ts'],
+  'cache marks': ['transformers/cachepoints.ts'],
+};
+
+/** The features whose files are in a list, each with these files. */
+const usedBy = (files: readonly string[]) =>
+  Object.entries(features).flatMap(([feature, places]) => {
+    const own = files.filter((file) => places.some((place) => file.startsWith(place)));
+    return own.length > 0 ? [{ feature, files: own }] : [];
+  });
+
 const warmUps = 3;
 /**
  * Files that only timers enter are missing from at least one of these requests. On a busy machine, a timer may run during several in a
- * row, so more requests are measured while the list is too long.
+ * row, so more requests are measured while the list is too long or has files of features.
  */
 const measured = 100;
 
@@ -43,23 +67,71 @@ for (const { from, stream, most } of paths) {
     };
     for (let done = 0; done < warmUps; done += 1) await send();
 
-    const session = new Session();
-    session.connect();
-    t.teardown(() => session.disconnect());
-    await session.post('Profiler.enable');
-    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-    let entered: readonly string[] | undefined;
-    for (let done = 0; done < measured && (entered?.length ?? Number.POSITIVE_INFINITY) > most; done += 1) {
+    const filesEntered = await startCoverage(t);
+    await send();
+    let list: readonly string[] = [...(await filesEntered())].sort();
+    for (let done = 1; done < measured && (list.length > most || usedBy(list).length > 0); done += 1) {
       await send();
-      const { result } = await session.post('Profiler.takePreciseCoverage');
-      const files = new Set(result.flatMap(enteredFiles));
-      entered = entered?.filter((file) => files.has(file)) ?? [...files].sort();
+      const files = await filesEntered();
+      list = list.filter((file) => files.has(file));
     }
-    const list = entered ?? [];
     t.true(list.includes('engine/pipeline.ts') && list.includes('protocols/chat/usage.ts'), 'files are recognised');
+    t.deepEqual(usedBy(list), [], 'a request enters no file of a feature that it does not use');
     t.true(list.length <= most, `${list.length} files:\n${list.join('\n')}`);
   });
 }
+
+test.serial('requests that use a feature enter its files', async (t) => {
+  const filesEntered = await startCoverage(t);
+  const upstream = await startUpstream(() => recordedAnswer('openai-chat/json-cached-tokens.json'));
+  t.teardown(upstream.close);
+  const bare = { name: 'bare', lacks: ['sampling'], body: { seed: null } };
+  const gateway = await startGateway(
+    {
+      Providers: [
+        { name: 'p', baseUrl: upstream.url, otherBaseUrls: [`${upstream.url}/b`], apiKey: 'k', models: ['m', bare] },
+        { name: 'q', baseUrl: upstream.url, credentials: 'client', models: ['m'] },
+      ],
+      Pools: [{ name: 'both', strategy: 'fastest', members: [{ to: 'p,m' }, { to: 'p,bare' }] }],
+      Router: { default: 'both', module: 'route.js', rules: [{ name: 'r', when: { images: true }, to: 'p,m' }] },
+      transformers: ['cachepoints', { path: 'call.js' }],
+    },
+    {},
+    {
+      files: {
+        'route.js': 'export default () => undefined;',
+        'call.js': `export default { name: 'call', call: () => ({ body: { user: 'u' } }) };`,
+      },
+    },
+  );
+  t.teardown(gateway.stop);
+  for (const model of ['any', 'p,bare', 'q,m']) {
+    const answer = await request(`${gateway.baseUrl}/v1/messages`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer key' },
+      body: JSON.stringify({ model, max_tokens: 16, temperature: 0.5, messages: [{ role: 'user', content: 'hi' }] }),
+    });
+    t.is(answer.statusCode, 200, await answer.body.text());
+  }
+  const entered = [...(await filesEntered())];
+  const missing = Object.values(features).flatMap((places) =>
+    places.filter((place) => !entered.some((file) => file.startsWith(place))),
+  );
+  t.deepEqual(missing, []);
+});
+
+/** Starts counting; the function returns the source files that were entered since the call before. */
+const startCoverage = async (t: ExecutionContext): Promise<() => Promise<ReadonlySet<string>>> => {
+  const session = new Session();
+  session.connect();
+  t.teardown(() => session.disconnect());
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  return async () => {
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    return new Set(result.flatMap(enteredFiles));
+  };
+};
 
 interface ScriptCoverage {
   readonly url: string;

@@ -56,10 +56,11 @@ const importsIn = (files: readonly string[]): ReadonlySet<string> =>
 const namesIn = (list = ''): readonly string[] =>
   list.split(',').flatMap((entry) => /^\s*(?:type )?(\w+)/.exec(entry)?.[1] ?? []);
 
-/** Exports that no import shows: the public face of custom transformers, hooks that Node.js calls, what compiled tests import. */
+/** Exports that no import shows: the public face of custom transformers, hooks that Node.js calls, what compiled tests and the bench import. */
 const calledFromOutside = new Set([
   'engine/transformer-api.ts',
   'engine/config/custom/resolve-hook.ts',
+  'test/bench/targets/unused-features.ts',
   'test/runner/grouped-test.js',
   'test/runner/judge-changes.ts',
   'test/runner/sequential-test.ts',

@@ -476,6 +476,41 @@ browserTest('a provider and one of its models have additional headers and body m
   });
 });
 
+browserTest('facts about a model are set in fields, and a model without any is a name again', async (t) => {
+  await on(t, '/providers', async (page) => {
+    await page
+      .getByRole('list', { name: 'Providers' })
+      .getByRole('button', { name: /^first/ })
+      .click();
+    await page.getByText('Facts about its models').click();
+    await page.getByLabel('Model', { exact: true }).selectOption('large');
+    await page.getByLabel('Window', { exact: true }).fill('65536');
+    await page.getByLabel('Price of prompts', { exact: true }).fill('0.5');
+    await page.getByText('output is required').first().waitFor();
+    await page.getByLabel('Price of answers', { exact: true }).fill('2');
+    await page.getByRole('group', { name: 'Takes' }).getByLabel('Images').check();
+    const lacks = page.getByRole('group', { name: 'Lacks' });
+    await lacks.getByLabel('Forced tool calls').check();
+    await lacks.getByLabel('Sampling fields').check();
+    await save(page);
+    const large = {
+      name: 'large',
+      context: 65_536,
+      price: { input: 0.5, output: 2 },
+      input: ['image'],
+      lacks: ['sampling', 'forcedToolChoice'],
+    };
+    t.deepEqual((await onDisk()).Providers[0]?.models, ['small', large]);
+    t.deepEqual(await violations(page), []);
+    for (const name of ['Window', 'Price of prompts', 'Price of answers']) {
+      await page.getByLabel(name, { exact: true }).fill('');
+    }
+    for (const name of ['Images', 'Forced tool calls', 'Sampling fields']) await page.getByLabel(name).uncheck();
+    await save(page);
+    t.deepEqual((await onDisk()).Providers[0]?.models, ['small', 'large']);
+  });
+});
+
 browserTest('transformers: options by schema, order by keyboard and by dragging', async (t) => {
   await on(t, '/transformers', async (page) => {
     await page

@@ -1,5 +1,5 @@
 import type { ModelCallExtras } from '../../config/call-extras.ts';
-import type { RouterModule } from '../../config/config.ts';
+import type { Provider, RouterModule } from '../../config/config.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { probeRequest } from '../../model/request.ts';
 import { readSseRecords } from '../../model/sse.ts';
@@ -55,8 +55,7 @@ export interface Graph {
 /** What a graph is built from. */
 interface GraphParts {
   readonly client: ClientProtocol;
-  /** The provider's name. */
-  readonly provider: string;
+  readonly provider: Provider;
   readonly model: string;
   readonly choice: FormatChoice;
   readonly target: Target;
@@ -91,15 +90,20 @@ export const buildGraph = ({
     return work ? [stageNode('stage-events', 'events', placed, work)] : [];
   });
   const url = showUrl(callUrl(format, target, model, probeRequest(model)));
-  const extraNames = namesOf(extras);
+  const ownCredentials = provider.credentials === 'client';
+  const callOptions = [
+    ...(ownCredentials ? ['credentials'] : []),
+    ...((provider.otherBaseUrls ?? []).length > 0 ? ['otherBaseUrls'] : []),
+    ...namesOf(extras),
+  ];
   const because = { because: choice.because, ...(choice.entry !== undefined && { entry: choice.entry }) };
   const steps = {
     decodeRequest: node('decode-request', client.wire, 'bytes', 'request', client.decodeRequest),
-    route: node('route', provider, 'request', 'request', resolveRoute, router && { path: router.path }),
+    route: node('route', provider.name, 'request', 'request', resolveRoute, router && { path: router.path }),
     encodeRequest: node('encode-request', format.name, 'request', 'bytes', upstream.encodeRequest, because),
-    callUpstream: node('call-upstream', provider, 'bytes', 'bytes', withHeaders(format.headers, extras), {
+    callUpstream: node('call-upstream', provider.name, 'bytes', 'bytes', withHeaders(format.headers, extras), {
       url,
-      ...(extraNames.length > 0 && { options: extraNames }),
+      ...(callOptions.length > 0 && { options: callOptions }),
     }),
     readRecords: node('read-records', 'sse', 'bytes', 'records', readSseRecords),
     decodeStream: node('decode-stream', format.name, 'records', 'events', upstream.decodeStream),
@@ -111,8 +115,9 @@ export const buildGraph = ({
     requestPassThrough: decidePassThrough(client, upstream, requestStages),
     replyPassThrough: decidePassThrough(client, upstream, eventStages),
   };
+  const replaced = ['model', ...(ownCredentials ? [] : ['credentials']), ...patchedBy(extras.patches)];
   const typed = { ...steps, requestStages, callStages, eventStages, ...decisions };
-  return { ...typed, ...join(client, typed, patchedBy(extras.patches)) };
+  return { ...typed, ...join(client, typed, replaced) };
 };
 
 /** The format's headers, and those that are configured, which win. */
@@ -160,12 +165,12 @@ const showUrl = ({ origin, pathname }: URL): string => origin + pathname;
 const join = (
   client: ClientProtocol,
   parts: Omit<Graph, 'nodes' | 'edges'>,
-  patched: readonly string[],
+  replaced: readonly string[],
 ): Pick<Graph, 'nodes' | 'edges'> => {
   const { requestStages, callStages, eventStages, requestPassThrough, replyPassThrough } = parts;
   const clientNode = node('client', client.wire, 'text', 'bytes', undefined);
   const passRequest = node('forward-request', client.wire, 'bytes', 'bytes', undefined, {
-    but: ['model', 'credentials', ...patched],
+    but: replaced,
   });
   const passReply = node('relay-reply', client.wire, 'bytes', 'text', undefined);
   const requestPass = requestPassThrough.open ? [passRequest] : [];

@@ -82,7 +82,6 @@ export const compilePlan = (
     lacks,
     graph: buildGraph({
       ...key,
-      provider: provider.name,
       choice,
       target,
       upstream,

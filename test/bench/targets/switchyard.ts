@@ -24,8 +24,16 @@ const prepare = async (checkout: string): Promise<void> => {
   await run(process.execPath, [commandIn(checkout), '--version']);
 };
 
+/** What is configured besides. */
+interface Additions {
+  readonly Providers: readonly object[];
+  readonly Pools: readonly object[];
+  readonly rules: readonly object[];
+  readonly transformers: readonly object[];
+}
+
 /** Switchyard as its users run it: the command, a folder of its own, logging on, one route and every scenario configured. */
-export const switchyardIn = (checkout: string, name: string): Target => {
+export const switchyardIn = (checkout: string, name: string, additions?: Additions): Target => {
   let prepared: Promise<void> | undefined;
   return {
     name,
@@ -44,8 +52,11 @@ export const switchyardIn = (checkout: string, name: string): Target => {
             apiKey: 'bench',
             models: [askedModel, 'bench-long', 'bench-small', 'bench-deep', 'bench-eye', 'bench-web'],
           },
+          ...(additions?.Providers ?? []),
         ],
+        ...(additions && { Pools: additions.Pools }),
         Router: {
+          ...(additions && { rules: additions.rules }),
           default: `yard,${askedModel}`,
           longContextThreshold: 60_000,
           routes: {
@@ -56,7 +67,7 @@ export const switchyardIn = (checkout: string, name: string): Target => {
             think: 'yard,bench-deep',
           },
         },
-        transformers: [{ ...formats[upstream], provider: 'yard' }],
+        transformers: [{ ...formats[upstream], provider: 'yard' }, ...(additions?.transformers ?? [])],
       };
       await writeFile(join(home, 'config.json'), JSON.stringify(config));
       const program = runProgram(process.execPath, [commandIn(checkout), 'start'], {

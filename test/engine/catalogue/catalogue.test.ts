@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -34,13 +34,5 @@ test('of lists that several services keep at the same time, none is lost', async
       ['p', 'q'].flatMap((name) => catalogues.map((_, index) => `${name}${index} ${round}`)),
     );
   }
-  t.deepEqual(await readdir(home), ['models.json']);
-});
-
-test('a lock that a killed process left behind is given up', async (t) => {
-  const home = await homeOf(t);
-  await writeFile(join(home, 'models.json.lock'), '');
-  await createCatalogue(home).keep([listOf('p')]);
-  t.is((await readVendorLists(home)).length, 1);
   t.deepEqual(await readdir(home), ['models.json']);
 });

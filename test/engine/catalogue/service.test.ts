@@ -2,6 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Json, JsonObject } from '../../../engine/model/json/json.ts';
+import type { Lack } from '../../../engine/model/model-facts.ts';
+import { formats } from '../../../transformers/index.ts';
 import { chatReply } from '../../support/chat-stream.ts';
 import { type GatewayExtras, startGateway, type TestGateway } from '../../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../../support/upstream.ts';
@@ -215,6 +217,34 @@ for (const [what, asked, sent] of outputs) {
   });
 }
 
+const capped: readonly (readonly [format: string, options: object, body: (limit: number) => object])[] = [
+  ['openai', { api: 'chat' }, (limit) => ({ max_tokens: limit })],
+  ['openai', { api: 'responses' }, (limit) => ({ max_output_tokens: limit })],
+  ['gemini', {}, (limit) => ({ generationConfig: { maxOutputTokens: limit } })],
+];
+for (const [format, options, body] of capped) {
+  test(`a known longest answer bounds what is asked for: ${format} ${JSON.stringify(options)}`, async (t) => {
+    const gateway = await startGateway({
+      Providers: [
+        { name: 'p', baseUrl: 'http://127.0.0.1:9', apiKey: '', models: [{ name: 'm', maxOutput: 8_000 }, 'n'] },
+      ],
+      transformers: [{ name: format, provider: 'p', options }],
+    });
+    t.teardown(gateway.stop);
+    for (const [model, asked, sent, losses] of [
+      ['p,m', 9_000, 8_000, /^\[\{"path":"max_tokens","outcome":"approximated"[^{]*\]$/],
+      ['p,m', 70, 70, /^\[\]$/],
+      ['p,n', 9_000, 9_000, /^\[\]$/],
+    ] as const) {
+      const request = { model, max_tokens: asked, messages: [{ role: 'user', content: 'Hello' }] };
+      const question = JSON.stringify({ client: 'messages', body: request });
+      const explained = await call(gateway, '/api/explain', { method: 'POST', body: question });
+      t.like(explained.body, body(sent));
+      t.regex(JSON.stringify(explained.losses), losses);
+    }
+  });
+}
+
 const words = (count: number): string => 'four word long text '.repeat(count / 4);
 
 test('a prompt that surely exceeds a known window is refused, unless a fallback may have room', async (t) => {
@@ -314,4 +344,89 @@ test('what a model lacks, by the configuration or the package, is not asked of i
   t.like((await ask('/v1/messages', { model: 'p,openai/gpt-6.1-sol', ...off })).sent, { reasoning_effort: 'low' });
   const listed = JSON.stringify(await call(gateway, '/api/models'));
   t.regex(listed, /"model":"bare","lacks":\["sampling","forcedToolChoice"\]/);
+});
+
+const shippedLacks = [...formats.values()].flatMap(({ name, facts }) =>
+  (facts?.models ?? []).flatMap(({ id, lacks = [] }) => lacks.map((lack) => ({ format: name, model: id, lack }))),
+);
+
+/** What the dialects' tables know, whose result differs from that of `lacks`. */
+const lacksOfDialects = [
+  'claude-fable-5-2',
+  'claude-opus-5-5',
+  'claude-sonnet-5-5',
+  'claude-fable-5-1',
+  'claude-fable-5',
+].map((model) => ({ format: 'anthropic', model, lack: 'reasoningOff' }) as const);
+
+const hi = { max_tokens: 9_000, messages: [{ role: 'user', content: 'Hi' }] };
+const messagesTools = [{ name: 'x', input_schema: { type: 'object' } }];
+const chatTools = [{ type: 'function', function: { name: 'x', parameters: { type: 'object' } } }];
+
+/** Requests that ask for what a model lacks, with the path of the loss. */
+const asking: Readonly<Record<Lack, readonly (readonly ['messages' | 'chat', body: object, lost: string])[]>> = {
+  sampling: [
+    ['messages', { ...hi, temperature: 0.5 }, 'temperature'],
+    ['chat', { ...hi, top_p: 0.5 }, 'top_p'],
+  ],
+  forcedToolChoice: [
+    ['messages', { ...hi, tools: messagesTools, tool_choice: { type: 'any' } }, 'tool_choice'],
+    ['chat', { ...hi, tools: chatTools, tool_choice: 'required' }, 'tool_choice'],
+  ],
+  reasoningOff: [
+    ['messages', { ...hi, thinking: { type: 'disabled' } }, 'thinking'],
+    ['chat', { ...hi, reasoning_effort: 'none' }, 'reasoning_effort'],
+  ],
+  reasoningBudget: [
+    ['messages', { ...hi, thinking: { type: 'enabled', budget_tokens: 5_000 } }, 'thinking.budget_tokens'],
+  ],
+  minimalEffort: [['chat', { ...hi, reasoning_effort: 'minimal' }, 'reasoning_effort']],
+};
+
+/** What is sent of these requests, by the upstream's format. */
+const adapted: Readonly<Record<string, Partial<Record<Lack, object>>>> = {
+  anthropic: {
+    sampling: { temperature: undefined, top_p: undefined },
+    forcedToolChoice: { tool_choice: { type: 'auto' } },
+    reasoningOff: { output_config: { effort: 'low' } },
+    reasoningBudget: { thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } },
+  },
+  gemini: {
+    reasoningOff: { generationConfig: { thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: undefined } } },
+    reasoningBudget: { generationConfig: { thinkingConfig: { thinkingLevel: 'MEDIUM', thinkingBudget: undefined } } },
+    minimalEffort: { generationConfig: { thinkingConfig: { thinkingLevel: 'LOW' } } },
+  },
+  openai: { reasoningOff: { reasoning: { effort: 'low', summary: undefined } } },
+};
+
+test('each model that is known to lack something gets requests that do without it, with a loss', async (t) => {
+  const all = [...shippedLacks, ...lacksOfDialects];
+  const names = [...new Set(all.map(({ format }) => format))];
+  t.deepEqual(names.toSorted(), Object.keys(adapted).toSorted());
+  const gateway = await startGateway({
+    Providers: names.map((name) => ({
+      name,
+      baseUrl: 'http://127.0.0.1:9',
+      apiKey: 'k',
+      models: [...new Set(all.flatMap(({ format, model }) => (format === name ? [model] : [])))],
+    })),
+    transformers: [
+      ...names.map((name) => ({ name, provider: name, options: name === 'openai' ? { api: 'responses' } : {} })),
+      // A stage for requests, so that none passes through.
+      { name: 'maxtoken', options: { max_tokens: 100_000 } },
+    ],
+  });
+  t.teardown(gateway.stop);
+  for (const { format, model, lack } of all) {
+    for (const [client, asked, lost] of asking[lack]) {
+      const body = { model: `${format},${model}`, ...asked };
+      const explained = await call(gateway, '/api/explain', { method: 'POST', body: JSON.stringify({ client, body }) });
+      const title = `${client} → ${model}: ${lack}`;
+      t.like(explained.body, adapted[format]?.[lack] ?? { lack }, title);
+      t.true(
+        JSON.stringify(explained.losses).includes(`"path":"${lost}"`),
+        `${title}: ${JSON.stringify(explained.losses)}`,
+      );
+    }
+  }
 });

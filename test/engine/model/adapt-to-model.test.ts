@@ -18,7 +18,7 @@ const rows = new Map<Lack, readonly Row[]>([
         { temperature: undefined, topP: undefined, topK: undefined, seed: 4 },
         ['dropped temperature', 'dropped top_p', 'dropped top_k'],
       ],
-      [{ temperature: 1 }, { temperature: undefined }, none],
+      [{ temperature: 1, topP: 1 }, { temperature: undefined, topP: undefined }, none],
       [
         { presencePenalty: 1, frequencyPenalty: 1, logitBias: { 5: 1 } },
         { presencePenalty: undefined, frequencyPenalty: undefined, logitBias: undefined },
@@ -42,8 +42,12 @@ const rows = new Map<Lack, readonly Row[]>([
   [
     'reasoningOff',
     [
-      [{ reasoning: { mode: 'off' } }, { reasoning: { effort: 'low' } }, ['approximated reasoning']],
-      [{ reasoning: { effort: 'none' } }, { reasoning: { effort: 'low' } }, ['approximated reasoning']],
+      [{ reasoning: { mode: 'off' } }, { reasoning: { effort: 'low', show: 'hidden' } }, ['approximated reasoning']],
+      [
+        { reasoning: { effort: 'none', show: 'auto' } },
+        { reasoning: { effort: 'low', show: 'hidden' } },
+        ['approximated reasoning'],
+      ],
       [{ reasoning: { effort: 'high' } }, { reasoning: { effort: 'high' } }, none],
     ],
   ],

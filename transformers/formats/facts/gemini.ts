@@ -30,6 +30,7 @@ export const geminiFacts: VendorFacts = {
         changes: [{ from: '2026-12-01', input: 4, output: 20, cacheRead: 0.2 }],
         webSearchPer1000: 14,
       },
+      lacks: ['reasoningOff', 'reasoningBudget'],
       source: ['pi-ai', 'google-models', 'litellm-argon', 'ai-sdk-google'],
     },
     {
@@ -46,6 +47,7 @@ export const geminiFacts: VendorFacts = {
         changes: [{ from: '2027-01-01', input: 1.5, output: 7.5, cacheRead: 0.15 }],
         webSearchPer1000: 14,
       },
+      lacks: ['minimalEffort'],
       source: ['pi-ai', 'genai-prices', 'google-models'],
     },
     // Vendor serves it with gemini-3.8-flash.
@@ -63,6 +65,7 @@ export const geminiFacts: VendorFacts = {
         changes: [{ from: '2027-01-01', input: 1.5, output: 7.5, cacheRead: 0.15 }],
         webSearchPer1000: 14,
       },
+      lacks: ['minimalEffort'],
       status: 'deprecated',
       source: ['pi-ai', 'genai-prices', 'google-models'],
     },

@@ -5,6 +5,15 @@ export type { KnownModel };
 
 type ProviderModelFacts = ModelCatalogueReply['providers'][number];
 
+/** What a model may lack. */
+export const lackTitles: Readonly<Record<NonNullable<KnownModel['lacks']>[number], string>> = {
+  sampling: 'Sampling fields',
+  forcedToolChoice: 'Forced tool calls',
+  reasoningOff: 'Reasoning off',
+  reasoningBudget: 'Reasoning budgets',
+  minimalEffort: 'Minimal effort',
+};
+
 /** What is known of the saved providers' models. */
 export const readModelFacts = async (signal?: AbortSignal): Promise<readonly ProviderModelFacts[]> =>
   (await call<ModelCatalogueReply>('/api/models', { signal })).providers;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
-import { type KnownModel, readModelFacts, refreshModels } from '../../api/models.ts';
+import { type KnownModel, lackTitles, readModelFacts, refreshModels } from '../../api/models.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { count, counted } from '../../format/count.ts';
 import { dayAndTime } from '../../format/time.ts';
@@ -90,6 +90,13 @@ const columns: readonly Column<KnownModel>[] = [
     title: 'Takes',
     wideOnly: true,
     cell: ({ input, from }) => <Known value={input?.join(', ')} from={from.input} />,
+  },
+  {
+    name: 'lacks',
+    title: 'Lacks',
+    about: 'Converted requests do without it',
+    wideOnly: true,
+    cell: ({ lacks, from }) => <Known value={lacks?.map((lack) => lackTitles[lack]).join(', ')} from={from.lacks} />,
   },
   {
     name: 'price',

@@ -13,6 +13,7 @@ import { CallExtras } from './call-extras.tsx';
 import { formatOf, withFormat } from './format-entry.ts';
 import { KeysField } from './keys-field.tsx';
 import { ModelFacts } from './model-facts.tsx';
+import { ModelForm } from './model-form.tsx';
 import { ModelsField } from './models-field.tsx';
 import { TestConnection } from './test-connection.tsx';
 import { UpstreamState } from './upstream-state.tsx';
@@ -101,6 +102,7 @@ export const ProviderForm = ({
       )}
       <ModelsField provider={provider} path={path} onChange={(names) => set('models', withNames(provider, names))} />
       {upstream && <ModelFacts provider={name} />}
+      <ModelForm provider={provider} path={path} onChange={(models) => set('models', models)} />
       <CallExtras provider={provider} path={path} onChange={set} />
       {upstream && <UpstreamState upstream={upstream} />}
       <TestConnection provider={provider} />

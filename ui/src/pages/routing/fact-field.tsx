@@ -1,11 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
-import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
+import { protocolTitles } from '../../api/protocols.ts';
+import { ChoicesField } from '../../config/choices-field.tsx';
 import { type Fact, textsToValue, valueToTexts } from '../../config/conditions.ts';
 import { withMember } from '../../config/field-path.ts';
 import { sentence } from '../../config/findings.ts';
 import { useField, useForm } from '../../config/form.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { CheckField, NumberField, SelectField, TextArea, TextField } from '../../parts/field.tsx';
+import { NumberField, SelectField, TextArea, TextField } from '../../parts/field.tsx';
 import { useRows } from '../../state/use-rows.ts';
 
 interface FactProps {
@@ -104,26 +105,15 @@ const RangeFact = ({ fact, path, value, onChange }: FactProps) => {
   );
 };
 
-const ClientFact = ({ fact, path, value, onChange }: FactProps) => {
-  const chosen = valueToTexts(value);
-  const { error, ...mark } = useField(path);
-  const toggle = (protocol: Protocol, checked: boolean): void =>
-    onChange(textsToValue(protocols.filter((one) => (one === protocol ? checked : chosen.includes(one)))));
-  return (
-    <fieldset className="condition-choices" {...mark}>
-      <legend className="field-label">{fact.title}</legend>
-      {protocols.map((protocol) => (
-        <CheckField
-          key={protocol}
-          label={protocolTitles[protocol]}
-          checked={chosen.includes(protocol)}
-          onChange={(checked) => toggle(protocol, checked)}
-        />
-      ))}
-      {error !== undefined && <p className="field-error">{error}</p>}
-    </fieldset>
-  );
-};
+const ClientFact = ({ fact, path, value, onChange }: FactProps) => (
+  <ChoicesField
+    label={fact.title}
+    path={path}
+    titles={protocolTitles}
+    value={valueToTexts(value)}
+    onChange={(chosen) => onChange(textsToValue(chosen))}
+  />
+);
 
 const TimeFact = ({ path, value, onChange }: FactProps) => {
   const time = isJsonObject(value) ? value : {};
