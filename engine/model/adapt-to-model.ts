@@ -25,7 +25,7 @@ const sampling = [
 
 const adapt: Readonly<Record<Lack, (request: ModelRequest, losses: Losses) => ModelRequest>> = {
   sampling(request, losses) {
-    const given = sampling.filter(([member]) => request[member] !== undefined);
+    const given = sampling.filter(([member]) => request[member] !== undefined && !isAccepted(member, request));
     if (given.length === 0) return request;
     for (const [member, field] of given) {
       if (!isDefault(member, request)) losses.drop(field, 'the model accepts no sampling fields');
@@ -60,6 +60,10 @@ const adapt: Readonly<Record<Lack, (request: ModelRequest, losses: Losses) => Mo
     return { ...request, reasoning: { ...reasoning, effort: 'low' } };
   },
 };
+
+/** Models that reject sampling fields accept a `top_p` of at least 0.99. Source: Anthropic API reference, "Create a Message". */
+const isAccepted = (member: (typeof sampling)[number][0], { topP = 0 }: ModelRequest): boolean =>
+  member === 'topP' && topP >= 0.99 && topP < 1;
 
 const isDefault = (member: (typeof sampling)[number][0], request: ModelRequest): boolean =>
   (member === 'temperature' || member === 'topP') && request[member] === 1;

@@ -19,6 +19,7 @@ const rows = new Map<Lack, readonly Row[]>([
         ['dropped temperature', 'dropped top_p', 'dropped top_k'],
       ],
       [{ temperature: 1, topP: 1 }, { temperature: undefined, topP: undefined }, none],
+      [{ topP: 0.99 }, { topP: 0.99 }, none],
       [
         { presencePenalty: 1, frequencyPenalty: 1, logitBias: { 5: 1 } },
         { presencePenalty: undefined, frequencyPenalty: undefined, logitBias: undefined },
