@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
 import { parseJson } from '../model/json/json.ts';
@@ -53,33 +54,49 @@ const SharedCall = Type.Object({
 const sharedCall = reader(SharedCall);
 
 /** How long a request waits for what only other processes know, in milliseconds. */
-export const recallMs = 25;
+export const recallMs = 50;
+/** The newest calls may still be on their way to the store: after so many milliseconds, they are looked for again. */
+const againMs = 10;
 
 /** Calls and payloads per request that are looked for; of a longer conversation, the newest. */
 const maxLookups = 500;
 /** Milliseconds for which a failed look-up isn't repeated: calls without reasoning are never found. */
 const absentMs = 60_000;
 const maxAbsent = 50_000;
+/** Providers remembered whose calls have nothing to restore. */
+const maxUnsigned = 1_000;
 
 /** Puts a shared cache behind the process's own. */
 export const shareSignatures = (own: SignatureCache, texts: SharedTexts): SharedSignatureCache => {
   const absent = new LRUCache<string, true>({ max: maxAbsent, ttl: absentMs });
-  const isWanted = (name: string): boolean => !absent.has(name);
+  /** Providers of which the newest calls weren't found. */
+  const unsigned = new LRUCache<string, true>({ max: maxUnsigned });
+  const isWanted = ({ name }: Lookup): boolean => !absent.has(name);
 
-  const recall = async (lookups: readonly Lookup[]): Promise<void> => {
+  /** Takes what is found. Returns the others; `undefined` without an answer. */
+  const read = async (lookups: readonly Lookup[]): Promise<readonly Lookup[] | undefined> => {
     const found = await texts.read(lookups.map(({ name }) => name));
-    if (!found) return;
-    for (const [index, { name, take }] of lookups.entries()) {
-      const text = found[index];
-      if (text === undefined) absent.set(name, true);
-      else take(text);
+    return found && lookups.filter(({ take }, index) => !takeText(take, found[index]));
+  };
+  const recall = async (lookups: readonly Lookup[], provider: string): Promise<void> => {
+    let missing = await read(lookups);
+    const newest = lookups.filter(({ isNewest }) => isNewest);
+    // Calls of one answer are stored together, and not each of them has something to restore.
+    if (newest.length > 0 && newest.every((lookup) => missing?.includes(lookup)) && !unsigned.has(provider)) {
+      await wait(againMs);
+      const still = await read(newest);
+      if (still?.length === newest.length) unsigned.set(provider, true);
+      missing = missing?.filter((lookup) => !newest.includes(lookup) || still?.includes(lookup));
     }
+    if (missing && missing.length < lookups.length) unsigned.delete(provider);
+    for (const { name } of missing ?? []) absent.set(name, true);
   };
   return {
     ...own,
     storeCall(key, call) {
       own.storeCall(key, call);
       const { provider, thinking, signature } = call;
+      unsigned.delete(provider);
       if (texts.isOpen()) texts.put(callName(provider, key), JSON.stringify({ thinking, signature }));
     },
     storeIssuer(signature) {
@@ -92,8 +109,8 @@ export const shareSignatures = (own: SignatureCache, texts: SharedTexts): Shared
     recall({ request, provider, isOutline }) {
       if (!texts.isOpen()) return undefined;
       const calls = isOutline ? [] : unknownCalls(request, provider, own);
-      const lookups = [...calls, ...unknownIssuers(request, own)].filter(({ name }) => isWanted(name));
-      return lookups.length === 0 ? undefined : recall(lookups.slice(-maxLookups));
+      const lookups = [...calls, ...unknownIssuers(request, own)].filter(isWanted);
+      return lookups.length === 0 ? undefined : recall(lookups.slice(-maxLookups), provider);
     },
   };
 };
@@ -102,7 +119,15 @@ export const shareSignatures = (own: SignatureCache, texts: SharedTexts): Shared
 interface Lookup {
   readonly name: string;
   readonly take: (text: string) => void;
+  /** Of the last assistant turn: it may have been stored a moment ago. */
+  readonly isNewest: boolean;
 }
+
+const takeText = (take: Lookup['take'], text: string | undefined): boolean => {
+  if (text === undefined) return false;
+  take(text);
+  return true;
+};
 
 const callName = (provider: string, key: string): string => JSON.stringify(['call', provider, key]);
 
@@ -110,7 +135,9 @@ const issuerName = (print: string): string => JSON.stringify(['issuer', print]);
 
 const unknownCalls = (request: ModelRequest, provider: string, own: SignatureCache): readonly Lookup[] => {
   const keys = new CallKeys(request);
-  return assistantParts(request).flatMap((part): readonly Lookup[] => {
+  const parts = assistantParts(request);
+  const newest = new Set<Part>(request.turns.findLast(({ role }) => role === 'assistant')?.parts);
+  return parts.flatMap((part): readonly Lookup[] => {
     if (part.type !== 'tool-call') return [];
     const key = keys.next(part.id);
     if (own.call(key)?.provider === provider) return [];
@@ -120,7 +147,7 @@ const unknownCalls = (request: ModelRequest, provider: string, own: SignatureCac
         own.storeCall(key, { provider, thinking: call.thinking, signature: call.signature });
       }
     };
-    return [{ name: callName(provider, key), take }];
+    return [{ name: callName(provider, key), take, isNewest: newest.has(part) }];
   });
 };
 
@@ -131,7 +158,7 @@ const unknownIssuers = (request: ModelRequest, own: SignatureCache): readonly Lo
     const print = fingerprint(signature);
     return print === undefined
       ? []
-      : [{ name: issuerName(print), take: (issuer) => storeIssuer(own, signature, issuer) }];
+      : [{ name: issuerName(print), take: (issuer) => storeIssuer(own, signature, issuer), isNewest: false }];
   });
 
 const storeIssuer = (own: SignatureCache, signature: Signature, issuer: string): void =>

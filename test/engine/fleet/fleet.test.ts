@@ -161,7 +161,7 @@ test('a loop of tool calls alternates over two machines, and the store holds no 
     transformers: [{ name: 'gemini', provider: 'g' }],
   });
   await untilMet(replicas);
-  // Each round waits for 25 ms at most, which a busy machine may miss: then all of it is tried again.
+  // Each round waits for 50 ms at most, which a busy machine may miss: then all of it is tried again.
   let tries = 0;
   await until(async () => {
     Object.assign(seen, { signed: 0, unsigned: 0 });
