@@ -47,7 +47,7 @@ export const Usage = ({ query }: PageProps) => {
     <>
       <PageHeader
         title="Usage"
-        about="Requests, tokens, cost and times by model, provider or client. Kept for 400 days, by minute for two."
+        about="Requests, tokens, cost and times by model, provider or client. Kept for 400 days."
         actions={
           <Segmented
             label="Time"
