@@ -23,13 +23,16 @@ export interface UsageParts {
 export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/usage', {
     summary: 'Requests, tokens and cost over time',
-    says: 'Sums by name, and by hour, day or month.',
+    says: 'Sums by name, and by minute, hour, day or month.',
     reply: UsageReport,
     query: {
       from: Type.String({ default: '30d', description: 'A time (`2026-01-31`), or how long ago (`36h`, `7d`).' }),
       to: Type.String({ description: 'The end, which is left out; default: now.' }),
       by: Type.Enum(UsageGroup.enum, { default: 'model' }),
-      step: Type.Enum(UsageStep.enum, { default: 'none', description: '`hour`: at most 31 days.' }),
+      step: Type.Enum(UsageStep.enum, {
+        default: 'none',
+        description: '`minute`: at most the last 2 days; `hour`: at most 31 days.',
+      }),
       format: Type.Enum(['json', 'csv'], { default: 'json' }),
     },
     async answer({ query }) {

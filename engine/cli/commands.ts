@@ -171,7 +171,7 @@ export const createProgram = (run: RunCommand): Command => {
     .option('--by <what>', 'model, provider, client, scenario or protocol', 'model')
     .option('--since <time>', 'a time, or how long ago: 36h, 7d', '30d')
     .option('--until <time>', 'the end; default: now')
-    .option('--step <step>', 'hour, day or month')
+    .option('--step <step>', 'minute, hour, day or month')
     .option('--times', 'show how long requests took instead')
     .addOption(asJson())
     .option('--csv', 'print CSV')

@@ -1,6 +1,6 @@
-import { usageFolder } from '../observe/usage/hour-files.ts';
+import { usageFolder } from '../observe/usage/bucket-files.ts';
 import { readUsageQuery, usageCsv, usageReport } from '../observe/usage/report.ts';
-import type { UsageFigures, UsageReport } from '../observe/usage/schema.ts';
+import type { UsageFigures, UsageReport, UsageStep } from '../observe/usage/schema.ts';
 import { type Cli, CommandError } from './cli.ts';
 
 /** Options of `switchyard usage`, as typed. */
@@ -63,8 +63,15 @@ const columnsOf = (by: UsageReport['by'], times: boolean): Columns => {
   return by === 'scenario' ? { ...usual, saved } : usual;
 };
 
-const startText = (start: string, step: string): string =>
-  start.slice(0, step === 'hour' ? 'yyyy-mm-ddThh:mm'.length : step === 'day' ? 'yyyy-mm-dd'.length : 'yyyy-mm'.length);
+const startText = (start: string, step: UsageStep): string => start.slice(0, startLength[step]);
+
+const startLength = {
+  minute: 'yyyy-mm-ddThh:mm'.length,
+  hour: 'yyyy-mm-ddThh:mm'.length,
+  day: 'yyyy-mm-dd'.length,
+  month: 'yyyy-mm'.length,
+  none: 0,
+} as const satisfies Record<UsageStep, number>;
 
 /** Clients choose names of models: no control character reaches the terminal. */
 const harmless = (name: string): string => name.replaceAll(/\p{C}/gu, '�');

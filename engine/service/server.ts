@@ -40,7 +40,7 @@ import { answerHistory, shareHistory } from '../observe/history/shared-history.t
 import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
 import type { Telemetry } from '../observe/telemetry/telemetry.ts';
-import { openUsageHours, type UsageHours, usageFolder } from '../observe/usage/hour-files.ts';
+import { openUsageCounter, type UsageCounter, usageFolder } from '../observe/usage/bucket-files.ts';
 import { usageCells } from '../observe/usage/report.ts';
 import type { LossSeries } from '../observer.ts';
 import { root, version } from '../paths.ts';
@@ -95,7 +95,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     isUsed: () => gateway.active().config.clients !== undefined,
     isAlive,
   });
-  const usageHours = await openUsageHours({ folder: usageFolder(home), log: logs.app, nowMs, isAlive });
+  const usageCounter = await openUsageCounter({ folder: usageFolder(home), log: logs.app, nowMs, isAlive });
   const telemetry = await telemetryOf(config, env, logs);
   const historyFiles = await openHistoryFiles({
     folder: historyFolder(home),
@@ -108,7 +108,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     gateway
       .close()
       .then(usageFiles.close)
-      .then(usageHours.close)
+      .then(usageCounter.close)
       .then(historyFiles.close)
       .then(() => telemetry?.stop())
       .then(services.close),
@@ -135,13 +135,13 @@ export const start = async (options: StartOptions): Promise<Service> => {
     sessionOf: sessionNames(sessionSecret(home)),
     policy: () => gateway.active().config.history,
     onEnded(request) {
-      usageHours.add(request);
+      usageCounter.add(request);
       historyFiles.add(request);
     },
     onChanged: () => feeds.changed(),
     onCleared: historyFiles.clear,
   });
-  peers?.answer(answersFrom(metrics, requests, usageHours, historyFiles));
+  peers?.answer(answersFrom(metrics, requests, usageCounter, historyFiles));
   const { hub } = services;
   const machines = fleet && openMachines(fleet, Date.now);
   requests.captures.on = existsSync(captureFile(home));
@@ -157,7 +157,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   /** Makes all processes write their counts and buffered data to disk. */
   const writeAll = async (): Promise<void> => {
     const others = peers?.isShared() ? peers.ask({ kind: 'write' }) : undefined;
-    await Promise.all([usageHours.write(), historyFiles.write(), others]);
+    await Promise.all([usageCounter.write(), historyFiles.write(), others]);
   };
   /** The answers of this machine's processes to another machine. */
   const answersOfMachine = async (question: FleetQuestion): Promise<readonly string[]> => {
@@ -340,7 +340,7 @@ const lastRecordMs = 2_000;
 
 /** Answers questions of the service's other processes. */
 const answersFrom =
-  (metrics: Metrics, requests: History, usage: UsageHours, files: HistoryFiles): Answerer =>
+  (metrics: Metrics, requests: History, usage: UsageCounter, files: HistoryFiles): Answerer =>
   async (question) => {
     if (question.kind === 'write') await Promise.all([usage.write(), files.write()]);
     else if (question.kind === 'metrics') await metrics.tellAll();

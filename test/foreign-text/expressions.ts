@@ -221,13 +221,13 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[\x20-\x7e]{1,512}$/, many('a'), '\n'),
     foreign(/^0+$/, many('0'), '1'),
   ],
-  'engine/observe/usage/hour-files.ts': [
+  'engine/observe/usage/bucket-files.ts': [
     foreign(
       /^((\d{4}-\d\d-\d\dT\d\d)\.(\d{1,10})-\d{1,16})\.json(\..{1,64}\.tmp)?$/,
       '2026-01-31T08.1-1.json.',
       many('a'),
     ),
-    foreign(/^(\d{4}-\d\d)\.jsonl$/),
+    foreign(/^(\d{4}-\d\d(-\d\d)?)\.jsonl$/),
   ],
   'engine/observe/usage/report.ts': [
     foreign(/^(\d{1,5})([hd])$/, many('1')),

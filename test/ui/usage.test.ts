@@ -56,6 +56,13 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   t.is(await cells('p,priced $1.25', /^Prices/), 'p,priced | $1.25 | $100 | The configuration');
   t.is(await cells('p,unpriced –', /^Prices/), 'p,unpriced | – | – | Not known: set it in the configuration');
 
+  await page.getByRole('radio', { name: '1 hour' }).focus();
+  await page.keyboard.press('Space');
+  await page.getByRole('img', { name: 'Requests by minute: 4 requests in all.' }).waitFor();
+  await page.getByRole('img', { name: 'Cost by minute: ≥ $2.90 in all.' }).waitFor();
+  await sums.getByRole('row', { name: /^Total 4\b/ }).waitFor();
+  t.is(await page.evaluate('window.location.hash'), '#/usage?range=1h&by=model');
+
   await page.getByRole('radio', { name: '7 days' }).focus();
   await page.keyboard.press('ArrowRight');
   await page.getByRole('img', { name: /^Requests by day/ }).waitFor();

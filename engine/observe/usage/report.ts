@@ -1,6 +1,17 @@
 import { fail } from '../../model/fault.ts';
-import { addSums, floorToHour, hourStartMs, monthOf, noTimes, otherName, usageScale } from './hours.ts';
-import { readHours } from './read-hours.ts';
+import { minutesKeptMs } from './bucket-files.ts';
+import {
+  addSums,
+  addTimes,
+  bucketStartMs,
+  dayOf,
+  floorTo,
+  monthOf,
+  noTimes,
+  otherName,
+  usageScale,
+} from './buckets.ts';
+import { readBuckets } from './read-buckets.ts';
 import {
   noUsage,
   type UsageCell,
@@ -12,6 +23,7 @@ import {
   UsageStep,
   type UsageSums,
   type UsageTimes,
+  type UsageUnit,
 } from './schema.ts';
 
 /** The parameters of a report, as texts. */
@@ -21,6 +33,9 @@ const dayMs = 86_400_000;
 
 /** Days that a report by hours may have. */
 const maxHourlyDays = 31;
+
+/** The longest recent time, in milliseconds, whose sums begin and end with a minute; those of others, with an hour. */
+const exactMs = 6 * 3_600_000;
 
 /** Rows of a report that have a name of their own: beyond it, they are summed up under `otherName`. */
 const maxRows = 20_000;
@@ -40,13 +55,22 @@ export const readUsageQuery = (
     readTime(text, nowMs) ??
     refuse(param, 'must be a time as 2026-01-31 or 2026-01-31T08:00Z, or how long ago, as 36h or 7d.');
   const toMs = to === undefined ? nowMs : timeOf('to', to);
-  const fromMs = floorToHour(timeOf('from', from));
-  if (fromMs >= toMs) refuse('from', `must be before ${names.to ?? 'to'}.`);
   const group = groups.find((known) => known === by) ?? refuse('by', `must be one of ${groups.join(', ')}.`);
   const width = steps.find((known) => known === step) ?? refuse('step', `must be one of ${steps.join(', ')}.`);
+  const beginMs = timeOf('from', from);
+  const unit = unitOf(width, beginMs, toMs, nowMs);
+  const fromMs = floorTo(unit, beginMs);
+  if (fromMs >= toMs) refuse('from', `must be before ${names.to ?? 'to'}.`);
+  if (width === 'minute' && Math.max(toMs, nowMs) - beginMs > minutesKeptMs)
+    refuse('step', 'must be hour, day, month or none beyond the last 2 days.');
   if (width === 'hour' && toMs - fromMs > (maxHourlyDays + 1) * dayMs)
     refuse('step', `must be day, month or none beyond ${maxHourlyDays} days.`);
-  return { fromMs, toMs, by: group, step: width };
+  return { fromMs, toMs, by: group, step: width, unit };
+};
+
+const unitOf = (step: UsageStep, fromMs: number, toMs: number, nowMs: number): UsageUnit => {
+  const isExact = step === 'none' && toMs - fromMs <= exactMs && nowMs - fromMs <= minutesKeptMs;
+  return step === 'minute' || isExact ? 'minute' : 'hour';
 };
 
 const agoPattern = /^(\d{1,5})([hd])$/;
@@ -78,19 +102,11 @@ class Cells {
   }
 }
 
-const addTimes = (to: UsageTimes, from: UsageTimes): void => {
-  let name: keyof UsageTimes;
-  for (name in to) {
-    for (const [timeClass, count] of Object.entries(from[name]))
-      to[name][timeClass] = (to[name][timeClass] ?? 0) + count;
-  }
-};
-
 /** Sums up what the folder has. */
 export const usageCells = async (folder: string, query: UsageQuery): Promise<readonly UsageCell[]> => {
   const cells = new Cells();
-  await readHours(folder, query, (hour, row) =>
-    cells.add(stepOf(query.step, hour), nameOf(query.by, row), row, row.times),
+  await readBuckets(folder, query, (bucket, row) =>
+    cells.add(stepOf(query.step, bucket), nameOf(query.by, row), row, row.times),
   );
   return cells.all;
 };
@@ -149,14 +165,15 @@ const compare = (one: string, other: string): number => (one < other ? -1 : one 
 
 const startOf = (day: string): string => `${day}T00:00:00.000Z`;
 
-const stepOf = (step: UsageStep, hour: string): string | null => {
+const stepOf = (step: UsageStep, bucket: string): string | null => {
   switch (step) {
+    case 'minute':
     case 'hour':
-      return new Date(hourStartMs(hour)).toISOString();
+      return new Date(bucketStartMs(bucket)).toISOString();
     case 'day':
-      return startOf(hour.slice(0, 'yyyy-mm-dd'.length));
+      return startOf(dayOf(bucket));
     case 'month':
-      return startOf(`${monthOf(hour)}-01`);
+      return startOf(`${monthOf(bucket)}-01`);
     case 'none':
       return null;
     default:

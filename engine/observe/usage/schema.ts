@@ -79,7 +79,7 @@ export type UsageCell = Static<typeof UsageCell>;
 /** What another machine answers. */
 export const UsageCells = Type.Immutable(Type.Array(UsageCell));
 
-/** What an hour's requests of one kind came to; an empty name is none. */
+/** What a bucket's requests of one kind came to; an empty name is none. */
 export const UsageRow = Type.Object({
   protocol: Type.String(),
   scenario: Type.String(),
@@ -94,21 +94,26 @@ export type UsageRow = Static<typeof UsageRow>;
 export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol', 'all']);
 export type UsageGroup = Static<typeof UsageGroup>;
 
-export const UsageStep = Type.Enum(['hour', 'day', 'month', 'none']);
+export const UsageStep = Type.Enum(['minute', 'hour', 'day', 'month', 'none']);
 export type UsageStep = Static<typeof UsageStep>;
 
-/** What another machine is asked of its usage: times in milliseconds since 1970. */
+/** What is counted together: a bucket is a minute or an hour. */
+export const UsageUnit = Type.Enum(['minute', 'hour']);
+export type UsageUnit = Static<typeof UsageUnit>;
+
+/** What another machine is asked of its usage, from buckets of one unit: times in milliseconds since 1970. */
 export const UsageQuery = Type.Object({
   fromMs: Type.Integer(),
   toMs: Type.Integer(),
   by: UsageGroup,
   step: UsageStep,
+  unit: UsageUnit,
 });
 export type UsageQuery = Static<typeof UsageQuery>;
 
 /** `GET /api/usage`. */
 export const UsageReport = Type.Object({
-  from: Type.String({ description: 'The start of the first hour.' }),
+  from: Type.String({ description: 'The start of the first minute or hour.' }),
   to: Type.String({ description: 'The end of the time asked for.' }),
   by: UsageGroup,
   step: UsageStep,
@@ -118,7 +123,7 @@ export const UsageReport = Type.Object({
     Type.Array(
       Type.Object({
         from: Type.Union([Type.String(), Type.Null()], {
-          description: 'The start of the hour, day or month in UTC; null without steps.',
+          description: 'The start of the minute, hour, day or month in UTC; null without steps.',
         }),
         name: Type.Union([Type.String(), Type.Null()], {
           description:

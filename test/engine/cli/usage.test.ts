@@ -56,6 +56,17 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
     rows: [{ name: 'p', requests: 1_203 }],
   });
   t.regex((await ask(['usage', '--csv', '--by', 'provider'])).out, /^from,provider,requests,[\s\S]*\n,p,1203,/);
+  const minute = new Date(Date.now() - 60_000).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
+  await writeFile(
+    join(folder, `${minute.slice(0, 'yyyy-mm-dd'.length)}.jsonl`),
+    JSON.stringify({ id: `${minute}.1-1`, rows: [{ ...row, model: 'm', requests: 7 }] }),
+  );
+  const byMinute = await ask(['usage', '--since', '1h', '--step', 'minute', '--by', 'provider']);
+  t.regex(byMinute.out, new RegExp(`\nminute +provider +requests .*\n${minute} +p +7 `));
+  t.regex(
+    (await ask(['usage', '--since', '3d', '--step', 'minute'])).err,
+    /--step must be hour, day, month or none beyond/,
+  );
   const refused = await ask(['usage', '--since', 'monday']);
   t.is(refused.code, 1);
   t.regex(refused.err, /^switchyard: --since must be a time/);

@@ -38,6 +38,8 @@ test('requests, captures, activity and usage are those of all machines, whicheve
   const usage = await one.fetchJson('/api/usage?by=client');
   t.deepEqual(usage.machines, { known: 2, heard: 2 });
   t.is(usage.total.requests, 3);
+  const byMinute = await one.fetchJson('/api/usage?step=minute&from=1h');
+  t.deepEqual([byMinute.machines, byMinute.total], [usage.machines, usage.total]);
   t.deepEqual(
     usage.rows.map(({ name, requests: count }: { name: string; requests: number }) => [name, count]),
     [['a', 3]],

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -20,13 +20,19 @@ const row = (more: Partial<UsageRow>): UsageRow => ({
   ...more,
 });
 
-const folderOf = async (t: ExecutionContext, hours: Readonly<Record<string, readonly UsageRow[]>>): Promise<string> => {
+type Buckets = Readonly<Record<string, readonly UsageRow[]>>;
+
+const folderOf = async (t: ExecutionContext, hours: Buckets, minutes: Buckets = {}): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-report-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await mkdir(folder, { recursive: true });
   for (const [hour, rows] of Object.entries(hours)) {
     const id = `${hour}.1-1`;
     await writeFile(join(folder, `${id}.json`), JSON.stringify({ id, rows }));
+  }
+  for (const [minute, rows] of Object.entries(minutes)) {
+    const line = JSON.stringify({ id: `${minute}.1-1`, rows });
+    await appendFile(join(folder, `${minute.slice(0, 'yyyy-mm-dd'.length)}.jsonl`), `${line}\n`);
   }
   return folder;
 };
@@ -35,6 +41,13 @@ const hours = {
   '2026-02-27T23': [row({ cost: 5, client: 'a' }), row({ cost: 9, model: 'n', scenario: 'think' })],
   '2026-02-28T00': [row({ cost: 1, provider: '', model: '', scenario: '', protocol: 'messages', unpriced: 1 })],
   '2026-03-01T12': [row({ cost: 2, provider: 'q' }), row({ cost: 3, client: 'a' })],
+};
+
+const minutes = {
+  '2026-02-27T12:30': [row({ cost: 40 })],
+  '2026-03-01T11:29': [row({ cost: 10 })],
+  '2026-03-01T11:30': [row({ cost: 20 })],
+  '2026-03-01T12:29': [row({ cost: 30 })],
 };
 
 /** Parameters, and the rows as `from name requests cost`. */
@@ -49,16 +62,25 @@ const reports: readonly (readonly [params: UsageParams, rows: readonly string[]]
   ],
   [{ by: 'protocol', step: 'day', from: '36h' }, ['2026-02-28T00 messages 1 1', '2026-03-01T00 chat 2 5']],
   [{ by: 'protocol', step: 'hour', from: '2026-02-27', to: '2026-02-28' }, ['2026-02-27T23 chat 2 14']],
-  [{ by: 'protocol', from: '2026-02-28T00:59Z', to: '2026-02-28T01:00:00.000Z' }, ['- messages 1 1']],
-  [{ by: 'protocol', from: '1h' }, ['- chat 2 5']],
+  [
+    { by: 'protocol', step: 'day', from: '2026-02-28T00:59Z', to: '2026-02-28T01:00:00.000Z' },
+    ['2026-02-28T00 messages 1 1'],
+  ],
+  [{ by: 'protocol', from: '7h' }, ['- chat 2 5']],
+  [{ by: 'protocol', from: '6h' }, ['- chat 3 60']],
+  [{ by: 'protocol', from: '1h' }, ['- chat 2 50']],
+  [
+    { by: 'protocol', step: 'minute', from: '2026-03-01T11:29:59Z', to: '2026-03-01T11:30:00.001Z' },
+    ['2026-03-01T11:29 chat 1 10', '2026-03-01T11:30 chat 1 20'],
+  ],
+  [{ by: 'protocol', step: 'minute', from: '48h', to: '2026-03-01' }, ['2026-02-27T12:30 chat 1 40']],
 ];
 
 for (const [params, expected] of reports) {
   test(`sums by ${JSON.stringify(params)}`, async (t) => {
-    const { rows, total } = await usageReport(await folderOf(t, hours), readUsageQuery(params, nowMs));
+    const { rows, total } = await usageReport(await folderOf(t, hours, minutes), readUsageQuery(params, nowMs));
     const shown = rows.map(
-      ({ from, name, requests, cost }) =>
-        `${from?.slice(0, '2026-02-01T00'.length) ?? '-'} ${name} ${requests} ${cost}`,
+      ({ from, name, requests, cost }) => `${from?.replace(/(:00)?:00\.000Z$/, '') ?? '-'} ${name} ${requests} ${cost}`,
     );
     t.deepEqual(shown, expected);
     t.is(
@@ -75,8 +97,11 @@ const refused: readonly (readonly [params: UsageParams, message: RegExp])[] = [
   [{ to: '7' }, /^to must be a time/],
   [{ from: '2026-03-01', to: '2026-03-01' }, /^since must be before to/],
   [{ by: 'models' }, /^by must be one of model, provider/],
-  [{ step: 'week' }, /^step must be one of hour/],
+  [{ step: 'week' }, /^step must be one of minute, hour/],
   [{ step: 'hour', from: '40d' }, /^step must be day, month or none beyond 31 days/],
+  [{ step: 'minute', from: '49h' }, /^step must be hour, day, month or none beyond the last 2 days/],
+  [{ step: 'minute', from: '50h', to: '2026-03-01' }, /^step must be hour/],
+  [{ step: 'minute', from: '1d', to: '2026-03-05' }, /^step must be hour/],
 ];
 
 for (const [params, message] of refused) {

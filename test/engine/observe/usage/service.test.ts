@@ -63,7 +63,7 @@ const bodyFor = (model: string, user: string, stream = false): string =>
 test('the figures are those of the requests: answers, failures, retries, streams that break', async (t) => {
   const upstream = await startUpstream(script);
   t.teardown(upstream.close);
-  const clock = { nowMs: Date.parse('2026-01-31T23:59:00Z') };
+  const clock = { nowMs: Date.parse('2026-01-31T23:59:10Z') };
   const gateway = await startGateway(
     {
       APIKEY: adminKey,
@@ -140,6 +140,16 @@ test('the figures are those of the requests: answers, failures, retries, streams
       ['2026-02-01T00:00:00.000Z', 4],
     ],
   );
+  const minutes = await report('?by=all&step=minute&from=1h');
+  t.deepEqual(
+    minutes.rows.map(({ from, requests, errors, retries, output }) => [from, requests, errors, retries, output]),
+    [
+      ['2026-01-31T23:59:00.000Z', 4, 1, 0, 21],
+      ['2026-02-01T00:01:00.000Z', 4, 2, 1, 7],
+    ],
+  );
+  t.deepEqual((await report('?by=all&from=1h')).total, minutes.total, 'a sum of a recent time is that of its minutes');
+  t.like((await report('?by=client&from=2026-02-01T00:00Z')).rows[0], { requests: 4, errors: 2 });
 
   const left = new AbortController();
   const leaving = fetch(`${gateway.baseUrl}/v1/chat/completions`, {
@@ -169,7 +179,7 @@ test('the figures are those of the requests: answers, failures, retries, streams
   const csv = await get('?by=provider&format=csv');
   t.regex(csv.headers.get('content-type') ?? '', /^text\/csv/);
   t.regex(await csv.text(), /^from,provider,requests,.*\r\n,p,/);
-  for (const field of ['from=never', 'to=x', 'by=colour', 'step=week', 'format=xml']) {
+  for (const field of ['from=never', 'to=x', 'by=colour', 'step=week', 'step=minute&from=3d', 'format=xml']) {
     const refused = await get(`?${field}`);
     t.is(refused.status, 400, field);
     t.regex(await refused.text(), new RegExp(`"message":"${field.split('=')[0]} must be`));
@@ -203,6 +213,8 @@ test('kill -9: what was written counts once after the next starts', async (t) =>
   await last.says('listens on');
   const { total }: UsageReport = JSON.parse(await (await fetch(`${addressIn(last.out())}/api/usage`)).text());
   t.like(total, { requests: 6, cost: 6 * cost, errors: 0 });
+  const byMinute = await fetch(`${addressIn(last.out())}/api/usage?step=minute&from=1h`);
+  t.deepEqual(JSON.parse(await byMinute.text()).total, total);
 });
 
 test('two processes: whichever is asked has the sums of both', async (t) => {
@@ -228,5 +240,6 @@ test('two processes: whichever is asked has the sums of both', async (t) => {
       JSON.parse((await get('/api/usage', { headers })).text).total;
     await until(async () => (await total()).requests === 3);
     t.like(await total(), { requests: 3, cost: 3 * cost, output: 21 });
+    t.deepEqual(JSON.parse((await get('/api/usage?step=minute&from=1h', { headers })).text).total, await total());
   }
 });

@@ -13,17 +13,19 @@ interface UsageOverTime {
   readonly firstByte: readonly (NonNullable<UsageReport['total']['firstByteMs']> | null)[];
 }
 
+/** The length of a step, in milliseconds. */
+const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+
 const startOf = (step: Step, ms: number): number => {
+  if (step !== 'month') return Math.floor(ms / stepMs[step]) * stepMs[step];
   const at = new Date(ms);
-  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
-  if (step === 'month') return Date.UTC(year, month);
-  return step === 'day' ? Date.UTC(year, month, day) : Date.UTC(year, month, day, at.getUTCHours());
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
 };
 
 const next = (step: Step, ms: number): number => {
+  if (step !== 'month') return ms + stepMs[step];
   const at = new Date(ms);
-  if (step === 'month') return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
-  return ms + (step === 'day' ? 24 : 1) * 3_600_000;
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
 };
 
 /** The rows of a report of all requests, by their step. */

@@ -13,6 +13,8 @@ interface Range {
 const usualRange: Range = { name: '7d', title: '7 days', step: 'hour' };
 
 export const ranges: readonly Range[] = [
+  { name: '1h', title: '1 hour', step: 'minute' },
+  { name: '6h', title: '6 hours', step: 'minute' },
   { name: '24h', title: '24 hours', step: 'hour' },
   usualRange,
   { name: '30d', title: '30 days', step: 'day' },

@@ -19,7 +19,7 @@ import { groups, ranges, usageAddress, usageViewOf } from './usage-view.ts';
 import './usage.css';
 
 /** How often the figures are read, in milliseconds. */
-const everyMs = { hour: 10_000, day: 60_000, month: 60_000 } as const;
+const everyMs = { minute: 10_000, hour: 10_000, day: 60_000, month: 60_000 } as const;
 
 /** Requests, tokens and cost over time. */
 export const Usage = ({ query }: PageProps) => {

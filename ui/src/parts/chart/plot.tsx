@@ -40,7 +40,12 @@ const dataOf = ({ times, lines }: Pick<ChartProps, 'times' | 'lines'>): uPlot.Al
 ];
 
 /** How a time is written below the chart. */
-const timeFormats = { hour: '{MM}-{DD} {HH}:{mm}', day: '{MM}-{DD}', month: '{YYYY}-{MM}' } as const;
+const timeFormats = {
+  minute: '{HH}:{mm}',
+  hour: '{MM}-{DD} {HH}:{mm}',
+  day: '{MM}-{DD}',
+  month: '{YYYY}-{MM}',
+} as const;
 
 const options = (
   element: HTMLElement,

@@ -6,7 +6,7 @@ export interface ChartProps {
   readonly times: readonly number[];
   readonly lines: readonly ChartLine[];
   /** What lies between two times, which are in UTC then; absent: seconds, in the time of the browser. */
-  readonly step?: 'hour' | 'day' | 'month';
+  readonly step?: 'minute' | 'hour' | 'day' | 'month';
   /** In pixels. */
   readonly height?: number;
 }

@@ -2,10 +2,10 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openUsageHours } from '../../../../engine/observe/usage/hour-files.ts';
-import type { CountedRequest } from '../../../../engine/observe/usage/hours.ts';
+import { openUsageCounter } from '../../../../engine/observe/usage/bucket-files.ts';
+import type { CountedRequest } from '../../../../engine/observe/usage/buckets.ts';
 import { readUsageQuery, usageReport } from '../../../../engine/observe/usage/report.ts';
-import { noUsage, type UsageFigures } from '../../../../engine/observe/usage/schema.ts';
+import { noUsage, type UsageFigures, type UsageGroup } from '../../../../engine/observe/usage/schema.ts';
 
 const request = (more: Partial<CountedRequest> = {}): CountedRequest => ({
   protocol: 'chat',
@@ -30,23 +30,24 @@ class Machine {
   readonly alive = new Set<number>();
   readonly warnings: string[] = [];
   readonly folder: string;
-  nowMs = Date.parse('2026-01-31T22:10:00Z');
+  nowMs = Date.parse('2026-01-31T22:10:20Z');
   #starts = 0;
 
   constructor(folder: string) {
     this.folder = folder;
   }
 
-  start(pid: number) {
+  start(pid: number, maxNamedBytes?: number) {
     this.#starts += 1;
     this.alive.add(pid);
-    return openUsageHours({
+    return openUsageCounter({
       folder: this.folder,
       log: { warn: (message) => void this.warnings.push(message) },
       nowMs: () => this.nowMs,
       isAlive: (other) => this.alive.has(other),
       everyMs: 1_000_000,
       process: { pid, startedAtMs: this.#starts },
+      ...(maxNamedBytes !== undefined && { maxNamedBytes }),
     });
   }
 
@@ -57,6 +58,16 @@ class Machine {
 
   async requests(): Promise<number> {
     return (await this.total()).requests;
+  }
+
+  /** The requests of each minute since a time, as `22:10 3`. */
+  async minutes(from = '2026-01-31', by: UsageGroup = 'all'): Promise<readonly string[]> {
+    const { rows } = await usageReport(this.folder, readUsageQuery({ from, by, step: 'minute' }, this.nowMs));
+    return rows.map(({ from: start, name, requests }) =>
+      [start?.slice('yyyy-mm-ddT'.length, 'yyyy-mm-ddThh:mm'.length), name, requests]
+        .filter((part) => part !== null)
+        .join(' '),
+    );
   }
 
   async names(): Promise<readonly string[]> {
@@ -70,6 +81,7 @@ const machineOf = async (t: ExecutionContext): Promise<Machine> => {
   return new Machine(join(folder, 'usage', 'hours'));
 };
 
+const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
 test('an hour is a file of its process until it is over, then a line of its month', async (t) => {
@@ -84,10 +96,14 @@ test('an hour is a file of its process until it is over, then a line of its mont
   machine.nowMs += hourMs;
   hours.add(request({ isFailed: true, mayCost: false, cost: undefined, usage: undefined, calls: 0 }));
   await hours.write();
-  t.deepEqual(await machine.names(), ['2026-01-31T23.1-1.json', '2026-01.jsonl']);
+  t.deepEqual(await machine.names(), ['2026-01-31.jsonl', '2026-01-31T23.1-1.json', '2026-01.jsonl']);
   machine.nowMs += hourMs;
   await hours.close();
-  t.deepEqual(await machine.names(), ['2026-01.jsonl'], 'an hour is over without another request, too');
+  t.deepEqual(
+    await machine.names(),
+    ['2026-01-31.jsonl', '2026-01.jsonl'],
+    'an hour is over without another request, too',
+  );
   t.like(await machine.total(), {
     requests: 3,
     errors: 1,
@@ -105,6 +121,89 @@ test('an hour is a file of its process until it is over, then a line of its mont
   });
   t.is((await machine.total({ from: '2026-01-31T23:00Z' })).requests, 1);
   t.is((await machine.total({ to: '2026-01-31T23:00Z' })).requests, 2);
+});
+
+test('a minute is part of the file of its hour until it is over, then a line of its day', async (t) => {
+  const machine = await machineOf(t);
+  const counters = await Promise.all([machine.start(1), machine.start(2)]);
+  const write = () => Promise.all(counters.map((counter) => counter.write()));
+  for (const counter of counters) counter.add(request({ firstByteMs: 10 }));
+  await write();
+  t.deepEqual(await machine.names(), ['2026-01-31T22.1-1.json', '2026-01-31T22.2-2.json']);
+  t.deepEqual(await machine.minutes(), ['22:10 2']);
+  machine.nowMs += minuteMs;
+  counters[0]?.add(request({ firstByteMs: 1_000, model: 'n', calls: 2 }));
+  await write();
+  t.deepEqual(await machine.names(), ['2026-01-31.jsonl', '2026-01-31T22.1-1.json', '2026-01-31T22.2-2.json']);
+  t.deepEqual(await machine.minutes('2026-01-31', 'model'), ['22:10 p,m 2', '22:11 p,n 1']);
+  machine.nowMs += minuteMs;
+  await write();
+  t.deepEqual(await machine.minutes(), ['22:10 2', '22:11 1'], 'a minute is over without another request, too');
+  t.deepEqual(await machine.minutes('2026-01-31T22:11:30Z'), ['22:11 1']);
+  // Sums of recent times begin with the minute, those of longer ones with the hour.
+  const sums = async (from: string): Promise<UsageFigures> =>
+    (await usageReport(machine.folder, readUsageQuery({ from }, machine.nowMs))).total;
+  const minute = await sums('2026-01-31T22:11Z');
+  t.like(minute, { requests: 1, retries: 1, input: 10, output: 2, cost: 100, saved: 150 });
+  t.true((minute.firstByteMs?.p50 ?? 0) > 900);
+  t.like(await sums('2026-01-31T16:11Z'), { requests: 3, retries: 1, input: 30, output: 6, cost: 300, saved: 450 });
+  machine.nowMs += hourMs;
+  await write();
+  t.deepEqual(await machine.names(), ['2026-01-31.jsonl', '2026-01.jsonl']);
+  t.deepEqual(await machine.minutes(), ['22:10 2', '22:11 1']);
+  t.is(await machine.requests(), 3);
+});
+
+test('minutes add up to their hours, whenever it is written and whenever a process is killed', async (t) => {
+  const machine = await machineOf(t);
+  // A linear congruential generator: the same run each time.
+  let state = 7;
+  const random = (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * below);
+  };
+  let pid = 1;
+  let counter = await machine.start(pid);
+  const written = { count: 0, since: 0 };
+  for (let turn = 0; turn < 150; turn += 1) {
+    machine.nowMs += random(4) * 47_000;
+    for (let n = random(4); n > 0; n -= 1) {
+      counter.add(request({ model: `m${random(3)}` }));
+      written.since += 1;
+    }
+    if (random(2) === 0) {
+      await counter.write();
+      written.count += written.since;
+      written.since = 0;
+    }
+    if (random(20) > 0) continue;
+    machine.alive.delete(pid);
+    pid += 1;
+    counter = await machine.start(pid);
+    written.since = 0;
+  }
+  await counter.close();
+  written.count += written.since;
+  t.true(pid > 5 && written.count > 100, `${pid} ${written.count}`);
+  t.is(await machine.requests(), written.count);
+  const minutes = await machine.minutes();
+  t.is(
+    minutes.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0),
+    written.count,
+  );
+  const hours = await usageReport(machine.folder, readUsageQuery({ by: 'model', step: 'hour' }, machine.nowMs));
+  const byHour = new Map<string, number>();
+  for (const line of await machine.minutes('2026-01-31', 'model')) {
+    const [time = '', name = '', count] = line.split(' ');
+    const key = `${time.slice(0, 2)} ${name}`;
+    byHour.set(key, (byHour.get(key) ?? 0) + Number(count));
+  }
+  t.deepEqual(
+    [...byHour].toSorted(),
+    hours.rows
+      .map(({ from, name, requests }): [string, number] => [`${from?.slice(11, 13)} ${name}`, requests])
+      .toSorted(),
+  );
 });
 
 test('percentiles of times are those of all processes and hours, within 12 %', async (t) => {
@@ -153,8 +252,9 @@ test('what ended processes have left moves to the month of its hour, by whicheve
   t.deepEqual(await machine.names(), ['2026-01-31T22.1-1.json'], 'the hour goes on');
   machine.nowMs += hourMs;
   await Promise.all([3, 4, 5].map((pid) => machine.start(pid)));
-  t.deepEqual(await machine.names(), ['2026-01.jsonl']);
+  t.deepEqual(await machine.names(), ['2026-01-31.jsonl', '2026-01.jsonl']);
   t.is(await machine.requests(), 1);
+  t.deepEqual(await machine.minutes(), ['22:10 1']);
   // In a container, each start has the same number.
   const again = await machine.start(6);
   again.add(request());
@@ -162,26 +262,36 @@ test('what ended processes have left moves to the month of its hour, by whicheve
   machine.nowMs += hourMs;
   await machine.start(6);
   t.is(await machine.requests(), 2);
-  t.deepEqual(await machine.names(), ['2026-01.jsonl']);
+  t.deepEqual(await machine.minutes(), ['22:10 1', '23:10 1']);
+  t.deepEqual(await machine.names(), ['2026-01-31.jsonl', '2026-01.jsonl']);
   t.deepEqual(machine.warnings, []);
 });
 
-const row = { protocol: 'chat', scenario: '', provider: 'p', model: 'm', client: '' };
-const sums = { requests: 5, errors: 0, retries: 0, input: 1, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0 };
-const record = JSON.stringify({
-  id: '2026-01-31T20.1-1',
-  rows: [{ ...row, ...sums, cost: 7, unpriced: 0, saved: -1, uncompared: 0, uncounted: 0 }],
-});
+const rowsOf = (requests: number): readonly object[] => [
+  { protocol: 'chat', scenario: '', provider: 'p', model: 'm', client: '', ...noUsage, requests, saved: -1 },
+];
+const hour = { id: '2026-01-31T20.1-1', rows: rowsOf(3) };
+const lastMinute = { id: '2026-01-31T20:59.1-1', rows: rowsOf(2) };
+const record = JSON.stringify({ ...hour, minute: lastMinute });
+const minuteLine = JSON.stringify(lastMinute);
+const hourLine = JSON.stringify({ ...hour, rows: rowsOf(5) });
 const file = '2026-01-31T20.1-1.json';
+const day = '2026-01-31.jsonl';
+const month = '2026-01.jsonl';
 
 /** The state of the folder at each point where a process may be killed. */
 const interrupted: readonly (readonly [title: string, files: Readonly<Record<string, string>>])[] = [
   ['before anything', { [file]: record }],
   ['amid a rewrite', { [file]: record, [`${file}.x.tmp`]: record.slice(0, 40) }],
-  ['amid the line', { [file]: record, '2026-01.jsonl': `\n${record.slice(0, 40)}` }],
-  ['before the line feed', { [file]: record, '2026-01.jsonl': `\n${record}` }],
-  ['before the file is removed', { [file]: record, '2026-01.jsonl': `\n${record}\n` }],
-  ['after it was added twice', { '2026-01.jsonl': `\n${record}\n\n${record}\n` }],
+  ["amid the minute's line", { [file]: record, [day]: `\n${minuteLine.slice(0, 40)}` }],
+  ["after the minute's line", { [file]: record, [day]: `\n${minuteLine}\n` }],
+  ["amid the hour's line", { [file]: record, [day]: `\n${minuteLine}\n`, [month]: `\n${hourLine.slice(0, 40)}` }],
+  ['before the line feed', { [file]: record, [day]: `\n${minuteLine}\n`, [month]: `\n${hourLine}` }],
+  ['before the file is removed', { [file]: record, [day]: `\n${minuteLine}\n`, [month]: `\n${hourLine}\n` }],
+  [
+    'after both were added twice',
+    { [day]: `\n${minuteLine}\n\n${minuteLine}\n`, [month]: `\n${hourLine}\n\n${hourLine}\n` },
+  ],
 ];
 
 for (const [title, files] of interrupted) {
@@ -190,13 +300,16 @@ for (const [title, files] of interrupted) {
     await mkdir(machine.folder, { recursive: true });
     for (const [name, text] of Object.entries(files)) await writeFile(join(machine.folder, name), text);
     t.is(await machine.requests(), 5, 'as it is found');
+    t.deepEqual(await machine.minutes(), ['20:59 2']);
     const next = await machine.start(9);
     t.is(await machine.requests(), 5);
-    t.deepEqual(await machine.names(), ['2026-01.jsonl']);
+    t.deepEqual(await machine.minutes(), ['20:59 2']);
+    t.deepEqual(await machine.names(), [day, month]);
     next.add(request());
     machine.nowMs += hourMs;
     await next.close();
     t.is(await machine.requests(), 6);
+    t.deepEqual(await machine.minutes(), ['20:59 2', '22:10 1']);
   });
 }
 
@@ -210,12 +323,15 @@ test('an hour that is over stays over when the clock goes back', async (t) => {
   hours.add(request());
   await hours.close();
   t.is(await machine.requests(), 2);
+  machine.nowMs += hourMs;
+  t.deepEqual(await machine.minutes(), ['22:10 1', '23:10 1']);
 });
 
-test('an hour has a thousand rows; further ones are summed up, and nothing gets lost', async (t) => {
+test('an hour and a minute have a thousand rows; further ones are summed up, and nothing gets lost', async (t) => {
   const machine = await machineOf(t);
   const hours = await machine.start(1);
   for (let n = 0; n < 1_500; n += 1) hours.add(request({ model: `m${n}` }));
+  machine.nowMs += minuteMs;
   hours.add(request({ model: 'm7' }));
   hours.add(request({ protocol: 'messages', model: 'm1' }));
   await hours.close();
@@ -225,6 +341,31 @@ test('an hour has a thousand rows; further ones are summed up, and nothing gets 
   t.is(rows.length, 1_001);
   t.is(rows.find(({ name }) => name === 'other,other')?.requests, 501);
   t.is(rows.find(({ name }) => name === 'p,m7')?.requests, 2);
+  const minutes = await machine.minutes('2026-01-31', 'model');
+  t.is(minutes.length, 1_003);
+  t.true(minutes.includes('22:10 other,other 500') && minutes.includes('22:11 p,m1 1'));
+});
+
+test('a day of many names keeps its size: further minutes are counted by protocol, hours as ever', async (t) => {
+  const machine = await machineOf(t);
+  const hours = await machine.start(1, 1);
+  for (const protocol of ['chat', 'messages', 'chat'] as const) {
+    for (const model of ['m', 'n']) hours.add(request({ protocol, model }));
+    machine.nowMs += minuteMs;
+    await hours.write();
+  }
+  t.deepEqual(await machine.minutes('2026-01-31', 'model'), [
+    '22:10 p,m 1',
+    '22:10 p,n 1',
+    '22:11 other,other 2',
+    '22:12 other,other 2',
+  ]);
+  t.deepEqual(await machine.minutes('2026-01-31T22:11Z', 'protocol'), ['22:11 messages 2', '22:12 chat 2']);
+  const { rows } = await usageReport(machine.folder, readUsageQuery({}, machine.nowMs));
+  t.deepEqual(
+    rows.map(({ name, requests }) => `${name} ${requests}`),
+    ['p,m 3', 'p,n 3'],
+  );
 });
 
 test('figures that no request can have do not spoil the sums', async (t) => {
@@ -239,19 +380,36 @@ test('figures that no request can have do not spoil the sums', async (t) => {
   t.is(unpriced, 4);
 });
 
-test('months that ended 400 days ago are removed', async (t) => {
+test('days that ended two days ago are removed, and months that ended 400 days ago', async (t) => {
   const machine = await machineOf(t);
   const hours = await machine.start(1);
   hours.add(request());
   machine.nowMs += hourMs;
   await hours.write();
   await writeFile(join(machine.folder, 'notes.txt'), 'mine');
-  const later = { '2027-02-28T00:00Z': 2, '2027-04-10T00:00Z': 1 };
+  const later = { '2026-02-02T23:59Z': 3, '2026-02-03T00:00Z': 2, '2027-02-28T00:00Z': 2, '2027-04-10T00:00Z': 1 };
   for (const [at, left] of Object.entries(later)) {
     machine.nowMs = Date.parse(at);
     await machine.start(2);
     t.is((await machine.names()).length, left, at);
   }
+});
+
+test('while nothing can be written, sixty minutes are kept; the hours have all', async (t) => {
+  const machine = await machineOf(t);
+  await mkdir(join(machine.folder, '..'), { recursive: true });
+  await writeFile(machine.folder, 'a file');
+  const hours = await machine.start(1);
+  for (let n = 0; n < 100; n += 1) {
+    hours.add(request());
+    if (n % 7 === 0) await hours.write();
+    machine.nowMs += minuteMs;
+  }
+  await rm(machine.folder);
+  await hours.write();
+  t.is(await machine.requests(), 100);
+  t.is((await machine.minutes()).length, 60);
+  t.is((await machine.minutes())[0], '22:50 1');
 });
 
 test('files of another form are ignored, and a folder that can not be written is warned of once', async (t) => {

@@ -1,0 +1,334 @@
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import Type, { type Static } from 'typebox';
+import { writeAtomically } from '../../config/write-atomically.ts';
+import { FileWork } from '../../log/file-work.ts';
+import type { AppLog } from '../../log/logs.ts';
+import { ifMissing } from '../../model/fault.ts';
+import { parseJson } from '../../model/json/json.ts';
+import { reader } from '../../model/schema.ts';
+import {
+  bucketOf,
+  bucketStartMs,
+  type CountedRequest,
+  dayOf,
+  hourOf,
+  monthOf,
+  nameLength,
+  UsageBucket,
+} from './buckets.ts';
+import { UsageRow, type UsageUnit } from './schema.ts';
+
+/*
+ * The folder has three kinds of files. `2026-01-31T08.<pid>-<start>.json` is what one process has counted in an hour, its current minute
+ * apart; it alone writes the file, as a whole. Two kinds are archives, with a line each for what is over, under the name of the process:
+ * `2026-01-31.jsonl` has a day's minutes, `2026-01.jsonl` a month's hours. A line is added before the file is rewritten or removed, so
+ * both may have it, or two lines, after a kill: what has the same name counts once.
+ */
+
+/** The folder of the usage by hours, in the service's own. */
+export const usageFolder = (home: string): string => join(home, 'usage', 'hours');
+
+const counted = { id: Type.String(), rows: Type.Array(UsageRow) };
+
+/** A process's file of an hour, or the line of an hour or minute. `minute`: what `rows` don't have yet. */
+export const UsageRecord = Type.Object({ ...counted, minute: Type.Optional(Type.Object(counted)) });
+export type UsageRecord = Static<typeof UsageRecord>;
+
+const recordReader = reader(UsageRecord);
+
+/** Reads a record; `undefined` for anything else. */
+export const readUsageRecord = (text: string): UsageRecord | undefined => {
+  const value: unknown = parseJson(text);
+  return recordReader.matches(value) ? value : undefined;
+};
+
+/** The record of an hour with its last minute added. */
+export const wholeHour = ({ id, rows, minute }: UsageRecord): UsageRecord => {
+  if (!minute) return { id, rows };
+  const whole = new UsageBucket('hour', bucketStartMs(hourOf(id))).fold(rows).fold(minute.rows);
+  return { id, rows: [...whole.rows] };
+};
+
+/** A process's file of an hour. */
+interface HourFile {
+  readonly name: string;
+  /** The name without its ending. */
+  readonly id: string;
+  readonly hour: string;
+  readonly pid: number;
+}
+
+const hourName = /^((\d{4}-\d\d-\d\dT\d\d)\.(\d{1,10})-\d{1,16})\.json(\..{1,64}\.tmp)?$/;
+const archiveName = /^(\d{4}-\d\d(-\d\d)?)\.jsonl$/;
+
+/** The files of hours in a folder. `isDraft`: those that are being written, or were when their process was killed. */
+export const hourFilesIn = (names: readonly string[], isDraft = false): readonly HourFile[] =>
+  names.flatMap((name) => {
+    const [, id, hour, pid, draft] = hourName.exec(name) ?? [];
+    if (id === undefined || hour === undefined || (draft !== undefined) !== isDraft) return [];
+    return Number.isNaN(bucketStartMs(hour)) ? [] : [{ name, id, hour, pid: Number(pid) }];
+  });
+
+/** A file of what is over: a day's minutes or a month's hours. */
+interface Archive {
+  readonly name: string;
+  /** The day or month: `2026-01-31`, `2026-01`. */
+  readonly time: string;
+  readonly unit: UsageUnit;
+}
+
+/** The archives in a folder. */
+export const archivesIn = (names: readonly string[]): readonly Archive[] =>
+  names.flatMap((name) => {
+    const [, time, day] = archiveName.exec(name) ?? [];
+    return time === undefined ? [] : [{ name, time, unit: day === undefined ? 'hour' : 'minute' }];
+  });
+
+/** How long hours are kept, in milliseconds; whole months are removed. */
+const keptMs = 400 * 86_400_000;
+
+/** How long minutes are kept, in milliseconds; whole days are removed. */
+export const minutesKeptMs = 2 * 86_400_000;
+
+/** Size of a day's file from which on its minutes have no names other than protocols. */
+const maxNamedBytes = 100_000_000;
+
+/** Hours and minutes that are kept in memory while they can't be written. */
+const maxUnwrittenHours = 48;
+const maxUnwrittenMinutes = 60;
+
+/** Milliseconds between writes: what a killed process loses at most. */
+const writeMs = 5_000;
+
+/** Options of `openUsageCounter`. */
+interface UsageCounterOptions {
+  readonly folder: string;
+  readonly log: Pick<AppLog, 'warn'>;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** Whether a process runs. */
+  readonly isAlive: (pid: number) => boolean;
+  readonly everyMs?: number;
+  /** The process that counts; absent: this one. */
+  readonly process?: { readonly pid: number; readonly startedAtMs: number };
+  /** Size of a day's file, in bytes, from which on names are left out. */
+  readonly maxNamedBytes?: number;
+}
+
+/** Counts the usage of this process by minutes and hours, and keeps it on disk. */
+export interface UsageCounter {
+  readonly add: (request: CountedRequest) => void;
+  /** Writes what has changed. Never rejects. */
+  readonly write: () => Promise<void>;
+  /** Writes what is left. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+/** Begins to count; moves what ended processes have left to the archives first. */
+export const openUsageCounter = async (options: UsageCounterOptions): Promise<UsageCounter> => {
+  const counter = new Counter(options);
+  let running = counter.tidy();
+  const write = (): Promise<void> => {
+    running = running.then(() => counter.write());
+    return running;
+  };
+  const timer = setInterval(() => {
+    if (counter.isDue()) void write();
+  }, options.everyMs ?? writeMs).unref();
+  await running;
+  return {
+    add: (request) => counter.add(request),
+    write,
+    async close() {
+      clearInterval(timer);
+      await write();
+    },
+  };
+};
+
+interface OwnHour {
+  /** Its minutes that are over. */
+  readonly counted: UsageBucket;
+  /** Its requests that are written. */
+  written: number;
+}
+
+class Counter {
+  readonly #options: UsageCounterOptions;
+  readonly #pid: number;
+  readonly #id: string;
+  /** The minutes that aren't in their hours yet; the last one may go on. */
+  #minutes: UsageBucket[] = [];
+  /** The hours that aren't in a month's file yet; the last one may go on. */
+  #hours: OwnHour[] = [];
+  #latestMs = 0;
+  readonly #work: FileWork;
+
+  constructor(options: UsageCounterOptions) {
+    this.#options = options;
+    this.#work = new FileWork(
+      options.log,
+      options.folder,
+      "usage can't be kept on disk; a restart forgets what isn't written",
+    );
+    const { pid, startedAtMs } = options.process ?? { pid: process.pid, startedAtMs: Date.now() };
+    this.#pid = pid;
+    this.#id = `${pid}-${startedAtMs}`;
+  }
+
+  add(request: CountedRequest): void {
+    const nowMs = this.#nowMs();
+    let current = this.#minutes.at(-1);
+    if (!current || current.hasEnded(nowMs)) {
+      current = new UsageBucket('minute', nowMs);
+      this.#minutes.push(current);
+      if (this.#minutes.length > maxUnwrittenMinutes) this.#fold();
+    }
+    current.add(request);
+  }
+
+  /** Whether there is something to write. */
+  isDue(): boolean {
+    if (this.#minutes.length > 0) return true;
+    const nowMs = this.#nowMs();
+    return this.#hours.some(({ counted, written }) => counted.requests !== written || counted.hasEnded(nowMs));
+  }
+
+  /** Writes what has changed, and moves what is over to the archives. */
+  async write(): Promise<void> {
+    await this.#work.run(async () => {
+      const nowMs = this.#nowMs();
+      await this.#endMinutes(nowMs);
+      const minute = this.#minutes[0];
+      const current = minute && this.#hourOf(minute);
+      let isTurning = false;
+      for (const own of [...this.#hours]) {
+        await this.#writeHour(own, own === current ? minute : undefined);
+        if (!own.counted.hasEnded(nowMs)) continue;
+        const { name: hour } = own.counted;
+        await this.#archive({ name: `${hour}.${this.#id}.json`, hour });
+        this.#hours = this.#hours.filter((other) => other !== own);
+        isTurning = true;
+      }
+      if (isTurning) await this.#tidy();
+    });
+  }
+
+  /** The time, which doesn't go back when the clock does: what has been archived gets nothing more. */
+  #nowMs(): number {
+    this.#latestMs = Math.max(this.#latestMs, this.#options.nowMs());
+    return this.#latestMs;
+  }
+
+  /** Moves the minutes that are over to their days and hours. */
+  async #endMinutes(nowMs: number): Promise<void> {
+    for (let minute = this.#minutes[0]; minute?.hasEnded(nowMs); minute = this.#minutes[0]) {
+      await this.#archiveMinute(this.#recordOf(minute));
+      // Unless there were too many meanwhile.
+      if (this.#minutes[0] === minute) this.#fold();
+    }
+  }
+
+  /** Adds the oldest minute to its hour. */
+  #fold(): void {
+    const minute = this.#minutes.shift();
+    if (minute) this.#hourOf(minute).counted.fold(minute.rows);
+  }
+
+  #hourOf({ name }: UsageBucket): OwnHour {
+    const last = this.#hours.at(-1);
+    const hour = hourOf(name);
+    if (last?.counted.name === hour) return last;
+    const own = { counted: new UsageBucket('hour', bucketStartMs(hour)), written: 0 };
+    this.#hours.push(own);
+    if (this.#hours.length > maxUnwrittenHours) this.#hours.shift();
+    return own;
+  }
+
+  #recordOf({ name, rows }: UsageBucket): UsageRecord {
+    return { id: `${name}.${this.#id}`, rows: [...rows] };
+  }
+
+  /** `minute`: the one of the hour that may go on. */
+  async #writeHour(own: OwnHour, minute: UsageBucket | undefined): Promise<void> {
+    const requests = own.counted.requests + (minute?.requests ?? 0);
+    if (requests === own.written) return;
+    const record = { ...this.#recordOf(own.counted), ...(minute && { minute: this.#recordOf(minute) }) };
+    await writeAtomically(join(this.#options.folder, `${record.id}.json`), JSON.stringify(record));
+    own.written = requests;
+  }
+
+  /** Moves what ended processes have left to the archives, and removes what is too old. */
+  async tidy(): Promise<void> {
+    await this.#work.run(() => this.#tidy());
+  }
+
+  async #tidy(): Promise<void> {
+    const { folder } = this.#options;
+    const nowMs = this.#nowMs();
+    const names = await readdir(folder).catch(ifMissing([]));
+    const current = bucketOf('hour', nowMs);
+    for (const file of hourFilesIn(names)) {
+      if (file.hour < current && this.#hasEnded(file.pid) && !this.#isOwn(file)) await this.#archive(file);
+    }
+    for (const { name, pid } of hourFilesIn(names, true)) {
+      if (this.#hasEnded(pid)) await rm(join(folder, name), { force: true });
+    }
+    const oldest = {
+      minute: dayOf(bucketOf('minute', nowMs - minutesKeptMs)),
+      hour: monthOf(bucketOf('hour', nowMs - keptMs)),
+    };
+    for (const { name, time, unit } of archivesIn(names)) {
+      if (time < oldest[unit]) await rm(join(folder, name), { force: true });
+    }
+  }
+
+  /** Adds an hour's file to that of its month, and its last minute to that of its day, then removes the file. */
+  async #archive({ name, hour }: Pick<HourFile, 'name' | 'hour'>): Promise<void> {
+    const { folder, log } = this.#options;
+    const path = join(folder, name);
+    const text = await readFile(path, 'utf8').catch(ifMissing(undefined));
+    // Another process may have been faster.
+    if (text === undefined) return;
+    const record = readUsageRecord(text);
+    if (!record) {
+      log.warn('a file of usage is ignored: it has another form', { file: path });
+      return;
+    }
+    if (record.minute) await this.#archiveMinute(record.minute);
+    await appendLine(join(folder, `${monthOf(hour)}.jsonl`), JSON.stringify(wholeHour(record)));
+    await rm(path, { force: true });
+  }
+
+  async #archiveMinute({ id, rows }: UsageRecord): Promise<void> {
+    const path = join(this.#options.folder, `${dayOf(id)}.jsonl`);
+    const bytes = (await stat(path).catch(ifMissing(undefined)))?.size ?? 0;
+    const isFull = bytes >= (this.#options.maxNamedBytes ?? maxNamedBytes);
+    const kept = isFull
+      ? new UsageBucket('minute', bucketStartMs(id.slice(0, nameLength.minute)), 0).fold(rows).rows
+      : rows;
+    await appendLine(path, JSON.stringify({ id, rows: kept }));
+  }
+
+  #isOwn({ id }: HourFile): boolean {
+    return id.endsWith(`.${this.#id}`);
+  }
+
+  /** A process with this one's number has ended: this one has it now. */
+  #hasEnded(pid: number): boolean {
+    return pid === this.#pid || !this.#options.isAlive(pid);
+  }
+}
+
+/** Adds a line with a write of its own. It begins with a line feed too: the last write may have been cut off by a kill. */
+const appendLine = async (path: string, line: string): Promise<void> => {
+  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+  const file = await open(path, 'a', 0o600);
+  try {
+    await file.writeFile(`\n${line}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+};
