@@ -6,6 +6,7 @@ import { openUsageCounter } from '../../../../engine/observe/usage/bucket-files.
 import type { CountedRequest } from '../../../../engine/observe/usage/buckets.ts';
 import { readUsageQuery, usageReport } from '../../../../engine/observe/usage/report.ts';
 import { noUsage, type UsageFigures, type UsageGroup } from '../../../../engine/observe/usage/schema.ts';
+import { until } from '../../../support/until.ts';
 
 const request = (more: Partial<CountedRequest> = {}): CountedRequest => ({
   protocol: 'chat',
@@ -37,7 +38,7 @@ class Machine {
     this.folder = folder;
   }
 
-  start(pid: number, maxNamedBytes?: number) {
+  start(pid: number, more: { readonly everyMs?: number; readonly maxNamedBytes?: number } = {}) {
     this.#starts += 1;
     this.alive.add(pid);
     return openUsageCounter({
@@ -47,7 +48,7 @@ class Machine {
       isAlive: (other) => this.alive.has(other),
       everyMs: 1_000_000,
       process: { pid, startedAtMs: this.#starts },
-      ...(maxNamedBytes !== undefined && { maxNamedBytes }),
+      ...more,
     });
   }
 
@@ -348,7 +349,7 @@ test('an hour and a minute have a thousand rows; further ones are summed up, and
 
 test('a day of many names keeps its size: further minutes are counted by protocol, hours as ever', async (t) => {
   const machine = await machineOf(t);
-  const hours = await machine.start(1, 1);
+  const hours = await machine.start(1, { maxNamedBytes: 1 });
   for (const protocol of ['chat', 'messages', 'chat'] as const) {
     for (const model of ['m', 'n']) hours.add(request({ protocol, model }));
     machine.nowMs += minuteMs;
@@ -410,6 +411,58 @@ test('while nothing can be written, sixty minutes are kept; the hours have all',
   t.is(await machine.requests(), 100);
   t.is((await machine.minutes()).length, 60);
   t.is((await machine.minutes())[0], '22:50 1');
+});
+
+test('while nothing can be written, 48 hours are kept', async (t) => {
+  const machine = await machineOf(t);
+  await mkdir(join(machine.folder, '..'), { recursive: true });
+  await writeFile(machine.folder, 'a file');
+  const hours = await machine.start(1);
+  for (let n = 0; n < 200; n += 1) {
+    hours.add(request());
+    machine.nowMs += hourMs;
+  }
+  await rm(machine.folder);
+  await hours.write();
+  t.is(await machine.requests(), 48);
+});
+
+test('requests of many minutes that end amid a write are counted once', async (t) => {
+  const machine = await machineOf(t);
+  const hours = await machine.start(1);
+  hours.add(request());
+  machine.nowMs += minuteMs;
+  const writing = hours.write();
+  await new Promise(setImmediate);
+  for (let n = 0; n < 70; n += 1) {
+    hours.add(request());
+    machine.nowMs += minuteMs;
+  }
+  await writing;
+  await hours.close();
+  t.is(await machine.requests(), 71);
+  t.is((await machine.minutes()).length, 61);
+});
+
+test('a running service writes by itself, ends what is over and removes what is too old', async (t) => {
+  const machine = await machineOf(t);
+  const hours = await machine.start(1, { everyMs: 1 });
+  t.teardown(hours.close);
+  const untilThere = (...names: readonly string[]) =>
+    until(async () => (await machine.names()).join() === names.join());
+  hours.add(request());
+  await untilThere('2026-01-31T22.1-1.json');
+  machine.nowMs += minuteMs;
+  await untilThere('2026-01-31.jsonl', '2026-01-31T22.1-1.json');
+  machine.nowMs += hourMs;
+  await untilThere('2026-01-31.jsonl', '2026-01.jsonl');
+  machine.nowMs = Date.parse('2026-02-02T22:30Z');
+  hours.add(request());
+  await untilThere('2026-01-31.jsonl', '2026-01.jsonl', '2026-02-02T22.1-1.json');
+  machine.nowMs = Date.parse('2026-02-03T00:00Z');
+  await untilThere('2026-01.jsonl', '2026-02-02.jsonl', '2026-02.jsonl');
+  t.is(await machine.requests(), 2);
+  t.deepEqual(await machine.minutes('2026-02-02'), ['22:30 1']);
 });
 
 test('files of another form are ignored, and a folder that can not be written is warned of once', async (t) => {
