@@ -92,6 +92,7 @@ const usual: Columns = {
   requests: ({ requests }) => count(requests),
   errors: ({ errors }) => count(errors),
   retries: ({ retries }) => count(retries),
+  losses: ({ losses }) => count(losses),
   input: ({ input, uncounted }) => atLeast(input, uncounted, count),
   'cache read': ({ cacheRead, uncounted }) => atLeast(cacheRead, uncounted, count),
   'cache write': ({ cacheWrite, uncounted }) => atLeast(cacheWrite, uncounted, count),

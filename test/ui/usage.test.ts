@@ -46,8 +46,8 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   };
   const sums = page.getByRole('region', { name: 'Usage by model' });
   await sums.getByRole('row', { name: /^Total 4\b/ }).waitFor();
-  t.is(await cells('p,priced 3'), 'p,priced | 3 | 1 | 0 | 2,000,000 | 0 | 0 | 4,000 | 0 | $2.90');
-  t.is(await cells('p,unpriced 1'), 'p,unpriced | 1 | 0 | 0 | 1,000,000 | 0 | 0 | 2,000 | 0 | –');
+  t.is(await cells('p,priced 3'), 'p,priced | 3 | 1 | 0 | 0 | 2,000,000 | 0 | 0 | 4,000 | 0 | $2.90');
+  t.is(await cells('p,unpriced 1'), 'p,unpriced | 1 | 0 | 0 | 0 | 1,000,000 | 0 | 0 | 2,000 | 0 | –');
   t.is(await cells('Total'), 'Total | 4 | 1 | 0 | 3,000,000 | 0 | 0 | 6,000 | 0 | ≥ $2.90');
   await page.getByRole('img', { name: 'Requests by hour: 4 requests in all.' }).waitFor();
   await page.getByRole('img', { name: 'Cost by hour: ≥ $2.90 in all.' }).waitFor();

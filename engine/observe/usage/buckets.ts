@@ -45,11 +45,11 @@ export type CountedRequest = Pick<
   EndedRequest,
   'protocol' | 'scenario' | 'provider' | 'model' | 'namedClient' | 'usage' | 'cost' | 'defaultCost'
 > &
-  Pick<EndedRequest, 'calls' | 'isFailed' | 'mayCost' | 'firstByteMs' | 'durationMs' | 'overheadMs'>;
+  Pick<EndedRequest, 'calls' | 'isFailed' | 'lossCount' | 'mayCost' | 'firstByteMs' | 'durationMs' | 'overheadMs'>;
 
 type Sums = { -readonly [Name in keyof UsageSums]: UsageSums[Name] };
 type RowNames = Omit<UsageRow, keyof UsageSums | 'times'>;
-type Row = { -readonly [Name in keyof UsageRow]: UsageRow[Name] } & { readonly times: UsageTimes };
+type Row = RowNames & Sums & { readonly times: UsageTimes };
 
 /** Of the times of requests: from 0.1 ms to 10,000 s. */
 export const usageScale = new TimeScale(0.1, 20, 8);
@@ -57,9 +57,9 @@ export const usageScale = new TimeScale(0.1, 20, 8);
 export const noTimes = (): UsageTimes => ({ firstByte: {}, duration: {}, overhead: {} });
 
 /** Adds sums to others. */
-export const addSums = (to: Sums, from: UsageSums): void => {
+export const addSums = (to: Sums, from: Partial<UsageSums>): void => {
   let name: keyof UsageSums;
-  for (name in noUsage) to[name] += from[name];
+  for (name in noUsage) to[name] += from[name] ?? 0;
 };
 
 /** Adds times to others. */
@@ -118,6 +118,7 @@ export class UsageBucket {
     row.requests += 1;
     if (request.isFailed) row.errors += 1;
     if (calls > 1) row.retries += calls - 1;
+    row.losses += request.lossCount;
     row.input += tokens(usage?.input);
     row.cacheRead += tokens(usage?.cacheRead);
     row.cacheWrite += tokens(usage?.cacheWrite);

@@ -88,7 +88,7 @@ export const readTime = (text: string, nowMs: number): number | undefined => {
 class Cells {
   readonly #cells = new Map<string, UsageCell>();
 
-  add(from: string | null, ownName: string, sums: UsageSums, times: UsageTimes | undefined): void {
+  add(from: string | null, ownName: string, sums: Partial<UsageSums>, times: UsageTimes | undefined): void {
     const name = this.#cells.size < maxRows || this.#cells.has(`${from} ${ownName}`) ? ownName : otherName;
     const key = `${from} ${name}`;
     const cell = this.#cells.get(key) ?? { from, name, sums: { ...noUsage }, times: noTimes() };
@@ -190,6 +190,7 @@ const columns = [
   'requests',
   'errors',
   'retries',
+  'losses',
   'input',
   'cacheRead',
   'cacheWrite',

@@ -8,6 +8,7 @@ const sums = {
   requests: count(),
   errors: count('Requests whose client got an error.'),
   retries: count('Calls after the first one: at the same destination or at a fallback.'),
+  losses: count('Fields that conversions lost.'),
   input: count('Tokens that were neither read from nor written to a cache.'),
   cacheRead: count(),
   cacheWrite: count(),
@@ -30,6 +31,7 @@ export const noUsage: UsageSums = {
   requests: 0,
   errors: 0,
   retries: 0,
+  losses: 0,
   input: 0,
   cacheRead: 0,
   cacheWrite: 0,
@@ -87,6 +89,8 @@ export const UsageRow = Type.Object({
   model: Type.String(),
   client: Type.String(),
   ...sums,
+  // Files of earlier versions lack these.
+  losses: Type.Optional(sums.losses),
   times: Type.Optional(UsageTimes),
 });
 export type UsageRow = Static<typeof UsageRow>;

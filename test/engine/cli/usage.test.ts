@@ -15,6 +15,7 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
       model: 'priced',
       requests: 1_200,
       errors: 1,
+      losses: 3,
       input: 5_000,
       output: 30,
       cost: 1_234_560_000,
@@ -33,13 +34,13 @@ test('switchyard usage: a table with totals, CSV and JSON, without a running ser
   const lines = out.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | ').trim());
   t.is(
     lines[2],
-    'month | model | requests | errors | retries | input | cache read | cache write | output | reasoning | cost',
+    'month | model | requests | errors | retries | losses | input | cache read | cache write | output | reasoning | cost',
   );
   const month = at.slice(0, 'yyyy-mm'.length);
-  t.is(lines[3], `${month} | p,priced | 1,200 | 1 | 0 | 5,000 | 0 | 0 | 30 | 0 | $1.23`);
-  t.is(lines[4], `${month} | p,half | 2 | 0 | 0 | ≥ 10 | – | – | ≥ 3 | – | ≥ $0.000002`);
-  t.is(lines[5], `${month} | p,un�[31mknown | 1 | 0 | 0 | – | – | – | – | – | –`);
-  t.is(lines[6], '| total | 1,203 | 1 | 0 | ≥ 5,010 | – | – | ≥ 33 | – | ≥ $1.23');
+  t.is(lines[3], `${month} | p,priced | 1,200 | 1 | 0 | 3 | 5,000 | 0 | 0 | 30 | 0 | $1.23`);
+  t.is(lines[4], `${month} | p,half | 2 | 0 | 0 | 0 | ≥ 10 | – | – | ≥ 3 | – | ≥ $0.000002`);
+  t.is(lines[5], `${month} | p,un�[31mknown | 1 | 0 | 0 | 0 | – | – | – | – | – | –`);
+  t.is(lines[6], '| total | 1,203 | 1 | 0 | 3 | ≥ 5,010 | – | – | ≥ 33 | – | ≥ $1.23');
   t.regex(out, /the costs of 2 requests are not known/);
   t.regex((await ask(['usage', '--by', 'scenario'])).out, /cost +saved\ndefault .* -\$0\.50 \(2 unknown\)\n/);
   const times = (await ask(['usage', '--times'])).out.split('\n');

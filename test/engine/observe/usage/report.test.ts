@@ -117,7 +117,7 @@ test('CSV: names can neither break a row nor become a formula', async (t) => {
   const [head, ...lines] = usageCsv(report).trimEnd().split('\r\n');
   t.is(
     head,
-    'from,client,requests,errors,retries,input,cacheRead,cacheWrite,output,reasoning,unpriced,uncompared,uncounted,costUsd,savedUsd,' +
+    'from,client,requests,errors,retries,losses,input,cacheRead,cacheWrite,output,reasoning,unpriced,uncompared,uncounted,costUsd,savedUsd,' +
       'firstByteMs.p50,firstByteMs.p95,firstByteMs.p99,durationMs.p50,durationMs.p95,durationMs.p99,' +
       'overheadMs.p50,overheadMs.p95,overheadMs.p99',
   );

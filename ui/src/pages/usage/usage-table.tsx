@@ -104,6 +104,13 @@ const figures: readonly Column<Row>[] = [
     numeric: true,
     cell: ({ retries }) => count(retries),
   },
+  {
+    name: 'losses',
+    title: 'Losses',
+    about: 'Fields lost in conversion',
+    numeric: true,
+    cell: ({ losses }) => count(losses),
+  },
   tokens('Input', 'Tokens that no cache has to do with', ({ input }) => input),
   tokens('Cache read', 'Tokens read from a cache', ({ cacheRead }) => cacheRead),
   tokens('Cache write', 'Tokens written to a cache', ({ cacheWrite }) => cacheWrite),
