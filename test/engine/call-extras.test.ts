@@ -121,7 +121,11 @@ test("the graph names further base URLs and clients' own credentials, which are 
 });
 
 const refusals: readonly (readonly [written: object, fault: string])[] = [
-  [{ headers: { Host: 'x' } }, 'Providers[0].headers.Host is set by the gateway itself'],
+  [{ headers: { Host: 'x' } }, 'Providers[0].headers.Host is set by the gateway itself; use `baseUrl` instead'],
+  [
+    { headers: { 'proxy-authorization': 'x' } },
+    'Providers[0].headers.proxy-authorization is set by the gateway itself; use `HTTPS_PROXY` in the environment instead',
+  ],
   [{ headers: { 'a b': 'x' } }, "Providers[0].headers.a b isn't a valid header name"],
   [{ headers: { a: 'x\ny' } }, 'Providers[0].headers.a must have a value without control characters, in Latin-1'],
   [{ headers: { a: 1 } }, 'Providers[0].headers.a must be string'],
