@@ -11,6 +11,7 @@ export const readCallExtras = (row: CallExtrasFile, at: string, findings: Diagno
     const fault = headerFault(name, value);
     if (fault !== undefined) findings.fault(memberPath(memberPath(at, 'headers'), name), fault);
   }
+  if (Object.hasOwn(query, '')) findings.fault(memberPath(memberPath(at, 'query'), ''), 'must have a name');
   for (const [member, fault] of bodyFaults(body)) {
     findings.fault(memberPath(memberPath(at, 'body'), member), fault);
   }

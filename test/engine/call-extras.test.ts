@@ -129,6 +129,7 @@ const refusals: readonly (readonly [written: object, fault: string])[] = [
   [{ headers: { 'a b': 'x' } }, "Providers[0].headers.a b isn't a valid header name"],
   [{ headers: { a: 'x\ny' } }, 'Providers[0].headers.a must have a value without control characters, in Latin-1'],
   [{ headers: { a: 1 } }, 'Providers[0].headers.a must be string'],
+  [{ query: { '': 'x' } }, 'Providers[0].query. must have a name'],
   [{ query: { a: true } }, 'Providers[0].query.a must be string'],
   [{ body: [] }, 'Providers[0].body must be object'],
   [{ body: { stream: true } }, 'Providers[0].body.stream is set by the client'],
