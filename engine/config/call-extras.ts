@@ -11,6 +11,7 @@ export const readCallExtras = (row: CallExtrasFile, at: string, findings: Diagno
     const fault = headerFault(name, value);
     if (fault !== undefined) findings.fault(memberPath(memberPath(at, 'headers'), name), fault);
   }
+  if (Object.hasOwn(query, '')) findings.fault(memberPath(memberPath(at, 'query'), ''), 'must have a name');
   for (const [member, fault] of bodyFaults(body)) {
     findings.fault(memberPath(memberPath(at, 'body'), member), fault);
   }
@@ -41,7 +42,11 @@ export const callExtrasOf = ({ extras, modelExtras }: Provider, model: string): 
 /** Why calls can't have this header; `undefined` if they can. */
 export const headerFault = (name: string, value: string): string | undefined => {
   if (!headerName.test(name)) return "isn't a valid header name";
-  if (reservedHeaders.has(name.toLowerCase())) return 'is set by the gateway itself';
+  const reserved = name.toLowerCase();
+  if (reservedHeaders.has(reserved)) {
+    const instead = settings.get(reserved);
+    return `is set by the gateway itself${instead === undefined ? '' : `; use ${instead} instead`}`;
+  }
   return headerValue.test(value) ? undefined : 'must have a value without control characters, in Latin-1';
 };
 
@@ -68,6 +73,12 @@ const reservedHeaders = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+]);
+
+/** What decides the values of reserved headers, where that is a setting. */
+const settings: ReadonlyMap<string, string> = new Map([
+  ['host', '`baseUrl`'],
+  ['proxy-authorization', '`HTTPS_PROXY` in the environment'],
 ]);
 
 /** Members that a patch of the body may not have, each with the reason. */

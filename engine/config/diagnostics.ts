@@ -55,13 +55,16 @@ interface Known {
 export const unknownMembers = (value: JsonObject, known: readonly string[], at: string): readonly Finding[] =>
   Object.keys(value)
     .filter((member) => !known.includes(member))
-    .map((name) => {
-      const close = closeNames(name, known)[0];
-      return {
-        path: memberPath(at, name),
-        message: `is unknown and has no effect${close ? `; did you mean ${close}?` : ''}`,
-      };
-    });
+    .map((name) => ({
+      path: memberPath(at, name),
+      message: `is unknown and has no effect${didYouMean(name, known)}`,
+    }));
+
+/** Ends a message on an unknown name with the closest known one; empty if none is close. */
+export const didYouMean = (name: string, known: readonly string[]): string => {
+  const [close] = closeNames(name, known);
+  return close === undefined ? '' : `; did you mean ${close}?`;
+};
 
 /** Warns of unknown fields. They are kept when the configuration is written, but may be typos. */
 export const warnOfUnknownFields = (source: JsonObject, findings: Diagnostics): void => {

@@ -1,7 +1,7 @@
 import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type Reader, reader } from '../model/schema.ts';
 import type { Config } from './config.ts';
-import { Diagnostics, type Finding, warnOfUnknownFields } from './diagnostics.ts';
+import { Diagnostics, didYouMean, type Finding, warnOfUnknownFields } from './diagnostics.ts';
 import {
   applyEnvOverrides,
   type Environment,
@@ -24,7 +24,7 @@ export type Validation =
   | { readonly config: Config; readonly warnings: readonly Finding[] }
   | { readonly faults: readonly Finding[]; readonly warnings: readonly Finding[] };
 
-const file = reader(ConfigFile);
+const file = reader(ConfigFile, { suggest: didYouMean });
 const providerFile = reader(ProviderFile, { compiled: false });
 const routerFile = reader(RouterFile, { compiled: false });
 const fallbackFile = reader(FallbackFile, { compiled: false });

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
-import { Check, Errors } from 'typebox/value';
+import { Check, Errors, Pointer } from 'typebox/value';
 import { fail } from './fault.ts';
 
 /** A schema violation: where, and what is wrong. */
@@ -24,11 +24,20 @@ export interface Reader<T> {
 /** Maximum validator errors per value; the validator's default is 8. */
 const maxErrors = 1000;
 
+interface ReaderOptions {
+  readonly compiled?: boolean;
+  /** Ends the message on an unknown choice, for example with the closest of those known. */
+  readonly suggest?: (choice: string, known: readonly string[]) => string;
+}
+
 /**
  * Creates a reader for a schema. `read` and `matches` compile it on first use, which takes longer than hundreds of checks: a
  * schema of small values that are read now and then isn't `compiled`.
  */
-export const reader = <const S extends TSchema>(schema: S, { compiled = true } = {}): Reader<Static<S>> => {
+export const reader = <const S extends TSchema>(
+  schema: S,
+  { compiled = true, suggest = () => '' }: ReaderOptions = {},
+): Reader<Static<S>> => {
   let validator: ReturnType<typeof Compile<S>> | undefined;
   const matches = (value: unknown): value is Static<S> => {
     if (!compiled) return Check(schema, value);
@@ -39,6 +48,7 @@ export const reader = <const S extends TSchema>(schema: S, { compiled = true } =
   const faultsOf = (value: unknown, at: string, limit: number): readonly SchemaFault[] => {
     Settings.Set({ maxErrors: limit });
     const byPath = new Map<string, string[]>();
+    const hints = new Map<string, string>();
     for (const error of Errors(schema, value)) {
       // Each of these members has its own error.
       if (error.keyword === 'additionalProperties') continue;
@@ -50,8 +60,16 @@ export const reader = <const S extends TSchema>(schema: S, { compiled = true } =
         if (error.keyword !== 'anyOf') messages.push(missing ? 'is required' : errorMessage(error));
         byPath.set(path, messages);
       }
+      if (error.keyword === 'enum') {
+        const choice = Pointer.Get(value, error.instancePath);
+        const known = error.params.allowedValues.map(String);
+        if (typeof choice === 'string') hints.set(joinPath(at, error.instancePath), suggest(choice, known));
+      }
     }
-    return [...byPath].map(([path, messages]) => ({ path, message: alternatives(messages) }));
+    return [...byPath].map(([path, messages]) => ({
+      path,
+      message: alternatives(messages) + (hints.get(path) ?? ''),
+    }));
   };
   const read = (value: unknown, at = ''): Static<S> => {
     if (matches(value)) return value;

@@ -121,10 +121,15 @@ test("the graph names further base URLs and clients' own credentials, which are 
 });
 
 const refusals: readonly (readonly [written: object, fault: string])[] = [
-  [{ headers: { Host: 'x' } }, 'Providers[0].headers.Host is set by the gateway itself'],
+  [{ headers: { Host: 'x' } }, 'Providers[0].headers.Host is set by the gateway itself; use `baseUrl` instead'],
+  [
+    { headers: { 'proxy-authorization': 'x' } },
+    'Providers[0].headers.proxy-authorization is set by the gateway itself; use `HTTPS_PROXY` in the environment instead',
+  ],
   [{ headers: { 'a b': 'x' } }, "Providers[0].headers.a b isn't a valid header name"],
   [{ headers: { a: 'x\ny' } }, 'Providers[0].headers.a must have a value without control characters, in Latin-1'],
   [{ headers: { a: 1 } }, 'Providers[0].headers.a must be string'],
+  [{ query: { '': 'x' } }, 'Providers[0].query. must have a name'],
   [{ query: { a: true } }, 'Providers[0].query.a must be string'],
   [{ body: [] }, 'Providers[0].body must be object'],
   [{ body: { stream: true } }, 'Providers[0].body.stream is set by the client'],

@@ -452,29 +452,99 @@ browserTest('a provider can have further base URLs', async (t) => {
   });
 });
 
-browserTest('a provider and one of its models have additional headers and body members', async (t) => {
+const openAdditions = async (page: Page): Promise<void> => {
+  await page
+    .getByRole('list', { name: 'Providers' })
+    .getByRole('button', { name: /^first/ })
+    .click();
+  await page.getByText('Additional headers, URL parameters and body members').click();
+};
+
+browserTest('a provider and one of its models have additional headers, URL parameters and body members', async (t) => {
   await on(t, '/providers', async (page) => {
-    await page
-      .getByRole('list', { name: 'Providers' })
-      .getByRole('button', { name: /^first/ })
-      .click();
-    await page.getByText('Additional headers, URL parameters and body members').click();
-    await replaceText(page.getByRole('textbox', { name: 'Headers' }), '{"x-title": "all"}');
+    await openAdditions(page);
+    const name = (kind: string, row: number) => page.getByLabel(`Name of ${kind} ${row}`, { exact: true });
+    const value = (kind: string, row: number) => page.getByLabel(`Value of ${kind} ${row}`, { exact: true });
+    const add = (kind: string) => page.getByRole('button', { name: `Add a ${kind}` });
+    await add('header').click();
+    t.true(await add('header').isDisabled(), 'one row without a name is enough');
+    await name('header', 1).fill('host');
+    await page.getByText('Is set by the gateway itself; use `baseUrl` instead.').waitFor();
+    await name('header', 1).fill('x-title');
+    await value('header', 1).fill('all');
+    await add('header').click();
+    await value('header', 2).fill('secret-of-a-team');
+    // On the way, the name is that of the first row.
+    await name('header', 2).pressSequentially('x-title');
+    await page.getByText('Is set again below; only that value is used.').waitFor();
+    await name('header', 2).pressSequentially('-key');
+    t.is(await value('header', 2).getAttribute('type'), 'password');
     await page.getByLabel('For', { exact: true }).selectOption('large');
+    await add('URL parameter').click();
+    await name('URL parameter', 1).fill('a');
+    await value('URL parameter', 1).fill('b');
+    await add('URL parameter').click();
+    // Numbers come first in an object, and keep their place on the page.
+    await name('URL parameter', 2).pressSequentially('12');
     await replaceText(page.getByRole('textbox', { name: 'Body', exact: true }), '{"seed": 7}');
+    t.deepEqual(await violations(page), []);
+    await save(page);
+    const query = { 12: '', a: 'b' };
+    t.like(await onDisk(), {
+      Providers: {
+        0: {
+          headers: { 'x-title': 'all', 'x-title-key': 'secret-of-a-team' },
+          models: { 1: { name: 'large', query, body: { seed: 7 } } },
+        },
+      },
+    });
+
+    await page.reload();
+    await openAdditions(page);
+    t.is(await value('header', 2).inputValue(), '•••• Providers[first].headers.x-title-key');
+    await value('header', 1).fill('changed');
     await save(page);
     t.like(await onDisk(), {
-      Providers: { 0: { headers: { 'x-title': 'all' }, models: { 1: { name: 'large', body: { seed: 7 } } } } },
+      Providers: { 0: { headers: { 'x-title': 'changed', 'x-title-key': 'secret-of-a-team' } } },
     });
-    t.deepEqual(await violations(page), []);
+
+    await page.getByRole('button', { name: 'Remove header 2' }).click();
+    await page.getByRole('button', { name: 'Remove header 1' }).click();
+    await page.getByLabel('For', { exact: true }).selectOption('large');
     await replaceText(page.getByRole('textbox', { name: 'Body', exact: true }), '');
-    await page.getByLabel('For', { exact: true }).selectOption('All models of this provider');
-    await replaceText(page.getByRole('textbox', { name: 'Headers' }), '');
+    for (const row of [2, 1]) await page.getByRole('button', { name: `Remove URL parameter ${row}` }).click();
     await save(page);
     t.like(await onDisk(), { Providers: { 0: { models: ['small', 'large'] } } });
     t.notRegex(JSON.stringify(await onDisk()), /x-title|seed/);
   });
 });
+
+browserTest(
+  'an additional header that is not text is shown, kept, and corrected where its problem leads',
+  async (t) => {
+    await on(t, '/settings?tab=file', async (page) => {
+      const editor = page.getByRole('textbox', { name: 'config.json' });
+      await editor.getByText('"first"').first().waitFor();
+      const changed = (await text(page)).replace('"name": "first",', '"name": "first", "headers": { "x-n": 5 },');
+      await replaceText(editor, changed);
+      await page.getByRole('link', { name: 'Providers', exact: true }).click();
+      await page.getByRole('button', { name: 'Providers[0].headers.x-n' }).click();
+      const value = page.getByLabel('Value of header 1', { exact: true });
+      t.is(await value.inputValue(), '5');
+      t.is(await page.evaluate('document.activeElement.value'), 'x-n', 'the folded form opens');
+      await page.getByText('Must be string.').waitFor();
+      await page.getByRole('button', { name: 'Add a header' }).click();
+      await page.getByLabel('Name of header 2', { exact: true }).fill('x-m');
+      t.is(await value.inputValue(), '5');
+      await value.fill('56');
+      await save(page);
+      t.like((await onDisk()).Providers[0], { headers: { 'x-n': '56', 'x-m': '' } });
+      for (const row of [2, 1]) await page.getByRole('button', { name: `Remove header ${row}` }).click();
+      await save(page);
+      t.false('headers' in ((await onDisk()).Providers[0] ?? {}));
+    });
+  },
+);
 
 browserTest('facts about a model are set in fields, and a model without any is a name again', async (t) => {
   await on(t, '/providers', async (page) => {

@@ -1,5 +1,6 @@
 import type { ModelCallExtras } from '../../config/call-extras.ts';
 import type { Provider, RouterModule } from '../../config/config.ts';
+import type { Lack } from '../../model/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { probeRequest } from '../../model/request.ts';
 import { readSseRecords } from '../../model/sse.ts';
@@ -62,6 +63,8 @@ interface GraphParts {
   readonly upstream: UpstreamProtocol;
   readonly stages: readonly ConfiguredStage[];
   readonly extras: ModelCallExtras;
+  /** What the model is known to lack. */
+  readonly lacks: readonly Lack[];
   readonly router: RouterModule | undefined;
 }
 
@@ -74,6 +77,7 @@ export const buildGraph = ({
   upstream,
   stages,
   extras,
+  lacks,
   router,
 }: GraphParts): Graph => {
   const { format } = choice;
@@ -96,11 +100,15 @@ export const buildGraph = ({
     ...((provider.otherBaseUrls ?? []).length > 0 ? ['otherBaseUrls'] : []),
     ...namesOf(extras),
   ];
-  const because = { because: choice.because, ...(choice.entry !== undefined && { entry: choice.entry }) };
+  const encodeDetails = {
+    because: choice.because,
+    ...(choice.entry !== undefined && { entry: choice.entry }),
+    ...(lacks.length > 0 && { options: lacks.map((lack) => `lacks.${lack}`) }),
+  };
   const steps = {
     decodeRequest: node('decode-request', client.wire, 'bytes', 'request', client.decodeRequest),
     route: node('route', provider.name, 'request', 'request', resolveRoute, router && { path: router.path }),
-    encodeRequest: node('encode-request', format.name, 'request', 'bytes', upstream.encodeRequest, because),
+    encodeRequest: node('encode-request', format.name, 'request', 'bytes', upstream.encodeRequest, encodeDetails),
     callUpstream: node('call-upstream', provider.name, 'bytes', 'bytes', withHeaders(format.headers, extras), {
       url,
       ...(callOptions.length > 0 && { options: callOptions }),

@@ -87,6 +87,7 @@ export const compilePlan = (
       upstream,
       stages,
       extras,
+      lacks,
       router: config.router.module,
     }),
     fault: fault ?? unsetFault(provider) ?? (misfit && optionsFault(format, misfit)),

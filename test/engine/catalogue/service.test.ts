@@ -344,6 +344,12 @@ test('what a model lacks, by the configuration or the package, is not asked of i
   t.like((await ask('/v1/messages', { model: 'p,openai/gpt-6.1-sol', ...off })).sent, { reasoning_effort: 'low' });
   const listed = JSON.stringify(await call(gateway, '/api/models'));
   t.regex(listed, /"model":"bare","lacks":\["sampling","forcedToolChoice"\]/);
+  const optionsOf = async (model: string) =>
+    /"step":"encode-request"[^}]*?"options":(\[.*?\])/.exec(
+      JSON.stringify(await call(gateway, `/api/graph?client=messages&model=p,${model}`)),
+    )?.[1];
+  t.is(await optionsOf('bare'), '["lacks.sampling","lacks.forcedToolChoice"]');
+  t.is(await optionsOf('m'), undefined);
 });
 
 const shippedLacks = [...formats.values()].flatMap(({ name, facts }) =>

@@ -39,8 +39,13 @@ const faults: readonly (readonly [title: string, written: JsonObject, faults: re
   ],
   [
     'an unknown strategy',
-    { Pools: [{ ...good, strategy: 'fast' }] },
+    { Pools: [{ ...good, strategy: 'random' }] },
     ['Pools[0].strategy must be one of "weighted", "fastest", "least-busy", "sticky"'],
+  ],
+  [
+    'a mistyped strategy',
+    { Pools: [{ ...good, strategy: 'weigthed' }] },
+    ['Pools[0].strategy must be one of "weighted", "fastest", "least-busy", "sticky"; did you mean weighted?'],
   ],
   ['no members', { Pools: [{ name: 'large', members: [] }] }, ['Pools[0].members must not be empty']],
   [

@@ -43,6 +43,7 @@ const faults: readonly (readonly [string, unknown, readonly (string | RegExp)[]]
     [rule({ client: 'gemini' })],
     [new RegExp(`^${when.replace('[0]', '\\[0\\]')}\\.client must be`)],
   ],
+  ['a mistyped protocol', [rule({ client: 'mesages' })], [/client must be .* or array; did you mean messages\?$/]],
   ['a blank glob', [rule({ model: ' ' })], [`${when}.model must not be blank`]],
   ['a blank glob of several', [rule({ tools: ['a', ''] })], [`${when}.tools[1] must not be blank`]],
   ['no globs', [rule({ key: [] })], [/when\.key must/]],

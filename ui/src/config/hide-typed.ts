@@ -25,7 +25,10 @@ const hideTyped = (value: Json, member: string): Json => {
 const withoutSecrets = new Set(['Router', 'Pools', 'fallback', 'CLIENTS', 'credentials']);
 
 const isSecret = (text: string, member: string): boolean =>
-  isLiteralKey(text) && !isPlaceholder(text) && (secretField.test(member) || passwordInUrl.test(text));
+  isLiteralKey(text) && !isPlaceholder(text) && (isSecretField(member) || passwordInUrl.test(text));
+
+/** Whether the value of a field of this name is a secret. */
+export const isSecretField = (name: string): boolean => secretField.test(name);
 
 const secretField = /key$|token|secret|passw|authorization|cookie|credential/i;
 const passwordInUrl = /:\/\/[^/\s@:]*:[^/\s@$][^/\s@]*@/;

@@ -55,6 +55,8 @@ export const useFocusWanted = (): void => {
         return;
       }
       wanted.set(undefined);
+      const details = found?.closest('details');
+      if (details) details.open = true;
       found?.scrollIntoView({ block: 'center' });
       found?.focus({ preventScroll: true });
     };

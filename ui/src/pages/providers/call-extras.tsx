@@ -1,22 +1,35 @@
 import { useState } from 'react';
 import type { ProviderFile } from '../../api/config.ts';
-import { isJsonObject, type Json } from '../../api/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
+import { useField } from '../../config/form.ts';
+import { isSecretField } from '../../config/hide-typed.ts';
 import { JsonField } from '../../config/json-field.tsx';
 import { modelNames, withModelMember } from '../../config/models.ts';
-import { SelectField } from '../../parts/field.tsx';
+import { editedSecret, isReferenceSoFar } from '../../config/reference.ts';
+import { sameJson } from '../../config/same-json.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { useRows } from '../../state/use-rows.ts';
 
 const fields = [
   {
     name: 'headers',
     label: 'Headers',
-    hint: 'An object of names and values, such as {"http-referer": "https://example.org"}.',
+    hint: 'Each replaces the gateway’s own header of that name. $NAME stands for an environment variable.',
+    row: 'header',
   },
   {
     name: 'query',
     label: 'URL parameters',
-    hint: 'An object of names and values, such as {"api-version": "2026-10-01"}.',
+    hint: '$NAME stands for an environment variable.',
+    row: 'URL parameter',
   },
-  { name: 'body', label: 'Body', hint: 'Members that are merged into the request’s JSON; null removes one.' },
+  {
+    name: 'body',
+    label: 'Body',
+    hint: 'Members that are merged into the request’s JSON; null removes one.',
+    row: undefined,
+  },
 ] as const;
 
 /** What calls to a provider, or to one of its models, have in addition. */
@@ -54,18 +67,137 @@ export const CallExtras = ({
         ]}
         onChange={setScope}
       />
-      {fields.map(({ name, label, hint }) => (
-        <JsonField
-          key={`${scope} ${name}`}
-          label={label}
-          hint={hint}
-          path={model === undefined ? `${path}.${name}` : `${path}.models[${at}].${name}`}
-          value={holder[name]}
-          maxLines={8}
-          problemOf={(value) => (isJsonObject(value) ? undefined : 'must be an object')}
-          onChange={(value) => set(name, value)}
+      {fields.map(({ name, label, hint, row }) => {
+        const value = holder[name];
+        const field = {
+          label,
+          hint,
+          path: model === undefined ? `${path}.${name}` : `${path}.models[${at}].${name}`,
+          onChange: (next: Json | undefined) => set(name, next),
+        };
+        return row !== undefined && (value === undefined || isJsonObject(value)) ? (
+          <ValuesField key={`${scope} ${name}`} {...field} row={row} value={value ?? {}} />
+        ) : (
+          <JsonField
+            key={`${scope} ${name}`}
+            {...field}
+            value={value}
+            maxLines={8}
+            problemOf={(next) => (isJsonObject(next) ? undefined : 'must be an object')}
+          />
+        );
+      })}
+    </details>
+  );
+};
+
+type Member = readonly [name: string, value: Json];
+
+/** An object as rows of name and value. */
+const ValuesField = ({
+  label,
+  hint,
+  row,
+  path,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly hint: string;
+  /** What a row holds. */
+  readonly row: string;
+  readonly path: string;
+  readonly value: JsonObject;
+  /** Gets `undefined` for no rows. */
+  readonly onChange: (value: Json | undefined) => void;
+}) => {
+  const [edited, setEdited] = useState<readonly Member[]>([]);
+  // While a name is typed, it may equal another row's, or be a number, which an object would put first. Edited rows therefore stay
+  // as long as they have the draft's value.
+  const members = sameJson(objectOf(edited), value) ? edited : membersOf(value);
+  const rows = useRows(members, (next) => {
+    setEdited(next);
+    const made = objectOf(next);
+    onChange(Object.keys(made).length > 0 ? made : undefined);
+  });
+  return (
+    <fieldset className="keys">
+      {members.length > 0 && <legend className="field-label">{label}</legend>}
+      {members.map(([name, given], at) => (
+        <ValueRow
+          key={rows.keys[at]}
+          title={`${row} ${at + 1}`}
+          path={`${path}.${name}`}
+          name={name}
+          value={given}
+          isReplaced={members.slice(at + 1).some(([other]) => other === name)}
+          onChange={(...next) => rows.set(at, next)}
+          onRemove={() => rows.remove(at)}
         />
       ))}
-    </details>
+      {members.length > 0 && <p className="field-hint">{hint}</p>}
+      <div className="row">
+        <Button
+          look="quiet"
+          icon="add"
+          disabled={members.some(([name]) => name === '')}
+          onClick={() => rows.add(['', ''])}
+        >
+          Add a {row}
+        </Button>
+      </div>
+    </fieldset>
+  );
+};
+
+const membersOf = (value: JsonObject): readonly Member[] =>
+  Object.entries(value).flatMap(([name, given]): Member[] => (given === undefined ? [] : [[name, given]]));
+
+/** Without rows that are still empty. */
+const objectOf = (members: readonly Member[]): JsonObject =>
+  Object.fromEntries(members.filter(([name, value]) => name !== '' || value !== ''));
+
+const ValueRow = ({
+  title,
+  path,
+  name,
+  value,
+  isReplaced,
+  onChange,
+  onRemove,
+}: {
+  readonly title: string;
+  readonly path: string;
+  readonly name: string;
+  readonly value: Json;
+  /** A later row has the same name. */
+  readonly isReplaced: boolean;
+  readonly onChange: (...member: Member) => void;
+  readonly onRemove: () => void;
+}) => {
+  // A value that isn't text is shown as JSON, and becomes text once it is edited.
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const { error, ...mark } = useField(path);
+  return (
+    <div className="key-row">
+      <TextField
+        label={`Name of ${title}`}
+        unlabelled
+        placeholder="Name"
+        {...mark}
+        error={isReplaced ? 'Is set again below; only that value is used.' : error}
+        value={name}
+        onChange={(next) => onChange(next, value)}
+      />
+      <TextField
+        label={`Value of ${title}`}
+        unlabelled
+        placeholder="Value"
+        type={isSecretField(name) && !isReferenceSoFar(text) ? 'password' : 'text'}
+        value={text}
+        onChange={(next) => onChange(name, editedSecret(text, next))}
+      />
+      <IconButton icon="remove" label={`Remove ${title}`} onClick={onRemove} />
+    </div>
   );
 };
