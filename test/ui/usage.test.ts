@@ -48,7 +48,7 @@ browserTest('the page of usage shows what was asked for, what that cost, and wha
   await sums.getByRole('row', { name: /^Total 4\b/ }).waitFor();
   t.is(await cells('p,priced 3'), 'p,priced | 3 | 1 | 0 | 0 | 2,000,000 | 0 | 0 | 4,000 | 0 | $2.90');
   t.is(await cells('p,unpriced 1'), 'p,unpriced | 1 | 0 | 0 | 0 | 1,000,000 | 0 | 0 | 2,000 | 0 | –');
-  t.is(await cells('Total'), 'Total | 4 | 1 | 0 | 3,000,000 | 0 | 0 | 6,000 | 0 | ≥ $2.90');
+  t.is(await cells('Total'), 'Total | 4 | 1 | 0 | 0 | 3,000,000 | 0 | 0 | 6,000 | 0 | ≥ $2.90');
   await page.getByRole('img', { name: 'Requests by hour: 4 requests in all.' }).waitFor();
   await page.getByRole('img', { name: 'Cost by hour: ≥ $2.90 in all.' }).waitFor();
   await page.getByRole('img', { name: /^Time to first byte by hour: median .* 95 % within / }).waitFor();
