@@ -26,14 +26,16 @@ const prepare = async (checkout: string): Promise<void> => {
 
 /** What is configured besides. */
 interface Additions {
-  readonly Providers: readonly object[];
-  readonly Pools: readonly object[];
-  readonly rules: readonly object[];
-  readonly transformers: readonly object[];
+  readonly Providers?: readonly object[];
+  readonly Pools?: readonly object[];
+  readonly FLEET?: object;
+  readonly rules?: readonly object[];
+  readonly transformers?: readonly object[];
 }
 
 /** Switchyard as its users run it: the command, a folder of its own, logging on, one route and every scenario configured. */
-export const switchyardIn = (checkout: string, name: string, additions?: Additions): Target => {
+export const switchyardIn = (checkout: string, name: string, additions: Additions = {}): Target => {
+  const { Providers = [], rules, transformers = [], ...others } = additions;
   let prepared: Promise<void> | undefined;
   return {
     name,
@@ -52,11 +54,11 @@ export const switchyardIn = (checkout: string, name: string, additions?: Additio
             apiKey: 'bench',
             models: [askedModel, 'bench-long', 'bench-small', 'bench-deep', 'bench-eye', 'bench-web'],
           },
-          ...(additions?.Providers ?? []),
+          ...Providers,
         ],
-        ...(additions && { Pools: additions.Pools }),
+        ...others,
         Router: {
-          ...(additions && { rules: additions.rules }),
+          ...(rules && { rules }),
           default: `yard,${askedModel}`,
           longContextThreshold: 60_000,
           routes: {
@@ -67,7 +69,7 @@ export const switchyardIn = (checkout: string, name: string, additions?: Additio
             think: 'yard,bench-deep',
           },
         },
-        transformers: [{ ...formats[upstream], provider: 'yard' }, ...(additions?.transformers ?? [])],
+        transformers: [{ ...formats[upstream], provider: 'yard' }, ...transformers],
       };
       await writeFile(join(home, 'config.json'), JSON.stringify(config));
       const program = runProgram(process.execPath, [commandIn(checkout), 'start'], {
