@@ -40,7 +40,9 @@ test('two machines know of each other and of open breakers, by an account with t
     return upstreams.find((row: { provider: string }) => row.provider === provider)?.models[0]?.breaker;
   };
   for (const model of ['cut,m', 'cut,m', 'down,m', 'down,m']) await one.fetch('/v1/messages', ask(model));
+  const openedMs = Date.now();
   await until(async () => (await stateOf('down')) === 'open');
+  t.log(`known after ${Date.now() - openedMs} ms`);
   // Without an answer it may be the first machine's network: the other one needs a fault of its own, and only one.
   t.not(await stateOf('cut'), 'open');
   t.not((await two.fetch('/v1/messages', ask('cut,m'))).status, 503);

@@ -9,7 +9,7 @@ import { until } from '../../../support/until.ts';
 import { startUpstream } from '../../../support/upstream.ts';
 import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
 
-const rounds = 9;
+const rounds = process.env.RELIABILITY === 'full' ? 41 : 9;
 
 test('a tool loop that alternates between processes gets each signature back', async (t) => {
   t.timeout(300_000);
@@ -24,7 +24,7 @@ test('a tool loop that alternates between processes gets each signature back', a
   const started = await rig.ask(['start', '--daemon']);
   t.is(started.code, 0, started.err);
   const workers = await connectToWorkers(t, addressIn(started.out), 2);
-  // Each round waits for 25 ms at most, which a busy machine may miss: then all of it is tried again.
+  // Each round waits for 50 ms at most, which a busy machine may miss: then all of it is tried again.
   let tries = 0;
   await until(async () => {
     Object.assign(seen, { signed: 0, unsigned: 0 });
