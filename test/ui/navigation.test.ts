@@ -150,6 +150,12 @@ browserTest('Ctrl+K finds pages, requests, models and actions; Ctrl+S saves', as
     await page.keyboard.press('Control+k');
     await palette.getByRole('combobox').fill(text);
   };
+  /** Models, and whether requests are recorded, are asked for when the palette opens. */
+  const choose = async (text: string, option: RegExp): Promise<void> => {
+    await find(text);
+    await palette.getByRole('option', { name: option, selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+  };
   await find('rout');
   t.deepEqual(await violations(page), []);
   await page.keyboard.press('Enter');
@@ -165,15 +171,12 @@ browserTest('Ctrl+K finds pages, requests, models and actions; Ctrl+S saves', as
   await find(ids[3] ?? '');
   await palette.getByRole('option', { name: ids[3] ?? '' }).click();
   await page.getByRole('heading', { level: 1, name: ids[3] ?? '' }).waitFor();
-  await find('model large');
-  await page.keyboard.press('Enter');
+  await choose('model large', /large/);
   await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
   t.regex(await page.getByLabel('Model', { exact: true }).inputValue(), /large/);
-  await find('theme dark');
-  await page.keyboard.press('Enter');
+  await choose('theme dark', /Theme: dark/);
   t.is(await page.evaluate('document.documentElement.dataset.theme'), 'dark');
-  await find('start recording');
-  await page.keyboard.press('Enter');
+  await choose('start recording', /Start recording/);
   await page.getByText('Recording started.').waitFor();
   await find('no such thing');
   await palette.getByText('Nothing found').waitFor();
