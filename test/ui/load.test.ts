@@ -101,14 +101,15 @@ test.serial('two processes at 10 and 200 requests a second: all figures are thos
   const errors = sent.filter(({ hasFailed }) => hasFailed).length;
   const retries = sum([...calls.values()].map((count) => count - 1));
   const expected = { requests: all, errors, retries };
-  t.true(errors >= all / 5 && retries > 0, JSON.stringify(expected));
+  t.true(errors >= all / 5 && retries >= all / 10, JSON.stringify(expected));
 
   // A request counts when its connection has ended, which the client may see first.
   await until(async () => JSON.parse(await read('/api/activity')).inFlightCount === 0);
   t.like(JSON.parse(await read('/api/usage?by=all')).total, expected);
   const ids = new Set(sent.map(({ id }) => id));
   const listed: readonly Outcome[] = JSON.parse(await read('/api/requests?limit=1000')).requests;
-  t.is(new Set(listed.map(({ id }) => id).filter((id) => ids.has(id))).size, Math.min(all, 1_000));
+  t.is(new Set(listed.map(({ id }) => id)).size, Math.min(all, 1_000));
+  t.true(listed.every(({ id }) => ids.has(id)));
   const metrics = await read('/metrics');
   t.is(sumIn(metrics, 'requests_total'), expected.requests);
   t.is(sumIn(metrics, 'request_duration_seconds_count'), expected.requests);
