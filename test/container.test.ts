@@ -284,9 +284,11 @@ test("the pod's specification works as it is written, in namespaces", async (t) 
     return ended;
   });
 
-  const status = async (path: string): Promise<string> => {
-    const url = `http://${address}:${spec.ports[0]?.containerPort}${path}`;
-    const ask = `fetch('${url}').then(({ status }) => console.log(status), () => console.log(0))`;
+  /** The status of each path, asked for at the same time. */
+  const status = async (...paths: readonly string[]): Promise<string> => {
+    const urls = paths.map((path) => `http://${address}:${spec.ports[0]?.containerPort}${path}`);
+    const ask = `Promise.all(${JSON.stringify(urls)}.map((url) => fetch(url).then(({ status }) => status, () => 0)))
+      .then((all) => console.log(all.join(' ')))`;
     const asked = spawn('nsenter', [`--net=/proc/${await pid()}/ns/net`, process.execPath, '-e', ask]);
     let text = '';
     for await (const data of asked.stdout) text += data;
@@ -297,11 +299,13 @@ test("the pod's specification works as it is written, in namespaces", async (t) 
     const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');
     return Number.parseInt(children, 10);
   };
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(output);
-    return (await status(spec.startupProbe.httpGet.path)) === '200';
-  });
-  t.is(await status(spec.readinessProbe.httpGet.path), '200', 'without its store');
+  const untilStatus = (expected: string): Promise<void> =>
+    until(async () => {
+      if (child.exitCode !== null) throw new Error(output);
+      return (await status(spec.startupProbe.httpGet.path, spec.readinessProbe.httpGet.path)) === expected;
+    });
+  // It is ready without its store.
+  await untilStatus('200 200');
   const process1 = await readFile(`/proc/${await pid()}/status`, 'utf8');
   t.regex(process1, new RegExp(`^Uid:\\t${user}\\t${user}\\t`, 'm'));
   t.regex(process1, /^CapEff:\t0+$/m);
@@ -310,7 +314,7 @@ test("the pod's specification works as it is written, in namespaces", async (t) 
   t.notRegex(output, /EACCES|EPERM|EROFS/);
 
   process.kill(await pid(), 'SIGTERM');
-  await until(async () => (await status(spec.readinessProbe.httpGet.path)) === '503');
-  t.is(await status(spec.startupProbe.httpGet.path), '200', 'it serves while it leaves');
+  // It serves while it leaves.
+  await untilStatus('200 503');
   t.is(await ended, 0, output);
 });
