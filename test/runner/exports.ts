@@ -56,7 +56,10 @@ const importsIn = (files: readonly string[]): ReadonlySet<string> =>
 const namesIn = (list = ''): readonly string[] =>
   list.split(',').flatMap((entry) => /^\s*(?:type )?(\w+)/.exec(entry)?.[1] ?? []);
 
-/** Exports that no import shows: the public face of custom transformers, hooks that Node.js calls, what compiled tests and the bench import. */
+/**
+ * Exports that no import shows: the public face of custom transformers, hooks that Node.js calls, what compiled tests and the bench
+ * import.
+ */
 const calledFromOutside = new Set([
   'engine/transformer-api.ts',
   'engine/config/custom/resolve-hook.ts',

@@ -71,7 +71,10 @@ export class RetrySession {
     this.#health.left(true);
   }
 
-  /** The next attempt. Throws `unavailable` if the breaker is open, if `mayProbe` is false and it is half-open, or if all keys are cooling down. */
+  /**
+   * The next attempt. Throws `unavailable` if the breaker is open, or half-open while another process probes (`mayProbe` is false), or if
+   * all keys are cooling down.
+   */
   next(mayProbe = true): Routed {
     const { resolution, retries } = this.#routed;
     const { health, config } = this.#gateway;
