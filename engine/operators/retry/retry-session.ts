@@ -66,9 +66,9 @@ export class RetrySession {
     return this.#health.claimProbe(health.nowMs(), config.breaker);
   }
 
-  /** Gives up a claimed probe that won't be sent. */
-  leaveProbe(): void {
-    this.#health.left(true);
+  /** Gives up a claimed probe that isn't sent: the request has left, the breaker has closed, or all keys are cooling down. */
+  releaseUnusedProbe(): void {
+    this.#health.releaseUnusedProbe();
   }
 
   /**

@@ -41,8 +41,11 @@ const emitNext = (session: RetrySession, to: Subscriber<Routed>): void => {
   }
   claim
     .then((mayProbe) => {
-      if (!to.closed) emit(mayProbe);
-      else if (mayProbe) session.leaveProbe();
+      try {
+        if (!to.closed) emit(mayProbe);
+      } finally {
+        session.releaseUnusedProbe();
+      }
     })
     .catch((error: unknown) => to.error(error));
 };

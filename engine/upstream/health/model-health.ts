@@ -165,6 +165,11 @@ export class ModelHealth {
     return { probe: true, waitMs: 0 };
   }
 
+  /** Gives up a claimed probe that isn't under way. */
+  releaseUnusedProbe(): void {
+    if (this.#breaker.probedAtMs === 0) this.#endProbe();
+  }
+
   /** The current cooldown of a key for this model, if any. */
   cooldownOf(key: string, nowMs: number): Cooldown | undefined {
     return this.#cooldowns.of(key, nowMs) ?? this.#keys.cooldownOf(key, nowMs);

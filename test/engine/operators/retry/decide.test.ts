@@ -538,6 +538,11 @@ test('R16 one process at a time probes an upstream', async (t) => {
   for (let count = 0; count < most; count += 1) two.model('m').failed(failure, clock.nowMs, defaults);
   clock.nowMs += openMs;
   t.true(await claim(two), 'the claim was released');
+  t.false(await claim(one));
+  two.model('m').releaseUnusedProbe();
+  t.true(admit(one, await claim(one)).probe, 'a claim that is not used is given up');
+  one.model('m').releaseUnusedProbe();
+  t.false(await claim(two), 'the probe is under way');
 });
 
 test('facts of other processes that make no sense change nothing', (t) => {
