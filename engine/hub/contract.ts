@@ -33,7 +33,10 @@ const WindowAsk = Type.Object({
   back: Type.Array(Type.Tuple([Type.Integer(), Count]), { maxItems: 128 }),
   /** What was admitted without a lease while the store was silent. */
   unleased: Count,
-  /** After the store has lost everything: what the member admitted, by its age in slots. Counted once. */
+  /**
+   * After the store has lost everything: what the member admitted, by its age in slots. Counted once, in place of `unleased`; if one
+   * has been counted before, `unleased` is what came after it.
+   */
   seed: Type.Optional(Type.Array(Type.Tuple([Count, Count]), { maxItems: 128 })),
 });
 export type WindowAsk = Static<typeof WindowAsk>;

@@ -520,6 +520,8 @@ export class Hub {
   #startOver(nowMs: number): void {
     for (const fact of this.#facts.live(nowMs)) this.#unpublished.set(fact.id, fact);
     for (const lease of this.#windows.values()) lease.lost();
+    // The others get leases a while after the loss, whether or not this member has been heard.
+    if (this.#windows.size > 0) void this.#flush(false);
     // The batch that told of the loss is the first that counts.
     for (const [id, sum] of this.#restate()) this.#unsent.set(id, sum - (this.#batch?.sums.get(id) ?? 0));
   }

@@ -6,10 +6,10 @@
 /** After so many milliseconds without a push, a member may go on by its share of each limit, which the others don't get then. */
 const staleMs = 400;
 /**
- * How long members have after a loss to say what they had admitted, in milliseconds: no lease is granted before. Longer than a
- * member's longest pause between two tries, and the try itself.
+ * How long members have after a loss to say what they had admitted, in milliseconds: no lease is granted before. Twice as long as a
+ * member's longest pause between two tries, its wait for the next tick, and the try itself.
  */
-const freshMs = 2_000;
+const freshMs = 3_000;
 /** Longer than blobs live: a full store drops those first. */
 const keptMs = 86_400_000;
 /** How long the number of a member's last batch is remembered, in milliseconds. */
@@ -26,7 +26,7 @@ export const script = `
 local q = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local fresh, present = q.fresh, q.present
+local fresh, lost, present = q.fresh, q.lost, q.present
 local out = {'', 0, '1', 0, {}, {}, {}, {}, {}}
 
 if q.base then
@@ -39,6 +39,8 @@ if q.base then
     redis.call('HSET', KEYS[1], 'e', epoch, 'b', born, 'n', version)
   end
   fresh = now < born + ${freshMs}
+  -- The member doesn't know of the loss yet, and tells then what it has admitted.
+  lost = q.known ~= '' and q.known ~= epoch
   local before = version
   for _, f in ipairs(q.facts) do
     local old = redis.call('HGET', KEYS[2], f[1])
@@ -127,10 +129,9 @@ for _, w in ipairs(q.windows) do
     changed[at] = true
   end
   for _, back in ipairs(w[5]) do add(back[1], -back[2]) end
-  add(slot, w[6])
   if #w[7] > 0 and redis.call('HSETNX', key, 'm' .. q.member, 1) == 1 then
     for _, own in ipairs(w[7]) do add(slot - own[1], own[2]) end
-  end
+  elseif not lost then add(slot, w[6]) end
   for _, count in pairs(counts) do used = used + count end
   local granted = 0
   if not fresh then granted = math.min(want, math.max(0, math.floor(max * present) - used)) end

@@ -179,7 +179,9 @@ export class RedisStore implements HubStore {
     // A call touches one node: limits follow, with what the first has said.
     const reply = await this.#run(link, base, [], []);
     const [state = '', present = '1'] = reply[2].split(' ');
-    const query = { member: push.member, fresh: state === 'fresh', present: Number(present), ...this.#times(push) };
+    const isLost = push.epoch !== '' && push.epoch !== reply[0];
+    const about = { fresh: state === 'fresh', lost: isLost, present: Number(present) };
+    const query = { member: push.member, ...about, ...this.#times(push) };
     const limits = { keys: [], query };
     const granted = await Promise.all(windows.map((window) => this.#run(link, limits, [window], [])));
     const held = await Promise.all(holds.map((hold) => this.#run(link, limits, [], [hold])));

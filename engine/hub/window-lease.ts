@@ -154,7 +154,8 @@ export class WindowLease {
       windowMs,
       want: Math.min(want, max),
       back,
-      ...(seed ? { unleased: 0, seed } : { unleased }),
+      unleased,
+      ...(seed && { seed }),
     };
   }
 
@@ -182,6 +183,8 @@ export class WindowLease {
     if (!open) return;
     this.#open = undefined;
     this.#back = this.#back.slice(open.back.length);
+    // Either the seed has arrived, or the next one, which has this too, counts.
+    if (open.seed) this.#unreported -= open.unleased;
   }
 
   /** The store has lost everything: it is told what this member admitted. What is held isn't counted any more. */

@@ -130,11 +130,12 @@ test('a limit holds over three machines, and no request fails while the store is
   });
   const inMinute = times.filter((ms) => ms < first + 60_000).length;
   t.log(`${inMinute} of 60, after ${Date.now() - first} ms`);
-  // A store that is slow on a busy machine fails more often than it is made to. Each failure gives up what is on lease, and a machine
-  // that goes on by its share doesn't know what the others got after its last word: so one share more at most.
+  // On a busy machine, the store fails more often than it is made to, or a machine is late to say what it admitted. Each goes on by its
+  // share, without knowing what the others got after the store's last word: one share more at most. That it is exact otherwise is held
+  // by tests with a clock of their own.
+  t.true(inMinute <= 80, `${inMinute}`);
   const failures = replicas.map(({ service }) => service.out().split('FLEET.store fails').length - 1);
   const isAsMade = failures.every((times) => times === 2);
-  t.true(inMinute <= (isAsMade ? 60 : 80), `${inMinute}`);
   // How much is given up depends on what each has at hand when the store fails; `figures` holds how much of a limit is used otherwise.
   if (isAsMade && Date.now() - first < 60_000) t.true(inMinute >= 48, `${inMinute}`);
   // Frozen, then killed; a store that is slow on a busy machine fails more often. Each change is said once.

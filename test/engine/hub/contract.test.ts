@@ -295,6 +295,44 @@ test('over IPC: a frozen store is left alone, said once, and taken up again', as
   t.is(two.fact('f')?.value, 'v');
 });
 
+test('an emptied Redis: what was admitted after a report without an answer counts as well, once', async (t) => {
+  if (isMissing(t, 'redis-server')) return;
+  const redis = await startRedis(t);
+  const inner = redisStore(t, redis.url);
+  let lost = 0;
+  const store: HubStore = {
+    async exchange(push) {
+      const pull = await inner.exchange(push);
+      // It has arrived, but its sender doesn't learn that.
+      if (push.windows.some(({ seed }) => seed) && (lost += 1) === 1) throw new Error('lost');
+      return pull;
+    },
+    readBlobs: (names) => inner.readBlobs(names),
+    putBlob: (blob) => inner.putBlob(blob),
+  };
+  const [one, two] = [new Hub({ store, member: '1', nowMs }), new Hub({ store: inner, member: '2', nowMs })];
+  const limit = { max: 20, windowMs: 60_000 };
+  const admit = async (hub: Hub, count: number): Promise<void> => {
+    for (let left = count; left > 0; left -= 1) await until(async () => (await hub.admit('l', limit)) !== undefined);
+  };
+  await ticked(one);
+  await admit(one, 3);
+  await redis.run('FLUSHALL');
+  await until(async () => {
+    await one.tick();
+    return lost > 0;
+  });
+  await admit(one, 2);
+  await admit(two, 1);
+  await until(async () => {
+    await one.tick();
+    await two.tick();
+    return two.usage('l', limit)?.used === 6;
+  });
+  t.is(lost, 2);
+  t.is(one.usage('l', limit)?.used, 6);
+});
+
 test('a frozen Redis: what waits for the connection that is given up fails like the first, not for being cut off', async (t) => {
   if (isMissing(t, 'redis-server')) return;
   const redis = await startRedis(t);
