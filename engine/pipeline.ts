@@ -17,7 +17,7 @@ import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { transformEvents, transformRequest } from './operators/transform.ts';
 import { encodeEvents, sendReply, showLimits, writeReply } from './operators/write-reply.ts';
 import type { Gateway } from './routing/gateway.ts';
-import { memoize, type Plan } from './routing/plan/plan.ts';
+import type { Plan } from './routing/plan/plan.ts';
 
 /** A request's whole life, in order; built once per configuration. Only unsubscribing cancels it. */
 export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Observable<ReplyPart>) => {
@@ -76,4 +76,16 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
     prepareCall(gateway),
     sequence(callUpstream(gateway), reply), // + status, and the body as it arrives → the client's parts
   );
+};
+
+/** Memoizes a function of an object, such as a plan or a gateway. A result is released with its object. */
+export const memoize = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
+  const built = new WeakMap<K, T>();
+  return (key) => {
+    const known = built.get(key);
+    if (known !== undefined) return known;
+    const made = build(key);
+    built.set(key, made);
+    return made;
+  };
 };

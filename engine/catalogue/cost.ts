@@ -1,6 +1,5 @@
-import { promptTokens, type Usage } from '../model/event.ts';
+import { promptTokens, tierOf, type Usage } from '../model/event.ts';
 import type { ModelPrice, TokenPrices, VendorPricing } from '../model/model-facts.ts';
-import { tierOf } from '../model/wire/service-tier.ts';
 import type { KnownModel } from './known-model.ts';
 
 /** Nano-dollars per USD. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Fault } from '../model/fault.ts';
-import { backslash, openBrace, openBracket, quote } from '../model/json/syntax.ts';
+import { backslash, openBrace, openBracket, quote } from '../model/json/json.ts';
 import type { BodyUse, Rejection } from './endpoint.ts';
 
 /** Memory per byte of an active body: bytes, text, parsed values, and the upstream's request. */

@@ -1,7 +1,7 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
+import { replyTier } from '../../engine/model/event.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
-import { replyTier } from '../../engine/model/wire/service-tier.ts';
 import { encodeCitation } from './citations.ts';
 import { readsFunctionCalls } from './decode-request.ts';
 import { encodeFinish, finishIsLost } from './finish.ts';

@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { tierOf } from '../../engine/model/event.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Part } from '../../engine/model/request.ts';
-import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
-import { tierOf } from '../../engine/model/wire/service-tier.ts';
+import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 import { type ChatDialect, type ChatField, cacheMember, takes } from './dialect.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeReasoning } from './encode-reasoning.ts';

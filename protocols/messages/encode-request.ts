@@ -1,10 +1,10 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { tierOf } from '../../engine/model/event.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { recordSchemaLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, Turn } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import { tierOf } from '../../engine/model/wire/service-tier.ts';
 import { messagesTraits } from './dialect.ts';
 import { encodeParts } from './encode-content.ts';
 import { carriedParts, mergeTurns, pairCalls } from './encode-messages.ts';

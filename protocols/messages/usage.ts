@@ -1,6 +1,6 @@
 import type { Usage } from '../../engine/model/event.ts';
+import { replyTier } from '../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
-import { replyTier } from '../../engine/model/wire/service-tier.ts';
 
 /** `usage` → counts; a value that isn't a number counts as absent. Source: Anthropic API reference, "Usage". */
 export const decodeUsage = (usage: Json | undefined): Usage => {

@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { tierOf } from '../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, OutputFormat, TextPart } from '../../engine/model/request.ts';
 import { isOff } from '../../engine/model/request.ts';
-import { tierOf } from '../../engine/model/wire/service-tier.ts';
 import { type ResponsesTraits, responsesTraits } from './dialect.ts';
 import { markCache, newContentContext } from './encode-content.ts';
 import { encodeInstruction, encodeTurns } from './encode-messages.ts';

@@ -192,7 +192,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),
   ],
-  'engine/model/wire/known-models.ts': [foreign(/^ft:/), foreign(/^(?:[a-z-]+\.)+/, many('a'))],
+  'engine/model/transformer.ts': [foreign(/^ft:/), foreign(/^(?:[a-z-]+\.)+/, many('a'))],
   'engine/model/wire/listed-model.ts': [foreign(/^\d{4}-\d{2}-\d{2}/, many('1'))],
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'engine/observe/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
