@@ -12,7 +12,7 @@ import { renderFaults } from '../operators/render-faults.ts';
 import { sequence } from '../operators/rx/sequence.ts';
 import { collectBytes, stages } from '../operators/rx/stages.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from '../operators/write-reply.ts';
-import type { Gateway } from '../routing/gateway.ts';
+import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 import { type AuxiliaryEndpoint, auxiliaryCall, auxiliaryEndpoint, prepareAuxiliary } from './count-tokens.ts';
 
 /**
@@ -63,8 +63,6 @@ const checkUpstream = (ready: Ready): Ready => {
 export const compactEndpoint = (
   client: ClientProtocol,
   upstream: AuxiliaryEndpoint,
-  currentGateway: () => Gateway,
+  current: CurrentGateway,
 ): Endpoint =>
-  auxiliaryEndpoint({ client, currentGateway, use: 'answer' }, (exchange, gateway) =>
-    compact(exchange, gateway, upstream),
-  );
+  auxiliaryEndpoint({ client, current, use: 'answer' }, (exchange, gateway) => compact(exchange, gateway, upstream));

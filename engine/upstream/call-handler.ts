@@ -5,10 +5,9 @@ import { Observable, type Subscriber } from 'rxjs';
 import { type Dispatcher, util } from 'undici';
 import type { Backpressure, Pausable } from '../backpressure.ts';
 import type { Headers } from '../model/protocol.ts';
-import type { Connection } from './connection.ts';
 import { type DecompressLimits, plainAnswer } from './decompress.ts';
 import { callFault, firstByteTimeout, isReset, poolFault } from './faults.ts';
-import type { ConnectionPool, PoolLimits, PoolRequest } from './pool.ts';
+import type { Connection, ConnectionPool, PoolLimits, PoolRequest } from './pool.ts';
 import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts';
 
 /**

@@ -14,9 +14,8 @@ import { encodeCitation } from './citations.ts';
 import { readsFunctionCalls } from './decode-request.ts';
 import { faultRecord } from './encode-fault.ts';
 import { replyHead } from './encode-reply.ts';
-import { encodeFinish, finishIsLost } from './finish.ts';
 import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
-import { encodeUsage } from './usage.ts';
+import { encodeFinish, encodeUsage, finishIsLost } from './reply-end.ts';
 
 interface State {
   readonly context: ReplyContext;

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/mode
 import { recordDropped, recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { CustomTool, FunctionTool, ModelRequest } from '../../engine/model/request.ts';
 import { type ChatDialect, cacheMember, takes } from './dialect.ts';
+import { refusesUnknown, writeExtra } from './encode-content.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
 import { encodeWebSearch } from './encode-web-search.ts';
-import { refusesUnknown, writeExtra } from './extra.ts';
 import { unsupported } from './refuse-unsupported.ts';
 import { wireName } from './tool-names.ts';
 

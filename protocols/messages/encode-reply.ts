@@ -5,7 +5,7 @@ import { packSignature, type Signature, writeSignature } from '../../engine/mode
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
 import { inputObject } from '../../engine/model/request.ts';
 import { encodeCitation } from './citations.ts';
-import { encodeEnd } from './finish.ts';
+import { encodeEnd } from './reply-end.ts';
 
 /** Encodes a whole reply. Source: Anthropic API reference, "Create a Message", "Returns". */
 export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => {

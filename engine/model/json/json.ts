@@ -258,3 +258,6 @@ export const isEscaped = (text: string, at: number): boolean => {
   while (text.charCodeAt(from - 1) === backslash) from -= 1;
   return (at - from) % 2 === 1;
 };
+
+/** Types a validated object as `JsonObject`: schemas don't type unmodelled members. */
+export const asJsonObject = (value: object): JsonObject => value as JsonObject;
