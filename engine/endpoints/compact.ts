@@ -5,13 +5,11 @@ import type { Usage } from '../model/event.ts';
 import { fail } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
-import { boundReply } from '../operators/bound-reply.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
-import { readUsage } from '../operators/read-events.ts';
-import { renderFaults } from '../operators/render-faults.ts';
+import { boundReply, readUsage } from '../operators/read-events.ts';
 import { sequence } from '../operators/rx/sequence.ts';
 import { collectBytes, stages } from '../operators/rx/stages.ts';
-import { jsonHeaders, limitHeaders, routeHeaders } from '../operators/write-reply.ts';
+import { jsonHeaders, limitHeaders, renderFaults, routeHeaders } from '../operators/write-reply.ts';
 import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 import { type AuxiliaryEndpoint, auxiliaryCall, auxiliaryEndpoint, prepareAuxiliary } from './count-tokens.ts';
 

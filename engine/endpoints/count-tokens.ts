@@ -18,16 +18,14 @@ import { FaultError, fail, faultOf } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
-import { callUpstream } from '../operators/call-upstream.ts';
+import { callUpstream, encodeRequest } from '../operators/call-upstream.ts';
 import { decode } from '../operators/decode.ts';
-import { encodeRequest } from '../operators/encode-request.ts';
-import { renderFaults } from '../operators/render-faults.ts';
 import { assertServable, route } from '../operators/route.ts';
 import { sequence } from '../operators/rx/sequence.ts';
 import { collectBytes, stages } from '../operators/rx/stages.ts';
 import { reconcileReasoning } from '../operators/signatures.ts';
 import { transformRequest } from '../operators/transform.ts';
-import { jsonHeaders, routeHeaders, showLimits } from '../operators/write-reply.ts';
+import { jsonHeaders, renderFaults, routeHeaders, showLimits } from '../operators/write-reply.ts';
 import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 import { originOf } from '../routing/rules/request-facts.ts';
 

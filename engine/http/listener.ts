@@ -1,9 +1,9 @@
 import type { Fault } from '../model/fault.ts';
 import { type KeySettings, keyCheck, type OriginGuardSettings, originGuard, trustedProxies } from './access.ts';
 import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
-import { BodyBudget } from './body-budget.ts';
 import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';
 import type { Rejection } from './endpoint.ts';
+import { BodyBudget } from './read-body.ts';
 import type { HttpRouter } from './router.ts';
 import { ServedRequest, type ServingListener } from './serve-request.ts';
 import { defaultLimits, type HttpLimits, type RequestHooks, type ServeSettings } from './settings.ts';

@@ -98,6 +98,7 @@ export const reconcileSignatures = (
   cache: SignatureCache,
   losses: Losses,
 ): ReconciledRequest => {
+  if (!request.turns.some(holdsReasoning)) return { request, verbatim: true };
   if (!cache.hasCalls() && !request.turns.some(isSigned)) return { request, verbatim: true };
   const restore = restorer(request, addressee, cache);
   let verbatim = true;
@@ -128,6 +129,11 @@ export const reconcileSignatures = (
   });
   return changed ? { request: { ...request, turns }, verbatim: false } : { request, verbatim };
 };
+
+/** Whether a turn may hold or lack reasoning. */
+const holdsReasoning = ({ role, parts }: Turn): boolean =>
+  role === 'assistant' &&
+  parts.some(({ type }) => type === 'thinking' || type === 'redacted-thinking' || type === 'tool-call');
 
 const isSigned = ({ role, parts }: Turn): boolean =>
   role === 'assistant' && parts.some((part) => signatureOf(part) !== undefined);

@@ -29,9 +29,7 @@ export const transformRequest =
   ({ config }: Gateway): SequenceStep<Reconciled, Reconciled> =>
   (routed) => {
     const { plan, request } = routed;
-    const stages = plan.graph.requestStages;
-    if (stages.length === 0) return routed;
-    return stages
+    return plan.graph.requestStages
       .reduce(
         (asked, { name, work }) => asked.pipe(runRequestStage(routed, name, work, config.timeouts.stageMs)),
         of(request),

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { costOf } from '../../catalogue/cost.ts';
+import { costOf } from '../../catalogue/catalogue.ts';
 import type { KnownModel } from '../../catalogue/known-model.ts';
 import type { ReplyProgress } from '../../exchange.ts';
 import { textMask } from '../../log/mask-text.ts';

@@ -10,8 +10,8 @@ import { isWithinBudget, type ProviderHealth } from '../../upstream/health/healt
 import type { Load } from '../../upstream/health/load.ts';
 import type { Cooldown, ModelHealth } from '../../upstream/health/model-health.ts';
 import { decodeInFull } from '../decode.ts';
-import { nameDestination } from '../render-faults.ts';
 import { newAttempt } from '../route.ts';
+import { nameDestination } from '../write-reply.ts';
 import { decide, isBaseUrlFailure, type RetryDecision, retryAfterMs } from './decide.ts';
 
 /**
