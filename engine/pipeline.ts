@@ -8,8 +8,7 @@ import { keepAlive } from './operators/keep-alive.ts';
 import { boundContent, boundReply, readEvents } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
-import { type SequenceStep, sequence, yieldIfLarge } from './operators/rx/sequence.ts';
-import { stages } from './operators/rx/stages.ts';
+import { type SequenceStep, sequence, stages, yieldIfLarge } from './operators/rx.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { transformEvents, transformRequest } from './operators/transform.ts';
 import {

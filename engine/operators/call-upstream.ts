@@ -3,8 +3,8 @@ import type { Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { adaptToModel, lowerOutput } from '../model/adapt-to-model.ts';
-import { FaultError, fail, withinStack } from '../model/fault.ts';
-import { isJsonObject, parseJson, writeJson } from '../model/json/json.ts';
+import { FaultError, fail } from '../model/fault.ts';
+import { isJsonObject, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { replaceMember } from '../model/json/replace-member.ts';
@@ -18,8 +18,7 @@ import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
-import { type SequenceStep, sequence } from './rx/sequence.ts';
-import { collectBytes } from './rx/stages.ts';
+import { collectBytes, type SequenceStep, sequence } from './rx.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */

@@ -1,8 +1,8 @@
 import { Buffer, isAscii, isUtf8, transcode } from 'node:buffer';
 import type { Config } from '../config/config.ts';
 import { type Answered, type Decoded, type Exchange, fill, type Reconciled, type Routed } from '../exchange.ts';
-import { fail, withinStack } from '../model/fault.ts';
-import { isJsonObject, isWithinDepth, type JsonObject, keepDigits } from '../model/json/json.ts';
+import { fail } from '../model/fault.ts';
+import { isJsonObject, isWithinDepth, type JsonObject, keepDigits, withinStack } from '../model/json/json.ts';
 import { type Outline, outlineOf } from '../model/json/outline.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
@@ -10,7 +10,7 @@ import type { PassThrough } from '../observer.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { extractModelTag } from '../routing/resolve.ts';
 import { newContext } from './route.ts';
-import type { SequenceStep } from './rx/sequence.ts';
+import type { SequenceStep } from './rx.ts';
 import { reconcileReasoning } from './signatures.ts';
 
 /** Decodes the client's bytes into a request; `decodeRequest` replaces the client protocol's own. Throws as `parseBody` does. */

@@ -13,7 +13,7 @@ import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage } from './read-events.ts';
-import { collectedBytes, type StreamStage } from './rx/stages.ts';
+import { collectedBytes, type StreamStage } from './rx.ts';
 import { awaitMarker, watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 

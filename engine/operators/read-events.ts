@@ -10,10 +10,10 @@ import {
   mergeUsage,
   type Usage,
 } from '../model/event.ts';
-import { type Fault, FaultError, withinStack } from '../model/fault.ts';
-import { isJsonObject, parseJson } from '../model/json/json.ts';
+import { type Fault, FaultError } from '../model/fault.ts';
+import { isJsonObject, parseJson, withinStack } from '../model/json/json.ts';
 import { chain } from '../model/machine.ts';
-import { collectedBytes, type Handlers, nonEmpty, type StageControl, type StreamStage } from './rx/stages.ts';
+import { collectedBytes, type Handlers, nonEmpty, type StageControl, type StreamStage } from './rx.ts';
 
 /**
  * Decodes the upstream's bytes into events: one batch per chunk of a stream, or one for a whole reply. A failure becomes an

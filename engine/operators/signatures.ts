@@ -16,8 +16,7 @@ import {
 import { CallKeys } from '../reasoning/call-keys.ts';
 import { recallMs, type SharedSignatureCache } from '../reasoning/shared-signatures.ts';
 import type { CallSignatures, SignatureCache } from '../reasoning/signature-cache.ts';
-import type { SequenceStep } from './rx/sequence.ts';
-import type { StreamStage } from './rx/stages.ts';
+import type { SequenceStep, StreamStage } from './rx.ts';
 
 /**
  * Removes reasoning that another provider issued, and restores this provider's reasoning that the client lost. Waits briefly

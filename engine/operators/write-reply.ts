@@ -7,18 +7,18 @@ import {
   releaseBody,
 } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
+import { shorten } from '../log/mask-text.ts';
 import { fieldPattern, plainPath } from '../model/client-paths.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
-import { type Fault, FaultError, faultOf, shorten, withinStack } from '../model/fault.ts';
-import { writeJson } from '../model/json/json.ts';
+import { type Fault, FaultError, faultOf } from '../model/fault.ts';
+import { withinStack, writeJson } from '../model/json/json.ts';
 import type { Loss } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { Headers } from '../model/protocol.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
-import type { SequenceStep } from './rx/sequence.ts';
-import type { Handlers, StageList, StreamStage } from './rx/stages.ts';
+import type { Handlers, SequenceStep, StageList, StreamStage } from './rx.ts';
 
 /** Events → what the client asked for: a stream of its protocol, or one whole reply. */
 export const encodeEvents = (): StreamStage<Answered, Batch, ReplyPart> => (answered) =>

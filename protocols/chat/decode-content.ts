@@ -1,8 +1,7 @@
-import { fail } from '../../engine/model/fault.ts';
+import { fail, unsupported } from '../../engine/model/fault.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { CacheMark, Extra, ImagePart, ImageSource, Part, TextPart } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { unsupported } from './refuse-unsupported.ts';
 import { type CacheControl, ImagePartBody, RefusalPartBody, TextPartBody } from './schema-request.ts';
 
 const textBody = reader(TextPartBody);
@@ -107,3 +106,7 @@ export const extraOf = (value: JsonObject, known: ReadonlySet<string>, at: strin
   const fields = unknownMembers(value, known);
   return fields && { wire: 'chat', at, fields };
 };
+
+/** Throws the fault for a field that is supported only without `CHAT_STRICT`. */
+export const unsupportedWhileStrict = (param: string, what = param): never =>
+  unsupported(param, `${what} is not supported on this route unless CHAT_STRICT is false in the configuration.`);

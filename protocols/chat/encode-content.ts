@@ -1,3 +1,4 @@
+import { unsupported } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { recordExtraLoss, recordMemberLoss } from '../../engine/model/record-losses.ts';
@@ -12,7 +13,6 @@ import {
 } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
 import { type ChatDialect, cacheMember } from './dialect.ts';
-import { unsupported } from './refuse-unsupported.ts';
 
 /** What the content encoders need. */
 export interface ContentContext {

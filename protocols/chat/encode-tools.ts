@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { unsupported } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import { recordDropped, recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { CustomTool, FunctionTool, ModelRequest } from '../../engine/model/request.ts';
@@ -6,7 +7,6 @@ import { type ChatDialect, cacheMember, takes } from './dialect.ts';
 import { refusesUnknown, writeExtra } from './encode-content.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
 import { encodeWebSearch } from './encode-web-search.ts';
-import { unsupported } from './refuse-unsupported.ts';
 import { wireName } from './tool-names.ts';
 
 /**

@@ -14,8 +14,8 @@ import { cutOff } from '../../engine/model/reply.ts';
 import type { Citation } from '../../engine/model/request.ts';
 import { encodeCitation } from './citations.ts';
 import { errorEvent } from './encode-fault.ts';
-import { recordSignatureLoss, wholeInput, wireCallId, wireMessageId, wireSignature } from './encode-reply.ts';
-import { encodeEnd, encodeUsage } from './reply-end.ts';
+import { recordSignatureLoss, wholeInput, wireCallId, wireSignature } from './encode-reply.ts';
+import { encodeEnd, encodeUsage, wireMessageId } from './reply-end.ts';
 
 interface State {
   readonly context: ReplyContext;

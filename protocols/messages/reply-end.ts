@@ -149,3 +149,7 @@ const count = (value: Json | undefined): number | undefined => (typeof value ===
 
 const member = (value: Json | undefined, name: string): Json | undefined =>
   isJsonObject(value) ? value[name] : undefined;
+
+/** The reply's id: the upstream's own if it has this format's prefix. */
+export const wireMessageId = (id: string, context: ReplyContext): string =>
+  id.startsWith('msg_') ? id : `msg_${context.id}`;

@@ -245,8 +245,11 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
       '\n',
     ),
   ],
-  'engine/operators/retry/retry-session.ts': [own(/^upstream-/)],
-  'engine/operators/retry/decide.ts': [foreign(/^[A-Z][a-z]{2,8},? /), foreign(/^\d+(?:\.\d+)?$/, many('0'), 'a')],
+  'engine/operators/retry/decide.ts': [
+    own(/^upstream-/),
+    foreign(/^[A-Z][a-z]{2,8},? /),
+    foreign(/^\d+(?:\.\d+)?$/, many('0'), 'a'),
+  ],
   'engine/reasoning/signature-cache.ts': [foreign(/^[a-z0-9._-]+$/, many('a'), 'Z')],
   'engine/routing/model-names.ts': [
     foreign(/[^a-z0-9._-]+/g, many('a')),

@@ -1,3 +1,5 @@
+import { FaultError, type FaultKind } from '../fault.ts';
+
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -261,3 +263,19 @@ export const isEscaped = (text: string, at: number): boolean => {
 
 /** Types a validated object as `JsonObject`: schemas don't type unmodelled members. */
 export const asJsonObject = (value: object): JsonObject => value as JsonObject;
+
+/**
+ * Runs `work` and throws a fault of this kind if it exhausts the stack. Values are walked recursively, so a value that is
+ * nested too deeply is an error of its sender, not a bug.
+ */
+export const withinStack = <V>(kind: FaultKind, message: string, work: () => V): V => {
+  try {
+    return work();
+  } catch (error) {
+    // Source: V8, `kStackOverflow`. Other range errors are bugs.
+    if (error instanceof RangeError && error.message === 'Maximum call stack size exceeded') {
+      throw new FaultError({ kind, message }, { cause: error });
+    }
+    throw error;
+  }
+};
