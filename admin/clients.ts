@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { nanoPerUsd } from '../engine/catalogue/cost.ts';
+import { nanoPerUsd } from '../engine/catalogue/catalogue.ts';
 import { hashedKey, newClientKey } from '../engine/config/clients.ts';
 import type { NamedClient } from '../engine/config/config.ts';
 import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';

@@ -65,9 +65,9 @@ export class Feeds {
   #isClosed = false;
 
   /** A request began or ended. */
-  changed(): void {
+  readonly changed = (): void => {
     for (const feed of this.#open) feed.changed();
-  }
+  };
 
   /** Throws a fault if there are too many, or the process stops. */
   add(): Feed {

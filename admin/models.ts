@@ -15,7 +15,7 @@ type Listed = Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
 
 /** A path of the model list, and the factory of its endpoint for a gateway. */
 interface ModelListPath extends Omit<ModelPath, 'endpointFor'> {
-  readonly endpointFor: (gateway: () => Listed) => Endpoint;
+  readonly endpointFor: (current: { readonly gateway: Listed }) => Endpoint;
   readonly doc?: OperationDoc;
 }
 
@@ -52,7 +52,7 @@ type Answer = (models: readonly ClientModel[], listing: ClientModels, incoming: 
 
 const endpointFor =
   (source: ModelSource, answer: Answer) =>
-  (gateway: () => Listed): Endpoint => ({
+  (current: { readonly gateway: Listed }): Endpoint => ({
     open: false,
     forClients: true,
     formatFault: source.plain.encodeFault,
@@ -61,7 +61,7 @@ const endpointFor =
         const listing = source.listings.find((row) => row.matches((name) => incoming.headers[name])) ?? source.plain;
         return of(
           reply(listing, incoming, () =>
-            answer(namesFor(incoming, gateway(), source), listing, incoming, params.id ?? params['*'] ?? ''),
+            answer(namesFor(incoming, current.gateway, source), listing, incoming, params.id ?? params['*'] ?? ''),
           ),
         );
       }),

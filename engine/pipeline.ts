@@ -1,23 +1,27 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
-import type { Exchange, Ready, Routed } from './exchange.ts';
+import type { Exchange, Ready, Reconciled, Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
-import { boundContent, boundReply } from './operators/bound-reply.ts';
-import { callUpstream } from './operators/call-upstream.ts';
+import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing } from './operators/decode.ts';
-import { encodeRequest } from './operators/encode-request.ts';
 import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
-import { readEvents } from './operators/read-events.ts';
-import { endOnFault, observeReply, renderFaults } from './operators/render-faults.ts';
+import { boundContent, boundReply, readEvents } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
-import { sequence, yieldIfLarge } from './operators/rx/sequence.ts';
-import { stages } from './operators/rx/stages.ts';
+import { type SequenceStep, sequence, stages, yieldIfLarge } from './operators/rx.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { transformEvents, transformRequest } from './operators/transform.ts';
-import { encodeEvents, sendReply, showLimits, writeReply } from './operators/write-reply.ts';
+import {
+  encodeEvents,
+  endOnFault,
+  observeReply,
+  renderFaults,
+  sendReply,
+  showLimits,
+  writeReply,
+} from './operators/write-reply.ts';
 import type { Gateway } from './routing/gateway.ts';
-import { memoize, type Plan } from './routing/plan/plan.ts';
+import type { Plan } from './routing/plan/plan.ts';
 
 /** A request's whole life, in order; built once per configuration. Only unsubscribing cancels it. */
 export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Observable<ReplyPart>) => {
@@ -45,10 +49,18 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
     refuseUnservable(gateway), // refuses what this destination can't serve
     reconcileReasoning(gateway.signatures), // earlier reasoning: all of this provider's, none of others'
     decodeUnlessPassing(gateway), // an outline → the whole request, where it is needed
-    transformRequest(gateway), // request → request: each stage, in list order
+    onlyIf(hasRequestStages, transformRequest(gateway)), // request → request: each stage, in list order
     encodeRequest(gateway.config), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),
   );
+
+const hasRequestStages = ({ plan }: Reconciled): boolean => plan.graph.requestStages.length > 0;
+
+/** A step that only some values take. */
+const onlyIf =
+  <T>(applies: (value: T) => boolean, step: SequenceStep<T, T>): SequenceStep<T, T> =>
+  (value) =>
+    applies(value) ? step(value) : value;
 
 /** The client's bytes → the upstream call of the first attempt, without making it. */
 export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
@@ -76,4 +88,16 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
     prepareCall(gateway),
     sequence(callUpstream(gateway), reply), // + status, and the body as it arrives → the client's parts
   );
+};
+
+/** Memoizes a function of an object, such as a plan or a gateway. A result is released with its object. */
+export const memoize = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
+  const built = new WeakMap<K, T>();
+  return (key) => {
+    const known = built.get(key);
+    if (known !== undefined) return known;
+    const made = build(key);
+    built.set(key, made);
+    return made;
+  };
 };

@@ -8,7 +8,7 @@ import {
   type VendorPricing,
 } from '../model/model-facts.ts';
 import type { Format } from '../model/transformer.ts';
-import { plainName } from '../model/wire/known-models.ts';
+import { plainName } from '../model/transformer.ts';
 
 /** Where a fact comes from: the configuration, the vendor's list, the package, or its price table. */
 type FactSource = 'configuration' | 'list' | 'package' | 'prices';

@@ -1,5 +1,5 @@
 import { text as readText } from 'node:stream/consumers';
-import { nanoPerUsd } from '../catalogue/cost.ts';
+import { nanoPerUsd } from '../catalogue/catalogue.ts';
 import { hashedKey, newClientKey } from '../config/clients.ts';
 import type { NamedClient } from '../config/config.ts';
 import { configFile } from '../config/read.ts';

@@ -1,5 +1,5 @@
 import type { ModelCatalogue } from '../catalogue/catalogue.ts';
-import { costOf, isCost, nanoPerUsd } from '../catalogue/cost.ts';
+import { costOf, isCost, nanoPerUsd } from '../catalogue/catalogue.ts';
 import type { KnownModel } from '../catalogue/known-model.ts';
 import type { Config, NamedClient } from '../config/config.ts';
 import type { Destination } from '../config/destination.ts';

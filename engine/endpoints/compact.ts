@@ -2,17 +2,14 @@ import { mergeMap, type Observable, of } from 'rxjs';
 import type { Answered, Exchange, Ready } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
 import type { Usage } from '../model/event.ts';
-import { fail } from '../model/fault.ts';
+import { unsupported } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
-import { boundReply } from '../operators/bound-reply.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
-import { readUsage } from '../operators/read-events.ts';
-import { renderFaults } from '../operators/render-faults.ts';
-import { sequence } from '../operators/rx/sequence.ts';
-import { collectBytes, stages } from '../operators/rx/stages.ts';
-import { jsonHeaders, limitHeaders, routeHeaders } from '../operators/write-reply.ts';
-import type { Gateway } from '../routing/gateway.ts';
+import { boundReply, readUsage } from '../operators/read-events.ts';
+import { collectBytes, sequence, stages } from '../operators/rx.ts';
+import { jsonHeaders, limitHeaders, renderFaults, routeHeaders } from '../operators/write-reply.ts';
+import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 import { type AuxiliaryEndpoint, auxiliaryCall, auxiliaryEndpoint, prepareAuxiliary } from './count-tokens.ts';
 
 /**
@@ -52,10 +49,9 @@ const checkUpstream = (ready: Ready): Ready => {
   const { client, plan } = ready;
   return plan.upstream.wire === client.wire
     ? ready
-    : fail(
-        'unsupported',
+    : unsupported(
+        'model',
         `A conversation can only be compacted by an upstream that speaks the ${client.wire} format itself; this route's doesn't.`,
-        { param: 'model', code: 'unsupported_parameter' },
       );
 };
 
@@ -63,8 +59,6 @@ const checkUpstream = (ready: Ready): Ready => {
 export const compactEndpoint = (
   client: ClientProtocol,
   upstream: AuxiliaryEndpoint,
-  currentGateway: () => Gateway,
+  current: CurrentGateway,
 ): Endpoint =>
-  auxiliaryEndpoint({ client, currentGateway, use: 'answer' }, (exchange, gateway) =>
-    compact(exchange, gateway, upstream),
-  );
+  auxiliaryEndpoint({ client, current, use: 'answer' }, (exchange, gateway) => compact(exchange, gateway, upstream));

@@ -18,17 +18,14 @@ import { FaultError, fail, faultOf } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
-import { callUpstream } from '../operators/call-upstream.ts';
+import { callUpstream, encodeRequest } from '../operators/call-upstream.ts';
 import { decode } from '../operators/decode.ts';
-import { encodeRequest } from '../operators/encode-request.ts';
-import { renderFaults } from '../operators/render-faults.ts';
 import { assertServable, route } from '../operators/route.ts';
-import { sequence } from '../operators/rx/sequence.ts';
-import { collectBytes, stages } from '../operators/rx/stages.ts';
+import { collectBytes, sequence, stages } from '../operators/rx.ts';
 import { reconcileReasoning } from '../operators/signatures.ts';
 import { transformRequest } from '../operators/transform.ts';
-import { jsonHeaders, routeHeaders, showLimits } from '../operators/write-reply.ts';
-import type { Gateway } from '../routing/gateway.ts';
+import { jsonHeaders, renderFaults, routeHeaders, showLimits } from '../operators/write-reply.ts';
+import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 import { originOf } from '../routing/rules/request-facts.ts';
 
 /** Settings of a counting endpoint for one client protocol. */
@@ -156,21 +153,21 @@ const countReply = (ready: Ready, { tokens, by }: Count, { reply }: CountSetting
 };
 
 /** Endpoint for counting requests; each uses the gateway of that moment. */
-export const countTokensEndpoint = (settings: CountSettings, currentGateway: () => Gateway): Endpoint =>
-  auxiliaryEndpoint({ client: settings.client, currentGateway, use: 'count' }, (exchange, gateway) =>
+export const countTokensEndpoint = (settings: CountSettings, current: CurrentGateway): Endpoint =>
+  auxiliaryEndpoint({ client: settings.client, current, use: 'count' }, (exchange, gateway) =>
     countTokens(exchange, gateway, settings),
   );
 
 /** What an auxiliary endpoint serves, and by which gateway. */
 interface AuxiliarySettings {
   readonly client: ClientProtocol;
-  readonly currentGateway: () => Gateway;
+  readonly current: CurrentGateway;
   readonly use: 'answer' | 'count';
 }
 
 /** Endpoint that serves requests by a pipeline of its own, which nothing observes but the limits of named clients. */
 export const auxiliaryEndpoint = (
-  { client, currentGateway, use }: AuxiliarySettings,
+  { client, current, use }: AuxiliarySettings,
   serve: (exchange: Exchange, gateway: Gateway) => Observable<ReplyPart>,
 ): Endpoint => ({
   open: false,
@@ -178,7 +175,7 @@ export const auxiliaryEndpoint = (
   formatFault: client.encodeFault,
   handle: (incoming, { preset }) => {
     const { id, startedAtMs, body, backpressure } = incoming;
-    const gateway = currentGateway();
+    const { gateway } = current;
     const { namedClient: name } = incoming;
     const namedClient = name === undefined ? undefined : clientSession(gateway, name, preset, use);
     const clientHeader = (name: string): string | undefined => incoming.header(name);

@@ -8,9 +8,8 @@ import { recordGateway } from '../observe/history/record-plan.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
 import { RequestLog } from '../observe/request-log.ts';
 import { Observers, type Tracer, type Watcher } from '../observer.ts';
-import { createPipeline } from '../pipeline.ts';
-import type { Gateway } from '../routing/gateway.ts';
-import { memoize } from '../routing/plan/plan.ts';
+import { createPipeline, memoize } from '../pipeline.ts';
+import type { CurrentGateway } from '../routing/gateway.ts';
 import { originOf } from '../routing/rules/request-facts.ts';
 
 /**
@@ -19,7 +18,7 @@ import { originOf } from '../routing/rules/request-facts.ts';
  */
 export const modelEndpoint = (
   client: ClientProtocol,
-  currentGateway: () => Gateway,
+  current: CurrentGateway,
   metrics: Metrics,
   requests?: History,
   tracer?: Tracer,
@@ -29,7 +28,7 @@ export const modelEndpoint = (
   formatFault: client.encodeFault,
   handle(incoming, { preset }) {
     const { id, startedAtMs, body, backpressure, path } = incoming;
-    const gateway = currentGateway();
+    const { gateway } = current;
     const { namedClient: name } = incoming;
     const namedClient = name === undefined ? undefined : clientSession(gateway, name, preset);
     const progress = newReplyProgress();

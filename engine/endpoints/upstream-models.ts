@@ -10,13 +10,13 @@ import type { ListedModel } from '../model/model-facts.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { probeRequest } from '../model/request.ts';
 import { hideCredentials } from '../operators/hide-credentials.ts';
-import { collectBytes } from '../operators/rx/stages.ts';
+import { collectBytes } from '../operators/rx.ts';
 import { boundsOf } from '../routing/gateway.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { compilePlan, type Plan } from '../routing/plan/plan.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
-import { callUrl, upstreamUrl } from '../upstream/url.ts';
+import { upstreamUrl } from '../upstream/url.ts';
 
 const maxPages = 10;
 /** Models of one list that are read. */
@@ -94,7 +94,7 @@ const listUrl = ({ format, target }: Plan, query: string | undefined): URL => {
   const asked = probeRequest('model');
   const path = (format.pathFor?.(target, asked) ?? format.path).replace('{model}', 'model').replace(/\?.*/, '');
   const own = path.replace(/^\/v\d[^/]*(?=\/)/, '');
-  const url = callUrl(format, target, 'model', asked);
+  const url = upstreamUrl(target.baseUrl, format.pathFor?.(target, asked) ?? format.path, 'model');
   if (!url.pathname.endsWith(own))
     return upstreamUrl(target.baseUrl, `${path.slice(0, -own.length)}/models${search(query)}`);
   const base = new URL(url);

@@ -1,13 +1,18 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import type { Fault } from '../model/fault.ts';
-import type { BodyClaim } from './body-budget.ts';
 import type { Rejection } from './endpoint.ts';
 import type { HttpLimits } from './settings.ts';
 import { TooMuchData, unzstd } from './zstd.ts';
 
 /** Calls `grow` with the size of each piece before keeping it; an error from `grow` ends the decoding. */
 export type Decoder = (data: Uint8Array, maxBytes: number, grow: (bytes: number) => void) => Promise<Uint8Array>;
+
+/** The share of the memory for bodies that one of them has. */
+interface MemoryClaim {
+  /** Takes the memory for a body of at least `bytes`; a rejection if there isn't enough. */
+  readonly expect: (bytes: number) => Rejection | undefined;
+}
 
 /** Decoders for a `content-encoding` header, last coding first; a fault for an unknown coding. */
 export const readCodings = (header: string): readonly Decoder[] | Fault => {
@@ -26,7 +31,7 @@ export const decompressBody = async (
   body: Uint8Array,
   codings: readonly Decoder[],
   limits: Pick<HttpLimits, 'inflatedBytes' | 'inflateRatio'>,
-  claim: Pick<BodyClaim, 'expect'>,
+  claim: MemoryClaim,
 ): Promise<Uint8Array | Rejection> => {
   const maxBytes = Math.min(limits.inflatedBytes, Math.max(smallBytes, body.length * limits.inflateRatio));
   try {
@@ -46,7 +51,7 @@ const undo = async (
   body: Uint8Array,
   codings: readonly Decoder[],
   maxBytes: number,
-  claim: Pick<BodyClaim, 'expect'>,
+  claim: MemoryClaim,
 ): Promise<Uint8Array> => {
   const expect = (bytes: number): void => {
     const rejection = claim.expect(bytes);

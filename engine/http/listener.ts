@@ -1,9 +1,9 @@
 import type { Fault } from '../model/fault.ts';
 import { type KeySettings, keyCheck, type OriginGuardSettings, originGuard, trustedProxies } from './access.ts';
 import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
-import { BodyBudget } from './body-budget.ts';
 import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';
 import type { Rejection } from './endpoint.ts';
+import { BodyBudget } from './read-body.ts';
 import type { HttpRouter } from './router.ts';
 import { ServedRequest, type ServingListener } from './serve-request.ts';
 import { defaultLimits, type HttpLimits, type RequestHooks, type ServeSettings } from './settings.ts';
@@ -91,6 +91,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   #closed = false;
   #retired: (() => void) | undefined;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
+  #isBusy = false;
 
   constructor({ facts, create }: ChosenServer, options: ListenOptions) {
     this.http = facts;
@@ -189,6 +190,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     const request = new ServedRequest(stream, this.#served, this);
     const { remoteAddress } = request;
     this.#active.add(request);
+    if (!this.#isBusy && this.#active.size >= manyRequests) this.#setBusy(true);
     this.#activeByAddress.set(remoteAddress, (this.#activeByAddress.get(remoteAddress) ?? 0) + 1);
     request.begin();
   }
@@ -201,6 +203,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   release(request: ServedRequest): void {
     const { remoteAddress } = request;
     this.#active.delete(request);
+    if (this.#isBusy && this.#active.size <= fewRequests) this.#setBusy(false);
     this.#connections.used(request.stream.remoteAddress);
     const left = (this.#activeByAddress.get(remoteAddress) ?? 1) - 1;
     if (left > 0) this.#activeByAddress.set(remoteAddress, left);
@@ -208,10 +211,19 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     if (this.#active.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
+  #setBusy(isBusy: boolean): void {
+    this.#isBusy = isBusy;
+    this.hooks.busy?.(isBusy);
+  }
+
   async #whenInactive(): Promise<void> {
     if (this.#active.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 }
+
+/** Active requests from which a listener is busy, and down to which it stays so. */
+const manyRequests = 200;
+const fewRequests = 100;
 
 /** Rejected connections are reported at most this often, in milliseconds. */
 const warnEveryMs = 60_000;

@@ -18,6 +18,8 @@ export interface RequestHooks {
   readonly started?: (request: RequestInfo) => void;
   /** The request is over. Called once per request. */
   readonly finished?: (request: RequestInfo, outcome: RequestOutcome) => void;
+  /** Called when many requests are active, and when few are again. */
+  readonly busy?: (isBusy: boolean) => void;
   /** An endpoint failed unexpectedly: a bug. */
   readonly failed?: (error: unknown, requestId: string) => void;
   /** A one-line warning for the operator. */

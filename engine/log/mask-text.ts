@@ -218,3 +218,7 @@ const looksSecret = (name: string): boolean => {
   const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
   return anywhere.test(plain) || whole.test(plain);
 };
+
+/** Cuts a text to at most `maxChars` characters. The result is a copy, so the whole text isn't kept in memory. */
+export const shorten = (text: string, maxChars = 200): string =>
+  text.length <= maxChars ? text : Buffer.from(`${text.slice(0, maxChars - 1)}…`).toString();

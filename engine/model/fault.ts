@@ -1,5 +1,3 @@
-import { Buffer } from 'node:buffer';
-
 /**
  * All kinds of request failures. Each protocol formats them by one table, which the compiler keeps complete.
  */
@@ -114,6 +112,10 @@ export const fail = (kind: FaultKind, message: string, more: Omit<Fault, 'kind' 
   throw new FaultError({ kind, message, ...more });
 };
 
+/** Throws the fault for a field whose value this route doesn't support. */
+export const unsupported = (param: string, what = `${param} is not supported on this route.`): never =>
+  fail('unsupported', what, { param, code: 'unsupported_parameter' });
+
 /** The fault of an error. Any other error than `FaultError` is a bug, whose message is not shown. */
 export const faultOf = (error: unknown): Fault =>
   error instanceof FaultError
@@ -132,10 +134,6 @@ export const ifMissing =
     throw error;
   };
 
-/** Cuts a text to at most `maxChars` characters. The result is a copy, so the whole text isn't kept in memory. */
-export const shorten = (text: string, maxChars = 200): string =>
-  text.length <= maxChars ? text : Buffer.from(`${text.slice(0, maxChars - 1)}…`).toString();
-
 /** Quotes the start of a text for a message: a client's text may be of any length. */
 export const quoted = (text: string): string =>
   JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
@@ -150,22 +148,6 @@ export const stageFault = (name: string, what: string, cause?: unknown): FaultEr
         { kind: 'stage-failed', message: `Transformer "${name}" ${what}.` },
         cause === undefined ? {} : { cause },
       );
-
-/**
- * Runs `work` and throws a fault of this kind if it exhausts the stack. Values are walked recursively, so a value that is
- * nested too deeply is an error of its sender, not a bug.
- */
-export const withinStack = <V>(kind: FaultKind, message: string, work: () => V): V => {
-  try {
-    return work();
-  } catch (error) {
-    // Source: V8, `kStackOverflow`. Other range errors are bugs.
-    if (error instanceof RangeError && error.message === 'Maximum call stack size exceeded') {
-      throw new FaultError({ kind, message }, { cause: error });
-    }
-    throw error;
-  }
-};
 
 /**
  * Whether an upstream's error text reports that the prompt exceeds the context window. One list for all formats: vendors

@@ -1,4 +1,4 @@
-import type { ServiceTier } from './wire/service-tier.ts';
+import type { ServiceTier } from './event.ts';
 
 /** The kinds of input that a model may accept. */
 export const inputKinds = ['text', 'image', 'pdf', 'audio', 'video'] as const;

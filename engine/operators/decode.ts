@@ -1,16 +1,16 @@
 import { Buffer, isAscii, isUtf8, transcode } from 'node:buffer';
 import type { Config } from '../config/config.ts';
-import { type Decoded, type Exchange, fill, type Reconciled, type Routed } from '../exchange.ts';
-import { fail, withinStack } from '../model/fault.ts';
-import { isJsonObject, isWithinDepth, type JsonObject, keepDigits } from '../model/json/json.ts';
+import { type Answered, type Decoded, type Exchange, fill, type Reconciled, type Routed } from '../exchange.ts';
+import { fail } from '../model/fault.ts';
+import { isJsonObject, isWithinDepth, type JsonObject, keepDigits, withinStack } from '../model/json/json.ts';
 import { type Outline, outlineOf } from '../model/json/outline.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
+import type { PassThrough } from '../observer.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import { extractModelTag } from '../routing/resolve.ts';
-import { mayPassThrough } from './encode-request.ts';
 import { newContext } from './route.ts';
-import type { SequenceStep } from './rx/sequence.ts';
+import type { SequenceStep } from './rx.ts';
 import { reconcileReasoning } from './signatures.ts';
 
 /** Decodes the client's bytes into a request; `decodeRequest` replaces the client protocol's own. Throws as `parseBody` does. */
@@ -151,3 +151,36 @@ const holdsCutSignature = ({ turns }: ModelRequest, { restore }: Outline): boole
         'signature' in part && part.signature !== undefined && restore(part.signature.data) !== part.signature.data,
     ),
   );
+
+/**
+ * Decides what passes through unchanged, before the call: both sides speak the same format, no stage handles that direction,
+ * and neither side wants a change. The client's body passes with its model replaced.
+ */
+export const mayPassThrough = ({
+  client,
+  clientBody,
+  request,
+  resolution,
+  plan,
+  verbatim,
+}: Reconciled): PassThrough => {
+  const { graph, upstream } = plan;
+  return {
+    request:
+      graph.requestPassThrough.open &&
+      verbatim &&
+      !resolution.tagged &&
+      !client.needsRepair?.(clientBody) &&
+      (upstream.acceptsVerbatim?.(request) ?? true),
+    reply: graph.replyPassThrough.open && !client.rewritesReply?.(clientBody),
+  };
+};
+
+/** Decides again once the answer's head has arrived: it must be streamed or whole as the client requested, with the same tool names. */
+export const passesThrough = (
+  { passThrough, progress, context }: Pick<Answered, 'passThrough' | 'progress' | 'context'>,
+  streamed: boolean,
+): PassThrough =>
+  passThrough.reply && (streamed !== progress.streaming || context.names.changed)
+    ? { ...passThrough, reply: false }
+    : passThrough;

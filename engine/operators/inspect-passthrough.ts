@@ -10,13 +10,11 @@ import { runWhole } from '../model/machine.ts';
 import type { SseRecord } from '../model/protocol.ts';
 import { readSseRecords } from '../model/sse.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
-import { awaitMarker } from '../reasoning/signature-watch.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage } from './read-events.ts';
-import type { StreamStage } from './rx/stages.ts';
-import { collectedBytes } from './rx/stages.ts';
-import { watchOf } from './signatures.ts';
+import { collectedBytes, type StreamStage } from './rx.ts';
+import { awaitMarker, watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
 
 /** Forwards the upstream's bytes unchanged, and reads faults, usage and reasoning from them. */

@@ -2,14 +2,13 @@ import { Buffer } from 'node:buffer';
 import type { Answered, ReplyProgress } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { FaultError } from '../model/fault.ts';
-import { parseJson } from '../model/json/json.ts';
-import { closeBrace } from '../model/json/syntax.ts';
+import { closeBrace, parseJson } from '../model/json/json.ts';
 import { runWhole } from '../model/machine.ts';
 import type { PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/sse.ts';
-import { carriageReturn, isLineEnd, lineFeed } from './bound-reply.ts';
 import type { EndState } from './read-events.ts';
+import { carriageReturn, isLineEnd, lineFeed } from './read-events.ts';
 
 /** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
 const maxHeldBytes = 1024 * 1024;

@@ -2,7 +2,7 @@ import { from, map, type Observable } from 'rxjs';
 import type { LoadedRouter } from '../config/custom/load-router.ts';
 import { type Decoded, fill, type Routed } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
-import { FaultError, fail } from '../model/fault.ts';
+import { FaultError, fail, unsupported } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
 import type { ModelRequest, Part } from '../model/request.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
@@ -13,7 +13,7 @@ import { agentHint, factsOf } from '../routing/rules/request-facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
 import { askRouter } from './ask-router.ts';
-import { type SequenceStep, sequence } from './rx/sequence.ts';
+import { type SequenceStep, sequence } from './rx.ts';
 
 /**
  * Chooses the destination and the plan for it. Waits only if the choice depends on an exact token count or a router module. Throws
@@ -102,14 +102,7 @@ export const assertServable = (routed: Routed): Routed => {
 const refuseOwnWireFields = ({ client, clientBody }: Routed): void => {
   const field = client.ownWireField?.(clientBody);
   if (field === undefined) return;
-  fail(
-    'unsupported',
-    `${field} needs an upstream that speaks the ${client.wire} format itself; this route's doesn't.`,
-    {
-      param: field,
-      code: 'unsupported_parameter',
-    },
-  );
+  unsupported(field, `${field} needs an upstream that speaks the ${client.wire} format itself; this route's doesn't.`);
 };
 
 /** Vendors count differently than the gateway. A prompt is surely too long where it exceeds the window by half. */

@@ -1,12 +1,22 @@
 import { map, Observable } from 'rxjs';
 import { type Answered, fill, type Reconciled, type Routed } from '../exchange.ts';
-import type { Batch } from '../model/event.ts';
-import { reconcileSignatures } from '../reasoning/reconcile-signatures.ts';
+import type { Batch, ModelEvent } from '../model/event.ts';
+import type { Losses } from '../model/loss.ts';
+import type { Signature } from '../model/reasoning/signature.ts';
+import {
+  isOff,
+  type ModelRequest,
+  type Part,
+  type RedactedThinkingPart,
+  type ThinkingPart,
+  type ToolCallPart,
+  type Turn,
+  type WireFormat,
+} from '../model/request.ts';
+import { CallKeys } from '../reasoning/call-keys.ts';
 import { recallMs, type SharedSignatureCache } from '../reasoning/shared-signatures.ts';
-import type { SignatureCache } from '../reasoning/signature-cache.ts';
-import { SignatureWatch } from '../reasoning/signature-watch.ts';
-import type { SequenceStep } from './rx/sequence.ts';
-import type { StreamStage } from './rx/stages.ts';
+import type { CallSignatures, SignatureCache } from '../reasoning/signature-cache.ts';
+import type { SequenceStep, StreamStage } from './rx.ts';
 
 /**
  * Removes reasoning that another provider issued, and restores this provider's reasoning that the client lost. Waits briefly
@@ -61,3 +71,265 @@ export const watchSignatures =
 
 export const watchOf = ({ resolution, client, context }: Answered, cache: SignatureCache): SignatureWatch =>
   new SignatureWatch(cache, { provider: resolution.provider.name, client: client.wire, request: context.request });
+
+/** The provider that a request goes to, and its wire format. */
+interface Recipient {
+  /** The provider's name. */
+  readonly provider: string;
+  readonly wire: WireFormat;
+}
+
+/** A request whose payloads all suit its destination. */
+interface ReconciledRequest {
+  readonly request: ModelRequest;
+  /** The client's body may pass through: no payload had to be removed, restored or unpacked. */
+  readonly verbatim: boolean;
+}
+
+/**
+ * Reconciles a conversation's earlier reasoning with the provider that continues it. Payloads that another provider issued in the
+ * same wire format are removed and recorded as losses. Payloads that this provider issued and the client lost are restored.
+ * The encoder handles payloads of other wire formats.
+ */
+export const reconcileSignatures = (
+  request: ModelRequest,
+  addressee: Recipient,
+  cache: SignatureCache,
+  losses: Losses,
+): ReconciledRequest => {
+  if (!request.turns.some(holdsReasoning)) return { request, verbatim: true };
+  if (!cache.hasCalls() && !request.turns.some(isSigned)) return { request, verbatim: true };
+  const restore = restorer(request, addressee, cache);
+  let verbatim = true;
+  let changed = false;
+  const turns = request.turns.map((turn) => {
+    if (turn.role !== 'assistant') return turn;
+    const restored = restore(turn);
+    const parts = restored.parts.flatMap((part): readonly Part[] => {
+      const signature = signatureOf(part);
+      if (!signature) return [part];
+      // Packed by the gateway, so the vendor can't read the client's copy.
+      if (signature.issuer !== undefined || signature.data === '') verbatim = false;
+      if (signature.format !== addressee.wire) {
+        verbatim = false;
+        return [part];
+      }
+      if (signature.data === '') return [part];
+      const issuer = signature.issuer ?? cache.issuerOf(signature);
+      if (issuer === undefined || issuer === addressee.provider) return [part];
+      const left = withoutSignature(part);
+      losses.drop(`${part.at ?? turn.at ?? 'messages'}${left ? '.signature' : ''}`, 'reasoning of another provider');
+      return left ? [left] : [];
+    });
+    const same = parts.length === turn.parts.length && parts.every((part, index) => part === turn.parts[index]);
+    if (same) return turn;
+    changed = true;
+    return { ...turn, parts };
+  });
+  return changed ? { request: { ...request, turns }, verbatim: false } : { request, verbatim };
+};
+
+/** Whether a turn may hold or lack reasoning. */
+const holdsReasoning = ({ role, parts }: Turn): boolean =>
+  role === 'assistant' &&
+  parts.some(({ type }) => type === 'thinking' || type === 'redacted-thinking' || type === 'tool-call');
+
+const isSigned = ({ role, parts }: Turn): boolean =>
+  role === 'assistant' && parts.some((part) => signatureOf(part) !== undefined);
+
+const signatureOf = (part: Part): Signature | undefined =>
+  part.type === 'thinking' || part.type === 'redacted-thinking' || part.type === 'tool-call'
+    ? part.signature
+    : undefined;
+
+/** The part without its payload. A call still has a meaning; reasoning is dropped whole. */
+const withoutSignature = (part: Part): Part | undefined => {
+  if (part.type !== 'tool-call') return undefined;
+  const { signature: _foreign, ...call } = part;
+  return call;
+};
+
+/** Restores the reasoning of a turn's calls, if this provider made them and the client lost it. */
+const restorer = (request: ModelRequest, { provider }: Recipient, cache: SignatureCache): ((turn: Turn) => Turn) => {
+  if (!cache.hasCalls()) return (turn) => turn;
+  const reasons = !isOff(request.reasoning ?? {});
+  const keys = new CallKeys(request);
+  const recalled = ({ id }: ToolCallPart): CallSignatures | undefined => {
+    const call = cache.call(keys.next(id));
+    return call?.provider === provider ? call : undefined;
+  };
+  return (turn) => {
+    if (!turn.parts.some((part) => part.type === 'tool-call')) return turn;
+    const calls = turn.parts.map((part) => (part.type === 'tool-call' ? recalled(part) : undefined));
+    if (!calls.some((call) => call !== undefined)) return turn;
+    const replaces = reasons && lacksReasoning(turn, calls);
+    const parts = turn.parts.flatMap((part, index): readonly Part[] => {
+      if (part.type === 'thinking') return replaces ? [] : [part];
+      const call = calls[index];
+      if (part.type !== 'tool-call' || !call) return [part];
+      const signed = part.signature || !call.signature ? part : { ...part, signature: call.signature };
+      return replaces && index !== firstCall(turn) ? [...call.thinking, signed] : [signed];
+    });
+    // Reasoning comes before all other parts of the turn.
+    const front = replaces ? (calls[firstCall(turn)]?.thinking ?? []) : [];
+    return { ...turn, parts: [...front, ...parts] };
+  };
+};
+
+const firstCall = (turn: Turn): number => turn.parts.findIndex((part) => part.type === 'tool-call');
+
+/** The client kept no reasoning, or only its text although there was a payload. */
+const lacksReasoning = (turn: Turn, calls: readonly (CallSignatures | undefined)[]): boolean => {
+  const kept = turn.parts.filter((part) => part.type === 'thinking' || part.type === 'redacted-thinking');
+  if (kept.length === 0) return true;
+  const hadPayload = calls.some((call) => call?.thinking.some(({ signature }) => signature && signature.data !== ''));
+  return hadPayload && kept.every(({ signature }) => signature === undefined);
+};
+
+/** The provider, client and request of the watched answer. */
+interface Watched {
+  /** The provider's name. */
+  readonly provider: string;
+  /** The client's wire format. Payloads in the same format reach the client unchanged. */
+  readonly client: WireFormat;
+  /** The request as the client sent it. */
+  readonly request: ModelRequest;
+}
+
+/** Watches one answer's events for payloads. Marks who issued them and caches what the client may lose. */
+export class SignatureWatch {
+  readonly #cache: SignatureCache;
+  readonly #watched: Watched;
+  /** Reasoning text of the open block. */
+  #text: string[] = [];
+  #isThinking = false;
+  #signature: Signature | undefined;
+  /** Reasoning since the previous call. */
+  #thinking: (ThinkingPart | RedactedThinkingPart)[] = [];
+  /** All calls of the answer; `call` is present if there is something to cache. */
+  readonly #calls: { readonly id: string; readonly call: CallSignatures | undefined }[] = [];
+
+  constructor(cache: SignatureCache, watched: Watched) {
+    this.#cache = cache;
+    this.#watched = watched;
+  }
+
+  /** The batch with its payloads marked with the provider's name; the same array if it holds none. */
+  read(batch: readonly ModelEvent[]): readonly ModelEvent[] {
+    let marked: ModelEvent[] | undefined;
+    for (let index = 0; index < batch.length; index += 1) {
+      const event = batch[index];
+      if (event === undefined) continue;
+      const read = this.#read(event);
+      if (read === event) continue;
+      marked ??= [...batch];
+      marked[index] = read;
+    }
+    return marked ?? batch;
+  }
+
+  #read(event: ModelEvent): ModelEvent {
+    switch (event.type) {
+      case 'block-start':
+        return this.#start(event);
+      case 'thinking-delta':
+        this.#text.push(event.text);
+        return event;
+      case 'signature-delta':
+        this.#signature = this.#mark(event.signature);
+        return { ...event, signature: this.#signature };
+      case 'block-stop':
+        if (this.#isThinking) this.#keepThinking();
+        return event;
+      case 'message-stop':
+        this.#storeCalls();
+        return event;
+      default:
+        return event;
+    }
+  }
+
+  #start(event: Extract<ModelEvent, { type: 'block-start' }>): ModelEvent {
+    const { block } = event;
+    switch (block.type) {
+      case 'thinking':
+        this.#isThinking = true;
+        return event;
+      case 'redacted-thinking': {
+        const marked = { ...block, signature: this.#mark(block.signature) };
+        this.#thinking.push(marked);
+        return { ...event, block: marked };
+      }
+      case 'tool-call': {
+        const signature = block.signature && this.#mark(block.signature);
+        this.#keepCall(block.id, signature);
+        return signature ? { ...event, block: { ...block, signature } } : event;
+      }
+      default:
+        return event;
+    }
+  }
+
+  #mark(signature: Signature): Signature {
+    const marked = { ...signature, issuer: this.#watched.provider };
+    if (marked.format === this.#watched.client) this.#cache.storeIssuer(marked);
+    return marked;
+  }
+
+  #keepThinking(): void {
+    const text = this.#text.join('');
+    const signature = this.#signature;
+    if (text !== '' || signature) this.#thinking.push({ type: 'thinking', text, ...(signature && { signature }) });
+    this.#text = [];
+    this.#isThinking = false;
+    this.#signature = undefined;
+  }
+
+  #keepCall(id: string, signature: Signature | undefined): void {
+    const keeps = id !== '' && (signature !== undefined || this.#thinking.length > 0);
+    const call = { provider: this.#watched.provider, thinking: this.#thinking, signature };
+    this.#calls.push({ id, call: keeps ? call : undefined });
+    this.#thinking = [];
+  }
+
+  /** Called only for complete answers: clients don't keep others. */
+  #storeCalls(): void {
+    if (!this.#calls.some(({ call }) => call !== undefined)) return;
+    const keys = new CallKeys(this.#watched.request).skipHistory();
+    for (const { id, call } of this.#calls) {
+      const key = keys.next(id);
+      if (call) this.#cache.storeCall(key, call);
+    }
+    this.#calls.length = 0;
+  }
+}
+
+/** Bytes of a stream that are held while waiting for a marker of reasoning. */
+const maxHeldBytes = 64 << 10;
+
+/**
+ * Passes chunks on from the first that holds `marker`, with those before it. If the marker doesn't occur in the first
+ * `maxHeldBytes`, nothing passes: reasoning comes first in an answer. Without a `marker` all chunks pass.
+ */
+export const awaitMarker = (
+  marker: string | undefined,
+  pass: (chunk: Uint8Array) => void,
+): ((chunk: Uint8Array) => void) => {
+  if (marker === undefined) return pass;
+  const needle = Buffer.from(marker);
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  let found = false;
+  let tail: Uint8Array = new Uint8Array(0);
+  return (chunk) => {
+    if (found) return pass(chunk);
+    if (heldBytes > maxHeldBytes) return;
+    held.push(chunk);
+    heldBytes += chunk.length;
+    const seam = Buffer.concat([tail, chunk.subarray(0, needle.length)]);
+    found = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).includes(needle) || seam.includes(needle);
+    tail = Buffer.concat([tail, chunk.subarray(-needle.length)]).subarray(-needle.length);
+    if (found) for (const one of held) pass(one);
+    if (found || heldBytes > maxHeldBytes) held = [];
+  };
+};

@@ -20,8 +20,8 @@ import type { Gateway } from '../routing/gateway.ts';
 import type { EventStage, RequestStage } from '../routing/plan/build-stages.ts';
 import type { Plan } from '../routing/plan/plan.ts';
 import { runCustomStage } from './run-custom-stage.ts';
-import type { SequenceStep } from './rx/sequence.ts';
-import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx/stages.ts';
+import type { SequenceStep } from './rx.ts';
+import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx.ts';
 import { validateOrder } from './validate-order.ts';
 
 /** Runs each request stage, in list order. Throws `stage-failed`, with the stage's name, if one fails. */
@@ -29,9 +29,7 @@ export const transformRequest =
   ({ config }: Gateway): SequenceStep<Reconciled, Reconciled> =>
   (routed) => {
     const { plan, request } = routed;
-    const stages = plan.graph.requestStages;
-    if (stages.length === 0) return routed;
-    return stages
+    return plan.graph.requestStages
       .reduce(
         (asked, { name, work }) => asked.pipe(runRequestStage(routed, name, work, config.timeouts.stageMs)),
         of(request),

@@ -71,6 +71,11 @@ export interface Services {
   readonly keepAliveMs: number;
 }
 
+/** The gateway in use. A changed configuration replaces it. */
+export interface CurrentGateway {
+  readonly gateway: Gateway;
+}
+
 /** Plans kept. A bound, since clients choose the model names. */
 const maxPlans = 1_000;
 

@@ -46,6 +46,7 @@ import type { SharedHistory } from '../observe/history/shared-history.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
 import type { Tracer } from '../observer.ts';
 import { version } from '../paths.ts';
+import type { Gateway } from '../routing/gateway.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { Supervision } from './workers/worker.ts';
 
@@ -89,15 +90,16 @@ const trialLimitMs = 15_000;
 export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
   const { home, startedAtMs, logs, metrics, requests, configWith, ui, health, supervision, facts, localServerKinds } =
     parts;
-  const { active: gateway, store, presets, build } = parts.gateway;
+  const { current, store, presets, build } = parts.gateway;
+  const gateway = (): Gateway => current.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
   const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs });
   const paths = [...modelPaths(metrics, requests, parts.tracer), ...lists];
   const workers = () => facts().fleet.workers.length;
   const routes = withDocs(
     [
-      ...paths.map(({ method, path, endpointFor }) => ({ method, path, endpoint: endpointFor(gateway) })),
-      ...presetRoutes(paths, gateway, presets),
+      ...paths.map(({ method, path, endpointFor }) => ({ method, path, endpoint: endpointFor(current) })),
+      ...presetRoutes(paths, current, presets),
       ...configRoutes(store),
       ...logRoutes(home, logs),
       ...transformerRoutes(
@@ -155,21 +157,21 @@ const modelPaths = (metrics: Metrics, requests: History, tracer: Tracer | undefi
         (path): ModelPath => ({
           method: 'POST',
           path,
-          endpointFor: (gateway) => modelEndpoint(protocol, gateway, metrics, requests, tracer),
+          endpointFor: (current) => modelEndpoint(protocol, current, metrics, requests, tracer),
         }),
       ),
     ),
-    { method: 'POST', path: countPath, endpointFor: (gateway) => countTokensEndpoint(counting, gateway) },
+    { method: 'POST', path: countPath, endpointFor: (current) => countTokensEndpoint(counting, current) },
     ...responsesPaths.flatMap((path): readonly ModelPath[] => [
       {
         method: 'POST',
         path: `${path}/input_tokens`,
-        endpointFor: (gateway) => countTokensEndpoint(countingInput, gateway),
+        endpointFor: (current) => countTokensEndpoint(countingInput, current),
       },
       {
         method: 'POST',
         path: `${path}/compact`,
-        endpointFor: (gateway) => compactEndpoint(compacting, upstream, gateway),
+        endpointFor: (current) => compactEndpoint(compacting, upstream, current),
       },
     ]),
   ];

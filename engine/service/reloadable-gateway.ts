@@ -10,7 +10,7 @@ import { validateDraft } from '../config/validate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
-import { buildGateway, type Gateway, secretsOf } from '../routing/gateway.ts';
+import { buildGateway, type CurrentGateway, type Gateway, secretsOf } from '../routing/gateway.ts';
 import { modelFindings } from '../routing/model-findings.ts';
 import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
@@ -18,7 +18,7 @@ import type { ProcessServices } from './services.ts';
 
 /** The gateway in use. A changed configuration replaces it without dropping a request. */
 export interface ReloadableGateway {
-  readonly active: () => Gateway;
+  readonly current: CurrentGateway;
   readonly store: ConfigStore;
   readonly presets: Presets<Gateway>;
   /** Builds a configuration's gateway without using it for requests. */
@@ -39,11 +39,11 @@ export const openGateway = async (
   vendorVariables: readonly string[],
 ): Promise<ReloadableGateway> => {
   const { env, home } = gatewayOptions;
-  let active = await buildGateway(gatewayOptions, config);
+  const current = { gateway: await buildGateway(gatewayOptions, config) };
   // An unusable module doesn't prevent the start, since it may be fixed while the service runs.
-  const entries = checkUse(config, active, () => true);
+  const entries = checkUse(config, current.gateway, () => true);
   if (entries.faults.length > 0) {
-    await active.upstreams.close();
+    await current.gateway.upstreams.close();
     throw new ConfigError(file ?? configFile(home, env), entries.faults);
   }
   const warn = (findings: readonly Finding[]): void => {
@@ -57,18 +57,21 @@ export const openGateway = async (
   /** Whether an entry's module is already unusable in the active configuration; then it is no reason to reject a change. */
   const isBroken = (entry: TransformerEntry | RouterModule): boolean => {
     if (!('at' in entry)) {
-      return active.registry.router?.form === 'unusable' && isDeepStrictEqual(active.config.router.module, entry);
+      return (
+        current.gateway.registry.router?.form === 'unusable' &&
+        isDeepStrictEqual(current.gateway.config.router.module, entry)
+      );
     }
-    return active.config.transformers.some((one) => {
-      const loaded = active.registry.custom.get(one.at);
+    return current.gateway.config.transformers.some((one) => {
+      const loaded = current.gateway.registry.custom.get(one.at);
       return loaded !== undefined && 'problem' in loaded && sameEntry(one, entry);
     });
   };
   let modules: ModuleWatch | undefined;
   let onApplied: (gateway: Gateway) => void = () => undefined;
   const use = (next: Gateway): void => {
-    const before = active;
-    active = next;
+    const before = current.gateway;
+    current.gateway = next;
     secrets.reset(secretsOf(next.config));
     logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
     onApplied(next);
@@ -83,17 +86,17 @@ export const openGateway = async (
     ...(hub && { exclusive: oneAtATime(hub) }),
     async prepare(next) {
       // Mask before anything from the configuration can be logged.
-      secrets.reset([...secretsOf(active.config), ...secretsOf(next)]);
-      const ready = await buildGateway(gatewayOptions, next, active);
+      secrets.reset([...secretsOf(current.gateway.config), ...secretsOf(next)]);
+      const ready = await buildGateway(gatewayOptions, next, current.gateway);
       return { ...checkUse(next, ready, isBroken), apply: () => use(ready) };
     },
   });
   const build = (aside: Config): Promise<Gateway> => {
     secrets.add(secretsOf(aside));
-    return buildGateway(gatewayOptions, aside, active);
+    return buildGateway(gatewayOptions, aside, current.gateway);
   };
   return {
-    active: () => active,
+    current,
     store,
     presets: createPresets({
       home,
@@ -112,14 +115,14 @@ export const openGateway = async (
       const built = await build(other);
       const { faults } = validateEntries(other, built.registry, isBroken);
       if (faults.length === 0) return built;
-      if (built.upstreams !== active.upstreams) await built.upstreams.close();
+      if (built.upstreams !== current.gateway.upstreams) await built.upstreams.close();
       return unusable(quoteReferences(faults, source, env));
     },
     watch(applied) {
       onApplied = applied;
       store.watch();
       modules = watchModules(
-        modulesOf(active),
+        modulesOf(current.gateway),
         () => store.refresh(),
         (error) => logs.app.warn('transformer modules are not watched', { error }),
       );
@@ -127,7 +130,7 @@ export const openGateway = async (
     async close() {
       modules?.close();
       await store.close();
-      await active.upstreams.close();
+      await current.gateway.upstreams.close();
     },
   };
 };

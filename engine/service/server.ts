@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { formatFault } from '../../admin/endpoint.ts';
 import { Feeds } from '../../admin/feed.ts';
 import { uiFilesIn } from '../../admin/ui-files.ts';
@@ -48,7 +49,6 @@ import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import { fleetFigures, fleetState } from './fleet.ts';
 import { answerMachine, type FleetQuestion, openMachines } from './fleet-views.ts';
-import { tuneHeap } from './heap-tuning.ts';
 import { httpRoutes } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
 import { openGateway } from './reloadable-gateway.ts';
@@ -92,14 +92,14 @@ export const start = async (options: StartOptions): Promise<Service> => {
     folder: join(home, 'usage'),
     ledger: services.gatewayOptions.services.usage,
     log: logs.app,
-    isUsed: () => gateway.active().config.clients !== undefined,
+    isUsed: () => gateway.current.gateway.config.clients !== undefined,
     isAlive,
   });
   const usageCounter = await openUsageCounter({ folder: usageFolder(home), log: logs.app, nowMs, isAlive });
   const telemetry = await telemetryOf(config, env, logs);
   const historyFiles = await openHistoryFiles({
     folder: historyFolder(home),
-    bounds: () => gateway.active().config.history,
+    bounds: () => gateway.current.gateway.config.history,
     log: logs.app,
     nowMs,
     isAlive,
@@ -116,7 +116,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
   const { fleet } = services;
   const metrics = createMetrics({
     losses,
-    upstreams: () => upstreamStates(gateway.active()),
+    upstreams: () => upstreamStates(gateway.current.gateway),
     shared: peers,
     fleet: fleet && (() => fleetFigures(fleet)),
     telemetry: telemetry?.figures,
@@ -133,12 +133,9 @@ export const start = async (options: StartOptions): Promise<Service> => {
     baseUrl,
     numbersByTime: peers !== undefined,
     sessionOf: sessionNames(sessionSecret(home)),
-    policy: () => gateway.active().config.history,
-    onEnded(request) {
-      usageCounter.add(request);
-      historyFiles.add(request);
-    },
-    onChanged: () => feeds.changed(),
+    policy: () => gateway.current.gateway.config.history,
+    keepers: [usageCounter, historyFiles],
+    onChanged: feeds.changed,
     onCleared: historyFiles.clear,
   });
   peers?.answer(answersFrom(metrics, requests, usageCounter, historyFiles));
@@ -199,7 +196,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       search: new HistorySearch(historyFolder(home)),
       nowMs,
       write: writeAll,
-      days: () => gateway.active().config.history.days,
+      days: () => gateway.current.gateway.config.history.days,
       requests: allRequests,
       baseUrl,
       version,
@@ -215,7 +212,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       home,
       baseUrl: baseUrl(),
       http: listener.http,
-      providers: gateway.active().config.providers.map(({ name }) => name),
+      providers: gateway.current.gateway.config.providers.map(({ name }) => name),
       fleet: supervision?.fleet() ?? { pid: process.pid, startedAtMs, restarts: 0, workers: [] },
     }),
   });
@@ -225,7 +222,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     metrics.reloaded('applied');
   });
   if (demo) void reportLocalServers(places, report);
-  const timeouts = () => gateway.active().config.timeouts;
+  const timeouts = () => gateway.current.gateway.config.timeouts;
   const end = async (ended: Promise<void>): Promise<void> => {
     await Promise.race([ended, pause(timeouts().drainMs)]);
     await Promise.race([listener.interrupt(), pause(lastRecordMs)]);
@@ -384,9 +381,19 @@ const openListener = (
   listen({
     ...servingOptions(config, routes),
     ...(sharing ? listenAt(config, sharing.taken) : { host: config.host, port: port ?? config.port }),
-    hooks: tuneHeap(httpLog(logs)),
+    hooks: { ...httpLog(logs), busy: tuneHeap },
     server,
   });
+
+/** Heap growth between collections while many requests are active, in percent of the live heap. */
+const growthPercent = 25;
+
+/**
+ * Makes V8 collect garbage earlier while many requests are active. Objects of long streams survive into the old generation,
+ * which V8 otherwise lets grow to two to four times the live heap. With few requests, earlier collections only cost time (10 %
+ * for bodies of 100 KB). V8 reads the flag after each collection; 0 restores its default heuristic.
+ */
+const tuneHeap = (isBusy: boolean): void => setFlagsFromString(`--heap-growing-percent=${isBusy ? growthPercent : 0}`);
 
 const servingOptions = (config: Config, routes: readonly HttpRoute[]) => ({
   router: createRouter(routes, formatFault),

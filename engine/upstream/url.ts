@@ -1,6 +1,4 @@
 import { fail } from '../model/fault.ts';
-import type { ModelRequest } from '../model/request.ts';
-import type { Format, Target } from '../model/transformer.ts';
 
 /**
  * Joins a format's path (`/v1/chat/completions`, optionally with a query) to a provider's base URL. Segments that the base
@@ -74,18 +72,3 @@ export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g
 
 /** A URL's port, or its scheme's default. */
 export const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80);
-
-/** The URL for a request to `model`. Cached, so many requests share one object. */
-export const callUrl = (format: Format, target: Target, model: string, request: ModelRequest): URL => {
-  const path = format.pathFor?.(target, request.model === model ? request : { ...request, model }) ?? format.path;
-  const wanted = path.includes('{model}') ? `${path} ${model}` : path;
-  const urls = known.get(target) ?? new Map<string, URL>();
-  const url = urls.get(wanted) ?? upstreamUrl(target.baseUrl, path, model);
-  // A bound, since clients choose the model names.
-  if (urls.size >= maxUrls) urls.clear();
-  known.set(target, urls.set(wanted, url));
-  return url;
-};
-
-const known = new WeakMap<Target, Map<string, URL>>();
-const maxUrls = 100;

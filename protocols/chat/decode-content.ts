@@ -1,9 +1,7 @@
-import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
-import type { CacheMark, ImagePart, ImageSource, Part, TextPart } from '../../engine/model/request.ts';
+import { fail, unsupported } from '../../engine/model/fault.ts';
+import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import type { CacheMark, Extra, ImagePart, ImageSource, Part, TextPart } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { extraOf, unknownMembers } from './extra.ts';
-import { unsupported } from './refuse-unsupported.ts';
 import { type CacheControl, ImagePartBody, RefusalPartBody, TextPartBody } from './schema-request.ts';
 
 const textBody = reader(TextPartBody);
@@ -90,3 +88,25 @@ const imageSource = (url: string, param: string): ImageSource => {
   }
   return { kind: 'base64', mediaType, data: url.slice(comma + 1) };
 };
+
+/** The members of `value` outside `known`, without nulls; `undefined` when there are none. */
+export const unknownMembers = (value: JsonObject, known: ReadonlySet<string>): JsonObject | undefined => {
+  let rest: JsonDraft | undefined;
+  for (const name in value) {
+    const member = value[name];
+    if (known.has(name) || member === null || member === undefined) continue;
+    rest ??= {};
+    rest[name] = member;
+  }
+  return rest;
+};
+
+/** The unmodelled members of a client's object. */
+export const extraOf = (value: JsonObject, known: ReadonlySet<string>, at: string): Extra | undefined => {
+  const fields = unknownMembers(value, known);
+  return fields && { wire: 'chat', at, fields };
+};
+
+/** Throws the fault for a field that is supported only without `CHAT_STRICT`. */
+export const unsupportedWhileStrict = (param: string, what = param): never =>
+  unsupported(param, `${what} is not supported on this route unless CHAT_STRICT is false in the configuration.`);

@@ -1,13 +1,11 @@
-import { fail } from '../../engine/model/fault.ts';
+import { fail, unsupported } from '../../engine/model/fault.ts';
 import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import type { Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { decodeContent, decodeTexts } from './decode-content.ts';
+import { decodeContent, decodeTexts, extraOf, unsupportedWhileStrict } from './decode-content.ts';
 import { callSignatures, decodeReasoning } from './decode-reasoning.ts';
-import { extraOf } from './extra.ts';
 import { type CallCounts, decodeFunctionCall, decodeFunctionResult } from './legacy-functions.ts';
-import { unsupported, unsupportedWhileStrict } from './refuse-unsupported.ts';
 import { AssistantMessage, FunctionCall, PlainMessage, ToolMessage } from './schema-request.ts';
 
 const plainMessage = reader(PlainMessage);

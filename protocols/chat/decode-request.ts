@@ -1,14 +1,35 @@
-import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
+import { unsupported } from '../../engine/model/fault.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
 import type { DecodeSettings } from '../../engine/model/protocol.ts';
 import type { Extra, FunctionTool, ModelRequest, Tool, ToolChoice } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { cacheMark } from './decode-content.ts';
+import { cacheMark, unknownMembers, unsupportedWhileStrict } from './decode-content.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { unknownMembers } from './extra.ts';
 import { decodeFunctionChoice, decodeFunctions } from './legacy-functions.ts';
-import { refusedFields, refuseUnsupported } from './refuse-unsupported.ts';
 import { ChatRequest, JsonSchemaFormat } from './schema-request.ts';
+
+/** Whether a field's value requests something; null never does. */
+const refusals: Readonly<Record<string, (value: Json) => boolean>> = {
+  n: (value) => value !== 1,
+  logprobs: (value) => value !== false,
+  top_logprobs: (value) => value !== 0,
+  audio: () => true,
+  modalities: (value) => !Array.isArray(value) || value.some((modality) => modality !== 'text'),
+  store: (value) => value !== false,
+  prediction: () => true,
+  previous_response_id: () => true,
+  conversation: () => true,
+};
+
+/** Refused only with `CHAT_STRICT`. */
+const strictRefusals: typeof refusals = {
+  functions: (value) => !Array.isArray(value) || value.length > 0,
+  function_call: (value) => value !== 'none',
+};
+
+/** Fields that this endpoint refuses unless they are absent, null or at their default. */
+const refusedFields: ReadonlySet<string> = new Set(Object.keys(refusals));
 
 const chatRequest = reader(ChatRequest);
 const jsonSchemaFormat = reader(JsonSchemaFormat);
@@ -121,3 +142,25 @@ export const usesFunctions = (body: JsonObject): boolean =>
     body.messages.some(
       (message) => isJsonObject(message) && (message.role === 'function' || isJsonObject(message.function_call)),
     ));
+
+/** Refuses a request for a feature that would get lost silently. Throws an `unsupported` fault. */
+const refuseUnsupported = (body: JsonObject, strict: boolean): void => {
+  for (const field in refusals) {
+    const value = body[field];
+    if (value !== undefined && value !== null && refusals[field]?.(value)) unsupported(field);
+  }
+  if (strict) refuseStrictly(body);
+  const moderation = body.moderation;
+  if (isJsonObject(moderation) && isJsonObject(moderation.policy)) unsupported('moderation.policy');
+};
+
+const refuseStrictly = (body: JsonObject): void => {
+  for (const field in strictRefusals) {
+    const value = body[field];
+    if (value !== undefined && value !== null && strictRefusals[field]?.(value)) unsupportedWhileStrict(field);
+  }
+  const format = body.response_format;
+  if (isJsonObject(format) && format.type === 'json_schema') {
+    unsupportedWhileStrict('response_format.type', 'response_format.type "json_schema"');
+  }
+};

@@ -6,12 +6,11 @@ import { cutOff } from '../../engine/model/reply.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { decodeCitation } from './citations.ts';
 import { decodeReportedFault } from './decode-fault.ts';
-import { decodeFinish } from './finish.ts';
 import { readReasoning } from './read-reasoning.ts';
 import { closeCalls, readCall } from './read-tool-calls.ts';
+import { decodeFinish, decodeUsage, nestedUsage } from './reply-end.ts';
 import { closeBlock, failReply, newReplyState, openBlock, type ReplyState } from './reply-state.ts';
 import { Chunk, type WireMessage } from './schema-reply.ts';
-import { decodeUsage, nestedUsage } from './usage.ts';
 
 /** Reads one chunk, or a whole reply in the form of a chunk. */
 export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): void => {

@@ -1,10 +1,8 @@
-import { fail } from '../../engine/model/fault.ts';
+import { fail, unsupported } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Extra, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { cacheMark } from './decode-content.ts';
-import { extraOf, unknownMembers } from './extra.ts';
-import { unsupported } from './refuse-unsupported.ts';
+import { cacheMark, extraOf, unknownMembers } from './decode-content.ts';
 import { AllowedChoice, FunctionToolBody, NamedChoice, WebSearchBody } from './schema-request.ts';
 
 const functionTool = reader(FunctionToolBody);

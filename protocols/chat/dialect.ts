@@ -1,9 +1,9 @@
+import type { ServiceTier } from '../../engine/model/event.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { CacheMark, Effort } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import type { KnownModels } from '../../engine/model/wire/known-models.ts';
-import type { ServiceTier } from '../../engine/model/wire/service-tier.ts';
+import type { KnownModels } from '../../engine/model/transformer.ts';
 
 /** Request members that only some Chat Completions servers accept. */
 export type ChatField =

@@ -12,8 +12,7 @@ import {
 } from '../../engine/model/request.ts';
 import { type ToolNames, toolsByName } from '../../engine/model/wire/tool-names.ts';
 import { takes } from './dialect.ts';
-import { addText, type ContentContext, isPlainText } from './encode-content.ts';
-import { refusesUnknown, writeExtra } from './extra.ts';
+import { addText, type ContentContext, isPlainText, refusesUnknown, writeExtra } from './encode-content.ts';
 import { redactedEntry, thinkingEntry, wireFormat } from './reasoning-details.ts';
 import { wireCallId, wireName } from './tool-names.ts';
 

@@ -1,11 +1,18 @@
-import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import { unsupported } from '../../engine/model/fault.ts';
+import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import { recordExtraLoss } from '../../engine/model/record-losses.ts';
-import type { DocumentPart, ImagePart, Part, SearchResultPart, TextPart } from '../../engine/model/request.ts';
-import { mediaTypeOf } from '../../engine/model/request.ts';
+import { recordExtraLoss, recordMemberLoss } from '../../engine/model/record-losses.ts';
+import {
+  type DocumentPart,
+  type Extra,
+  type ImagePart,
+  mediaTypeOf,
+  type Part,
+  type SearchResultPart,
+  type TextPart,
+} from '../../engine/model/request.ts';
+import { memberPath } from '../../engine/model/schema.ts';
 import { type ChatDialect, cacheMember } from './dialect.ts';
-import { refusesUnknown, writeExtra } from './extra.ts';
-import { unsupported } from './refuse-unsupported.ts';
 
 /** What the content encoders need. */
 export interface ContentContext {
@@ -141,3 +148,33 @@ const encodeSearchResult = (part: SearchResultPart, { dialect, losses }: Content
   const text = [`${part.title} (${part.source})`, ...part.content.map((piece) => piece.text)].join('\n\n');
   return { type: 'text', text, ...cacheMember(part.cache, dialect, part.at, losses) };
 };
+
+/**
+ * Writes unmodelled members of this format back into `target`: objects are merged, lists appended. Members of other
+ * formats, rejected ones and duplicates become losses.
+ */
+export const writeExtra = (
+  target: JsonDraft,
+  extra: Extra | undefined,
+  losses: Losses,
+  refuses: (name: string) => boolean = () => false,
+): void => {
+  if (!extra) return;
+  for (const [name, value] of Object.entries(extra.fields)) {
+    const there = target[name];
+    if (extra.wire !== 'chat' || refuses(name)) recordMemberLoss(memberPath(extra.at, name), value, losses);
+    else if (there === undefined) target[name] = value;
+    else if (isJsonObject(there) && isJsonObject(value)) target[name] = { ...value, ...there };
+    else if (Array.isArray(there) && Array.isArray(value)) target[name] = [...value, ...there];
+    else recordMemberLoss(memberPath(extra.at, name), value, losses);
+  }
+  recordExtraLoss(extra.outer, losses);
+};
+
+/** Whether the vendor rejects unknown members of messages and tools. */
+export const refusesUnknown = ({ acceptedExtra }: ChatDialect): (() => boolean) =>
+  acceptedExtra === undefined ? takesAny : takesNone;
+
+const takesAny = (): boolean => false;
+
+const takesNone = (): boolean => true;

@@ -4,8 +4,15 @@ import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
 import { type ChatDialect, cacheMember, takes } from './dialect.ts';
 import { type AssistantContext, encodeAssistant } from './encode-assistant.ts';
-import { addText, asContent, type ContentContext, encodeParts, isPlainText } from './encode-content.ts';
-import { refusesUnknown, writeExtra } from './extra.ts';
+import {
+  addText,
+  asContent,
+  type ContentContext,
+  encodeParts,
+  isPlainText,
+  refusesUnknown,
+  writeExtra,
+} from './encode-content.ts';
 import { wireCallId } from './tool-names.ts';
 
 /**

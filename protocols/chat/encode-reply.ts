@@ -1,12 +1,11 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
+import { replyTier } from '../../engine/model/event.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
-import { replyTier } from '../../engine/model/wire/service-tier.ts';
 import { encodeCitation } from './citations.ts';
 import { readsFunctionCalls } from './decode-request.ts';
-import { encodeFinish, finishIsLost } from './finish.ts';
 import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
-import { encodeUsage } from './usage.ts';
+import { encodeFinish, encodeUsage, finishIsLost } from './reply-end.ts';
 
 /** A whole reply → `chat.completion`. Source: OpenAI API reference, "The chat completion object". */
 export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => {

@@ -1,14 +1,14 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { tierOf } from '../../engine/model/event.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Part } from '../../engine/model/request.ts';
-import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
-import { tierOf } from '../../engine/model/wire/service-tier.ts';
+import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 import { type ChatDialect, type ChatField, cacheMember, takes } from './dialect.ts';
+import { writeExtra } from './encode-content.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeReasoning } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
-import { writeExtra } from './extra.ts';
 
 /**
  * Encodes a `POST /chat/completions` body in the model's dialect. Throws an `unsupported` fault for content and tools
@@ -38,7 +38,7 @@ export const encodeRequest =
     encodeTier(request, dialect, context, body);
     encodeStop(request, dialect, context, body);
     if (output.format) body.response_format = output.format;
-    Object.assign(body, encodeReasoning(request, dialect, losses));
+    if (concernsReasoning(request, dialect)) Object.assign(body, encodeReasoning(request, dialect, losses));
     encodeUser(request, dialect, context, body);
     if (request.store) losses.drop('store');
     if (request.cache) {
@@ -58,6 +58,10 @@ export const encodeRequest =
 
 const hasTools = ({ tools, toolChoice, parallelToolCalls }: ModelRequest): boolean =>
   tools.length > 0 || toolChoice !== undefined || parallelToolCalls !== undefined;
+
+/** Whether the request has reasoning controls, or the dialect has members for requests without them. */
+const concernsReasoning = ({ reasoning }: ModelRequest, dialect: ChatDialect): boolean =>
+  reasoning !== undefined || dialect.toolsWithoutReasoning !== undefined || dialect.reasoningReply?.when === 'always';
 
 /** Fields that keep their value, and the request's members that hold them. */
 const plainFields = [

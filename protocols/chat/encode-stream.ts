@@ -1,16 +1,21 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
-import { type Block, type MessageStop, type ModelEvent, mergeUsage, type Usage } from '../../engine/model/event.ts';
+import {
+  type Block,
+  type MessageStop,
+  type ModelEvent,
+  mergeUsage,
+  replyTier,
+  type Usage,
+} from '../../engine/model/event.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { Signature } from '../../engine/model/reasoning/signature.ts';
-import { replyTier } from '../../engine/model/wire/service-tier.ts';
 import { encodeCitation } from './citations.ts';
 import { readsFunctionCalls } from './decode-request.ts';
 import { faultRecord } from './encode-fault.ts';
 import { replyHead } from './encode-reply.ts';
-import { encodeFinish, finishIsLost } from './finish.ts';
 import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
-import { encodeUsage } from './usage.ts';
+import { encodeFinish, encodeUsage, finishIsLost } from './reply-end.ts';
 
 interface State {
   readonly context: ReplyContext;

@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { unsupported } from '../../engine/model/fault.ts';
 import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 import type { CustomTool, FunctionTool, ModelRequest, ToolChoice } from '../../engine/model/request.ts';
 import type { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import { type ChatDialect, takes } from './dialect.ts';
-import { unsupported } from './refuse-unsupported.ts';
 import { wireName } from './tool-names.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { unsupported } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import { recordDropped, recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { CustomTool, FunctionTool, ModelRequest } from '../../engine/model/request.ts';
 import { type ChatDialect, cacheMember, takes } from './dialect.ts';
+import { refusesUnknown, writeExtra } from './encode-content.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
 import { encodeWebSearch } from './encode-web-search.ts';
-import { refusesUnknown, writeExtra } from './extra.ts';
-import { unsupported } from './refuse-unsupported.ts';
 import { wireName } from './tool-names.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protoc
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { splitReasoning } from '../../engine/model/reasoning/split-reasoning.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
-import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 import { callIdsFit } from '../../engine/model/wire/tool-names.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';

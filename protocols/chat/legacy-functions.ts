@@ -2,8 +2,7 @@ import { fail } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { FunctionTool, ToolCallPart, ToolChoice, ToolResultPart } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
-import { decodeContent } from './decode-content.ts';
-import { extraOf } from './extra.ts';
+import { decodeContent, extraOf } from './decode-content.ts';
 import { LegacyCall, LegacyChoice, LegacyFunction, LegacyResult } from './schema-request.ts';
 
 const legacyFunction = reader(LegacyFunction);

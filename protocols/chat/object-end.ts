@@ -1,13 +1,14 @@
-import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import {
   backslash,
   closeBrace,
   closeBracket,
+  isJsonObject,
   isJsonSpace,
   openBrace,
   openBracket,
+  parseJson,
   quote,
-} from '../../engine/model/json/syntax.ts';
+} from '../../engine/model/json/json.ts';
 
 /**
  * Detects when pieces of text form a complete JSON object. Each piece is scanned once, and the text is parsed once,

@@ -6,12 +6,11 @@ import type { SseRecord } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import { indexGrounding } from './citations.ts';
 import { decodeReportedFault } from './decode-fault.ts';
-import { decodeFinish } from './finish.ts';
 import { readPart } from './read-part.ts';
+import { decodeFinish, decodePromptUsage, decodeUsage } from './reply-end.ts';
 import { closeBlock, newReplyState, type ReplyState } from './reply-state.ts';
 import { type Candidate, type GenerateContentResponse, responseReader } from './schema-reply.ts';
 import { wireFormat } from './tool-names.ts';
-import { decodePromptUsage, decodeUsage } from './usage.ts';
 
 /**
  * Reads a body: a whole reply or a chunk of a stream. Blocks stay open until other content arrives, since text

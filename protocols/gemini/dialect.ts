@@ -1,4 +1,4 @@
-import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 
 /** Options of a provider's configuration. */
 export interface GeminiOptions {

@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { tierOf } from '../../engine/model/event.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
-import { tierOf } from '../../engine/model/wire/service-tier.ts';
 import { dialectOf, type GeminiOptions } from './dialect.ts';
 import { encodeParts } from './encode-content.ts';
 import { encodeContents } from './encode-messages.ts';

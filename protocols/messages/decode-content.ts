@@ -1,9 +1,17 @@
+import type { Static, TObject } from 'typebox';
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
-import { hasKeptDigits, writeJson } from '../../engine/model/json/json.ts';
+import {
+  hasKeptDigits,
+  isJsonObject,
+  type Json,
+  type JsonDraft,
+  type JsonObject,
+  writeJson,
+} from '../../engine/model/json/json.ts';
 import { readSignature } from '../../engine/model/reasoning/signature.ts';
 import type {
   Base64Source,
+  CacheMark,
   DocumentPart,
   Extra,
   FileSource,
@@ -20,7 +28,6 @@ import type {
 } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { decodeCitation } from './citations.ts';
-import { cacheMark, nodeReader } from './extra.ts';
 import {
   Base64Data,
   ContentData,
@@ -59,6 +66,44 @@ const decodePart = (raw: unknown, at: string): Part => {
 };
 
 const opaque = (raw: JsonObject, at: string): OpaquePart => ({ type: 'opaque', wire: 'messages', raw, at });
+
+/** A validated object, with the members outside its schema. */
+export interface ReadNode<T> {
+  readonly value: T;
+  readonly extra: Extra | undefined;
+}
+
+/**
+ * Creates a reader that also keeps members outside the schema, for the encoder of the same format. It throws an
+ * `invalid-request` fault that names the member.
+ */
+export const nodeReader = <const S extends TObject>(schema: S) => {
+  const { read } = reader(schema);
+  const known = new Set(Object.keys(schema.properties));
+  return (raw: unknown, at: string): ReadNode<Static<S>> => {
+    const value = read(raw, at);
+    return { value, extra: isJsonObject(raw) ? unread(raw, known, at) : undefined };
+  };
+};
+
+const unread = (raw: JsonObject, known: ReadonlySet<string>, at: string): Extra | undefined => {
+  let fields: JsonDraft | undefined;
+  for (const name in raw) {
+    if (known.has(name) && !(name === 'cache_control' && saysMore(raw[name]))) continue;
+    fields ??= {};
+    fields[name] = raw[name];
+  }
+  return fields && { wire: 'messages', at, fields };
+};
+
+/** Whether a cache mark has unmodelled members. */
+const saysMore = (control: Json | undefined): boolean =>
+  isJsonObject(control) &&
+  !Object.entries(control).every(
+    ([name, value]) =>
+      (name === 'type' && value === 'ephemeral') ||
+      (name === 'ttl' && (value === '5m' || value === '1h' || value === null)),
+  );
 
 const readText = nodeReader(TextBlock);
 const decodeText = (raw: JsonObject, at: string): TextPart => {
@@ -203,3 +248,9 @@ const decoders = new Map<string, (raw: JsonObject, at: string) => Part>([
   ['tool_use', decodeToolUse],
   ['tool_result', decodeToolResult],
 ]);
+
+/** `cache_control` → cache mark; absent if null. */
+export const cacheMark = (control: JsonObject | null | undefined): CacheMark | undefined => {
+  if (!control) return undefined;
+  return control.ttl === '5m' || control.ttl === '1h' ? { ttl: control.ttl } : {};
+};

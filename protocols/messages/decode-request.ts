@@ -11,9 +11,8 @@ import type {
   Turn,
 } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
-import { decodeContent, decodeTexts } from './decode-content.ts';
+import { cacheMark, decodeContent, decodeTexts, nodeReader, type ReadNode } from './decode-content.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { cacheMark, nodeReader, type ReadNode } from './extra.ts';
 import {
   CountBody,
   ManualThinking,

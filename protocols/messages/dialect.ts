@@ -1,4 +1,4 @@
-import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 
 /** The features that differ between models over Messages. */
 export interface MessagesTraits {

@@ -1,8 +1,12 @@
 import type { RequestContext } from '../../engine/model/context.ts';
 import { fail } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
+import type { Losses } from '../../engine/model/loss.ts';
+import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import {
+  type CacheMark,
   type DocumentPart,
+  type Extra,
   type ImagePart,
   type ImageSource,
   inputObject,
@@ -15,7 +19,6 @@ import {
 } from '../../engine/model/request.ts';
 import { encodeCitation } from './citations.ts';
 import { carriedParts } from './encode-messages.ts';
-import { cacheControl, ownExtra } from './extra.ts';
 import { wireName } from './tool-names.ts';
 
 /** Parts → content blocks. Throws an `unsupported` fault for content that would get lost silently. */
@@ -140,3 +143,14 @@ const encodeResult = (part: ToolResultPart, at: string, context: RequestContext)
     cache_control: cacheControl(part.cache),
   };
 };
+
+/** A node's unmodelled members of this format; those of another become losses. */
+export const ownExtra = (extra: Extra | undefined, losses: Losses): JsonObject | undefined => {
+  if (!extra || extra.wire === 'messages') return extra?.fields;
+  recordExtraLoss(extra, losses);
+  return undefined;
+};
+
+/** Cache mark → `cache_control`. */
+export const cacheControl = (cache: CacheMark | undefined): JsonObject | undefined =>
+  cache && { type: 'ephemeral', ttl: cache.ttl };

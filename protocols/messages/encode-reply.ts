@@ -5,7 +5,7 @@ import { packSignature, type Signature, writeSignature } from '../../engine/mode
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
 import { inputObject } from '../../engine/model/request.ts';
 import { encodeCitation } from './citations.ts';
-import { encodeEnd } from './finish.ts';
+import { encodeEnd, wireMessageId } from './reply-end.ts';
 
 /** Encodes a whole reply. Source: Anthropic API reference, "Create a Message", "Returns". */
 export const encodeReply = (reply: Reply, context: ReplyContext): JsonObject => {
@@ -99,10 +99,6 @@ export const wireSignature = (signature: Signature | undefined): string =>
 /** A tool call's id; derived from the request id if the upstream sent none. */
 export const wireCallId = (id: string, index: number, context: ReplyContext): string =>
   id === '' ? `toolu_${context.id}_${index}` : id;
-
-/** The reply's id: the upstream's own if it has this format's prefix. */
-export const wireMessageId = (id: string, context: ReplyContext): string =>
-  id.startsWith('msg_') ? id : `msg_${context.id}`;
 
 /** Records the loss of a call's signature: `tool_use` has no member for it. */
 export const recordSignatureLoss = (signature: Signature | undefined, index: number, losses: Losses): void => {

@@ -1,16 +1,15 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { tierOf } from '../../engine/model/event.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { recordSchemaLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, Turn } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import { tierOf } from '../../engine/model/wire/service-tier.ts';
 import { messagesTraits } from './dialect.ts';
-import { encodeParts } from './encode-content.ts';
+import { cacheControl, encodeParts, ownExtra } from './encode-content.ts';
 import { carriedParts, mergeTurns, pairCalls } from './encode-messages.ts';
 import { planThinking, type ThinkingPlan } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
-import { cacheControl, ownExtra } from './extra.ts';
 
 /**
  * Encodes the body of `/v1/messages`. Adapts the history to the vendor's rules, which are stricter than those of

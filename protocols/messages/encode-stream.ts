@@ -7,17 +7,15 @@ import {
   mergeUsage,
   type Usage,
 } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
-import { writeJson } from '../../engine/model/json/json.ts';
+import { type JsonObject, writeJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { Signature } from '../../engine/model/reasoning/signature.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import type { Citation } from '../../engine/model/request.ts';
 import { encodeCitation } from './citations.ts';
 import { errorEvent } from './encode-fault.ts';
-import { recordSignatureLoss, wholeInput, wireCallId, wireMessageId, wireSignature } from './encode-reply.ts';
-import { encodeEnd } from './finish.ts';
-import { encodeUsage } from './usage.ts';
+import { recordSignatureLoss, wholeInput, wireCallId, wireSignature } from './encode-reply.ts';
+import { encodeEnd, encodeUsage, wireMessageId } from './reply-end.ts';
 
 interface State {
   readonly context: ReplyContext;

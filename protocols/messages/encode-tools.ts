@@ -11,7 +11,7 @@ import type {
   Turn,
   WebSearchTool,
 } from '../../engine/model/request.ts';
-import { cacheControl, ownExtra } from './extra.ts';
+import { cacheControl, ownExtra } from './encode-content.ts';
 import { wireName } from './tool-names.ts';
 
 /** `tools` and `tool_choice`; both absent without tools. */

@@ -4,8 +4,7 @@ import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject, writeJson } from '../../engine/model/json/json.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import { decodeCitation } from './citations.ts';
-import { decodeFinish } from './finish.ts';
-import { decodeUsage, otherUsage } from './usage.ts';
+import { decodeFinish, decodeUsage, otherUsage } from './reply-end.ts';
 
 /** The state of a reply while it is decoded, streamed or whole. */
 export interface ReplyState {

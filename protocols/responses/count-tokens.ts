@@ -1,4 +1,4 @@
-import { fail } from '../../engine/model/fault.ts';
+import { unsupported } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
 import { decodePartialRequest, serverState } from './decode-request.ts';
@@ -9,10 +9,7 @@ export const responsesCounting = {
   decodeCount(body: JsonObject): ModelRequest {
     const field = serverState(body);
     if (field !== undefined) {
-      fail('unsupported', `${field} is kept by the vendor, so its tokens can't be counted here.`, {
-        param: field,
-        code: 'unsupported_parameter',
-      });
+      unsupported(field, `${field} is kept by the vendor, so its tokens can't be counted here.`);
     }
     return decodePartialRequest(body);
   },

@@ -1,5 +1,4 @@
-import { isJsonObject, parseJson, writeJson } from '../../engine/model/json/json.ts';
-import { backslash, letterU, quote } from '../../engine/model/json/syntax.ts';
+import { backslash, isJsonObject, letterU, parseJson, quote, writeJson } from '../../engine/model/json/json.ts';
 
 /**
  * Unwraps a custom tool's input: the model writes `{"input":"…"}` in arbitrary pieces, and the client reads plain

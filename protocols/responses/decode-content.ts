@@ -1,9 +1,8 @@
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject } from '../../engine/model/json/json.ts';
-import type { Part } from '../../engine/model/request.ts';
+import { isJsonObject, type Json, type JsonDraft } from '../../engine/model/json/json.ts';
+import type { Extra, Part } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { decodeCitations } from './citations.ts';
-import { extraOf } from './extra.ts';
 import { AudioContent, FileContent, ImageContent, RefusalContent, TextContent } from './schema-request.ts';
 
 interface Content {
@@ -118,3 +117,14 @@ const node = (part: object, read: readonly string[], at: string) => {
     ...(extra && { extra }),
   };
 };
+
+/** The members outside `read`, to be written back in this format; null counts as absent. */
+export const extraOf = (value: object, read: readonly string[], at: string): Extra | undefined => {
+  const fields: JsonDraft = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null && member !== undefined && !read.includes(name)) fields[name] = asJson(member);
+  }
+  return Object.keys(fields).length > 0 ? { wire: 'responses', at, fields } : undefined;
+};
+
+const asJson = (value: unknown): Json => value as Json;

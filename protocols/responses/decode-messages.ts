@@ -1,13 +1,12 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
+import { asJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Extra, Part, TextPart, Turn } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { append, type Conversation, type DraftTurn } from './conversation.ts';
-import { decodeContent } from './decode-content.ts';
+import { decodeContent, extraOf } from './decode-content.ts';
 import { decodeReasoning } from './decode-reasoning.ts';
 import { decodeCustomCall, decodeFunctionCall, decodeOutput } from './decode-tool-calls.ts';
 import type { DecodedTools } from './decode-tools.ts';
-import { asJsonObject, extraOf } from './extra.ts';
 import { MessageItem, ReferenceItem } from './schema-request.ts';
 
 const messageReader = reader(MessageItem);

@@ -3,7 +3,7 @@ import { readSignature } from '../../engine/model/reasoning/signature.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { unpackCallSignature } from './call-signature.ts';
 import { append, type Conversation } from './conversation.ts';
-import { extraOf } from './extra.ts';
+import { extraOf } from './decode-content.ts';
 import { ReasoningItem } from './schema-request.ts';
 
 const reasoningReader = reader(ReasoningItem);

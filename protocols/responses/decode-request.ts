@@ -1,10 +1,10 @@
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
+import { asJsonObject, isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { ModelRequest, OutputFormat, Reasoning, TextPart } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
+import { extraOf } from './decode-content.ts';
 import { decodeItems } from './decode-messages.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
-import { asJsonObject, extraOf } from './extra.ts';
 import { Body, SchemaFormat } from './schema-request.ts';
 
 const bodyReader = reader(Body);

@@ -5,12 +5,11 @@ import type { SseRecord } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { decodeReportedFault } from './decode-fault.ts';
-import { decodeFinish } from './finish.ts';
 import { MessageReader } from './read-text.ts';
 import { CallReader } from './read-tool-calls.ts';
+import { decodeFinish, decodeUsage } from './reply-end.ts';
 import { finishItem, newReplyState, openItem, type ReplyState } from './reply-state.ts';
 import { ResponseObject, StreamEvent } from './schema-reply.ts';
-import { decodeUsage } from './usage.ts';
 
 /**
  * Decodes the `response.…` events of the vendor and of compatible servers. Source: OpenAI API reference, "Streaming

@@ -1,11 +1,9 @@
 import { fail } from '../../engine/model/fault.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
-import { writeJson } from '../../engine/model/json/json.ts';
+import { type JsonObject, writeJson } from '../../engine/model/json/json.ts';
 import type { ToolCallPart } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { append, type Conversation } from './conversation.ts';
-import { decodeContent } from './decode-content.ts';
-import { extraOf } from './extra.ts';
+import { decodeContent, extraOf } from './decode-content.ts';
 import { CallOutputItem, CustomCallItem, FunctionCallItem } from './schema-request.ts';
 
 const functionCallReader = reader(FunctionCallItem);

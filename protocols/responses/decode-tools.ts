@@ -1,9 +1,9 @@
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
+import { asJsonObject, isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { CustomTool, Extra, FunctionTool, Namespace, Tool, ToolChoice } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { toolsByName } from '../../engine/model/wire/tool-names.ts';
-import { asJsonObject, extraOf } from './extra.ts';
+import { extraOf } from './decode-content.ts';
 import {
   AllowedChoice,
   AnyTool,

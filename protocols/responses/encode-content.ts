@@ -1,22 +1,22 @@
 import { fail } from '../../engine/model/fault.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type {
-  CacheMark,
-  Citation,
-  DocumentPart,
-  Extra,
-  ImagePart,
-  ModelRequest,
-  Part,
-  TextPart,
-  WireFormat,
+import { recordExtraLoss } from '../../engine/model/record-losses.ts';
+import {
+  type CacheMark,
+  type Citation,
+  type DocumentPart,
+  type Extra,
+  type ImagePart,
+  type ModelRequest,
+  mediaTypeOf,
+  type Part,
+  type TextPart,
+  type WireFormat,
 } from '../../engine/model/request.ts';
-import { mediaTypeOf } from '../../engine/model/request.ts';
 import type { CallIds } from '../../engine/model/wire/tool-names.ts';
 import { encodeCitation } from './citations.ts';
 import { maxCallId, responsesTraits } from './dialect.ts';
-import { encodeExtra } from './extra.ts';
 import { type CalledTool, calledTool } from './tool-names.ts';
 
 /** What the encoders of one request share. */
@@ -192,4 +192,12 @@ export const markCache = (
   if (!cacheMarks) losses.drop(path);
   else if (cache.ttl) losses.approximate(path, 'without its lifetime');
   return cacheMarks;
+};
+
+/** The unmodelled members to write back. Those of another format become losses. */
+export const encodeExtra = (extra: Extra | undefined, losses: Losses): JsonObject => {
+  if (!extra) return {};
+  if (extra.wire === 'responses') return extra.fields;
+  recordExtraLoss(extra, losses);
+  return {};
 };

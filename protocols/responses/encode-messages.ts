@@ -11,8 +11,7 @@ import {
   type ToolResultPart,
   type Turn,
 } from '../../engine/model/request.ts';
-import { type ContentContext, encodeAnswer, encodeContent, isOwn, markCache } from './encode-content.ts';
-import { encodeExtra } from './extra.ts';
+import { type ContentContext, encodeAnswer, encodeContent, encodeExtra, isOwn, markCache } from './encode-content.ts';
 
 /** Turns → input items, in order. Source: OpenAI API reference, "Create a model response", `input`. */
 export const encodeTurns = (turns: readonly Turn[], context: ContentContext): readonly JsonObject[] => {

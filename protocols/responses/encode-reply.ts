@@ -4,7 +4,6 @@ import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
 import { packCallSignature } from './call-signature.ts';
 import { encodeCitation, isPlaced } from './citations.ts';
 import { CustomInput } from './custom-input.ts';
-import { encodeFinish } from './finish.ts';
 import {
   callIdOf,
   callItem,
@@ -16,6 +15,7 @@ import {
   refusalPart,
   textPart,
 } from './output-item.ts';
+import { encodeFinish } from './reply-end.ts';
 import { responseEcho, responseHead } from './response-object.ts';
 import { calledTool } from './tool-names.ts';
 import { wholeItem } from './write-hosted-tools.ts';

@@ -1,15 +1,13 @@
 import type { RequestContext } from '../../engine/model/context.ts';
+import { tierOf } from '../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import type { ModelRequest, OutputFormat, TextPart } from '../../engine/model/request.ts';
-import { isOff } from '../../engine/model/request.ts';
-import { tierOf } from '../../engine/model/wire/service-tier.ts';
+import { isOff, type ModelRequest, type OutputFormat, type TextPart } from '../../engine/model/request.ts';
 import { type ResponsesTraits, responsesTraits } from './dialect.ts';
-import { markCache, newContentContext } from './encode-content.ts';
+import { encodeExtra, markCache, newContentContext } from './encode-content.ts';
 import { encodeInstruction, encodeTurns } from './encode-messages.ts';
 import { encodeReasoning } from './encode-reasoning.ts';
 import { encodeToolMembers } from './encode-tools.ts';
-import { encodeExtra } from './extra.ts';
 
 /**
  * Encodes a body. The vendor stores nothing unless the client requested it; encrypted reasoning is requested, so that

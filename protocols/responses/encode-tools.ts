@@ -9,8 +9,7 @@ import type {
   WebSearchTool,
 } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import type { ContentContext } from './encode-content.ts';
-import { encodeExtra } from './extra.ts';
+import { type ContentContext, encodeExtra } from './encode-content.ts';
 
 /**
  * Encodes tools and tool choice; empty without tools. Throws an `unsupported` fault for a hosted tool whose loss

@@ -1,6 +1,5 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
-import { asJsonObject } from './extra.ts';
+import { asJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
 import type { StreamEvent } from './schema-reply.ts';
 

@@ -1,7 +1,7 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
+import { asJsonObject } from '../../engine/model/json/json.ts';
 import { reader } from '../../engine/model/schema.ts';
 import { decodeCitation, decodeCitations } from './citations.ts';
-import { asJsonObject } from './extra.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
 import { ReplyMessage, type StreamEvent } from './schema-reply.ts';
 

@@ -1,8 +1,7 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
-import { asJsonObject } from './extra.ts';
+import { asJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import { HostedReader } from './read-hosted-tools.ts';
 import { ReasoningReader } from './read-reasoning.ts';
 import { MessageReader } from './read-text.ts';

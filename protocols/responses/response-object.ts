@@ -1,8 +1,7 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
+import { replyTier } from '../../engine/model/event.ts';
 import type { Json, JsonObject } from '../../engine/model/json/json.ts';
-import { replyTier } from '../../engine/model/wire/service-tier.ts';
-import type { Outcome } from './finish.ts';
-import { encodeUsage } from './usage.ts';
+import { encodeUsage, type Outcome } from './reply-end.ts';
 
 /** The reply's members in a response object. */
 interface Answer {

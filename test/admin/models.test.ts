@@ -29,9 +29,13 @@ const modelFacts: Gateway['modelFacts'] = ({ provider: { modelFacts: facts }, mo
   catalogue.know({ ...provider('p'), ...(facts && { modelFacts: facts }) }, model, { format: {}, because: 'plain' });
 
 const open = async (t: ExecutionContext, current: () => Config = () => config) => {
-  const gateway = () => ({ config: current(), access: compileAccess(current().clients), modelFacts });
+  const used = {
+    get gateway() {
+      return { config: current(), access: compileAccess(current().clients), modelFacts };
+    },
+  };
   const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs });
-  const rows = lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(gateway) }));
+  const rows = lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(used) }));
   const { port } = await serve(t, rows);
   return async (path: string, headers: Readonly<Record<string, string>> = {}) => {
     const answer = await request(`http://127.0.0.1:${port}${path}`, { headers });
@@ -158,9 +162,9 @@ test('the list is the configuration as it is now', async (t) => {
 });
 
 test('the list needs the key', async (t) => {
-  const gateway = () => ({ config, access: compileAccess(), modelFacts });
+  const used = { gateway: { config, access: compileAccess(), modelFacts } };
   const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs });
-  const rows = lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(gateway) }));
+  const rows = lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(used) }));
   const { port } = await serve(t, rows, { apiKey: 'secret' });
   for (const path of ['/v1/models', '/v1/models/p,m']) {
     const answer = await request(`http://127.0.0.1:${port}${path}`);

@@ -192,7 +192,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),
   ],
-  'engine/model/wire/known-models.ts': [foreign(/^ft:/), foreign(/^(?:[a-z-]+\.)+/, many('a'))],
+  'engine/model/transformer.ts': [foreign(/^ft:/), foreign(/^(?:[a-z-]+\.)+/, many('a'))],
   'engine/model/wire/listed-model.ts': [foreign(/^\d{4}-\d{2}-\d{2}/, many('1'))],
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'engine/observe/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
@@ -245,8 +245,11 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
       '\n',
     ),
   ],
-  'engine/operators/retry/retry-session.ts': [own(/^upstream-/)],
-  'engine/operators/retry/decide.ts': [foreign(/^[A-Z][a-z]{2,8},? /), foreign(/^\d+(?:\.\d+)?$/, many('0'), 'a')],
+  'engine/operators/retry/decide.ts': [
+    own(/^upstream-/),
+    foreign(/^[A-Z][a-z]{2,8},? /),
+    foreign(/^\d+(?:\.\d+)?$/, many('0'), 'a'),
+  ],
   'engine/reasoning/signature-cache.ts': [foreign(/^[a-z0-9._-]+$/, many('a'), 'Z')],
   'engine/routing/model-names.ts': [
     foreign(/[^a-z0-9._-]+/g, many('a')),

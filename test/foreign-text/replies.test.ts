@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import { withinStack } from '../../engine/model/fault.ts';
+import { withinStack } from '../../engine/model/json/json.ts';
 import { Losses } from '../../engine/model/loss.ts';
 import { chain, type Machine, runWhole } from '../../engine/model/machine.ts';
 import { foldReply, isFault } from '../../engine/model/reply.ts';

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { bearer, type Call, format, type Target } from '../../engine/model/transformer.ts';
-import { type KnownModels, traitsOf } from '../../engine/model/wire/known-models.ts';
+import { bearer, type Call, format, type KnownModels, type Target, traitsOf } from '../../engine/model/transformer.ts';
 import {
   type ChatDialect,
   type ChatField,

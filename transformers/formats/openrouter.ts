@@ -1,5 +1,5 @@
+import type { KnownModels } from '../../engine/model/transformer.ts';
 import { bearer, type Call, format, noOptions } from '../../engine/model/transformer.ts';
-import type { KnownModels } from '../../engine/model/wire/known-models.ts';
 import {
   type ChatDialect,
   type ChatField,

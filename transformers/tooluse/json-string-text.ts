@@ -1,4 +1,4 @@
-import { backslash, letterU, quote } from '../../engine/model/json/syntax.ts';
+import { backslash, letterU, quote } from '../../engine/model/json/json.ts';
 /**
  * Decodes a JSON string after its opening quote, from arbitrary pieces. A quote that the model failed to escape is
  * kept as text, as far as the next characters show it. Text after the string is skipped, and so is half a character

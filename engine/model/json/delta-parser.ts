@@ -1,5 +1,4 @@
-import { type Json, type JsonDraft, type JsonObject, parseJson } from './json.ts';
-import { closeBrace, isEscaped, quote } from './syntax.ts';
+import { closeBrace, isEscaped, type Json, type JsonDraft, type JsonObject, parseJson, quote } from './json.ts';
 
 /**
  * Parses the frequent records of one stream faster than `JSON.parse`. A vendor writes them all by one template; they differ in

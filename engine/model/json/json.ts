@@ -1,4 +1,4 @@
-import { closeBrace, closeBracket, comma, isEscaped, isJsonSpace, openBrace, openBracket, quote } from './syntax.ts';
+import { FaultError, type FaultKind } from '../fault.ts';
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -239,3 +239,43 @@ const isDigit = (code: number): boolean => code >= zero && code < zero + 10;
 /** A digit, a point, a sign or the letter of an exponent. */
 const isNumeral = (code: number): boolean =>
   isDigit(code) || code === 0x2e || code === 0x2b || code === minus || code === 0x65 || code === 0x45;
+
+/** Characters of JSON's syntax, as UTF-16 code units or bytes. */
+export const quote = 0x22;
+export const comma = 0x2c;
+export const openBracket = 0x5b;
+export const backslash = 0x5c;
+export const closeBracket = 0x5d;
+export const letterU = 0x75;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+
+/** White space of JSON. Source: RFC 8259, section 2. */
+export const isJsonSpace = (code: number | undefined): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+/** Whether an odd number of backslashes precedes a quote inside JSON text. */
+export const isEscaped = (text: string, at: number): boolean => {
+  let from = at;
+  while (text.charCodeAt(from - 1) === backslash) from -= 1;
+  return (at - from) % 2 === 1;
+};
+
+/** Types a validated object as `JsonObject`: schemas don't type unmodelled members. */
+export const asJsonObject = (value: object): JsonObject => value as JsonObject;
+
+/**
+ * Runs `work` and throws a fault of this kind if it exhausts the stack. Values are walked recursively, so a value that is
+ * nested too deeply is an error of its sender, not a bug.
+ */
+export const withinStack = <V>(kind: FaultKind, message: string, work: () => V): V => {
+  try {
+    return work();
+  } catch (error) {
+    // Source: V8, `kStackOverflow`. Other range errors are bugs.
+    if (error instanceof RangeError && error.message === 'Maximum call stack size exceeded') {
+      throw new FaultError({ kind, message }, { cause: error });
+    }
+    throw error;
+  }
+};

@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { backslash, closeBrace, closeBracket, isJsonSpace, letterU, openBrace, openBracket, quote } from './syntax.ts';
+import { backslash, closeBrace, closeBracket, isJsonSpace, letterU, openBrace, openBracket, quote } from './json.ts';
 
 /**
  * The outline of a JSON body: the same JSON, with a mark in place of each long text. Decoded by the usual decoders, it gives the

@@ -1,4 +1,4 @@
-import { closeBrace, closeBracket, comma, isEscaped, isJsonSpace, openBrace, openBracket, quote } from './syntax.ts';
+import { closeBrace, closeBracket, comma, isEscaped, isJsonSpace, openBrace, openBracket, quote } from './json.ts';
 /**
  * Replaces the value of every top-level member `name` in a JSON object's text; every other byte is unchanged. The text must
  * be valid JSON. Repeated members are all replaced, since parsers differ in which one they use.

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { costOf } from '../../catalogue/cost.ts';
+import { costOf } from '../../catalogue/catalogue.ts';
 import type { KnownModel } from '../../catalogue/known-model.ts';
 import type { ReplyProgress } from '../../exchange.ts';
-import { textMask } from '../../log/mask-text.ts';
+import { shorten, textMask } from '../../log/mask-text.ts';
 import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Usage } from '../../model/event.ts';
-import { type Fault, shorten } from '../../model/fault.ts';
+import type { Fault } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { ClientProtocol } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
@@ -71,8 +71,8 @@ interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   readonly secrets: () => readonly string[];
   readonly sessionOf: SessionOf;
   readonly policy: () => CapturePolicy;
-  /** Called with each request that ends. */
-  readonly onEnded?: (request: EndedRequest) => void;
+  /** Get each request that ends. */
+  readonly keepers?: readonly { readonly add: (request: EndedRequest) => void }[];
   /** Called when a request begins or ends. */
   readonly onChanged?: () => void;
   /** Called when all that have ended are forgotten. */
@@ -97,14 +97,14 @@ export const createHistory = ({
   numbersByTime = false,
   sessionOf,
   policy,
-  onEnded,
+  keepers = [],
   onChanged,
   onCleared,
   ...settings
 }: HistoryOptions): History => {
   const maskText = textMask(secrets);
   const captures = new Captures(policy);
-  const room = new BodyRoom(policy);
+  const room = new BodyRoom();
   const traffic = new Traffic();
   const inFlight = new Set<RequestHistoryEntry>();
   /** Tells requests of several processes and machines apart that end in the same millisecond. */
@@ -124,7 +124,7 @@ export const createHistory = ({
     const { startedAtMs, durationMs, fault, firstByteMs, protocol, provider, model } = entry;
     const route = provider === undefined || model === undefined ? undefined : { protocol, provider, model };
     traffic.ended(startedAtMs + durationMs, hasFailed(status, fault !== undefined), firstByteMs, route);
-    onEnded?.(entry);
+    for (const keeper of keepers) keeper.add(entry);
     const { recording } = record;
     if (entry.captured && recording) {
       const { recorder, kind } = recording;
@@ -222,16 +222,11 @@ const maxAllKeptBytes = 16_777_216;
 
 /** The room for bodies that are kept for captures, should the answers break off. */
 export class BodyRoom {
-  readonly #policy: () => CapturePolicy;
   #bytes = 0;
-
-  constructor(policy: () => CapturePolicy) {
-    this.#policy = policy;
-  }
 
   /** Whether there is room for the bodies of a request. If so, `drop` must follow. */
   keep(bytes: number): boolean {
-    if (!this.#policy().captureFailed || bytes > maxKeptBytes || this.#bytes + bytes > maxAllKeptBytes) return false;
+    if (bytes > maxKeptBytes || this.#bytes + bytes > maxAllKeptBytes) return false;
     this.#bytes += bytes;
     return true;
   }
@@ -423,7 +418,7 @@ export class RequestHistoryEntry implements Watcher {
   #keepBodies(): void {
     const client = this.start.request.body;
     const call = this.#sent?.call;
-    if (this.#recording || !call) return;
+    if (this.#recording || !call || !this.start.gateway.config.history.captureFailed) return;
     const bytes = client.length + call.body.length;
     if (this.#parts.room.keep(bytes)) this.#kept = { client, call, bytes };
   }

@@ -1,6 +1,6 @@
 import type { FailedAttempt } from '../../exchange.ts';
+import { shorten } from '../../log/mask-text.ts';
 import type { Usage } from '../../model/event.ts';
-import { shorten } from '../../model/fault.ts';
 import type { Loss } from '../../model/loss.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
 

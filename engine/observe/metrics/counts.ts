@@ -1,13 +1,115 @@
-import type { LossSeries } from '../../observer.ts';
-import { histogramSamples, type Metric } from './prometheus.ts';
-import { Distribution, Tally } from './series.ts';
+import { performance } from 'node:perf_hooks';
+import type { Usage } from '../../model/event.ts';
+import type { Fault } from '../../model/fault.ts';
+import type { ObservedFailure, ObservedRoute, Watcher } from '../../observer.ts';
+
+/** Label values of a metric, in the order of its label names. */
+export type LabelValues = readonly string[];
+
+/** One series of a metric. */
+interface Series<T> {
+  readonly labels: LabelValues;
+  readonly value: T;
+}
+
+/** Maximum series per metric: clients choose some label values, and memory must stay bounded. */
+const maxSeries = 1_000;
+
+const overflow = 'other';
+
+/** The series of one metric, created on first use; above the limit, new ones share a series with all labels `other`. */
+class SeriesTable<T> {
+  readonly rows: Series<T>[] = [];
+  readonly #root = new LabelNode<T>();
+  readonly #make: () => T;
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  at(labels: LabelValues): T {
+    let node: LabelNode<T> | undefined = this.#root;
+    for (let level = 0; node && level < labels.length; level += 1) node = node.below.get(labels[level] ?? '');
+    return node?.value ?? this.#add(labels);
+  }
+
+  #add(labels: LabelValues): T {
+    if (this.rows.length >= maxSeries && labels.some((label) => label !== overflow)) {
+      return this.at(labels.map(() => overflow));
+    }
+    let node = this.#root;
+    for (const label of labels) {
+      const next = node.below.get(label) ?? new LabelNode<T>();
+      node.below.set(label, next);
+      node = next;
+    }
+    const value = this.#make();
+    node.value = value;
+    this.rows.push({ labels, value });
+    return value;
+  }
+}
+
+/** A tree of maps, one level per label: finding a series builds and hashes no key text. */
+class LabelNode<T> {
+  value: T | undefined;
+  readonly below = new Map<string, LabelNode<T>>();
+}
+
+/** A counter per set of labels. */
+export class Tally {
+  readonly #table = new SeriesTable(() => ({ count: 0 }));
+
+  add(labels: LabelValues, by = 1): void {
+    this.#table.at(labels).count += by;
+  }
+
+  *rows(): Iterable<Series<number>> {
+    for (const { labels, value } of this.#table.rows) yield { labels, value: value.count };
+  }
+}
+
+/** Observations of one set of labels. */
+interface Observed {
+  /** Observations per bucket, not cumulative; the last has no upper bound. */
+  readonly buckets: Float64Array;
+  count: number;
+  sum: number;
+}
+
+/** A histogram per set of labels. */
+export class Distribution {
+  /** Inclusive upper bounds, ascending. */
+  readonly bounds: readonly number[];
+  readonly #table: SeriesTable<Observed>;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.#table = new SeriesTable(() => ({ buckets: new Float64Array(bounds.length + 1), count: 0, sum: 0 }));
+  }
+
+  observe(labels: LabelValues, value: number): void {
+    const observed = this.#table.at(labels);
+    let bucket = 0;
+    while (bucket < this.bounds.length && value > (this.bounds[bucket] ?? 0)) bucket += 1;
+    observed.buckets[bucket] = (observed.buckets[bucket] ?? 0) + 1;
+    observed.count += 1;
+    observed.sum += value;
+  }
+
+  rows(): Iterable<Series<Observed>> {
+    return this.#table.rows;
+  }
+}
 
 /** Bucket bounds for complete answers, in seconds. */
 const answerSeconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
+
 const firstByteSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256];
+
 const overheadSeconds = [0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024];
 
-/** All counters of the service. */
+/** All that is counted of the service's requests. */
 export class Counts {
   readonly requests = new Tally();
   readonly upstreamErrors = new Tally();
@@ -21,64 +123,126 @@ export class Counts {
   readonly overheads = new Distribution(overheadSeconds);
   streams = 0;
 
-  /** All of them as metrics. */
-  metrics(losses: (() => Iterable<LossSeries>) | undefined): readonly Metric[] {
-    const where = ['route', 'provider'];
-    const tally = (name: string, help: string, labelNames: readonly string[], counts: Tally): Metric => ({
-      type: 'counter',
-      name,
-      help,
-      labelNames,
-      samples: () => counts.rows(),
-    });
-    const distribution = (name: string, help: string, observed: Distribution): Metric => ({
-      type: 'histogram',
-      name,
-      help,
-      labelNames: where,
-      samples: () => histogramSamples(observed),
-    });
-    return [
-      tally(
-        'requests_total',
-        'Requests for a model.',
-        [...where, 'model', 'scenario', 'status', 'client'],
-        this.requests,
-      ),
-      tally('upstream_errors_total', 'Faults of upstreams.', ['provider', 'kind'], this.upstreamErrors),
-      tally('tokens_total', 'Tokens as upstreams count them.', ['provider', 'type', 'client'], this.tokens),
-      tally('retries_total', 'Calls made once more.', ['provider', 'reason'], this.retries),
-      tally('fallbacks_total', 'Requests that went to another destination.', ['from', 'to'], this.fallbacks),
-      tally('client_aborts_total', 'Requests whose client went before the end.', ['route'], this.aborts),
-      tally('config_reloads_total', 'Changes of the configuration.', ['result'], this.reloads),
-      ...(losses ? [lossMetric(losses)] : []),
-      distribution('request_duration_seconds', "From a request's arrival to its end.", this.durations),
-      distribution(
-        'time_to_first_token_seconds',
-        "From a request's arrival to its answer's first byte.",
-        this.firstBytes,
-      ),
-      distribution('overhead_seconds', 'Time to the first byte that the upstream had no part in.', this.overheads),
-      {
-        type: 'gauge',
-        name: 'streams_active',
-        help: 'Streams going out.',
-        labelNames: [],
-        samples: () => [{ labels: [], value: this.streams }],
-      },
-    ];
+  /** Starts measuring a model request; `route` is the client protocol's name, `client` that of a client with a key of its own. */
+  readonly started = (route: string, client = ''): Meter => new Meter(this, route, client, this.#nowMs);
+  readonly #nowMs: () => number;
+
+  /** `nowMs`: a monotonic clock in milliseconds. */
+  constructor(nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
   }
 }
 
-/** Sums up series, since a source may report a field more than once. */
-const lossMetric = (losses: () => Iterable<LossSeries>): Metric => ({
-  type: 'counter',
-  name: 'losses_total',
-  help: 'Fields that a conversion could not carry.',
-  labelNames: ['stage', 'field'],
-  samples() {
-    const tally = new Tally();
-    for (const { stage, field, count } of losses()) tally.add([stage, field], count);
-    return tally.rows();
-  },
-});
+/** Label value while the provider, model or scenario is unknown. */
+const none = 'none';
+
+/** Label value for all models that the configuration doesn't list: clients choose those, so their number is unbounded. */
+const otherModel = 'other';
+
+const clientGone = 499;
+
+const labelOf = ({ provider, model }: Omit<ObservedRoute, 'scenario'>): string =>
+  provider.models.includes(model) ? model : otherModel;
+
+/** Measures one request; `nowMs` is a monotonic clock in milliseconds. */
+class Meter implements Watcher {
+  readonly #counts: Counts;
+  readonly #route: string;
+  /** A configured name, or empty. */
+  readonly #client: string;
+  readonly #nowMs: () => number;
+  readonly #startedMs: number;
+  #provider = none;
+  #model = none;
+  #scenario = none;
+  #calledMs: number | undefined;
+  /** Time of the last upstream chunk before the client's first byte. */
+  #upstreamMs: number | undefined;
+  readonly #faults = new Set<Fault>();
+  #answering = false;
+  #streaming = false;
+  #finished = false;
+
+  constructor(counts: Counts, route: string, client: string, nowMs: () => number) {
+    this.#counts = counts;
+    this.#route = route;
+    this.#client = client;
+    this.#nowMs = nowMs;
+    this.#startedMs = nowMs();
+  }
+
+  routed({ resolution: { provider, model, scenario } }: { readonly resolution: ObservedRoute }): void {
+    this.#provider = provider.name;
+    this.#model = labelOf({ provider, model });
+    this.#scenario = scenario;
+  }
+
+  called(): void {
+    this.#calledMs ??= this.#nowMs();
+  }
+
+  retried(reason: string): void {
+    this.#counts.retries.add([this.#provider, reason]);
+  }
+
+  fellBack(to: Omit<ObservedRoute, 'scenario'>): void {
+    this.#counts.fallbacks.add([`${this.#provider},${this.#model}`, `${to.provider.name},${labelOf(to)}`]);
+  }
+
+  chunk(): void {
+    if (!this.#answering) this.#upstreamMs = this.#nowMs();
+  }
+
+  usage({ input, cacheRead, cacheWrite, output, reasoning }: Usage): void {
+    const add = (type: string, tokens: number | undefined): void => {
+      if (tokens !== undefined && tokens > 0) this.#counts.tokens.add([this.#provider, type, this.#client], tokens);
+    };
+    add('input', input);
+    add('cache_read', cacheRead);
+    add('cache_write', cacheWrite);
+    add('output', output);
+    add('reasoning', reasoning);
+  }
+
+  fault(fault: Fault): void {
+    if (this.#faults.has(fault)) return;
+    this.#faults.add(fault);
+    if (fault.kind.startsWith('upstream-')) this.#counts.upstreamErrors.add([this.#provider, fault.kind]);
+  }
+
+  attemptFailed({ fault }: ObservedFailure): void {
+    this.fault(fault);
+  }
+
+  failed(fault: Fault): void {
+    this.fault(fault);
+  }
+
+  opened(): void {
+    if (this.#streaming) return;
+    this.#streaming = true;
+    this.#counts.streams += 1;
+  }
+
+  firstByte(): void {
+    if (this.#answering) return;
+    this.#answering = true;
+    // Without upstream data the reply is a fault of the gateway.
+    if (this.#upstreamMs === undefined) return;
+    const where = [this.#route, this.#provider];
+    const waitedMs = this.#nowMs() - this.#startedMs;
+    const upstreamMs = this.#upstreamMs - (this.#calledMs ?? this.#startedMs);
+    this.#counts.firstBytes.observe(where, waitedMs / 1000);
+    this.#counts.overheads.observe(where, Math.max(0, waitedMs - upstreamMs) / 1000);
+  }
+
+  finished(status: number): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    if (this.#streaming) this.#counts.streams -= 1;
+    const { requests, durations, aborts } = this.#counts;
+    if (status === clientGone) aborts.add([this.#route]);
+    requests.add([this.#route, this.#provider, this.#model, this.#scenario, String(status), this.#client]);
+    durations.observe([this.#route, this.#provider], (this.#nowMs() - this.#startedMs) / 1000);
+  }
+}

@@ -1,5 +1,5 @@
+import type { Distribution, LabelValues } from './counts.ts';
 import type { Across, Family } from './families.ts';
-import type { Distribution, LabelValues } from './series.ts';
 
 /** A metric that is read on each scrape. */
 export interface Metric {

@@ -1,5 +1,6 @@
+import { shorten } from '../../log/mask-text.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
-import { type Fault, shorten } from '../../model/fault.ts';
+import type { Fault } from '../../model/fault.ts';
 import type {
   ObservedAttempt,
   ObservedCall,

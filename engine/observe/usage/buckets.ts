@@ -1,4 +1,4 @@
-import { isCost } from '../../catalogue/cost.ts';
+import { isCost } from '../../catalogue/catalogue.ts';
 import type { EndedRequest } from '../history/show-ended.ts';
 import { TimeScale } from '../history/traffic.ts';
 import { noUsage, type UsageRow, type UsageSums, type UsageTimes, type UsageUnit } from './schema.ts';

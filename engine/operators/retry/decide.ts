@@ -1,5 +1,8 @@
+import type { Destination } from '../../config/destination.ts';
 import type { RetryPolicy } from '../../config/schema.ts';
+import { type Fault, FaultError } from '../../model/fault.ts';
 import type { Headers } from '../../model/protocol.ts';
+import type { Cooldown } from '../../upstream/health/cooldowns.ts';
 import type { FailureClass } from '../../upstream/health/failure-class.ts';
 
 /** The facts on which the decision after a failed attempt depends. */
@@ -107,3 +110,33 @@ export const retryAfterMs = (headers: Headers | undefined, nowMs: number): numbe
 /** All forms of an HTTP date begin with the weekday; `Date.parse` alone accepts nearly any text. */
 const httpDate = /^[A-Z][a-z]{2,8},? /;
 const decimal = /^\d+(?:\.\d+)?$/;
+
+export const nameAndModel = ({ provider, model }: Destination): string => `${provider.name},${model}`;
+
+export const breakerOpen = (destination: Destination, waitMs: number): FaultError =>
+  unavailable(
+    `${nameAndModel(destination)} has failed several times in a row and is left alone; it is tried again in ${seconds(waitMs)} s.`,
+    'breaker_open',
+    waitMs,
+  );
+
+export const allKeysCooling = (destination: Destination, { untilMs }: Cooldown, nowMs: number): FaultError =>
+  unavailable(
+    `${nameAndModel(destination)} has no key that can be used now; the next one in ${seconds(untilMs - nowMs)} s.`,
+    'keys_resting',
+    untilMs - nowMs,
+  );
+
+const unavailable = (message: string, code: string, waitMs: number): FaultError =>
+  new FaultError({ kind: 'unavailable', message, code, headers: { 'retry-after': String(seconds(waitMs)) } });
+
+const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+
+/** A fault in one word: the gateway's own code if it has one, else the status, else the kind. */
+export const outcomeOf = ({ kind, status, code }: Fault): string => {
+  if (kind === 'unavailable' && code !== undefined) return code;
+  return status === undefined ? reasonOf(kind) : String(status);
+};
+
+/** A fault's kind without the common prefix; a short closed list, fit for a metric's label. */
+export const reasonOf = (kind: Fault['kind']): string => kind.replace(/^upstream-/, '');

@@ -5,7 +5,7 @@ import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { probeRequest } from '../../model/request.ts';
 import { readSseRecords } from '../../model/sse.ts';
 import type { Format, Target } from '../../model/transformer.ts';
-import { callUrl } from '../../upstream/url.ts';
+import { upstreamUrl } from '../../upstream/url.ts';
 import { resolveRoute } from '../resolve.ts';
 import {
   type CallStage,
@@ -93,7 +93,7 @@ export const buildGraph = ({
     const work = eventStageOf(placed.stage, placed.entry.path !== undefined);
     return work ? [stageNode('stage-events', 'events', placed, work)] : [];
   });
-  const url = showUrl(callUrl(format, target, model, probeRequest(model)));
+  const url = showUrl(upstreamUrl(target.baseUrl, format.pathFor?.(target, probeRequest(model)) ?? format.path, model));
   const ownCredentials = provider.credentials === 'client';
   const callOptions = [
     ...(ownCredentials ? ['credentials'] : []),

@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../model/request.ts';
-import type { Cooldown } from './model-health.ts';
+import type { Cooldown } from './cooldowns.ts';
 
 /** The current cooldown of a key, if any. */
 type CooldownOf = (key: string) => Cooldown | undefined;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { parseJson } from '../../model/json/json.ts';
 import { reader } from '../../model/schema.ts';
-import type { Cooldown, ModelHealth, ModelHealthPublisher } from './model-health.ts';
+import type { Cooldown } from './cooldowns.ts';
 
 /** Facts that processes exchange; of two with the same id, the later expiry wins. */
 export interface HealthFacts {
@@ -31,11 +31,17 @@ export interface ProviderHealthPublisher extends Pick<ModelHealthPublisher, 'coo
   readonly ofModel: (model: string) => ModelHealthPublisher;
 }
 
+/** The part of a model's health that other processes can change. */
+interface SharedModelHealth {
+  readonly openedElsewhere: (untilMs: number) => void;
+  readonly suspectedElsewhere: (machine: string, untilMs: number, nowMs: number) => void;
+  readonly closedElsewhere: () => void;
+  readonly coolingElsewhere: (print: string, cooldown: Cooldown) => void;
+}
+
 /** The part of a provider's health that other processes can change. */
 interface SharedHealth {
-  readonly model: (
-    name: string,
-  ) => Pick<ModelHealth, 'openedElsewhere' | 'suspectedElsewhere' | 'closedElsewhere' | 'coolingElsewhere'>;
+  readonly model: (name: string) => SharedModelHealth;
   readonly coolingElsewhere: (print: string, cooldown: Cooldown) => void;
 }
 
@@ -109,3 +115,17 @@ export const shareHealth = (
     }),
   });
 };
+
+/** Publishes changes of a model's health to other processes of the service. */
+export interface ModelHealthPublisher {
+  /** The breaker opened for this many milliseconds. */
+  readonly opened: (forMs: number, isAnswered: boolean) => void;
+  /** The probe succeeded. */
+  readonly closed: () => void;
+  /**
+   * Claims the probe for at most so many milliseconds. Resolves with its release; `undefined` while another process has it.
+   * Returns `undefined` if there is no process to ask.
+   */
+  readonly claimProbe: (forMs: number) => Promise<(() => void) | undefined> | undefined;
+  readonly cooling: (print: string, why: Cooldown['why'], forMs: number) => void;
+}

@@ -2,8 +2,8 @@ import type { Config, Provider } from '../../config/config.ts';
 import type { PoolStats } from '../pool.ts';
 import type { Upstreams } from '../upstreams.ts';
 import { type BreakerState, breakerState, breakerWaitMs } from './breaker.ts';
+import type { CooldownReason } from './cooldowns.ts';
 import type { ProviderHealth, UpstreamHealth } from './health.ts';
-import type { CooldownReason } from './model-health.ts';
 
 /** The state of a configured provider. Keys are shown as numbers from 1 on, never as values. */
 export interface UpstreamState {

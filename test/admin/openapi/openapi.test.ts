@@ -48,7 +48,7 @@ const open = async (t: ExecutionContext) => {
   const gateway = gatewayOf(t, config);
   const models = clientProtocols.flatMap(({ protocol, paths }) => {
     const known = schemas[protocol.wire];
-    const endpoint = modelEndpoint(protocol, () => gateway, createMetrics());
+    const endpoint = modelEndpoint(protocol, { gateway }, createMetrics());
     return paths.map((path): DocumentedRoute => {
       const row = { method: 'POST', path, endpoint };
       return known ? { ...row, doc: modelRouteDoc(known) } : row;
@@ -57,14 +57,14 @@ const open = async (t: ExecutionContext) => {
   const counting: DocumentedRoute = {
     method: 'POST',
     path: '/v1/messages/count_tokens',
-    endpoint: countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs: 100 }, () => gateway),
+    endpoint: countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs: 100 }, { gateway }),
     doc: { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault },
   };
   const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs: 0 });
   const rows = [
     ...models,
     counting,
-    ...lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(() => gateway) })),
+    ...lists.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor({ gateway }) })),
     ...metricsRoutes(createMetrics()),
     ...healthRoutes(() => ({ draining: false })),
     ...transformerRoutes(() => ({ formats, stages, defaultFormat, custom: new Map() })),

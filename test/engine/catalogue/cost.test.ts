@@ -1,5 +1,5 @@
 import test from 'ava';
-import { costOf } from '../../../engine/catalogue/cost.ts';
+import { costOf } from '../../../engine/catalogue/catalogue.ts';
 import { knownModel } from '../../../engine/catalogue/known-model.ts';
 import type { Usage } from '../../../engine/model/event.ts';
 import { formats } from '../../../transformers/index.ts';

@@ -29,7 +29,7 @@ const open = async (t: ExecutionContext, script: Script, more: JsonObject = {}, 
   const gateway: Gateway = gatewayOf(t, config, {
     tokens: synchronousPromptTokens(({ system, turns }) => 1000 * (system.length + turns.length)),
   });
-  const endpoint = countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs }, () => gateway);
+  const endpoint = countTokensEndpoint({ client: messagesClient, ...messagesCounting, limitMs }, { gateway });
   const { port } = await serve(t, [{ method: 'POST', path: '/v1/messages/count_tokens', endpoint }]);
   const count = async (body: JsonObject | string, headers: Readonly<Record<string, string>> = {}) => {
     const answer = await request(`http://127.0.0.1:${port}/v1/messages/count_tokens?beta=true`, {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { countNodes } from '../../../engine/http/body-budget.ts';
+import { countNodes } from '../../../engine/http/read-body.ts';
 
 for (const [text, nodes] of [
   ['', 0],

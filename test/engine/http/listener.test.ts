@@ -1,4 +1,4 @@
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { NEVER, Observable, of, Subject, take, throwError } from 'rxjs';
 import type { HttpRequest, ReplyPart, WholeReply } from '../../../engine/http/endpoint.ts';
@@ -429,4 +429,38 @@ test('each request is reported once, with its status', async (t) => {
   t.deepEqual(bugs, [bug]);
   t.false(throwing.text.includes('secret'));
   t.is(headerOf(failing.text, 'retry-after'), '9');
+});
+
+test('a listener reports when many requests are active, and when few are again', async (t) => {
+  const busy: boolean[] = [];
+  const never = { method: 'GET', path: '/', endpoint: endpoint(() => NEVER) };
+  const listener = await serve(t, [never], { hooks: { busy: (isBusy) => busy.push(isBusy) } });
+  const sockets: Socket[] = [];
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  const grow = async (count: number) => {
+    for (let n = 0; n < count; n += 1) {
+      const socket = connect(listener.port, '127.0.0.1', () => socket.write(get('/')));
+      sockets.push(socket);
+    }
+    await until(() => listener.activeRequests === sockets.length);
+  };
+  const shrink = async (count: number) => {
+    for (const socket of sockets.splice(0, count)) socket.destroy();
+    await until(() => listener.activeRequests === sockets.length);
+  };
+  await grow(199);
+  t.deepEqual(busy, []);
+  await grow(1);
+  t.deepEqual(busy, [true]);
+  await shrink(99);
+  await grow(99);
+  t.deepEqual(busy, [true], 'between the two bounds, it stays busy');
+  await shrink(100);
+  t.deepEqual(busy, [true, false]);
+  await grow(99);
+  t.is(busy.length, 2);
+  await grow(1);
+  t.deepEqual(busy, [true, false, true]);
 });

@@ -3,10 +3,9 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import test from 'ava';
 import { Subject } from 'rxjs';
 import { Client } from 'undici';
-import { BodyBudget } from '../../../engine/http/body-budget.ts';
 import { decompressBody, readCodings } from '../../../engine/http/decompress-body.ts';
 import type { HeaderList, HttpRequest, Rejection, ReplyPart } from '../../../engine/http/endpoint.ts';
-import { readBody } from '../../../engine/http/read-body.ts';
+import { BodyBudget, readBody } from '../../../engine/http/read-body.ts';
 import { defaultLimits } from '../../../engine/http/settings.ts';
 import { Ticker } from '../../../engine/http/ticker.ts';
 import { until } from '../../support/until.ts';

@@ -13,8 +13,8 @@ import type { ClientProtocol, UpstreamProtocol } from '../../../engine/model/pro
 import { packSignature } from '../../../engine/model/reasoning/signature.ts';
 import type { ModelRequest, Part } from '../../../engine/model/request.ts';
 import { parseBody, parseOutline } from '../../../engine/operators/decode.ts';
+import { reconcileSignatures } from '../../../engine/operators/signatures.ts';
 import { createPipeline, prepare } from '../../../engine/pipeline.ts';
-import { reconcileSignatures } from '../../../engine/reasoning/reconcile-signatures.ts';
 import { createSignatureCache } from '../../../engine/reasoning/signature-cache.ts';
 import type { Gateway } from '../../../engine/routing/gateway.ts';
 import { resolveRoute } from '../../../engine/routing/resolve.ts';

@@ -7,7 +7,7 @@ import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import type { ClientProtocol } from '../../../engine/model/protocol.ts';
 import { keepAlive } from '../../../engine/operators/keep-alive.ts';
-import { stages } from '../../../engine/operators/rx/stages.ts';
+import { stages } from '../../../engine/operators/rx.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../protocols/responses/index.ts';
 import { until } from '../../support/until.ts';

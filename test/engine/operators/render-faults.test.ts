@@ -4,8 +4,8 @@ import { Backpressure } from '../../../engine/backpressure.ts';
 import { Exchange, newReplyProgress } from '../../../engine/exchange.ts';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
 import { Observers, type Watcher } from '../../../engine/observer.ts';
-import { observeReply } from '../../../engine/operators/render-faults.ts';
-import { stages } from '../../../engine/operators/rx/stages.ts';
+import { stages } from '../../../engine/operators/rx.ts';
+import { observeReply } from '../../../engine/operators/write-reply.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 
 /** Notes the calls of an observer. */

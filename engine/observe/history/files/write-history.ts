@@ -95,7 +95,6 @@ class Files {
   }
 
   add(request: EndedRequest): void {
-    if (this.#options.bounds().days === 0) return;
     if (this.#waiting.length >= maxUnwritten) {
       if (!this.#isOverfull) this.#options.log.warn('requests end faster than their history can be written');
       this.#isOverfull = true;
@@ -114,6 +113,7 @@ class Files {
   write(): Promise<void> {
     this.#isWriting = true;
     return this.#inTurn(async () => {
+      if (this.#options.bounds().days === 0) this.#waiting = [];
       while (this.#waiting.length > 0) await this.#writeSome();
       this.#isOverfull = false;
       if (this.#isOld()) await this.#turn();

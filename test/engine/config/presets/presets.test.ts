@@ -10,7 +10,7 @@ import { modelEndpoint } from '../../../../engine/endpoints/model.ts';
 import { presetRoutes } from '../../../../engine/endpoints/presets.ts';
 import type { JsonObject } from '../../../../engine/model/json/json.ts';
 import { createMetrics } from '../../../../engine/observe/metrics/metrics.ts';
-import type { Gateway } from '../../../../engine/routing/gateway.ts';
+import type { CurrentGateway } from '../../../../engine/routing/gateway.ts';
 import { chatModels } from '../../../../protocols/chat/models.ts';
 import { clientProtocols } from '../../../../protocols/index.ts';
 import { messagesCounting } from '../../../../protocols/messages/count-tokens.ts';
@@ -55,7 +55,7 @@ const open = async (t: ExecutionContext, files: Readonly<Record<string, string>>
       own.map((path) => ({
         method: 'POST' as const,
         path,
-        endpointFor: (gateway: () => Gateway) => modelEndpoint(protocol, gateway, metrics),
+        endpointFor: (current: CurrentGateway) => modelEndpoint(protocol, current, metrics),
       })),
     ),
     ...modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs: 0 }),
@@ -65,10 +65,7 @@ const open = async (t: ExecutionContext, files: Readonly<Record<string, string>>
       endpointFor: countTokensEndpoint.bind(undefined, { client: messagesClient, ...messagesCounting, limitMs: 1000 }),
     },
   ];
-  const { port } = await serve(
-    t,
-    presetRoutes(paths, () => baseGateway, presets),
-  );
+  const { port } = await serve(t, presetRoutes(paths, { gateway: baseGateway }, presets));
   const ask = async (path: string) => {
     const answer = await request(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',

@@ -22,7 +22,7 @@ const open = async (t: ExecutionContext, script: Script, retries = 0) => {
   });
   const gateway = gatewayOf(t, config);
   const metrics = createMetrics();
-  const messages = modelEndpoint(messagesClient, () => gateway, metrics);
+  const messages = modelEndpoint(messagesClient, { gateway }, metrics);
   const { port } = await serve(t, [{ method: 'POST', path: '/v1/messages', endpoint: messages }]);
   const post = (model: string, stream: boolean) =>
     request(`http://127.0.0.1:${port}/v1/messages`, {

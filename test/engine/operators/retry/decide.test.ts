@@ -21,14 +21,14 @@ import {
   closedBreaker,
 } from '../../../../engine/upstream/health/breaker.ts';
 import { chooseKey, conversationHash, textHash } from '../../../../engine/upstream/health/choose-key.ts';
+import { type Cooldown, Cooldowns, keyFingerprint } from '../../../../engine/upstream/health/cooldowns.ts';
 import { classifyFailure, type FailureClass } from '../../../../engine/upstream/health/failure-class.ts';
-import { createUpstreamHealth, isWithinBudget, ProviderHealth } from '../../../../engine/upstream/health/health.ts';
 import {
-  type Cooldown,
-  Cooldowns,
-  keyFingerprint,
+  createUpstreamHealth,
+  isWithinBudget,
   type ModelHealth,
-} from '../../../../engine/upstream/health/model-health.ts';
+  ProviderHealth,
+} from '../../../../engine/upstream/health/health.ts';
 import type { HealthFacts } from '../../../../engine/upstream/health/share-health.ts';
 import { plainRequest } from '../../../support/context.ts';
 import { configOf } from '../../../support/gateway-of.ts';

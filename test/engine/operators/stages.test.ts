@@ -1,6 +1,6 @@
 import test from 'ava';
 import { concat, NEVER, Observable, of, Subject, Subscription, throwError } from 'rxjs';
-import { type Handlers, operate, type StageControl } from '../../../../engine/operators/rx/stages.ts';
+import { type Handlers, operate, type StageControl } from '../../../engine/operators/rx.ts';
 
 /** What a subscriber sees: values, then `|` for an end or the error's message. */
 const seen = (source: Observable<unknown>): string => {

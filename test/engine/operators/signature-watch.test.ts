@@ -1,8 +1,8 @@
 import test from 'ava';
 import type { ModelEvent } from '../../../engine/model/event.ts';
+import { SignatureWatch } from '../../../engine/operators/signatures.ts';
 import { CallKeys } from '../../../engine/reasoning/call-keys.ts';
 import { createSignatureCache, type SignatureCache } from '../../../engine/reasoning/signature-cache.ts';
-import { SignatureWatch } from '../../../engine/reasoning/signature-watch.ts';
 import { plainRequest } from '../../support/context.ts';
 
 const request = plainRequest;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { awaitMarker } from '../../../engine/reasoning/signature-watch.ts';
+import { awaitMarker } from '../../../engine/operators/signatures.ts';
 
 const run = (marker: string | undefined, chunks: readonly string[]): string[] => {
   const passed: string[] = [];

@@ -2,8 +2,8 @@ import test from 'ava';
 import { Losses } from '../../../engine/model/loss.ts';
 import type { Signature } from '../../../engine/model/reasoning/signature.ts';
 import type { ModelRequest, Part, ToolCallPart } from '../../../engine/model/request.ts';
+import { reconcileSignatures } from '../../../engine/operators/signatures.ts';
 import { CallKeys } from '../../../engine/reasoning/call-keys.ts';
-import { reconcileSignatures } from '../../../engine/reasoning/reconcile-signatures.ts';
 import {
   type CallSignatures,
   createSignatureCache,
