@@ -8,7 +8,7 @@ import type { HttpRouter } from './router.ts';
 import { ServedRequest, type ServingListener } from './serve-request.ts';
 import { defaultLimits, type HttpLimits, type RequestHooks, type ServeSettings } from './settings.ts';
 import type { HttpServer, HttpServerEvents, HttpStream } from './stream.ts';
-import { Ticker } from './ticker.ts';
+import { LinkedSet, Ticker } from './ticker.ts';
 
 /** Settings that can change while a listener runs. */
 interface ServeOptions extends KeySettings {
@@ -81,7 +81,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   settings: ServeSettings;
   retiring = false;
   readonly #server: HttpServer;
-  readonly #active = new Set<ServedRequest>();
+  readonly #active = new LinkedSet<ServedRequest>();
   readonly #activeByAddress = new Map<string, number>();
   readonly #idle: (() => void)[] = [];
   readonly #connections = new ConnectionLimit();
@@ -156,7 +156,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   }
 
   interrupt(): Promise<void> {
-    for (const request of [...this.#active]) request.interrupt(ending);
+    for (const request of this.#active) request.interrupt(ending);
     return this.#whenInactive();
   }
 

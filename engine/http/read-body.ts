@@ -58,6 +58,8 @@ const tooSlow: Fault = { kind: 'request-timeout', message: "The request's body a
 
 /** Collects one body. */
 export class BodyReader implements BodyConsumer, TickListener {
+  before: TickListener | undefined;
+  after: TickListener | undefined;
   readonly #receiver: BodyReceiver;
   readonly #codings: readonly Decoder[];
   #chunks: Uint8Array[] = [];

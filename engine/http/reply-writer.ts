@@ -34,6 +34,8 @@ const largeBytes = 64 * 1024;
  * accumulates here.
  */
 export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListener {
+  before: TickListener | undefined;
+  after: TickListener | undefined;
   readonly #target: ReplyTarget;
   readonly #stream: HttpStream;
   #subscription: Subscription | undefined;

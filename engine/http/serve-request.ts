@@ -11,7 +11,7 @@ import { type ReplyTarget, ReplyWriter } from './reply-writer.ts';
 import type { RouteMatch } from './router.ts';
 import type { HttpLimits, RequestHooks, RequestInfo, ServeSettings } from './settings.ts';
 import type { HttpStream } from './stream.ts';
-import type { Ticker } from './ticker.ts';
+import type { Linked, Ticker } from './ticker.ts';
 
 /** The listener as a request sees it. */
 export interface ServingListener {
@@ -32,7 +32,9 @@ export interface ServingListener {
  * One request from its head to its answer's end. Checks, in this order: framing, host and origin, key, capacity, path and
  * method, body; then calls the endpoint.
  */
-export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, ReplyTarget {
+export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, ReplyTarget, Linked<ServedRequest> {
+  before: ServedRequest | undefined;
+  after: ServedRequest | undefined;
   readonly id: string;
   readonly number: number;
   readonly method: string;

@@ -151,7 +151,8 @@ export class RedisStore implements HubStore {
       problem ??
       `it does not answer within ${withinMs} ms: look at its load, the network, and whether its port has TLS`;
     if (this.#failures === 1) this.#isExplained = false;
-    const explains = problem !== undefined && !this.#isExplained;
+    // Nor does a connection that isn't made in time explain anything: what the store says once it answers is the cause.
+    const explains = problem !== undefined && !problem.startsWith('it does not answer') && !this.#isExplained;
     if (this.#failures === 1 || explains) onChange?.({ type: 'down', problem: this.#problem });
     this.#isExplained ||= explains;
     // The other end may be gone, or sends what never ends.

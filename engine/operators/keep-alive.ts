@@ -24,6 +24,8 @@ export const keepAlive = (everyMs: number): StreamStage<Exchange, ReplyPart, Rep
 };
 
 class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
+  before: TickListener | undefined;
+  after: TickListener | undefined;
   readonly #exchange: Exchange;
   readonly #control: StageControl<ReplyPart>;
   readonly #everyMs: number;

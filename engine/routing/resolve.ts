@@ -88,7 +88,7 @@ export const resolveRoute = (
     explicitly(request.model, config, untagged, warnings) ??
     byTag(untagged, config) ??
     own?.route ??
-    byScenario(request, config, { ...size, requestClass, longContext }, warnings) ??
+    byScenario(request, config, size, { requestClass, longContext }, warnings) ??
     byDefault(request, config, warnings) ??
     byModel(request.model, config);
   if (!pool && !provider.models.includes(model))
@@ -169,14 +169,16 @@ const namedDestination = (text: string, { providers }: Config, at: string): Dest
 const byScenario = (
   request: ModelRequest,
   config: Config,
-  size: PromptSize & Pick<RouteHints, 'requestClass' | 'longContext'>,
+  { tokens, by }: PromptSize,
+  { requestClass, longContext = configured(config) }: RouteHints,
   warnings: string[],
 ): Choice | undefined => {
   const { router } = config;
+  const facts = { tokens, by, requestClass, longContext };
   for (const scenario of scenarios) {
     const route = router.routes[scenario];
     if (route === undefined) continue;
-    const why = rules[scenario](request, { ...size, longContext: size.longContext ?? configured(config) });
+    const why = rules[scenario](request, facts);
     if (why === undefined) continue;
     const found = findDestination(config, route, request.model);
     if (found) return { ...found, scenario, reason: `${scenario}: ${why}` };

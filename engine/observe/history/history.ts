@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { costOf } from '../../catalogue/catalogue.ts';
 import type { KnownModel } from '../../catalogue/known-model.ts';
 import type { ReplyProgress } from '../../exchange.ts';
+import { type Linked, LinkedSet } from '../../http/ticker.ts';
 import { shorten, textMask } from '../../log/mask-text.ts';
 import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Usage } from '../../model/event.ts';
@@ -106,7 +107,7 @@ export const createHistory = ({
   const captures = new Captures(policy);
   const room = new BodyRoom();
   const traffic = new Traffic();
-  const inFlight = new Set<RequestHistoryEntry>();
+  const inFlight = new LinkedSet<RequestHistoryEntry>();
   /** Tells requests of several processes and machines apart that end in the same millisecond. */
   const offset = randomInt(numbersPerMs);
   /** Ring buffer; the newest is at `count % maxSummaries`. */
@@ -253,7 +254,9 @@ interface Recording {
  * The history entry of one request, from start to end. Does nothing per chunk once the answer has begun. Copies texts chosen by
  * clients only at the end, cut to a bounded length, so that a summary keeps nothing of the request alive.
  */
-export class RequestHistoryEntry implements Watcher {
+export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry> {
+  before: RequestHistoryEntry | undefined;
+  after: RequestHistoryEntry | undefined;
   readonly start: RequestStart;
   readonly #startedMs: number;
   readonly #parts: EntryParts;

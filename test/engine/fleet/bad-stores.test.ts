@@ -148,7 +148,7 @@ for (const [name, broken, says, program] of table) {
     t.is(await metric('limits_by_share_total'), 3);
     t.is(await ask(), 200);
     const fails = said().filter((line) => line.includes('FLEET.store fails'));
-    // A busy machine may be too slow for the first answer: then it is said twice.
+    // A busy machine may be too slow for the first answer: then that is said before.
     t.true(fails.length === 1 || (fails.length === 2 && /does not answer/.test(fails[0] ?? '')), fails.join('\n'));
     t.regex(fails.at(-1) ?? '', says);
     await until(async () => (await readFile(join(home, 'app.log'), 'utf8')).includes('FLEET.store fails'));

@@ -18,7 +18,7 @@ const later = (part: ReplyPart) => timer(longMs).pipe(map(() => part));
 test('the ticker ticks only while it has listeners', async (t) => {
   const ticker = new Ticker(10);
   let ticks = 0;
-  const listener = { tick: () => (ticks += 1) };
+  const listener = { before: undefined, after: undefined, tick: () => (ticks += 1) };
   ticker.add(listener);
   ticker.add(listener);
   await until(() => ticks >= 3);
