@@ -2,13 +2,13 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { finalize, from } from 'rxjs';
 import Type from 'typebox';
+import { Gate } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import type { Logs } from '../engine/log/logs.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { FeedRequests } from '../engine/observe/history/schema.ts';
 import { followMs } from '../engine/observe/history/shared-history.ts';
 import { adminEndpoint, type DocumentedRoute, type OperationDoc, ServiceFault } from './endpoint.ts';
-import { Gate } from './gate.ts';
 import { logSize } from './logs.ts';
 import { activityNow, type RequestParts, readMinutes } from './requests.ts';
 

@@ -1,5 +1,6 @@
 import { finalize, from } from 'rxjs';
 import Type from 'typebox';
+import { Gate } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { HistoryFilter, HistorySearch } from '../engine/observe/history/files/search-history.ts';
@@ -8,7 +9,6 @@ import { HistoryPage, type KeptRequest } from '../engine/observe/history/schema.
 import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { readTime } from '../engine/observe/usage/report.ts';
 import { adminRoute, type DocumentedRoute, jsonRoute, readNumber } from './endpoint.ts';
-import { Gate } from './gate.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
 
 /** Dependencies of the endpoints of the kept requests. */

@@ -1,6 +1,7 @@
 import { finalize, from, mergeMap, type Observable } from 'rxjs';
 import Type from 'typebox';
 import type { Backpressure } from '../engine/backpressure.ts';
+import { Gate } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/list-logs.ts';
 import type { Logs } from '../engine/log/logs.ts';
@@ -8,7 +9,6 @@ import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read
 import { fail } from '../engine/model/fault.ts';
 import type { FeedLog } from '../engine/observe/history/schema.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
-import { Gate } from './gate.ts';
 import { LogFile, Outcome } from './schema.ts';
 
 const fileQuery = {

@@ -89,15 +89,15 @@ const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string): Uint8
 const callUrl = (format: Format, target: Target, model: string, request: ModelRequest): URL => {
   const path = format.pathFor?.(target, request.model === model ? request : { ...request, model }) ?? format.path;
   const wanted = path.includes('{model}') ? `${path} ${model}` : path;
-  const urls = known.get(target) ?? new Map<string, URL>();
+  const urls = knownUrls.get(target) ?? new Map<string, URL>();
   const url = urls.get(wanted) ?? upstreamUrl(target.baseUrl, path, model);
   // A bound, since clients choose the model names.
   if (urls.size >= maxUrls) urls.clear();
-  known.set(target, urls.set(wanted, url));
+  knownUrls.set(target, urls.set(wanted, url));
   return url;
 };
 
-const known = new WeakMap<Target, Map<string, URL>>();
+const knownUrls = new WeakMap<Target, Map<string, URL>>();
 
 const maxUrls = 100;
 

@@ -14,6 +14,55 @@ import { proxyFor } from './proxy.ts';
 import type { UpstreamAnswer, UpstreamCall, Upstreams } from './upstreams.ts';
 
 /**
+ * How upstreams are reached. undici's timer for `idleMs` ticks twice a second, so it may be up to a second late; 0 disables it.
+ * The time during which a body is paused doesn't count.
+ */
+export interface UpstreamOptions extends CallLimits {
+  /** Time to open a connection, in milliseconds: DNS, TCP, proxy and TLS together. */
+  readonly connectMs: number;
+  /** The source of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
+  readonly environment: Environment;
+}
+
+const empty: PoolStats = { inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 };
+
+/** Creates the connections to upstreams; each connects on its first call. */
+export const createUpstreams = (options: UpstreamOptions): Upstreams => {
+  const pools = new Map<string, ConnectionPool>();
+  let closing = false;
+
+  /** Plans share their URLs, whose parts would be cut out anew for each call. */
+  const targets = new WeakMap<URL, CallTarget>();
+  const targetOf = (url: URL): CallTarget => {
+    const target = targets.get(url) ?? { pool: poolFor(url), path: url.pathname + url.search };
+    targets.set(url, target);
+    return target;
+  };
+
+  const poolFor = (url: URL): ConnectionPool => {
+    const known = pools.get(url.origin);
+    if (known) return known;
+    if (!/^https?:$/.test(url.protocol)) fail('misconfigured', `An upstream can't be called by ${url.protocol}//.`);
+    const proxy = proxyFor(url, options.environment);
+    const { connectMs } = options;
+    const pool = new ConnectionPool({ url, proxy, connectMs, sessions: { latest: undefined } }, options);
+    pools.set(url.origin, pool);
+    if (closing) pool.close();
+    return pool;
+  };
+
+  return {
+    call: (call) =>
+      new Observable((subscriber) => new CallHandler(call, targetOf(call.url), options, subscriber).start()),
+    poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
+    async close() {
+      closing = true;
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+    },
+  };
+};
+
+/**
  * A call is resent if its reused connection is reset within this time after sending, in milliseconds. An upstream that closed an
  * idle connection resets it within a round trip. After a later reset the upstream may already be at work, and charge for it.
  */
@@ -302,53 +351,4 @@ const readHeaders = (raw: readonly Buffer[]): Headers => {
     headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value;
   }
   return headers;
-};
-
-/**
- * How upstreams are reached. undici's timer for `idleMs` ticks twice a second, so it may be up to a second late; 0 disables it.
- * The time during which a body is paused doesn't count.
- */
-export interface UpstreamOptions extends CallLimits {
-  /** Time to open a connection, in milliseconds: DNS, TCP, proxy and TLS together. */
-  readonly connectMs: number;
-  /** The source of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
-  readonly environment: Environment;
-}
-
-const empty: PoolStats = { inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 };
-
-/** Creates the connections to upstreams; each connects on its first call. */
-export const createUpstreams = (options: UpstreamOptions): Upstreams => {
-  const pools = new Map<string, ConnectionPool>();
-  let closing = false;
-
-  /** Plans share their URLs, whose parts would be cut out anew for each call. */
-  const targets = new WeakMap<URL, CallTarget>();
-  const targetOf = (url: URL): CallTarget => {
-    const target = targets.get(url) ?? { pool: poolFor(url), path: url.pathname + url.search };
-    targets.set(url, target);
-    return target;
-  };
-
-  const poolFor = (url: URL): ConnectionPool => {
-    const known = pools.get(url.origin);
-    if (known) return known;
-    if (!/^https?:$/.test(url.protocol)) fail('misconfigured', `An upstream can't be called by ${url.protocol}//.`);
-    const proxy = proxyFor(url, options.environment);
-    const { connectMs } = options;
-    const pool = new ConnectionPool({ url, proxy, connectMs, sessions: { latest: undefined } }, options);
-    pools.set(url.origin, pool);
-    if (closing) pool.close();
-    return pool;
-  };
-
-  return {
-    call: (call) =>
-      new Observable((subscriber) => new CallHandler(call, targetOf(call.url), options, subscriber).start()),
-    poolStats: ({ origin }) => pools.get(origin)?.poolStats ?? empty,
-    async close() {
-      closing = true;
-      await Promise.all([...pools.values()].map((pool) => pool.close()));
-    },
-  };
 };

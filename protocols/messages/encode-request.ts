@@ -179,3 +179,12 @@ const withExtra = (fields: JsonObject, extra: JsonObject | undefined, losses: Lo
   }
   return joined;
 };
+
+/** Keeps the default of the output limit, which Messages requires, within the model's maximum. */
+export const boundOutput = (request: ModelRequest, maxOutput: number): ModelRequest => {
+  const { maxTokens, reasoning, model } = request;
+  if (maxTokens !== undefined) return request;
+  const usual = messagesTraits(model).maxTokens;
+  const most = reasoning ? usual + Math.max(usual, reasoning.budget ?? 0) : usual;
+  return most <= maxOutput ? request : { ...request, maxTokens: maxOutput };
+};

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../engine/model/json/json.ts';
-import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import type { ClientProtocol, Headers, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import type { RateLimit } from '../../engine/model/rate-limit.ts';
 import { recordType } from '../../engine/model/sse.ts';
-import { boundOutput } from './bound-output.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, needsRepair, sessionIn } from './decode-request.ts';
@@ -9,12 +9,27 @@ import { decodeStream } from './decode-stream.ts';
 import { encodeFault, errorEvent } from './encode-fault.ts';
 import { historyForbidsThinking } from './encode-reasoning.ts';
 import { encodeReply } from './encode-reply.ts';
-import { encodeRequest } from './encode-request.ts';
+import { boundOutput, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
-import { limitHeaders } from './limit-headers.ts';
 
 export { messagesModelList } from './models.ts';
+
+/**
+ * Rate limits as this protocol's response headers. The reset is a time in RFC 3339. Source: Anthropic API reference, "Rate
+ * limits", "Response headers".
+ */
+const limitHeaders = (rates: readonly RateLimit[]): Headers =>
+  Object.fromEntries(
+    rates.flatMap(({ of, limit, remaining, resetAtMs }) => [
+      [`anthropic-ratelimit-${of}-limit`, String(limit)],
+      [`anthropic-ratelimit-${of}-remaining`, String(remaining)],
+      [`anthropic-ratelimit-${of}-reset`, timeText(resetAtMs)],
+    ]),
+  );
+
+/** Whole seconds, rounded up, so that clients don't retry too early. */
+const timeText = (ms: number): string => `${new Date(Math.ceil(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 
 /** The client side of Anthropic Messages. */
 export const messagesClient: ClientProtocol = {

@@ -8,9 +8,7 @@ export const responsesCounting = {
   /** All members but the model are optional. State on the vendor's server can't be counted. */
   decodeCount(body: JsonObject): ModelRequest {
     const field = serverState(body);
-    if (field !== undefined) {
-      unsupported(field, `${field} is kept by the vendor, so its tokens can't be counted here.`);
-    }
+    if (field !== undefined) unsupported(field, `${field} is kept by the vendor, so its tokens can't be counted here.`);
     return decodePartialRequest(body);
   },
   reply: { object: 'response.input_tokens' },
