@@ -108,10 +108,11 @@ const maxErrorBytes = 1 << 20;
 export const callUpstream =
   ({ upstreams, config }: Gateway): SequenceStep<Ready, Answered> =>
   (ready) => {
-    const { call, backpressure, observer } = ready;
+    const { backpressure, observer } = ready;
+    const { url, headers, body } = ready.call;
     observer.called();
     return upstreams
-      .call({ ...call, backpressure })
+      .call({ url, headers, body, backpressure })
       .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer))));
   };
 

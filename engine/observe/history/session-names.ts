@@ -45,9 +45,15 @@ export const sessionNames = (secret: () => string): SessionOf => {
 /** Of each text, the end: agents begin them with what all conversations have. */
 const beginningOf = ({ turns, promptCacheKey = '' }: ModelRequest): string => {
   const first = turns.find(({ role }) => role === 'user');
-  const texts = first?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])) ?? [];
-  if (texts.length === 0) return promptCacheKey;
-  return [promptCacheKey, ...texts.slice(0, maxParts).map((text) => text.slice(-maxCharacters))].join('\0');
+  let beginning = promptCacheKey;
+  let count = 0;
+  for (const part of first?.parts ?? []) {
+    if (part.type !== 'text') continue;
+    beginning += `\0${part.text.slice(-maxCharacters)}`;
+    count += 1;
+    if (count === maxParts) break;
+  }
+  return beginning;
 };
 
 const secretForm = /^[\da-f]{64}$/;
@@ -105,6 +111,7 @@ const maxTools = 20;
 /** The names of the tools whose results a request brings: those that the assistant called last. */
 export const answeredTools = ({ turns }: ModelRequest): readonly string[] => {
   const last = turns.findLastIndex(({ role }) => role === 'assistant');
+  if (last < 0) return none;
   const results = new Set(
     turns
       .slice(last + 1)

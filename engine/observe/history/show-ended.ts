@@ -49,71 +49,55 @@ export interface EndedRequest {
   readonly mayCost: boolean;
 }
 
-/** Renders the summary for the API; omits unknown values. */
+/** Renders the summary for the API and the files; omits unknown values. Each request is rendered: members that spreads add cost more. */
 export const showEnded = (ended: EndedRequest): RequestSummary => {
-  const {
-    preset,
-    namedClient: client,
-    session,
-    tools,
-    scenario,
-    reason,
-    pool,
-    provider,
-    model,
-    fault,
-    usage,
-    cost,
-    firstByteMs,
-    overheadMs,
-    losses,
-  } = ended;
-  const counts = usage && countsOf(usage);
-  return {
+  const { losses, failed, tools } = ended;
+  const shown: RequestSummary = {
     n: ended.n,
     id: ended.id,
     startedAt: ended.startedAtMs,
     path: ended.path,
     protocol: ended.protocol,
-    ...(preset !== undefined && { preset }),
-    ...(client !== undefined && { client }),
-    ...(session !== undefined && { session }),
-    ...(tools.length > 0 && { tools }),
     asked: ended.asked,
     stream: ended.stream,
-    ...(scenario !== undefined && { scenario }),
-    ...(reason !== undefined && { reason }),
-    ...(pool !== undefined && { pool }),
-    ...(provider !== undefined && { provider }),
-    ...(model !== undefined && { model }),
     status: ended.status,
-    ...(fault && { fault }),
-    ...(counts && Object.keys(counts).length > 0 && { usage: counts }),
-    ...(cost !== undefined && { cost }),
-    ...(firstByteMs !== undefined && { firstByteMs: round(firstByteMs) }),
     durationMs: round(ended.durationMs),
-    ...(overheadMs !== undefined && { overheadMs: round(overheadMs) }),
     losses,
-    ...(ended.lossCount > losses.length && { lossesOmitted: ended.lossCount - losses.length }),
     relayed: ended.relayed,
-    ...(ended.failed.length > 0 && { failedAttempts: ended.failed }),
     captured: ended.captured,
   };
+  if (ended.preset !== undefined) shown.preset = ended.preset;
+  if (ended.namedClient !== undefined) shown.client = ended.namedClient;
+  if (ended.session !== undefined) shown.session = ended.session;
+  if (tools.length > 0) shown.tools = tools;
+  if (ended.scenario !== undefined) shown.scenario = ended.scenario;
+  if (ended.reason !== undefined) shown.reason = ended.reason;
+  if (ended.pool !== undefined) shown.pool = ended.pool;
+  if (ended.provider !== undefined) shown.provider = ended.provider;
+  if (ended.model !== undefined) shown.model = ended.model;
+  if (ended.fault) shown.fault = ended.fault;
+  const usage = ended.usage && countsOf(ended.usage);
+  if (usage) shown.usage = usage;
+  if (ended.cost !== undefined) shown.cost = ended.cost;
+  if (ended.firstByteMs !== undefined) shown.firstByteMs = round(ended.firstByteMs);
+  if (ended.overheadMs !== undefined) shown.overheadMs = round(ended.overheadMs);
+  if (ended.lossCount > losses.length) shown.lossesOmitted = ended.lossCount - losses.length;
+  if (failed.length > 0) shown.failedAttempts = failed;
+  return shown;
 };
 
-const countsOf = ({
-  input,
-  cacheRead,
-  cacheWrite,
-  output,
-  reasoning,
-}: Usage): NonNullable<RequestSummary['usage']> => ({
-  ...(input !== undefined && { input }),
-  ...(cacheRead !== undefined && { cacheRead }),
-  ...(cacheWrite !== undefined && { cacheWrite }),
-  ...(output !== undefined && { output }),
-  ...(reasoning !== undefined && { reasoning }),
-});
+type Counts = NonNullable<RequestSummary['usage']>;
+
+/** The counts that are known; `undefined`: none. */
+const countsOf = ({ input, cacheRead, cacheWrite, output, reasoning }: Usage): Counts | undefined => {
+  const counts: Counts = {};
+  if (input !== undefined) counts.input = input;
+  if (cacheRead !== undefined) counts.cacheRead = cacheRead;
+  if (cacheWrite !== undefined) counts.cacheWrite = cacheWrite;
+  if (output !== undefined) counts.output = output;
+  if (reasoning !== undefined) counts.reasoning = reasoning;
+  return Object.keys(counts).length > 0 ? counts : undefined;
+};
 
 /** Rounds to tenths of a millisecond. */
 const round = (ms: number): number => Math.round(ms * 10) / 10;

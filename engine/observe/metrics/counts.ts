@@ -158,7 +158,8 @@ class Meter implements Watcher {
   #calledMs: number | undefined;
   /** Time of the last upstream chunk before the client's first byte. */
   #upstreamMs: number | undefined;
-  readonly #faults = new Set<Fault>();
+  /** Those that are counted; few requests have any. */
+  #faults: Set<Fault> | undefined;
   #answering = false;
   #streaming = false;
   #finished = false;
@@ -205,7 +206,8 @@ class Meter implements Watcher {
   }
 
   fault(fault: Fault): void {
-    if (this.#faults.has(fault)) return;
+    if (this.#faults?.has(fault)) return;
+    this.#faults ??= new Set();
     this.#faults.add(fault);
     if (fault.kind.startsWith('upstream-')) this.#counts.upstreamErrors.add([this.#provider, fault.kind]);
   }
