@@ -134,6 +134,8 @@ export const createHistory = ({
     onChanged?.();
   };
 
+  const parts: EntryParts = { ended, traffic, sessionOf, captures, room };
+
   /** Iterates over ended requests, newest first. */
   function* newestFirst(): Generator<EndedRequest> {
     for (let n = count; n > Math.max(cleared, count - maxSummaries); n -= 1) {
@@ -146,10 +148,7 @@ export const createHistory = ({
     started(start, request) {
       const isCaptured = captures.on || request.header(captureHeader) === '1';
       const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
-      const record = new RequestHistoryEntry(
-        { ...start, request, recorder },
-        { ended, traffic, sessionOf, captures, room },
-      );
+      const record = new RequestHistoryEntry({ ...start, request, recorder }, parts);
       inFlight.add(record);
       onChanged?.();
       return record;

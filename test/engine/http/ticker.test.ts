@@ -3,7 +3,7 @@ import test from 'ava';
 import { concat, NEVER, Observable, of, timer } from 'rxjs';
 import { map } from 'rxjs/operators';
 import type { ReplyPart } from '../../../engine/http/endpoint.ts';
-import { Ticker } from '../../../engine/http/ticker.ts';
+import { type Linked, LinkedSet, Ticker } from '../../../engine/http/ticker.ts';
 import { until } from '../../support/until.ts';
 import { echo, endpoint, serve } from './rig.ts';
 
@@ -14,6 +14,42 @@ const asked = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const head: ReplyPart = { type: 'head', status: 200, headers: {} };
 const data = (text: string | Uint8Array): ReplyPart => ({ type: 'data', data: text });
 const later = (part: ReplyPart) => timer(longMs).pipe(map(() => part));
+
+interface Member extends Linked<Member> {
+  readonly name: string;
+}
+
+test('a linked set keeps the order of addition, whatever is removed, and visits nothing that is removed meanwhile', (t) => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name): Member => ({ name, before: undefined, after: undefined }));
+  if (!a || !b || !c || !d) return t.fail();
+  const set = new LinkedSet<Member>();
+  const names = (): string => [...set].map(({ name }) => name).join('');
+  set.delete(a);
+  for (const member of [a, b, c, d, b]) set.add(member);
+  t.is(names(), 'abcd');
+  for (const [removed, left] of [
+    [b, 'acd'],
+    [b, 'acd'],
+    [d, 'ac'],
+    [a, 'c'],
+    [c, ''],
+  ] as const) {
+    set.delete(removed);
+    t.is(names(), left);
+    t.is(set.size, left.length);
+    // A member that is gone leads to no other.
+    t.deepEqual([removed.before, removed.after, set.has(removed)], [undefined, undefined, false]);
+  }
+  for (const member of [c, a, b]) set.add(member);
+  const visited: string[] = [];
+  for (const { name } of set) {
+    visited.push(name);
+    set.delete(a);
+    set.add(d);
+  }
+  t.deepEqual(visited, ['c', 'b']);
+  t.is(names(), 'cbd');
+});
 
 test('the ticker ticks only while it has listeners', async (t) => {
   const ticker = new Ticker(10);
