@@ -45,8 +45,8 @@ const importsIn = (files: readonly string[]): ReadonlySet<string> =>
           from(match[2], namesIn(match[1])),
         ),
         ...[...text.matchAll(/\* as \w+ from '([^']+)'/g)].flatMap((match) => from(match[1], ['*'])),
-        ...[...text.matchAll(/\bimport\('([^']+)'\)(?:\.then\(\(\{([^}]*)\}\))?/g)].flatMap((match) =>
-          from(match[1], match[2] === undefined ? ['*'] : namesIn(match[2])),
+        ...[...text.matchAll(/\bimport\('([^']+)'\)(?:\)\.(\w+))?/g)].flatMap(([, specifier, name = '*']) =>
+          from(specifier, [name]),
         ),
       ];
     }),
