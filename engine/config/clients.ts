@@ -1,9 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
-import { isJsonObject, type Json } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
 import { type Config, fallbackRules, type NamedClient } from './config.ts';
-import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
-import { ClientBudget, ClientFile, ClientLimits, type ServiceSettings } from './schema.ts';
+import { closeNames, type Diagnostics } from './diagnostics.ts';
+import type { ClientFile, ServiceSettings } from './schema.ts';
 
 /** Names of routes that a client may be limited to, besides presets. */
 const routeNames: readonly string[] = [...fallbackRules, 'explicit', 'module'];
@@ -25,13 +24,9 @@ export const hashedKey = (key: string): string => hashPrefix + hash('sha256', ke
 
 const hashPrefix = 'sha256:';
 
-/**
- * Reads `CLIENTS`, which matches its schema. `source` is the same before unknown members were removed: any of them is a fault,
- * since a mistyped limit would have no effect.
- */
+/** Reads `CLIENTS`, which matches its schema. */
 export const readClients = (
   clients: readonly ClientFile[],
-  source: Json | undefined,
   { APIKEY, workers }: Pick<ServiceSettings, 'APIKEY'> & { readonly workers: number },
   findings: Diagnostics,
 ): readonly NamedClient[] => {
@@ -39,7 +34,6 @@ export const readClients = (
   const keys = new Map<string, string>();
   if (APIKEY) keys.set(hashedKey(APIKEY.trim()), 'APIKEY');
   else findings.warn('CLIENTS', 'is set but APIKEY is not: every program on this machine may use /api without a key');
-  refuseUnknown(source, findings);
   return clients.map(({ name, key, models, routes, limits = {}, budget }, index) => {
     const at = memberPath('CLIENTS', index);
     if (!isClientName(name))
@@ -107,18 +101,4 @@ const checkRoute = (route: string, at: string, findings: Diagnostics): void => {
       ? `; routes are ${routeNames.join(', ')}, ${ruleRoute}NAME, ${presetRoute}NAME`
       : `; did you mean ${close}?`;
   findings.fault(at, `is no route${hint}`);
-};
-
-const refuseUnknown = (source: Json | undefined, findings: Diagnostics): void => {
-  const refuse = (value: Json | undefined, known: object, at: string): void => {
-    if (!isJsonObject(value)) return;
-    for (const { path, message } of unknownMembers(value, Object.keys(known), at)) findings.fault(path, message);
-  };
-  for (const [index, client] of (Array.isArray(source) ? source : []).entries()) {
-    const at = memberPath('CLIENTS', index);
-    refuse(client, ClientFile.properties, at);
-    if (!isJsonObject(client)) continue;
-    refuse(client.limits, ClientLimits.properties, `${at}.limits`);
-    refuse(client.budget, ClientBudget.properties, `${at}.budget`);
-  }
 };
