@@ -1,4 +1,5 @@
-import type { Pausable } from '../engine/backpressure.ts';
+import { finalize, from, type Observable } from 'rxjs';
+import type { Backpressure, Pausable } from '../engine/backpressure.ts';
 
 /** Pauses reading while the client is slow. */
 export class Gate implements Pausable {
@@ -17,3 +18,11 @@ export class Gate implements Pausable {
     this.opened = undefined;
   }
 }
+
+/** Emits what a generator yields; it waits for the gate while the client is slow. */
+export const gated = <T>(backpressure: Backpressure, parts: (gate: Gate) => AsyncIterable<T>): Observable<T> => {
+  const gate = new Gate();
+  backpressure.attach(gate);
+  // Resumes on disconnect, so that a paused generator doesn't stay.
+  return from(parts(gate)).pipe(finalize(() => gate.resume()));
+};

@@ -1,4 +1,3 @@
-import { finalize, from } from 'rxjs';
 import Type from 'typebox';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
@@ -8,7 +7,7 @@ import { HistoryPage, type KeptRequest } from '../engine/observe/history/schema.
 import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { readTime } from '../engine/observe/usage/report.ts';
 import { adminRoute, type DocumentedRoute, jsonRoute, readNumber } from './endpoint.ts';
-import { Gate } from './gate.ts';
+import { type Gate, gated } from './gate.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
 
 /** Dependencies of the endpoints of the kept requests. */
@@ -85,10 +84,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
       if (format !== 'jsonl' && format !== 'har')
         return fail('invalid-request', 'format must be one of jsonl, har.', { param: 'format' });
       const filter = readFilter(params, parts.nowMs());
-      const gate = new Gate();
-      backpressure.attach(gate);
-      // Resumes on disconnect, so that a paused search doesn't stay.
-      return from(exportOf(parts, filter, format, gate)).pipe(finalize(() => gate.resume()));
+      return gated(backpressure, (gate) => exportOf(parts, filter, format, gate));
     },
   }),
 ];
