@@ -36,7 +36,7 @@ export const readClients = (
   else findings.warn('CLIENTS', 'is set but APIKEY is not: every program on this machine may use /api without a key');
   return clients.map(({ name, key, models, routes, limits = {}, budget }, index) => {
     const at = memberPath('CLIENTS', index);
-    if (!isClientName(name))
+    if (!isPlainName(name))
       findings.fault(`${at}.name`, 'must be 1 to 64 letters, digits, dots, hyphens or underscores');
     const sameName = names.get(name.toLowerCase());
     if (sameName !== undefined) findings.fault(`${at}.name`, `is the name of ${sameName} too`);
@@ -80,8 +80,8 @@ export const hasUsdBudget = ({ clients = [] }: Pick<Config, 'clients'>): boolean
 
 const isHashedKey = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
 
-/** Whether a text can name a client: it is a label of metrics and part of a file. */
-export const isClientName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
+/** Whether a text can name a client, a rule or a preset: such a name is a label of metrics and part of a file. */
+export const isPlainName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
 
 /** An empty list is ambiguous: it could allow nothing or everything. */
 const refuseEmpty = (list: readonly string[] | undefined, at: string, findings: Diagnostics): void => {
@@ -93,7 +93,7 @@ const refuseEmpty = (list: readonly string[] | undefined, at: string, findings: 
 
 const checkRoute = (route: string, at: string, findings: Diagnostics): void => {
   if (routeNames.includes(route) || route.trim() === '') return;
-  if ([presetRoute, ruleRoute].some((prefix) => route.startsWith(prefix) && isClientName(route.slice(prefix.length))))
+  if ([presetRoute, ruleRoute].some((prefix) => route.startsWith(prefix) && isPlainName(route.slice(prefix.length))))
     return;
   const [close] = closeNames(route, routeNames);
   const hint =

@@ -77,6 +77,7 @@ const forTests: readonly string[] = [
   'engine/cli/import/import.ts mergeImported',
   'engine/clients/usage.ts nextPeriodMs',
   'engine/cli/ui.ts opener',
+  'engine/config/presets/merge-preset.ts mergePreset',
   'engine/config/store.ts ConfigStoreOptions',
   'engine/http/body-budget.ts countNodes',
   'engine/observe/history/history.ts BodyRoom',
