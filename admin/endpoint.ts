@@ -1,6 +1,7 @@
 import { TextDecoder } from 'node:util';
-import { defer, from, isObservable, map, type Observable, type ObservableInput } from 'rxjs';
+import { defer, finalize, from, isObservable, map, type Observable, type ObservableInput } from 'rxjs';
 import Type, { type Static, type TSchema } from 'typebox';
+import { type Backpressure, Gate } from '../engine/backpressure.ts';
 import { defaultSettings } from '../engine/config/service-settings.ts';
 import type { Endpoint, FormatFault, HttpRequest, Params, ReplyPart, WholeReply } from '../engine/http/endpoint.ts';
 import type { HttpRoute } from '../engine/http/router.ts';
@@ -173,4 +174,12 @@ export const readNumber = (
   return value >= min && value <= max
     ? value
     : fail('invalid-request', `${name} must be a whole number from ${min} to ${max}.`, { param: name });
+};
+
+/** Emits what a generator yields; it waits for the gate while the client is slow. */
+export const gated = <T>(backpressure: Backpressure, parts: (gate: Gate) => AsyncIterable<T>): Observable<T> => {
+  const gate = new Gate();
+  backpressure.attach(gate);
+  // Resumes on disconnect, so that a paused generator doesn't stay.
+  return from(parts(gate)).pipe(finalize(() => gate.resume()));
 };

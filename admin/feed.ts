@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { finalize, from } from 'rxjs';
+import { finalize } from 'rxjs';
 import Type from 'typebox';
-import { Gate } from '../engine/backpressure.ts';
+import type { Gate } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import type { Logs } from '../engine/log/logs.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { FeedRequests } from '../engine/observe/history/schema.ts';
 import { followMs } from '../engine/observe/history/shared-history.ts';
-import { adminEndpoint, type DocumentedRoute, type OperationDoc, ServiceFault } from './endpoint.ts';
+import { adminEndpoint, type DocumentedRoute, gated, type OperationDoc, ServiceFault } from './endpoint.ts';
 import { logSize } from './logs.ts';
 import { activityNow, type RequestParts, readMinutes } from './requests.ts';
 
@@ -103,15 +103,7 @@ export const feedRoutes = (parts: FeedParts): readonly DocumentedRoute[] => [
       const params = new URLSearchParams(query);
       const looks = readTopics(params).map((topic) => lookAt(topic, params, parts));
       const feed = parts.feeds.add();
-      const gate = new Gate();
-      backpressure.attach(gate);
-      return from(eventsOf(looks, feed, gate)).pipe(
-        finalize(() => {
-          parts.feeds.remove(feed);
-          // A paused stream would stay.
-          gate.resume();
-        }),
-      );
+      return gated(backpressure, (gate) => eventsOf(looks, feed, gate)).pipe(finalize(() => parts.feeds.remove(feed)));
     }),
     doc: feedDoc,
   },

@@ -1,6 +1,5 @@
-import { finalize, from } from 'rxjs';
 import Type from 'typebox';
-import { Gate } from '../engine/backpressure.ts';
+import type { Gate } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { HistoryFilter, HistorySearch } from '../engine/observe/history/files/search-history.ts';
@@ -8,7 +7,7 @@ import { hasFailed } from '../engine/observe/history/history.ts';
 import { HistoryPage, type KeptRequest } from '../engine/observe/history/schema.ts';
 import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { readTime } from '../engine/observe/usage/report.ts';
-import { adminRoute, type DocumentedRoute, jsonRoute, readNumber } from './endpoint.ts';
+import { adminRoute, type DocumentedRoute, gated, jsonRoute, readNumber } from './endpoint.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
 
 /** Dependencies of the endpoints of the kept requests. */
@@ -85,10 +84,7 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
       if (format !== 'jsonl' && format !== 'har')
         return fail('invalid-request', 'format must be one of jsonl, har.', { param: 'format' });
       const filter = readFilter(params, parts.nowMs());
-      const gate = new Gate();
-      backpressure.attach(gate);
-      // Resumes on disconnect, so that a paused search doesn't stay.
-      return from(exportOf(parts, filter, format, gate)).pipe(finalize(() => gate.resume()));
+      return gated(backpressure, (gate) => exportOf(parts, filter, format, gate));
     },
   }),
 ];

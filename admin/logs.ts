@@ -1,14 +1,13 @@
-import { finalize, from, mergeMap, type Observable } from 'rxjs';
+import { from, mergeMap, type Observable } from 'rxjs';
 import Type from 'typebox';
-import type { Backpressure } from '../engine/backpressure.ts';
-import { Gate } from '../engine/backpressure.ts';
+import type { Backpressure, Gate } from '../engine/backpressure.ts';
 import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { appLogName, findLog, type LogEntry, type LogName, listLogs, openLogFile } from '../engine/log/list-logs.ts';
 import type { Logs } from '../engine/log/logs.ts';
 import { findLinesEnd, findTail, readLines, type Tail } from '../engine/log/read-lines.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { FeedLog } from '../engine/observe/history/schema.ts';
-import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
+import { adminRoute, type DocumentedRoute, done, gated, jsonReply, jsonRoute } from './endpoint.ts';
 import { LogFile, Outcome } from './schema.ts';
 
 const fileQuery = {
@@ -136,12 +135,8 @@ const emptyLog = async (log: LogName): Promise<void> => {
  * `x-switchyard-log-omitted` (bytes of omitted older lines, if any) and `x-switchyard-log-offset` (byte offset at which the
  * next reply continues).
  */
-export const sendLog = (log: LogName, tail: Tail, backpressure: Backpressure): Observable<ReplyPart> => {
-  const gate = new Gate();
-  backpressure.attach(gate);
-  // Resumes on disconnect, so that a paused read doesn't keep the file open.
-  return from(readParts(log, tail, gate)).pipe(finalize(() => gate.resume()));
-};
+export const sendLog = (log: LogName, tail: Tail, backpressure: Backpressure): Observable<ReplyPart> =>
+  gated(backpressure, (gate) => readParts(log, tail, gate));
 
 async function* readParts(log: LogName, tail: Tail, gate: Gate): AsyncGenerator<ReplyPart> {
   const file = await openLogFile(log, 'read');

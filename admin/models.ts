@@ -14,9 +14,8 @@ import { modelDoc, modelsDoc } from './openapi/model-docs.ts';
 type Listed = Pick<Gateway, 'config' | 'access' | 'modelFacts'>;
 
 /** A path of the model list, and the factory of its endpoint for a gateway. */
-interface ModelListPath extends Omit<ModelPath, 'endpointFor'> {
+interface ModelListPath extends Omit<ModelPath<OperationDoc>, 'endpointFor'> {
   readonly endpointFor: (current: { readonly gateway: Listed }) => Endpoint;
-  readonly doc?: OperationDoc;
 }
 
 /** Sources of the model list. */

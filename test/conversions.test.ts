@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { type ClientWire, clientWires } from '../engine/model/client-wires.ts';
 import type { ModelEvent } from '../engine/model/event.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../engine/model/json/json.ts';
 import { Losses } from '../engine/model/loss.ts';
@@ -36,7 +37,7 @@ const zeros: FactUsage = { prompt: 0, cacheRead: 0, cacheWrite: 0, output: 0, re
 
 type Stop = 'declined' | 'end' | 'sequence' | 'length' | 'tools' | 'filtered' | 'pause' | 'compaction';
 
-const clients: Readonly<Record<string, Client>> = {
+const clients: Readonly<Record<ClientWire, Client>> = {
   messages: {
     protocol: messagesClient,
     readStream: readMessagesStream,
@@ -163,7 +164,8 @@ const recorded = (recording: Recording, client: Client) => {
 
 for (const [format, upstream] of Object.entries(upstreams)) {
   for (const recording of recordingsOf(format).filter(({ status }) => status === 200)) {
-    for (const [name, client] of Object.entries(clients)) {
+    for (const name of clientWires) {
+      const client = clients[name];
       test(`${format}/${recording.name} → ${name}: the recorded facts, streamed and whole`, (t) => {
         const request = { ...plainRequest, streamUsage: true };
         const context = replyContext({ request, clientBody: { stream_options: { include_usage: true } } });
@@ -205,7 +207,8 @@ const tiers: readonly (readonly [word: string, told: Readonly<Record<string, str
 const tierIn = (text: string): string | undefined => /"service_tier":"([^"]*)"(?!.*"service_tier")/s.exec(text)?.[1];
 
 for (const [word, told] of tiers) {
-  for (const [name, { protocol }] of Object.entries(clients)) {
+  for (const name of clientWires) {
+    const { protocol } = clients[name];
     test(`service tier "${word}" → ${name}: a word that its clients know, or none, streamed and whole`, (t) => {
       const context = replyContext();
       const events: ModelEvent[] = [
@@ -253,11 +256,12 @@ const parsed = (text: string): JsonObject => {
 const holds = (text: string, args: string): boolean => text.includes(args) || text.includes(quoted(args).slice(1, -1));
 
 for (const [format, upstream] of Object.entries(upstreams)) {
-  for (const [name, { protocol }] of Object.entries(clients)) {
+  for (const name of clientWires) {
+    const { protocol } = clients[name];
     test(`${name} → ${format} → ${name}: the numbers in arguments keep all their digits`, (t) => {
       fc.assert(
         fc.property(exactArgs, (args) => {
-          const request = protocol.decodeRequest(parsed(histories[name]?.(args) ?? ''));
+          const request = protocol.decodeRequest(parsed(histories[name](args)));
           const encoding = { names: new ToolNames(), losses: new Losses('test'), replyPassesThrough: false };
           for (const passed of [request, structuredClone(request)]) {
             t.true(holds(writeJson(upstream.encodeRequest(passed, encoding)), args), 'in the history');

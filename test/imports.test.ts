@@ -179,7 +179,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'node:',
     ],
   ],
-  ['engine/service/demo/', ['engine/service/demo/', ...below('config/', 'model/'), 'typebox', 'node:']],
+  [
+    'engine/service/demo/',
+    ['engine/service/demo/', ...below('config/', 'model/'), 'typebox', 'typebox/value', 'node:'],
+  ],
   [
     'engine/service/workers/',
     [

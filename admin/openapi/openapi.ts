@@ -1,6 +1,5 @@
 import { of } from 'rxjs';
 import Type, { type TSchema } from 'typebox';
-import type { HttpRoute } from '../../engine/http/router.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import { adminEndpoint, type DocumentedRoute, jsonReply, type OperationDoc, ServiceFault } from '../endpoint.ts';
 
@@ -18,16 +17,6 @@ export const openApiRoutes = (otherRoutes: readonly DocumentedRoute[], version: 
   };
   return [route];
 };
-
-/** Adds missing descriptions by method and path: `GET /api/config`. */
-export const withDocs = (
-  routes: readonly HttpRoute[],
-  docs: Readonly<Record<string, OperationDoc>>,
-): readonly DocumentedRoute[] =>
-  routes.map((route: DocumentedRoute) => {
-    const doc = route.doc ?? docs[`${route.method} ${route.path}`];
-    return doc ? { ...route, doc } : route;
-  });
 
 /** Describes all routes that have a description. Source: OpenAPI Specification 3.1.0, whose schemas are JSON Schema. */
 export const openApiDocument = (routes: readonly DocumentedRoute[], version: string): JsonObject => {

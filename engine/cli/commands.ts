@@ -29,26 +29,24 @@ export const createProgram = (run: RunCommand): Command => {
     .description('run the service in the foreground until a signal stops it; also without a command')
     .option('-d, --daemon', 'run in the background; return once it is ready')
     .addOption(folders())
-    .action((options) =>
-      run((cli) => import('./service-commands.ts').then(({ startService }) => startService(cli, options))),
-    );
+    .action((options) => run(async (cli) => (await import('./service-commands.ts')).startService(cli, options)));
 
   program
     .command('stop')
     .description('stop the service after its streams have finished')
     .option('-f, --force', 'do not wait for streams')
-    .action((options) => run((cli) => import('./service-commands.ts').then(({ stop }) => stop(cli, options))));
+    .action((options) => run(async (cli) => (await import('./service-commands.ts')).stop(cli, options)));
 
   program
     .command('restart')
     .description('replace the processes of the service and reload the configuration; no request is lost')
-    .action(() => run((cli) => import('./service-commands.ts').then(({ restart }) => restart(cli))));
+    .action(() => run(async (cli) => (await import('./service-commands.ts')).restart(cli)));
 
   program
     .command('status')
     .description('show the state of the service')
     .addOption(asJson())
-    .action((options) => run((cli) => import('./status.ts').then(({ status }) => status(cli, options))));
+    .action((options) => run(async (cli) => (await import('./status.ts')).status(cli, options)));
 
   const service = program
     .command('service')
@@ -57,42 +55,34 @@ export const createProgram = (run: RunCommand): Command => {
     .command('install')
     .description('write the service file (systemd, launchd) and start the service')
     .addOption(folders())
-    .action((options) =>
-      run((cli) => import('./install-service.ts').then(({ installService }) => installService(cli, options))),
-    );
+    .action((options) => run(async (cli) => (await import('./install-service.ts')).installService(cli, options)));
   service
     .command('uninstall')
     .description('stop the service and remove its file')
-    .action((options) =>
-      run((cli) => import('./install-service.ts').then(({ uninstallService }) => uninstallService(cli, options))),
-    );
+    .action((options) => run(async (cli) => (await import('./install-service.ts')).uninstallService(cli, options)));
   service
     .command('print')
     .description('print the service file without installing it')
     .addOption(folders())
-    .action((options) =>
-      run((cli) => import('./install-service.ts').then(({ printService }) => printService(cli, options))),
-    );
+    .action((options) => run(async (cli) => (await import('./install-service.ts')).printService(cli, options)));
 
   program
     .command('ui')
     .description('open the web interface')
     .option('-p, --print', 'only print its URL')
-    .action((options) => run((cli) => import('./ui.ts').then(({ openUi }) => openUi(cli, options))));
+    .action((options) => run(async (cli) => (await import('./ui.ts')).openUi(cli, options)));
 
   const config = program.command('config').description('work with the configuration');
   config
     .command('check')
     .description('list all faults and warnings')
     .addOption(folders())
-    .action((options) =>
-      run((cli) => import('./config-commands.ts').then(({ checkConfig }) => checkConfig(cli, options))),
-    );
+    .action((options) => run(async (cli) => (await import('./config-commands.ts')).checkConfig(cli, options)));
 
   config
     .command('schema')
     .description('print the JSON Schema of config.json')
-    .action(() => run((cli) => import('./config-commands.ts').then(({ printSchema }) => printSchema(cli))));
+    .action(() => run(async (cli) => (await import('./config-commands.ts')).printSchema(cli)));
 
   program
     .command('providers')
@@ -101,18 +91,14 @@ export const createProgram = (run: RunCommand): Command => {
     .description('find model servers on this machine: Ollama, LM Studio, llama.cpp, vLLM')
     .option('--add', 'add those that the configuration lacks')
     .addOption(asJson())
-    .action((options) =>
-      run((cli) => import('./provider-commands.ts').then(({ findProviders }) => findProviders(cli, options))),
-    );
+    .action((options) => run(async (cli) => (await import('./provider-commands.ts')).findProviders(cli, options)));
 
   program
     .command('models')
     .description('list all model names that requests may use, and what is known of the models')
     .option('--refresh', 'ask the providers for their lists first')
     .addOption(asJson())
-    .action((options) =>
-      run((cli) => import('./model-commands.ts').then(({ listModels }) => listModels(cli, options))),
-    );
+    .action((options) => run(async (cli) => (await import('./model-commands.ts')).listModels(cli, options)));
 
   program
     .command('explain')
@@ -125,9 +111,7 @@ export const createProgram = (run: RunCommand): Command => {
     .option('--key <name>', 'the client in CLIENTS whose key it carries')
     .addOption(asJson())
     .addOption(folders())
-    .action((file, options) =>
-      run((cli) => import('./explain.ts').then(({ explainRequest }) => explainRequest(cli, file, options))),
-    );
+    .action((file, options) => run(async (cli) => (await import('./explain.ts')).explainRequest(cli, file, options)));
 
   const client = program.command('client').description('clients with keys of their own');
   client
@@ -143,27 +127,25 @@ export const createProgram = (run: RunCommand): Command => {
     .option('--budget-usd <number>', 'USD per month, or as --budget-per says')
     .option('--budget-per <period>', 'day or month')
     .action((name, options) =>
-      run((cli) => import('./client-commands.ts').then(({ addClient }) => addClient(cli, name, options))),
+      run(async (cli) => (await import('./client-commands.ts')).addClient(cli, name, options)),
     );
 
   client
     .command('list')
     .description('list the clients, their limits and what they used')
     .addOption(asJson())
-    .action((options) =>
-      run((cli) => import('./client-commands.ts').then(({ listClients }) => listClients(cli, options))),
-    );
+    .action((options) => run(async (cli) => (await import('./client-commands.ts')).listClients(cli, options)));
 
   client
     .command('revoke')
     .description('remove a client, whose key is refused from then on')
     .argument('<name>')
-    .action((name) => run((cli) => import('./client-commands.ts').then(({ revokeClient }) => revokeClient(cli, name))));
+    .action((name) => run(async (cli) => (await import('./client-commands.ts')).revokeClient(cli, name)));
 
   client
     .command('hash')
     .description('print the digest of a key, which is read from standard input')
-    .action(() => run((cli) => import('./client-commands.ts').then(({ hashKey }) => hashKey(cli))));
+    .action(() => run(async (cli) => (await import('./client-commands.ts')).hashKey(cli)));
 
   program
     .command('usage')
@@ -175,7 +157,7 @@ export const createProgram = (run: RunCommand): Command => {
     .option('--times', 'show how long requests took instead')
     .addOption(asJson())
     .option('--csv', 'print CSV')
-    .action((options) => run((cli) => import('./usage.ts').then(({ printUsage }) => printUsage(cli, options))));
+    .action((options) => run(async (cli) => (await import('./usage.ts')).printUsage(cli, options)));
 
   program
     .command('env')
@@ -183,14 +165,14 @@ export const createProgram = (run: RunCommand): Command => {
     .requiredOption('--for <program>', clients.map(({ name, about }) => `${name}: ${about}`).join('; '))
     .option('--shell <shell>', shells.join(', '), 'posix')
     .option('--context <tokens>', 'context window of the models')
-    .action((options) => run((cli) => import('./env-commands.ts').then(({ printEnv }) => printEnv(cli, options))));
+    .action((options) => run(async (cli) => (await import('./env-commands.ts')).printEnv(cli, options)));
 
   program
     .command('run')
     .description('run a client that is connected to the service')
     .argument('<command...>', 'the program and its arguments')
     .passThroughOptions()
-    .action((command) => run((cli) => import('./env-commands.ts').then(({ runClient }) => runClient(cli, command))));
+    .action((command) => run(async (cli) => (await import('./env-commands.ts')).runClient(cli, command)));
 
   program
     .command('import')
@@ -198,7 +180,7 @@ export const createProgram = (run: RunCommand): Command => {
     .argument('[path]', `default: ~/${claudeCodeRouter.configPath.join('/')}`)
     .option('--dry-run', 'write nothing')
     .action((path, options) =>
-      run((cli) => import('./import/import.ts').then(({ importConfig }) => importConfig(cli, path, options))),
+      run(async (cli) => (await import('./import/import.ts')).importConfig(cli, path, options)),
     );
   return program;
 };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { firstValueFrom } from 'rxjs';
+import { firstValueFrom, type ObservedValueOf } from 'rxjs';
 import { clientProtocols } from '../../protocols/index.ts';
 import { explain, minimalRequest } from '../endpoints/explain.ts';
 import { FaultError } from '../model/fault.ts';
@@ -70,58 +70,45 @@ const rejectExplain = (error: unknown): never => {
   throw error;
 };
 
-const lines = (answer: JsonObject): readonly string[] => {
+type Explanation = ObservedValueOf<ReturnType<typeof explain>>;
+
+const lines = (answer: Explanation): readonly string[] => {
   const { reason, provider, model, pool, format, relays, url, headers, losses, fallbacks, rules, warnings, body } =
     answer;
   return [
     `rule          ${reason}`,
-    ...(Array.isArray(rules) ? rules.flatMap(ruleLines) : []),
+    ...rules.flatMap(ruleLines),
     `route         ${provider},${model} (${format})`,
-    ...(isJsonObject(pool) && Array.isArray(pool.members) ? pool.members.map(memberLine) : []),
-    ...(Array.isArray(fallbacks) ? fallbacks.map(fallbackLine) : []),
+    ...(pool?.members.map(memberLine) ?? []),
+    ...fallbacks.map(fallbackLine),
     `pass-through  ${passThrough(relays)}`,
     `call          POST ${url}`,
-    ...Object.entries(isJsonObject(headers) ? headers : {}).map(([name, value]) => `              ${name}: ${value}`),
-    ...(Array.isArray(losses) && losses.length > 0 ? losses.map(lossLine) : ['losses        none']),
-    ...(Array.isArray(warnings) ? warnings.map((warning) => `warning       ${warning}`) : []),
+    ...Object.entries(headers).map(([name, value]) => `              ${name}: ${value}`),
+    ...(losses.length > 0 ? losses.map(lossLine) : ['losses        none']),
+    ...warnings.map((warning) => `warning       ${warning}`),
     JSON.stringify(body, null, 2),
   ];
 };
 
-const passThrough = (relays: JsonObject[string]): string => {
-  const open = isJsonObject(relays) ? Object.keys(relays).filter((half) => relays[half] === true) : [];
+const passThrough = ({ request, reply }: Explanation['relays']): string => {
+  const open = [...(request ? ['request'] : []), ...(reply ? ['reply'] : [])];
   return open.length > 0 ? open.join(' and ') : 'none; request and reply are converted';
 };
 
-const ruleLines = (rule: unknown): readonly string[] => {
-  const { name, matches, facts } = isJsonObject(rule) ? rule : {};
-  return [
-    `              ${name}: ${answers.get(matches) ?? 'needs a count'}`,
-    ...(Array.isArray(facts) ? facts.map(factLine) : []),
-  ];
-};
+const ruleLines = ({ name, matches, facts }: Explanation['rules'][number]): readonly string[] => [
+  `              ${name}: ${yesOrNo(matches)}`,
+  ...facts.map(({ says, holds }) => `                ${says}: ${yesOrNo(holds)}`),
+];
 
-const factLine = (fact: unknown): string => {
-  const { says, holds } = isJsonObject(fact) ? fact : {};
-  return `                ${says}: ${answers.get(holds) ?? 'needs a count'}`;
-};
+const yesOrNo = (holds: boolean | null): string => (holds === null ? 'needs a count' : holds ? 'yes' : 'no');
 
-const answers = new Map<unknown, string>([
-  [true, 'yes'],
-  [false, 'no'],
-]);
+type Member = NonNullable<Explanation['pool']>['members'][number];
 
-const memberLine = (member: unknown): string => {
-  const { provider, model, weight, passed } = isJsonObject(member) ? member : {};
-  return `member        ${provider},${model} (weight ${weight})${passed === null ? '' : `: passed over, ${passed}`}`;
-};
+const memberLine = ({ provider, model, weight, passed }: Member): string =>
+  `member        ${provider},${model} (weight ${weight})${passed === null ? '' : `: passed over, ${passed}`}`;
 
-const fallbackLine = (fallback: unknown): string => {
-  const { provider, model, format, fault } = isJsonObject(fallback) ? fallback : {};
-  return `fallback      ${provider},${model} (${format})${fault === null ? '' : `: ${fault}`}`;
-};
+const fallbackLine = ({ provider, model, format, fault }: Explanation['fallbacks'][number]): string =>
+  `fallback      ${provider},${model} (${format})${fault === null ? '' : `: ${fault}`}`;
 
-const lossLine = (loss: unknown): string => {
-  const { path, outcome, step, note } = isJsonObject(loss) ? loss : {};
-  return `loss          ${path} ${outcome} by ${step}${note === undefined ? '' : ` (${note})`}`;
-};
+const lossLine = ({ path, outcome, step, note }: Explanation['losses'][number]): string =>
+  `loss          ${path} ${outcome} by ${step}${note === undefined ? '' : ` (${note})`}`;

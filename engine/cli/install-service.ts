@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { configFile } from '../config/read.ts';
 import { defaultSettings } from '../config/service-settings.ts';
 import { writeAtomically } from '../config/write-atomically.ts';
-import { errorCode } from '../model/fault.ts';
+import { errorCode, ifMissing } from '../model/fault.ts';
 import { commandFile } from '../paths.ts';
 import { type Cli, CommandError } from './cli.ts';
 import { locateService, type ServiceLocation } from './reach-service.ts';
@@ -171,10 +171,7 @@ const installationOf = (
 
 /** The text of an installed file; `undefined` if there is none. Rejects if it isn't ours. */
 const ownFile = async (file: string): Promise<string | undefined> => {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const text = await readFile(file, 'utf8').catch(ifMissing(undefined));
   if (text === undefined || text.includes(mark)) return text;
   throw new CommandError(`${file} was not written by \`switchyard service install\`: move it away first.`);
 };

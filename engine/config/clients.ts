@@ -1,9 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
-import { isJsonObject, type Json } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
 import { type Config, fallbackRules, type NamedClient } from './config.ts';
-import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
-import { ClientBudget, ClientFile, ClientLimits, type ServiceSettings } from './schema.ts';
+import { closeNames, type Diagnostics } from './diagnostics.ts';
+import type { ClientFile, ServiceSettings } from './schema.ts';
 
 /** Names of routes that a client may be limited to, besides presets. */
 const routeNames: readonly string[] = [...fallbackRules, 'explicit', 'module'];
@@ -25,13 +24,9 @@ export const hashedKey = (key: string): string => hashPrefix + hash('sha256', ke
 
 const hashPrefix = 'sha256:';
 
-/**
- * Reads `CLIENTS`, which matches its schema. `source` is the same before unknown members were removed: any of them is a fault,
- * since a mistyped limit would have no effect.
- */
+/** Reads `CLIENTS`, which matches its schema. */
 export const readClients = (
   clients: readonly ClientFile[],
-  source: Json | undefined,
   { APIKEY, workers }: Pick<ServiceSettings, 'APIKEY'> & { readonly workers: number },
   findings: Diagnostics,
 ): readonly NamedClient[] => {
@@ -39,10 +34,9 @@ export const readClients = (
   const keys = new Map<string, string>();
   if (APIKEY) keys.set(hashedKey(APIKEY.trim()), 'APIKEY');
   else findings.warn('CLIENTS', 'is set but APIKEY is not: every program on this machine may use /api without a key');
-  refuseUnknown(source, findings);
   return clients.map(({ name, key, models, routes, limits = {}, budget }, index) => {
     const at = memberPath('CLIENTS', index);
-    if (!isClientName(name))
+    if (!isPlainName(name))
       findings.fault(`${at}.name`, 'must be 1 to 64 letters, digits, dots, hyphens or underscores');
     const sameName = names.get(name.toLowerCase());
     if (sameName !== undefined) findings.fault(`${at}.name`, `is the name of ${sameName} too`);
@@ -86,8 +80,8 @@ export const hasUsdBudget = ({ clients = [] }: Pick<Config, 'clients'>): boolean
 
 const isHashedKey = (text: string): boolean => /^sha256:[0-9a-f]{64}$/.test(text);
 
-/** Whether a text can name a client: it is a label of metrics and part of a file. */
-export const isClientName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
+/** Whether a text can name a client, a rule or a preset: such a name is a label of metrics and part of a file. */
+export const isPlainName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
 
 /** An empty list is ambiguous: it could allow nothing or everything. */
 const refuseEmpty = (list: readonly string[] | undefined, at: string, findings: Diagnostics): void => {
@@ -99,7 +93,7 @@ const refuseEmpty = (list: readonly string[] | undefined, at: string, findings: 
 
 const checkRoute = (route: string, at: string, findings: Diagnostics): void => {
   if (routeNames.includes(route) || route.trim() === '') return;
-  if ([presetRoute, ruleRoute].some((prefix) => route.startsWith(prefix) && isClientName(route.slice(prefix.length))))
+  if ([presetRoute, ruleRoute].some((prefix) => route.startsWith(prefix) && isPlainName(route.slice(prefix.length))))
     return;
   const [close] = closeNames(route, routeNames);
   const hint =
@@ -107,18 +101,4 @@ const checkRoute = (route: string, at: string, findings: Diagnostics): void => {
       ? `; routes are ${routeNames.join(', ')}, ${ruleRoute}NAME, ${presetRoute}NAME`
       : `; did you mean ${close}?`;
   findings.fault(at, `is no route${hint}`);
-};
-
-const refuseUnknown = (source: Json | undefined, findings: Diagnostics): void => {
-  const refuse = (value: Json | undefined, known: object, at: string): void => {
-    if (!isJsonObject(value)) return;
-    for (const { path, message } of unknownMembers(value, Object.keys(known), at)) findings.fault(path, message);
-  };
-  for (const [index, client] of (Array.isArray(source) ? source : []).entries()) {
-    const at = memberPath('CLIENTS', index);
-    refuse(client, ClientFile.properties, at);
-    if (!isJsonObject(client)) continue;
-    refuse(client.limits, ClientLimits.properties, `${at}.limits`);
-    refuse(client.budget, ClientBudget.properties, `${at}.budget`);
-  }
 };

@@ -1,17 +1,7 @@
+import Type, { type TSchema } from 'typebox';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type SchemaFault } from '../model/schema.ts';
-import {
-  ConfigFile,
-  FallbackFile,
-  ModelFile,
-  ModelPriceFile,
-  PoolFile,
-  PoolMemberFile,
-  ProviderFile,
-  RouterFile,
-  settingSections,
-  TransformerFile,
-} from './schema.ts';
+import { ConfigFile } from './schema.ts';
 
 /** A fault or warning about the configuration: a path, and a message that continues it. */
 export type Finding = SchemaFault;
@@ -47,10 +37,6 @@ export const formatFinding = ({ path, message }: Finding): string => `${path || 
 export const formatFindings = (findings: readonly Finding[]): string =>
   findings.map((finding) => `\n- ${formatFinding(finding)}`).join('');
 
-interface Known {
-  readonly properties: Readonly<Record<string, unknown>>;
-}
-
 /** Reports unknown members of an object, with the closest known name. */
 export const unknownMembers = (value: JsonObject, known: readonly string[], at: string): readonly Finding[] =>
   Object.keys(value)
@@ -66,39 +52,35 @@ export const didYouMean = (name: string, known: readonly string[]): string => {
   return close === undefined ? '' : `; did you mean ${close}?`;
 };
 
-/** Warns of unknown fields. They are kept when the configuration is written, but may be typos. */
-export const warnOfUnknownFields = (source: JsonObject, findings: Diagnostics): void => {
-  const check = (value: Json | undefined, known: Known, at: string): void => {
-    if (!isJsonObject(value)) return;
-    for (const { path, message } of unknownMembers(value, Object.keys(known.properties), at))
-      findings.warn(path, message);
+/** Where an unknown field is a fault: without what it was meant for, a client would be unlimited, or machines would not share. */
+const strict: ReadonlySet<string> = new Set(['CLIENTS', 'FLEET', 'Router.module']);
+
+/** Conditions have their own check. */
+const rules = 'Router.rules';
+
+/** Reports unknown fields: as faults where `strict` says so, else as warnings, since they may be typos. */
+export const reportUnknownFields = (source: JsonObject, findings: Diagnostics): void => {
+  const check = (value: Json | undefined, schema: TSchema, at: string, isStrict: boolean): void => {
+    if (Array.isArray(value)) {
+      const list = formOf(schema, Type.IsArray);
+      if (list) for (const [index, item] of value.entries()) check(item, list.items, memberPath(at, index), isStrict);
+    } else if (isJsonObject(value)) {
+      const object = formOf(schema, Type.IsObject);
+      if (!object) return;
+      for (const { path, message } of unknownMembers(value, Object.keys(object.properties), at))
+        findings[isStrict ? 'fault' : 'warn'](path, message);
+      for (const [name, member] of Object.entries(object.properties)) {
+        const path = memberPath(at, name);
+        if (path !== rules) check(value[name], member, path, isStrict || strict.has(path));
+      }
+    }
   };
-  const checkEach = (value: Json | undefined, known: Known, at: string): void => {
-    if (!Array.isArray(value)) return;
-    for (const [index, item] of value.entries()) check(item, known, memberPath(at, index));
-  };
-  check(source, ConfigFile, '');
-  for (const [name, section] of Object.entries(settingSections)) check(source[name], section, name);
-  check(source.fallback, FallbackFile, 'fallback');
-  check(source.Router, RouterFile, 'Router');
-  if (isJsonObject(source.Router)) {
-    check(source.Router.routes, RouterFile.properties.routes, 'Router.routes');
-    check(source.Router.fallback, FallbackFile, 'Router.fallback');
-  }
-  checkEach(source.Providers, ProviderFile, 'Providers');
-  for (const [index, provider] of (Array.isArray(source.Providers) ? source.Providers : []).entries()) {
-    if (!isJsonObject(provider)) continue;
-    const at = `${memberPath('Providers', index)}.models`;
-    checkEach(provider.models, ModelFile, at);
-    for (const [number, model] of (Array.isArray(provider.models) ? provider.models : []).entries())
-      if (isJsonObject(model)) check(model.price, ModelPriceFile, `${memberPath(at, number)}.price`);
-  }
-  checkEach(source.Pools, PoolFile, 'Pools');
-  for (const [index, pool] of (Array.isArray(source.Pools) ? source.Pools : []).entries()) {
-    if (isJsonObject(pool)) checkEach(pool.members, PoolMemberFile, `${memberPath('Pools', index)}.members`);
-  }
-  checkEach(source.transformers, TransformerFile, 'transformers');
+  check(source, ConfigFile, '', false);
 };
+
+/** The schema, or the first of its alternatives, that has a form. */
+const formOf = <S extends TSchema>(schema: TSchema, is: (one: unknown) => one is S): S | undefined =>
+  (Type.IsUnion(schema) ? schema.anyOf : [schema]).find(is);
 
 /** Longer names aren't compared: clients choose the length, and the comparison is quadratic. */
 const maxLength = 80;

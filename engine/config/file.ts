@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { watch } from 'chokidar';
 import { debounceTime, defer, finalize, fromEventPattern, interval, merge, type Observable } from 'rxjs';
-import { errorCode, fail } from '../model/fault.ts';
+import { errorCode, fail, ifMissing } from '../model/fault.ts';
 import { Backups } from './backups.ts';
 import { refuseReadOnly, writeAtomically } from './write-atomically.ts';
 
@@ -18,13 +18,8 @@ export class ConfigOnDisk {
   }
 
   /** The file's content; `undefined` when there is no file. Rejects with the system's error when it can't be read. */
-  async read(): Promise<Buffer | undefined> {
-    try {
-      return await readFile(this.path);
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+  read(): Promise<Buffer | undefined> {
+    return readFile(this.path).catch(ifMissing(undefined));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { errorCode } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
+import { printConfig } from './edit/edit.ts';
 import type { Environment } from './env.ts';
 import { schemaReference } from './json-schema.ts';
 import { demoProvider } from './providers.ts';
@@ -65,7 +66,7 @@ export const firstRun = async (home: string, vendors: readonly KnownVendor[], en
   if (generated.demo) return { ...generated, file: undefined, problem: undefined };
   const file = configFile(home, env);
   try {
-    await writeAtomically(file, `${JSON.stringify(generated.source, null, 2)}\n`);
+    await writeAtomically(file, printConfig(generated.source));
     return { ...generated, file, problem: undefined };
   } catch (error) {
     const problem = errorCode(error) ?? 'unknown error';

@@ -1,25 +1,19 @@
-import { isJsonObject, type Json } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
 import type { FleetConfig } from './config.ts';
-import { type Diagnostics, unknownMembers } from './diagnostics.ts';
+import type { Diagnostics } from './diagnostics.ts';
 import type { Environment, UnsetReference } from './env.ts';
-import { FleetFile } from './schema.ts';
+import type { FleetFile } from './schema.ts';
 
 /**
- * Reads `FLEET`, which matches its schema; `source` is the same before unknown members were removed. Any fault in it makes the
- * configuration unusable: machines that don't share would each grant whole limits.
+ * Reads `FLEET`, which matches its schema. Any fault in it makes the configuration unusable: machines that don't share would each
+ * grant whole limits.
  */
 export const readFleet = (
   { store, primary, ca, name, key, address, replicas, withoutStore }: FleetFile,
-  source: Json | undefined,
   unset: readonly UnsetReference[],
   findings: Diagnostics,
 ): FleetConfig => {
   const missing = new Set(unset.map(({ path }) => path));
-  if (isJsonObject(source)) {
-    for (const { path, message } of unknownMembers(source, Object.keys(FleetFile.properties), 'FLEET'))
-      findings.fault(path, message);
-  }
   const urls = listOf(store, 'FLEET.store').flatMap(({ text, at }) => {
     if (missing.has(at)) return [];
     const url = URL.canParse(text) ? new URL(text) : undefined;

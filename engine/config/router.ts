@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { memberPath } from '../model/schema.ts';
 import { type FallbackRule, fallbackRules, type Pool, type RouterConfig, type Scenario, scenarios } from './config.ts';
 import { findDestination, findPool, findProvider, parseDestination, providersOf } from './destination.ts';
-import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
+import { closeNames, type Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import type { ProviderList } from './providers.ts';
 import { readRules } from './rules.ts';
-import { type FallbackFile, type RouterFile, RouterModuleFile } from './schema.ts';
+import type { FallbackFile, RouterFile } from './schema.ts';
 
 /** What destinations may name. */
 export interface DestinationList extends ProviderList {
@@ -55,7 +55,7 @@ export const readRouter = (
     const text = route(scenario);
     if (text !== undefined) routes[scenario] = text;
   }
-  const module = readModule(source.module, findings);
+  const module = readModule(source.module);
   const rules = readRules(source.rules ?? [], destination, findings);
   return {
     default: destination('Router.default', source.default),
@@ -68,12 +68,9 @@ export const readRouter = (
 };
 
 /** Reads `Router.module`. A blank path counts as absent. */
-const readModule = (source: RouterFile['module'], findings: Diagnostics): RouterConfig['module'] => {
+const readModule = (source: RouterFile['module']): RouterConfig['module'] => {
   if (source === undefined) return undefined;
-  const { path, form = 'question', ...rest } = typeof source === 'string' ? { path: source } : source;
-  for (const fault of unknownMembers({ ...rest }, Object.keys(RouterModuleFile.properties), 'Router.module')) {
-    findings.fault(fault.path, fault.message);
-  }
+  const { path, form = 'question' } = typeof source === 'string' ? { path: source } : source;
   return path.trim() === '' ? undefined : { path: path.trim(), form };
 };
 

@@ -1,7 +1,7 @@
 import { isSecretParameter } from '../log/mask-text.ts';
 import { memberPath } from '../model/schema.ts';
 import { headerName } from './call-extras.ts';
-import { isClientName } from './clients.ts';
+import { isPlainName } from './clients.ts';
 import type { RouteRule } from './config.ts';
 import { closeNames, type Diagnostics, unknownMembers } from './diagnostics.ts';
 import { alwaysHolds, neverHolds, shadows } from './rule-logic.ts';
@@ -25,7 +25,7 @@ export const readRules = (
     const at = memberPath('Router.rules', index);
     const { name, when, to } = rule;
     refuseUnknown(rule, Object.keys(RuleFile.properties), at, findings);
-    if (!isClientName(name)) {
+    if (!isPlainName(name)) {
       findings.fault(`${at}.name`, 'must be 1 to 64 letters, digits, dots, hyphens or underscores');
     }
     const same = names.get(name.toLowerCase());

@@ -30,9 +30,9 @@ export const readServiceSettings = (
   const settings = withDefaults(source);
   if (!complete.matches(settings)) return undefined;
   const workers = processCount(settings.WORKERS);
-  const clients = settings.CLIENTS && readClients(settings.CLIENTS, source.CLIENTS, { ...settings, workers }, findings);
-  const fleet = settings.FLEET && readFleet(settings.FLEET, source.FLEET, unset, findings);
-  const telemetry = settings.TELEMETRY && readTelemetry(settings.TELEMETRY, source.TELEMETRY, unset, findings);
+  const clients = settings.CLIENTS && readClients(settings.CLIENTS, { ...settings, workers }, findings);
+  const fleet = settings.FLEET && readFleet(settings.FLEET, unset, findings);
+  const telemetry = settings.TELEMETRY && readTelemetry(settings.TELEMETRY, unset, findings);
   return { ...configOf(settings, unset, findings), clients, fleet, telemetry };
 };
 

@@ -1,9 +1,8 @@
-import { isJsonObject, type Json } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
 import type { TelemetryConfig } from './config.ts';
-import { type Diagnostics, unknownMembers } from './diagnostics.ts';
+import type { Diagnostics } from './diagnostics.ts';
 import type { Environment, UnsetReference } from './env.ts';
-import { TelemetryFile } from './schema.ts';
+import type { TelemetryFile } from './schema.ts';
 
 /** What is exported, where, and under which service name. */
 export interface TelemetrySettings extends Omit<TelemetryConfig, 'endpoint' | 'service'> {
@@ -14,22 +13,16 @@ export interface TelemetrySettings extends Omit<TelemetryConfig, 'endpoint' | 's
 }
 
 /**
- * Reads `TELEMETRY`, which matches its schema; `source` is the same before unknown members were removed. `undefined` if the
- * variable of its endpoint isn't set: another collector must not get what is meant for that one.
+ * Reads `TELEMETRY`, which matches its schema. `undefined` if the variable of its endpoint isn't set: another collector must not
+ * get what is meant for that one.
  */
 export const readTelemetry = (
   { endpoint, headers, service, traces, metrics, ratio }: TelemetryFile,
-  source: Json | undefined,
   unset: readonly UnsetReference[],
   findings: Diagnostics,
 ): TelemetryConfig | undefined => {
   const missing = new Set(unset.map(({ path }) => path));
   if (missing.has('TELEMETRY.endpoint')) return undefined;
-  if (isJsonObject(source)) {
-    for (const { path, message } of unknownMembers(source, Object.keys(TelemetryFile.properties), 'TELEMETRY')) {
-      findings.warn(path, message);
-    }
-  }
   const url = endpoint === undefined ? undefined : collectorUrl(endpoint);
   if (endpoint !== undefined && !url) {
     findings.fault('TELEMETRY.endpoint', 'must be an http:// or https:// URL without user and password');

@@ -1,7 +1,7 @@
 import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type Reader, reader } from '../model/schema.ts';
 import type { Config } from './config.ts';
-import { Diagnostics, didYouMean, type Finding, warnOfUnknownFields } from './diagnostics.ts';
+import { Diagnostics, didYouMean, type Finding, reportUnknownFields } from './diagnostics.ts';
 import {
   applyEnvOverrides,
   type Environment,
@@ -41,7 +41,7 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
   const { value, unset } = applyEnvOverrides(interpolateAll(source, env), env);
   const filled = coerceFromEnv(value, unset, findings);
   for (const { path, message } of [...placeholderFaults(source), ...file.faults(filled)]) findings.fault(path, message);
-  warnOfUnknownFields(filled, findings);
+  reportUnknownFields(filled, findings);
 
   const list = readPools(filled.Pools, readProviders(filled.Providers, unset, findings), unset, findings);
   const { Router, fallback } = filled;

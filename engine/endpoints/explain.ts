@@ -6,7 +6,6 @@ import { exactMask, isSecretName, masked, maskUrl, textMask } from '../log/mask-
 import type { ClientWire } from '../model/client-wires.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol, Headers } from '../model/protocol.ts';
-import type { WireFormat } from '../model/request.ts';
 import { createLossCounter } from '../observe/losses.ts';
 import { prepare } from '../pipeline.ts';
 import { fallbacksOf } from '../routing/fallbacks.ts';
@@ -43,27 +42,35 @@ export const explain = (question: Question, gateway: Gateway): Observable<Return
   );
 
 /** A minimal request in a client's wire format. */
-export const minimalRequest = (client: WireFormat, model: string, text: string): JsonObject =>
-  client === 'responses'
-    ? { model, input: text }
-    : { model, max_tokens: 1024, messages: [{ role: 'user', content: text }] };
+export const minimalRequest = (client: ClientWire, model: string, text: string): JsonObject => ({
+  model,
+  ...usual[client].question(text),
+});
+
+/** A protocol's usual path, and the members of a body that ask a question. */
+interface Usual {
+  readonly path: string;
+  readonly question: (text: string) => JsonObject;
+}
+
+const asMessage = (text: string): JsonObject => ({ max_tokens: 1024, messages: [{ role: 'user', content: text }] });
+
+const usual: Readonly<Record<ClientWire, Usual>> = {
+  messages: { path: '/v1/messages', question: asMessage },
+  chat: { path: '/v1/chat/completions', question: asMessage },
+  responses: { path: '/v1/responses', question: (text) => ({ input: text }) },
+};
 
 const exchangeFor = ({ client, body, headers, origin, atMs }: Question): Exchange =>
   new Exchange({
     id: 'explain',
     startedAtMs: atMs,
     client,
-    origin: () => ({ path: usualPaths[client.wire], preset: undefined, key: undefined, ...origin }),
+    origin: () => ({ path: usual[client.wire].path, preset: undefined, key: undefined, ...origin }),
     body: Buffer.from(JSON.stringify(body)),
     clientHeader: (name) => headers[name],
     backpressure: new Backpressure(),
   });
-
-const usualPaths: Readonly<Record<ClientWire, string>> = {
-  messages: '/v1/messages',
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-};
 
 /** The user's own rules, up to the one that matches; empty if the client names the destination. */
 const rulesFor = ({ client, body }: Question, ready: Ready, { config, tokens, rules = [] }: Gateway) => {

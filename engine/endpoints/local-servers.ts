@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { type Json, parseJson } from '../model/json/json.ts';
+import { isJsonObject, type Json, parseJson } from '../model/json/json.ts';
 import type { ListedModel } from '../model/model-facts.ts';
 import { reader } from '../model/schema.ts';
 
@@ -48,9 +48,7 @@ const each = <S extends Type.TSchema>(schema: S) => {
 };
 
 const member = (value: Json | undefined, name: string): Json | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
+  isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 const count = (value: Json | undefined): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;

@@ -5,22 +5,24 @@ import type { HttpRoute } from '../http/router.ts';
 import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
 
 /** A path that clients ask, and the factory of its endpoint for a gateway. */
-export interface ModelPath {
+export interface ModelPath<Doc = unknown> {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly endpointFor: (current: CurrentGateway) => Endpoint;
+  /** Its description. */
+  readonly doc?: Doc;
 }
 
 /** Serves each path again below `/preset/{name}`, with that preset's gateway. */
-export const presetRoutes = (
-  paths: readonly ModelPath[],
+export const presetRoutes = <Doc>(
+  paths: readonly ModelPath<Doc>[],
   base: CurrentGateway,
   presets: Presets<Gateway>,
-): readonly HttpRoute[] =>
-  paths.map(({ method, path, endpointFor }) => {
+): readonly (HttpRoute & Pick<ModelPath<Doc>, 'doc'>)[] =>
+  paths.map(({ path, endpointFor, ...row }) => {
     const { open, forClients = false, formatFault } = endpointFor(base);
     return {
-      method,
+      ...row,
       path: `/preset/:preset${path}`,
       endpoint: {
         open,

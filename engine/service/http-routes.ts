@@ -12,7 +12,7 @@ import { logRoutes } from '../../admin/logs.ts';
 import { metricsRoutes } from '../../admin/metrics.ts';
 import { modelListPaths } from '../../admin/models.ts';
 import { compactDoc, countTokensDoc, inputTokensDoc, modelRouteDoc } from '../../admin/openapi/model-docs.ts';
-import { openApiRoutes, withDocs } from '../../admin/openapi/openapi.ts';
+import { openApiRoutes } from '../../admin/openapi/openapi.ts';
 import { presetAdminRoutes } from '../../admin/presets.ts';
 import { providerRoutes } from '../../admin/providers.ts';
 import { requestRoutes } from '../../admin/requests.ts';
@@ -93,112 +93,85 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
   const { current, store, presets, build } = parts.gateway;
   const gateway = (): Gateway => current.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
-  const lists = modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs });
-  const paths = [...modelPaths(metrics, requests, parts.tracer), ...lists];
+  const paths = [
+    ...modelPaths(metrics, requests, parts.tracer),
+    ...modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs }),
+  ];
   const workers = () => facts().fleet.workers.length;
-  const routes = withDocs(
-    [
-      ...paths.map(({ method, path, endpointFor }) => ({ method, path, endpoint: endpointFor(current) })),
-      ...presetRoutes(paths, current, presets),
-      ...configRoutes(store),
-      ...logRoutes(home, logs),
-      ...transformerRoutes(
-        () => gateway().registry,
-        () => gateway().config.transformers,
-      ),
-      ...graphRoutes(gateway, protocols),
-      ...explainRoutes(gateway, protocols, parts.gateway.aside),
-      ...requestRoutes({
-        requests: parts.allRequests,
-        history: parts.history,
-        startedAtMs,
-        workers,
-        clients: protocols,
-        gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
-      }),
-      ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs, localServerKinds }),
-      ...catalogueRoutes({
-        gateway,
-        client: messagesClient,
-        localServerKinds,
-        limitMs: trialLimitMs,
-        refreshed: parts.modelsRefreshed,
-      }),
-      ...presetAdminRoutes(home, presets),
-      ...uiRoutes(ui),
-      ...serviceRoutes(facts, supervision),
-      ...fleetRoutes(parts.fleet),
-      ...upstreamRoutes(gateway),
-      ...clientRoutes({ gateway, store }),
-      ...feedRoutes({ requests: parts.allRequests, startedAtMs, workers, home, logs, feeds: parts.feeds }),
-      ...historyRoutes(parts.history),
-      ...sessionRoutes({ history: parts.history, requests: parts.allRequests }),
-      ...usageRoutes(parts.usage),
-      ...metricsRoutes(metrics),
-      ...healthRoutes(health),
-    ],
-    modelDocs(lists),
-  );
+  const routes: readonly DocumentedRoute[] = [
+    ...paths.map(({ endpointFor, ...row }) => ({ ...row, endpoint: endpointFor(current) })),
+    ...presetRoutes(paths, current, presets),
+    ...configRoutes(store),
+    ...logRoutes(home, logs),
+    ...transformerRoutes(
+      () => gateway().registry,
+      () => gateway().config.transformers,
+    ),
+    ...graphRoutes(gateway, protocols),
+    ...explainRoutes(gateway, protocols, parts.gateway.aside),
+    ...requestRoutes({
+      requests: parts.allRequests,
+      history: parts.history,
+      startedAtMs,
+      workers,
+      clients: protocols,
+      gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
+    }),
+    ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs, localServerKinds }),
+    ...catalogueRoutes({
+      gateway,
+      client: messagesClient,
+      localServerKinds,
+      limitMs: trialLimitMs,
+      refreshed: parts.modelsRefreshed,
+    }),
+    ...presetAdminRoutes(home, presets),
+    ...uiRoutes(ui),
+    ...serviceRoutes(facts, supervision),
+    ...fleetRoutes(parts.fleet),
+    ...upstreamRoutes(gateway),
+    ...clientRoutes({ gateway, store }),
+    ...feedRoutes({ requests: parts.allRequests, startedAtMs, workers, home, logs, feeds: parts.feeds }),
+    ...historyRoutes(parts.history),
+    ...sessionRoutes({ history: parts.history, requests: parts.allRequests }),
+    ...usageRoutes(parts.usage),
+    ...metricsRoutes(metrics),
+    ...healthRoutes(health),
+  ];
   return [...routes, ...openApiRoutes(routes, version)];
 };
 
-const countPath = '/v1/messages/count_tokens';
-const responsesPaths = ['/v1/responses', '/responses'] as const;
+type ClientPath = ModelPath<OperationDoc>;
 
-const modelPaths = (metrics: Metrics, requests: History, tracer: Tracer | undefined): readonly ModelPath[] => {
+const post = (path: string, doc: OperationDoc, endpointFor: ClientPath['endpointFor']): ClientPath => ({
+  method: 'POST',
+  path,
+  endpointFor,
+  doc,
+});
+
+const modelPaths = (metrics: Metrics, requests: History, tracer: Tracer | undefined): readonly ClientPath[] => {
   const counting = { client: messagesClient, ...messagesCounting, limitMs: countLimitMs };
+  const countingDoc = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
   const { hidden } = messagesCounting;
   const countingInput = { client: responsesClient, ...responsesCounting, hidden, limitMs: countLimitMs };
   const { decodeRequest, upstream } = responsesCompaction;
   const compacting = { ...responsesClient, decodeRequest };
+  const { request, fault } = responsesSchemas;
   return [
-    ...clientProtocols.flatMap(({ protocol, paths }) =>
-      paths.map(
-        (path): ModelPath => ({
-          method: 'POST',
-          path,
-          endpointFor: (current) => modelEndpoint(protocol, current, metrics, requests, tracer),
-        }),
+    ...clientProtocols.flatMap(({ protocol, paths, schemas }) =>
+      paths.map((path) =>
+        post(path, modelRouteDoc(schemas), (current) => modelEndpoint(protocol, current, metrics, requests, tracer)),
       ),
     ),
-    { method: 'POST', path: countPath, endpointFor: (current) => countTokensEndpoint(counting, current) },
-    ...responsesPaths.flatMap((path): readonly ModelPath[] => [
-      {
-        method: 'POST',
-        path: `${path}/input_tokens`,
-        endpointFor: (current) => countTokensEndpoint(countingInput, current),
-      },
-      {
-        method: 'POST',
-        path: `${path}/compact`,
-        endpointFor: (current) => compactEndpoint(compacting, upstream, current),
-      },
+    post('/v1/messages/count_tokens', countingDoc, (current) => countTokensEndpoint(counting, current)),
+    ...['/v1/responses', '/responses'].flatMap((path) => [
+      post(`${path}/input_tokens`, { ...inputTokensDoc, request, fault }, (current) =>
+        countTokensEndpoint(countingInput, current),
+      ),
+      post(`${path}/compact`, { ...compactDoc, request, fault }, (current) =>
+        compactEndpoint(compacting, upstream, current),
+      ),
     ]),
   ];
-};
-
-/** Descriptions of the clients' routes by method and path, including those under `/preset`. */
-const modelDocs = (lists: ReturnType<typeof modelListPaths>): Readonly<Record<string, OperationDoc>> => {
-  const counting = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
-  const docs = [
-    ...clientProtocols.flatMap(({ schemas, paths }) => paths.map((path) => [path, modelRouteDoc(schemas)] as const)),
-    [countPath, counting] as const,
-    ...responsesPaths.flatMap((path) => [
-      [
-        `${path}/input_tokens`,
-        { ...inputTokensDoc, request: responsesSchemas.request, fault: responsesSchemas.fault },
-      ] as const,
-      [`${path}/compact`, { ...compactDoc, request: responsesSchemas.request, fault: responsesSchemas.fault }] as const,
-    ]),
-  ];
-  const all = [
-    ...docs.map(([path, doc]) => ({ method: 'POST', path, doc })),
-    ...lists.flatMap(({ method, path, doc }) => (doc ? [{ method, path, doc }] : [])),
-  ];
-  return Object.fromEntries(
-    all.flatMap(({ method, path, doc }) => [
-      [`${method} ${path}`, doc],
-      [`${method} /preset/:preset${path}`, doc],
-    ]),
-  );
 };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { formatFault } from '../../admin/endpoint.ts';
@@ -434,7 +435,4 @@ const once = (task: () => Promise<void>): (() => Promise<void>) => {
   };
 };
 
-const timeoutAfter = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
+const timeoutAfter = (ms: number): Promise<void> => setTimeout(ms, undefined, { ref: false });

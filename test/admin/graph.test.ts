@@ -1,5 +1,6 @@
 import test from 'ava';
 import { request } from 'undici';
+import { clientWires } from '../../engine/model/client-wires.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, startUpstream } from '../support/upstream.ts';
@@ -74,12 +75,8 @@ test('without a question: each configured route, for each client protocol', asyn
   t.deepEqual(
     graphsOf(value).map(({ client, provider, model, routes }) => `${client} ${provider},${model} ${routes.join('+')}`),
     [
-      'messages p,m default+background',
-      'chat p,m default+background',
-      'responses p,m default+background',
-      'messages q,o think',
-      'chat q,o think',
-      'responses q,o think',
+      ...clientWires.map((client) => `${client} p,m default+background`),
+      ...clientWires.map((client) => `${client} q,o think`),
     ],
   );
   t.notRegex(text, /canary-secret/);

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { clientProtocols } from '../../protocols/index.ts';
 import { callReplies, histories, quoted } from '../support/call-bodies.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
@@ -6,11 +7,6 @@ import { type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upst
 /** What passes the gateway: a 64-bit id, a fine fraction, and a number out of range. */
 const args = '{"id":12345678901234567890,"deep":[{"f":0.1234567890123456789,"big":-1e400}],"n":5}';
 
-const paths: Readonly<Record<string, string>> = {
-  messages: '/v1/messages',
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-};
 const formats: Readonly<Record<string, string>> = { messages: 'anthropic', chat: 'groq', gemini: 'gemini' };
 
 const copying = `export default {
@@ -64,15 +60,16 @@ test.after.always(async () => {
 
 const holds = (text: string): boolean => text.includes(args) || text.includes(quoted(args).slice(1, -1));
 
-for (const [client, path] of Object.entries(paths)) {
+for (const { protocol, paths } of clientProtocols) {
+  const client = protocol.wire;
   for (const [index, wire] of Object.keys(formats).entries()) {
     for (const provider of [wire, `${wire} staged`]) {
       for (const stream of [false, true]) {
         test.serial(
           `${client} → ${provider}${stream ? ', streamed' : ''}: numbers keep all their digits`,
           async (t) => {
-            const body = histories[client]?.(args) ?? '';
-            const answer = await fetch(`${gateway.baseUrl}${path}`, {
+            const body = histories[client](args);
+            const answer = await fetch(`${gateway.baseUrl}${paths[0]}`, {
               method: 'POST',
               headers: { 'content-type': 'application/json' },
               body: body.replace('"model":"m"', `"model":"${provider},m","stream":${stream}`),

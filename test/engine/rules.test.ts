@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import type { ClientWire } from '../../engine/model/client-wires.ts';
 import { callReplies, histories } from '../support/call-bodies.ts';
 import { type GatewayExtras, startGateway } from '../support/gateway.ts';
 import { jsonAnswer, startUpstream } from '../support/upstream.ts';
@@ -65,8 +66,8 @@ const rig = async (t: ExecutionContext, rules: readonly object[], more: object =
   return { gateway, upstream, ask, routeOf };
 };
 
-const bodyFor = (wire: string, text: string, more: object = {}): object => ({
-  ...JSON.parse(histories[wire]?.('{}') ?? ''),
+const bodyFor = (wire: ClientWire, text: string, more: object = {}): object => ({
+  ...JSON.parse(histories[wire]('{}')),
   ...more,
   ...(wire === 'responses' ? { instructions: text } : {}),
   ...(wire === 'messages' ? { system: text } : {}),

@@ -77,7 +77,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     own(/\.[cm]?[jt]s$/),
   ],
   'engine/config/parse.ts': [foreign(/^\uFEFF/), foreign(/(?<=[a-z])(?=[A-Z])/g), foreign(/\r\n|\n|\r/)],
-  'engine/config/presets/preset-files.ts': [foreign(/^(?!\.)[A-Za-z0-9._-]{1,64}$/, many('a'))],
   'engine/config/providers.ts': [
     foreign(/^\s*\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\s*$/, ' $a', many('a'), '-'),
     foreign(/^https?:$/),

@@ -1,3 +1,4 @@
+import type { ClientWire } from '../../engine/model/client-wires.ts';
 import type { Json, JsonObject } from '../../engine/model/json/json.ts';
 
 /** Bodies of one client protocol that grow with a count in one way each. */
@@ -75,7 +76,7 @@ const user = (content: Json) => ({ role: 'user', content });
 const assistant = (content: Json) => ({ role: 'assistant', content });
 
 /** What a hostile client may write, each at a size of its own choice. */
-export const hostileRequests: Readonly<Record<'messages' | 'chat' | 'responses', HostileBodies>> = {
+export const hostileRequests: Readonly<Record<ClientWire, HostileBodies>> = {
   messages: {
     'long names of tools that begin alike': (count) =>
       messages({ tools: times(count, (index) => ({ name: `${long}${index}`, input_schema: { type: 'object' } })) }),

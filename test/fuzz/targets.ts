@@ -79,13 +79,11 @@ const upstreams = [...formats.values()].map((format) => ({
 }));
 
 const clients = clientProtocols.map(({ protocol }) => protocol);
-const bodies = { messages: messagesBody, chat: chatBody, responses: responsesBody, gemini: chatBody };
+const bodies = { messages: messagesBody, chat: chatBody, responses: responsesBody };
 const readers = {
   messages: { stream: readMessagesStream, reply: readMessagesReply },
   chat: { stream: readChatStream, reply: readChatReply },
   responses: { stream: readResponsesStream, reply: readResponsesReply },
-  // Nobody speaks it to the gateway.
-  gemini: { stream: () => undefined, reply: () => undefined },
 };
 
 const requestTargets = clients.map((client) =>

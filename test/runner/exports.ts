@@ -45,8 +45,8 @@ const importsIn = (files: readonly string[]): ReadonlySet<string> =>
           from(match[2], namesIn(match[1])),
         ),
         ...[...text.matchAll(/\* as \w+ from '([^']+)'/g)].flatMap((match) => from(match[1], ['*'])),
-        ...[...text.matchAll(/\bimport\('([^']+)'\)(?:\.then\(\(\{([^}]*)\}\))?/g)].flatMap((match) =>
-          from(match[1], match[2] === undefined ? ['*'] : namesIn(match[2])),
+        ...[...text.matchAll(/\bimport\('([^']+)'\)(?:\)\.(\w+))?/g)].flatMap(([, specifier, name = '*']) =>
+          from(specifier, [name]),
         ),
       ];
     }),
@@ -77,6 +77,7 @@ const forTests: readonly string[] = [
   'engine/cli/import/import.ts mergeImported',
   'engine/clients/usage.ts nextPeriodMs',
   'engine/cli/ui.ts opener',
+  'engine/config/presets/merge-preset.ts mergePreset',
   'engine/config/store.ts ConfigStoreOptions',
   'engine/http/read-body.ts countNodes',
   'engine/observe/history/history.ts BodyRoom',

@@ -1,8 +1,10 @@
+import type { ClientWire } from '../../engine/model/client-wires.ts';
+
 /** Arguments as text, for wire formats that use text. */
 export const quoted = (args: string): string => JSON.stringify(args);
 
 /** A client's body whose history holds one call with these arguments, written as they are. */
-export const histories: Readonly<Record<string, (args: string) => string>> = {
+export const histories: Readonly<Record<ClientWire, (args: string) => string>> = {
   messages: (args) =>
     `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[
       {"type":"tool_use","id":"c1","name":"f","input":${args}}]},

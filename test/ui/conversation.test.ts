@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import type { Protocol } from '../../ui/src/api/protocols.ts';
+import { type Protocol, protocols } from '../../ui/src/api/protocols.ts';
 import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
@@ -153,7 +153,7 @@ const openRequest = async (page: Page, id: string): Promise<void> => {
   await page.getByRole('heading', { level: 1, name: id }).waitFor();
 };
 
-for (const protocol of ['messages', 'chat', 'responses'] as const) {
+for (const protocol of protocols) {
   browserTest(`a recorded conversation in ${protocol} can be read, streamed or not`, async (t) => {
     const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
     for (const stream of [true, false]) {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { isJsonObject } from '../../ui/src/api/json.ts';
-import type { Protocol } from '../../ui/src/api/protocols.ts';
+import { type Protocol, protocols } from '../../ui/src/api/protocols.ts';
 import { sseReader } from '../../ui/src/api/sse-records.ts';
 import { textListReader } from '../../ui/src/api/text-list-reader.ts';
 import { type Connection, routedName } from '../../ui/src/pages/connect/clients/client-guide.ts';
@@ -87,7 +87,7 @@ test('an error inside a stream keeps its message, in each protocol', (t) => {
 });
 
 test('records that are not of the protocol are skipped', (t) => {
-  for (const protocol of ['messages', 'chat', 'responses'] as const) {
+  for (const protocol of protocols) {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (values) => {
         const reader = answerReader(protocol);
@@ -193,7 +193,7 @@ test('a body keeps its conversation and its tools in another protocol', (t) => {
 });
 
 test('any JSON is read as a conversation', (t) => {
-  for (const protocol of ['messages', 'chat', 'responses'] as const) {
+  for (const protocol of protocols) {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), fc.jsonValue(), (list, value) => {
         for (const content of [list, value]) {

@@ -3,9 +3,9 @@ export const claudeCodeRouter = {
   name: 'claude-code-router',
   configPath: ['.claude-code-router', 'config.json'],
   /** Top-level fields with the same meaning here. */
-  sameFields: ['HOST', 'PORT', 'APIKEY', 'LOG', 'LOG_LEVEL'],
+  sameFields: new Set(['HOST', 'PORT', 'APIKEY', 'LOG', 'LOG_LEVEL']),
   /** Scenarios of its `Router` that exist here under the same name. */
-  scenarios: ['background', 'think', 'longContext', 'webSearch', 'image'],
+  scenarios: new Set(['background', 'think', 'longContext', 'webSearch', 'image']),
   /** The path of a module that routes requests. */
   routerModule: 'CUSTOM_ROUTER_PATH',
   /** Reasons why other fields are not imported, as shown to users. */

@@ -30,7 +30,7 @@ export const importConfig = async (
   const file = new ConfigOnDisk(configFile(cli.home, cli.env), cli.home);
   const old = await file.read();
   const ours = old ? parse(file.path, old.toString()) : { $schema: schemaReference };
-  const { source, taken, left } = mergeImported(theirs, ours, claudeCodeRouter, knownTransformers());
+  const { source, taken, left } = mergeImported(theirs, ours, knownTransformers());
   for (const place of taken) cli.print(`imported  ${place}`);
   for (const { path: place, why } of left) cli.print(`skipped   ${place}: ${why}`);
 
@@ -62,29 +62,16 @@ const knownTransformers = () =>
     ),
   );
 
-/** Field tables of the gateway to import from. */
-interface OtherGateway {
-  readonly sameFields: readonly string[];
-  readonly scenarios: readonly string[];
-  readonly routerModule: string;
-  readonly notImported: ReadonlyMap<string, string>;
-}
-
 /** A merged configuration, and a note for each imported or skipped field. */
 interface ImportResult extends ImportNotes {
   readonly source: JsonObject;
 }
 
 /**
- * Merges another gateway's configuration, converted to our fields, into ours. Its values replace ours, providers by name; the
+ * Merges claude-code-router's configuration, converted to our fields, into ours. Its values replace ours, providers by name; the
  * rest of ours stays. Notes the outcome for each field.
  */
-export const mergeImported = (
-  theirs: JsonObject,
-  ours: JsonObject,
-  gateway: OtherGateway,
-  known: KnownTransformers,
-): ImportResult => {
+export const mergeImported = (theirs: JsonObject, ours: JsonObject, known: KnownTransformers): ImportResult => {
   const notes: ImportNotes = { taken: [], left: [] };
   const source: JsonDraft = { ...ours };
   for (const [field, value] of Object.entries(theirs)) {
@@ -98,16 +85,16 @@ export const mergeImported = (
       const entries = listOf(ours.transformers).filter((entry) => isOther(entry, 'provider'));
       if (entries.length + imported.transformers.length > 0)
         source.transformers = [...entries, ...imported.transformers];
-    } else if (field === 'Router') source.Router = takeRouter(value, source.Router, gateway, notes);
-    else if (field === 'fallback') source.Router = takeFallback(value, source.Router, gateway, notes);
-    else if (field === gateway.routerModule) takeRouterModule(field, value, source, notes);
+    } else if (field === 'Router') source.Router = takeRouter(value, source.Router, notes);
+    else if (field === 'fallback') source.Router = takeFallback(value, source.Router, notes);
+    else if (field === claudeCodeRouter.routerModule) takeRouterModule(field, value, source, notes);
     else if (field === 'API_TIMEOUT_MS') takeTimeout(value, source, notes);
     else if (field === 'HOST' && isOpen(value, theirs)) {
       notes.left.push({ path: field, why: 'it allows access from other machines, but APIKEY is not set' });
-    } else if (gateway.sameFields.includes(field)) {
+    } else if (claudeCodeRouter.sameFields.has(field)) {
       source[field] = value;
       notes.taken.push(field);
-    } else notes.left.push({ path: field, why: gateway.notImported.get(field) ?? 'not supported' });
+    } else notes.left.push({ path: field, why: claudeCodeRouter.notImported.get(field) ?? 'not supported' });
   }
   return { ...notes, source };
 };
@@ -117,7 +104,7 @@ const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(valu
 const isOpen = (host: Json, { APIKEY }: JsonObject): boolean =>
   typeof host === 'string' && !isLoopback(host) && !APIKEY;
 
-const takeRouter = (theirs: Json, ours: Json | undefined, gateway: OtherGateway, notes: ImportNotes): JsonObject => {
+const takeRouter = (theirs: Json, ours: Json | undefined, notes: ImportNotes): JsonObject => {
   const router: JsonDraft = { ...(isJsonObject(ours) ? ours : {}) };
   const routes: JsonDraft = { ...(isJsonObject(router.routes) ? router.routes : {}) };
   for (const [name, value] of Object.entries(isJsonObject(theirs) ? theirs : {})) {
@@ -125,7 +112,7 @@ const takeRouter = (theirs: Json, ours: Json | undefined, gateway: OtherGateway,
     // It writes an empty string for "no route".
     if (value === undefined || value === '') continue;
     if (name === 'default' || name === 'longContextThreshold') router[name] = value;
-    else if (gateway.scenarios.includes(name)) routes[name] = value;
+    else if (claudeCodeRouter.scenarios.has(name)) routes[name] = value;
     else {
       notes.left.push({ path, why: 'no such scenario' });
       continue;
@@ -135,13 +122,13 @@ const takeRouter = (theirs: Json, ours: Json | undefined, gateway: OtherGateway,
   return Object.keys(routes).length > 0 ? { ...router, routes } : router;
 };
 
-const takeFallback = (theirs: Json, ours: Json | undefined, gateway: OtherGateway, notes: ImportNotes): JsonObject => {
+const takeFallback = (theirs: Json, ours: Json | undefined, notes: ImportNotes): JsonObject => {
   const router: JsonObject = isJsonObject(ours) ? ours : {};
   const fallback: JsonDraft = { ...(isJsonObject(router.fallback) ? router.fallback : {}) };
   for (const [name, value] of Object.entries(isJsonObject(theirs) ? theirs : {})) {
     if (value === undefined) continue;
     const path = `fallback.${name}`;
-    if (name !== 'default' && !gateway.scenarios.includes(name)) {
+    if (name !== 'default' && !claudeCodeRouter.scenarios.has(name)) {
       notes.left.push({ path, why: 'no such scenario' });
       continue;
     }

@@ -6,7 +6,7 @@ import type { Finding } from '../diagnostics.ts';
 import type { Environment } from '../env.ts';
 import { parseConfig } from '../parse.ts';
 import { ServiceSettings } from '../schema.ts';
-import { validateConfig } from '../validate.ts';
+import { type Validation, validateConfig } from '../validate.ts';
 import { unusable } from './preset-files.ts';
 
 /** Manifest fields that describe the preset. */
@@ -71,11 +71,16 @@ const gatherRoutes = (router: JsonObject): JsonObject => {
 
 const isScenario = (name: string): boolean => scenarios.some((scenario) => scenario === name);
 
-/** A preset's validated configuration. */
-interface ReadPreset {
-  readonly config: Config;
-  readonly warnings: readonly Finding[];
-}
+/** Validates a manifest over the source of the base configuration. */
+export const validatePreset = (
+  base: JsonObject,
+  manifest: JsonObject,
+  env: Environment,
+): Validation & { readonly source: JsonObject } => {
+  const { source, warnings } = mergePreset(base, manifest);
+  const result = validateConfig(source, env);
+  return { ...result, source, warnings: [...warnings, ...result.warnings] };
+};
 
 /** Reads and validates a preset over the source of the base configuration. Throws a fault that names the first problems. */
 export const readPreset = async (
@@ -83,13 +88,12 @@ export const readPreset = async (
   file: string,
   base: JsonObject,
   env: Environment,
-): Promise<ReadPreset> => {
+): Promise<Extract<Validation, { readonly config: Config }>> => {
   const parsed = parseConfig(await readText(name, file));
   if ('faults' in parsed) throw unusable(name, parsed.faults);
-  const { source, warnings } = mergePreset(base, parsed.source);
-  const result = validateConfig(source, env);
+  const result = validatePreset(base, parsed.source, env);
   if ('faults' in result) throw unusable(name, result.faults);
-  return { config: result.config, warnings: [...warnings, ...result.warnings] };
+  return result;
 };
 
 const readText = async (name: string, file: string): Promise<string> => {

@@ -2,6 +2,7 @@ import { lstat, mkdir, readdir, readFile, realpath, rm, rmdir, stat } from 'node
 import { join, sep } from 'node:path';
 import { errorCode, FaultError, fail } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
+import { isPlainName } from '../clients.ts';
 import { type Finding, formatFinding } from '../diagnostics.ts';
 import { printConfig } from '../edit/edit.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
@@ -67,7 +68,7 @@ export const removePreset = async (home: string, name: string): Promise<boolean>
 
 /** Throws an `invalid-request` fault for an invalid preset name. */
 export const checkPresetName = (name: string): void => {
-  if (isPresetName(name)) return;
+  if (isPlainName(name)) return;
   fail(
     'invalid-request',
     "A preset's name is 1 to 64 letters, digits, dots, hyphens and underscores, and does not start with a dot.",
@@ -83,15 +84,12 @@ interface FoundPreset {
   readonly stamp: string;
 }
 
-/** Whether a name is valid for a preset. */
-const isPresetName = (name: string): boolean => /^(?!\.)[A-Za-z0-9._-]{1,64}$/.test(name);
-
 /**
  * Finds a preset's manifest below the configuration's folder; `undefined` if there is none or it links elsewhere. Throws a
  * fault that names the preset when it can't be accessed.
  */
 export const findPreset = async (home: string, name: string): Promise<FoundPreset | undefined> => {
-  if (!isPresetName(name)) return undefined;
+  if (!isPlainName(name)) return undefined;
   try {
     const [folder, file] = await Promise.all([
       realpath(join(home, 'presets')),

@@ -3,8 +3,7 @@ import type { JsonObject } from '../../model/json/json.ts';
 import type { Config } from '../config.ts';
 import type { Finding } from '../diagnostics.ts';
 import { type Environment, quoteReferences } from '../env.ts';
-import { validateConfig } from '../validate.ts';
-import { mergePreset, readPreset } from './merge-preset.ts';
+import { readPreset, validatePreset } from './merge-preset.ts';
 import { findPreset } from './preset-files.ts';
 
 /** The presets of the configuration's folder. */
@@ -64,15 +63,6 @@ export const createPresets = <Gateway>({
     return build(config);
   };
 
-  const validated = (manifest: JsonObject): { findings: PresetFindings; source: JsonObject; config?: Config } => {
-    const merged = mergePreset(base(), manifest);
-    const result = validateConfig(merged.source, env);
-    const warnings = [...merged.warnings, ...result.warnings];
-    return 'faults' in result
-      ? { findings: { faults: result.faults, warnings }, source: merged.source }
-      : { findings: { faults: [], warnings }, source: merged.source, config: result.config };
-  };
-
   return {
     async gatewayOf(name) {
       const found = await findPreset(home, name);
@@ -88,14 +78,15 @@ export const createPresets = <Gateway>({
       known.set(name, { stamp: found.stamp, base: below, gateway });
       return gateway;
     },
-    validate: (manifest) => validated(manifest).findings,
+    validate: (manifest) => ({ faults: [], ...validatePreset(base(), manifest, env) }),
     async check(manifest) {
-      const { findings, source, config } = validated(manifest);
-      if (!config) return findings;
+      const result = validatePreset(base(), manifest, env);
+      if ('faults' in result) return result;
+      const { config, source } = result;
       const { faults, warnings } = await check(config);
       return {
         faults: quoteReferences(faults, source, env),
-        warnings: [...findings.warnings, ...quoteReferences(warnings, source, env)],
+        warnings: [...result.warnings, ...quoteReferences(warnings, source, env)],
       };
     },
   };

@@ -1,3 +1,4 @@
+import { Pointer } from 'typebox/value';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../model/json/json.ts';
 import { type DemoRequest, type DemoTool, textOf, toolsOf } from './request.ts';
 
@@ -151,12 +152,7 @@ const typeOf = ({ type, properties, required, items }: JsonObject): string | und
 };
 
 /** Resolves a local reference (`#/$defs/place`). */
-const resolve = (reference: string, root: JsonObject): unknown =>
-  reference
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<Json | undefined>((value, step) => (isJsonObject(value) ? value[step] : undefined), root);
+const resolve = (reference: string, root: JsonObject): unknown => Pointer.Get(root, reference.slice(1));
 
 const numberOf = (value: Json | undefined, otherwise: number): number =>
   typeof value === 'number' ? value : otherwise;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
 import type { BlobJournal } from '../../hub/blob-journal.ts';
 import type { Blob, HubStore } from '../../hub/contract.ts';
 import { inTime } from '../../hub/hub.ts';
@@ -112,7 +113,7 @@ export class PeerExchange {
         return { kind: 'exchange', pull: (await this.#storeOf(call.of)?.exchange(call.push)) ?? noStore() };
       case 'blobs':
         // Earlier messages of other processes may still wait in their channels; they are handled first.
-        await new Promise((resolve) => setImmediate(resolve));
+        await setImmediate();
         return { kind: 'blobs', values: (await this.#storeOf(call.of)?.readBlobs(call.names)) ?? noStore() };
       default:
         return call satisfies never;

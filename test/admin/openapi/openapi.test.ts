@@ -6,7 +6,7 @@ import { healthRoutes } from '../../../admin/health.ts';
 import { metricsRoutes } from '../../../admin/metrics.ts';
 import { modelListPaths } from '../../../admin/models.ts';
 import { countTokensDoc, modelRouteDoc } from '../../../admin/openapi/model-docs.ts';
-import { openApiDocument, openApiRoutes, withDocs } from '../../../admin/openapi/openapi.ts';
+import { openApiDocument, openApiRoutes } from '../../../admin/openapi/openapi.ts';
 import { transformerRoutes } from '../../../admin/transformers.ts';
 import { countTokensEndpoint } from '../../../engine/endpoints/count-tokens.ts';
 import { modelEndpoint } from '../../../engine/endpoints/model.ts';
@@ -14,20 +14,16 @@ import type { HttpRoute } from '../../../engine/http/router.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../engine/model/json/json.ts';
 import { createMetrics } from '../../../engine/observe/metrics/metrics.ts';
 import { chatModels } from '../../../protocols/chat/models.ts';
-import { chatSchemas } from '../../../protocols/chat/openapi.ts';
 import { clientProtocols } from '../../../protocols/index.ts';
 import { messagesCounting } from '../../../protocols/messages/count-tokens.ts';
 import { messagesClient } from '../../../protocols/messages/index.ts';
 import { messagesModels } from '../../../protocols/messages/models.ts';
 import { messagesCountRequest, messagesSchemas } from '../../../protocols/messages/openapi.ts';
-import { responsesSchemas } from '../../../protocols/responses/openapi.ts';
 import { defaultFormat, formats, stages } from '../../../transformers/index.ts';
 import { echo, serve } from '../../engine/http/rig.ts';
 import { configOf, gatewayOf } from '../../support/gateway-of.ts';
 import { isDescribed, misfitsOf } from '../../support/openapi.ts';
 import { jsonAnswer, startUpstream } from '../../support/upstream.ts';
-
-const schemas = { messages: messagesSchemas, chat: chatSchemas, responses: responsesSchemas, gemini: undefined };
 
 /** A service with all rows that can be made here, before an upstream of Chat Completions. */
 const open = async (t: ExecutionContext) => {
@@ -46,13 +42,9 @@ const open = async (t: ExecutionContext) => {
   t.teardown(upstream.close);
   const config = configOf({ Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }] });
   const gateway = gatewayOf(t, config);
-  const models = clientProtocols.flatMap(({ protocol, paths }) => {
-    const known = schemas[protocol.wire];
+  const models = clientProtocols.flatMap(({ protocol, paths, schemas }) => {
     const endpoint = modelEndpoint(protocol, { gateway }, createMetrics());
-    return paths.map((path): DocumentedRoute => {
-      const row = { method: 'POST', path, endpoint };
-      return known ? { ...row, doc: modelRouteDoc(known) } : row;
-    });
+    return paths.map((path): DocumentedRoute => ({ method: 'POST', path, endpoint, doc: modelRouteDoc(schemas) }));
   });
   const counting: DocumentedRoute = {
     method: 'POST',
@@ -191,18 +183,6 @@ test('rows become operations: variables, queries, keys, bodies', (t) => {
       responses: {},
     },
   });
-});
-
-test('descriptions are given by method and path, and a row keeps its own', (t) => {
-  const own = { ...row('GET', '/a'), doc };
-  const given = withDocs([own, row('POST', '/a'), row('GET', '/b')], {
-    'GET /a': { ...doc, summary: 'other' },
-    'POST /a': { ...doc, summary: 'given' },
-  });
-  t.deepEqual(
-    given.map((one) => one.doc?.summary),
-    ['s', 'given', undefined],
-  );
 });
 
 const misfits: readonly (readonly [string, number, string, string, RegExp])[] = [

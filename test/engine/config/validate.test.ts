@@ -504,8 +504,8 @@ const warnings: readonly (readonly [string, JsonObject, readonly string[]])[] = 
     { Providers: [{ ...p, timeout: 1 }], LIMITS: { body: 1 }, Router: { routes: { thinking: 'p,m' } } },
     [
       'LIMITS.body is unknown and has no effect; did you mean bodyBytes?',
-      'Router.routes.thinking is unknown and has no effect; did you mean think?',
       'Providers[0].timeout is unknown and has no effect',
+      'Router.routes.thinking is unknown and has no effect; did you mean think?',
     ],
   ],
   [
@@ -539,8 +539,8 @@ const warnings: readonly (readonly [string, JsonObject, readonly string[]])[] = 
     [
       'RETRY.attempt is unknown and has no effect; did you mean attempts?',
       'BREAKER.x is unknown and has no effect',
-      'fallback.y is unknown and has no effect',
       'Router.fallback.thinking is unknown and has no effect; did you mean think?',
+      'fallback.y is unknown and has no effect',
     ],
   ],
   [

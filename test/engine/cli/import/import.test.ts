@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { claudeCodeRouter } from '../../../../engine/cli/import/field-tables.ts';
 import { mergeImported } from '../../../../engine/cli/import/import.ts';
 import { formats, stages } from '../../../../transformers/index.ts';
 import { commandRig } from '../../../support/command.ts';
@@ -132,15 +131,15 @@ test('import writes no invalid configuration', async (t) => {
 });
 
 test('an infinite timeout becomes the longest timer', (t) => {
-  const { source } = mergeImported({ API_TIMEOUT_MS: 9_999_999_999 }, {}, claudeCodeRouter, new Map());
+  const { source } = mergeImported({ API_TIMEOUT_MS: 9_999_999_999 }, {}, new Map());
   t.deepEqual(source.TIMEOUTS, { firstByteMs: 2_147_483_647 });
 });
 
 test('a non-loopback address is not imported without a key', (t) => {
   const known = new Map([...formats, ...stages].map(([name]) => [name, () => []] as const));
   const open = { HOST: '0.0.0.0', PORT: 1 };
-  const without = mergeImported(open, {}, claudeCodeRouter, known);
+  const without = mergeImported(open, {}, known);
   t.deepEqual(without.source, { PORT: 1 });
   t.is(without.left[0]?.path, 'HOST');
-  t.deepEqual(mergeImported({ ...open, APIKEY: 'k' }, {}, claudeCodeRouter, known).source, { ...open, APIKEY: 'k' });
+  t.deepEqual(mergeImported({ ...open, APIKEY: 'k' }, {}, known).source, { ...open, APIKEY: 'k' });
 });
