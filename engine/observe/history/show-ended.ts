@@ -17,6 +17,8 @@ export interface EndedRequest {
   readonly session: string | undefined;
   /** Names of the called tools whose results it brought. */
   readonly tools: readonly string[];
+  /** Turns of the user in its conversation, without those that only bring results of tools. */
+  readonly turns: number;
   readonly asked: string;
   readonly stream: boolean;
   readonly scenario: string | undefined;
@@ -56,6 +58,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     namedClient: client,
     session,
     tools,
+    turns,
     scenario,
     reason,
     pool,
@@ -79,6 +82,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
     ...(client !== undefined && { client }),
     ...(session !== undefined && { session }),
     ...(tools.length > 0 && { tools }),
+    ...(turns > 0 && { turns }),
     asked: ended.asked,
     stream: ended.stream,
     ...(scenario !== undefined && { scenario }),
