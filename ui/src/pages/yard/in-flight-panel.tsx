@@ -12,7 +12,11 @@ export const InFlightPanel = ({ activity }: { readonly activity: Activity | unde
   const list = activity?.inFlight ?? [];
   const more = (activity?.inFlightCount ?? 0) - list.length;
   return (
-    <Panel title="In flight" about={list.length === 0 ? 'None at the moment' : undefined} flush={list.length > 0}>
+    <Panel
+      title="In flight"
+      about={activity && list.length === 0 ? 'None at the moment' : undefined}
+      flush={list.length > 0}
+    >
       {activity && list.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions need keyboard access
         <ul className="in-flight" tabIndex={0} aria-label="Requests in flight">
