@@ -286,6 +286,28 @@ browserTest('names of any length cut no figure and widen no page', async (t) => 
   t.deepEqual(complaints, []);
 });
 
+browserTest(
+  'fields beside each other have their controls on one line, and on a phone all tabs are in one row',
+  async (t) => {
+    const { page, complaints } = await open('/settings');
+    await page.getByText('Limits', { exact: true }).waitFor();
+    const rows: readonly (readonly number[])[] =
+      await page.evaluate(`[...document.querySelectorAll('.form-grid')].flatMap((grid) => {
+    const fields = [...grid.querySelectorAll(':scope > .field')].map((field) =>
+      [field, field.querySelector('.control')].map((one) => Math.round(one.getBoundingClientRect().top)));
+    return [...new Set(fields.map(([top]) => top))].map((top) => fields.filter(([own]) => own === top).map(([, control]) => control));
+  })`);
+    t.true(rows.some((row) => row.length > 1));
+    for (const row of rows) t.is(new Set(row).size, 1, row.join());
+    await page.setViewportSize({ width: 390, height: 844 });
+    const tabs: readonly number[] = await page.evaluate(
+      `[...document.querySelectorAll('[role=tab]')].map((tab) => Math.round(tab.getBoundingClientRect().top))`,
+    );
+    t.deepEqual([tabs.length, new Set(tabs).size], [5, 1]);
+    t.deepEqual(complaints, []);
+  },
+);
+
 browserTest('names of usual length stay whole beside all figures', async (t) => {
   const usual = await startLong('anthropic', 'claude-opus-5-5', 'team-b', 'cheap');
   t.teardown(usual.stop);

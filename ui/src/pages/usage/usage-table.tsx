@@ -5,6 +5,7 @@ import { usd } from '../../format/usd.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { WholeNames } from '../../parts/whole-names.tsx';
+import { href } from '../../router/route.ts';
 import { atLeast, groups } from './usage-view.ts';
 
 /** Without a name: the total. */
@@ -40,7 +41,14 @@ const ReportTable = ({
       ]}
       rows={shown}
       rowKey={({ name }) => `${typeof name} ${name}`}
-      empty={<Empty title="No requests in this time">Each request counts here once it has ended.</Empty>}
+      empty={
+        <Empty
+          title="No requests in this time"
+          actions={<a href={href('/playground')}>Send one from the playground</a>}
+        >
+          Each request counts here once it has ended.
+        </Empty>
+      }
     />
   );
 };
