@@ -138,7 +138,7 @@ browserTest('on a phone, no tile is alone in its row and no placeholder is cut',
 });
 
 /** Links in texts are as high as their line. */
-const smallControls = `[...document.querySelectorAll('main :is(a, button, input, select, textarea, summary, [role=tab])')]
+const smallControls = `[...document.querySelectorAll(':is(main, dialog) :is(a, button, input, select, textarea, summary, [role=tab])')]
   .filter((one) => {
     const { width, height, left, right } = one.getBoundingClientRect();
     if (width === 0 || getComputedStyle(one).display === 'inline' || one.matches('.unseen')) return false;
@@ -283,6 +283,10 @@ browserTest('names of any length cut no figure and widen no page', async (t) => 
       t.deepEqual(await page.evaluate(tooWide), [], `${hash} at ${width}`);
     }
   }
+  await page.goto(`${long.baseUrl}/ui#/providers`);
+  await page.getByRole('button', { name: `Remove ${provider}` }).click();
+  await page.getByRole('dialog').getByText('It is used by').waitFor();
+  t.deepEqual(await page.evaluate(smallControls), []);
   t.deepEqual(complaints, []);
 });
 
