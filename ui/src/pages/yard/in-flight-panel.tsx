@@ -25,8 +25,8 @@ export const InFlightPanel = ({ activity }: { readonly activity: Activity | unde
               <Lamp tone={tones[one.phase]} pulse={one.phase === 'streaming'}>
                 {one.phase}
               </Lamp>
-              <span className="cut" title={one.id}>
-                {wayOf(one)}
+              <span className="cut" title={`${destinationOf(one)} (${protocolTitles[one.protocol]}, ${one.id})`}>
+                {destinationOf(one)}
               </span>
               <span className="number">{duration(Math.max(0, activity.now - one.startedAt))}</span>
             </li>
@@ -38,5 +38,6 @@ export const InFlightPanel = ({ activity }: { readonly activity: Activity | unde
   );
 };
 
-const wayOf = ({ protocol, asked, provider, model }: InFlight): string =>
-  `${protocolTitles[protocol]} → ${provider === undefined ? asked : `${provider}, ${model ?? asked}`}`;
+/** The model asked for until the request is routed. */
+const destinationOf = ({ asked, provider, model = asked }: InFlight): string =>
+  provider === undefined ? asked : `${provider}, ${model}`;
