@@ -23,7 +23,7 @@ export interface UsageParts {
 export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/usage', {
     summary: 'Requests, tokens and cost over time',
-    says: 'Sums by name, and by minute, hour, day or month.',
+    says: 'Sums by name, and by 5 seconds, minute, hour, day or month.',
     reply: UsageReport,
     query: {
       from: Type.String({ default: '30d', description: 'A time (`2026-01-31`), or how long ago (`36h`, `7d`).' }),
@@ -31,7 +31,7 @@ export const usageRoutes = ({ folder, nowMs, write, others }: UsageParts): reado
       by: Type.Enum(UsageGroup.enum, { default: 'model' }),
       step: Type.Enum(UsageStep.enum, {
         default: 'none',
-        description: '`minute`: at most the last 2 days; `hour`: at most 31 days.',
+        description: '`5s`: at most the last hour; `minute`: at most the last 2 days; `hour`: at most 31 days.',
       }),
       format: Type.Enum(['json', 'csv'], { default: 'json' }),
     },

@@ -66,6 +66,7 @@ const columnsOf = (by: UsageReport['by'], times: boolean): Columns => {
 const startText = (start: string, step: UsageStep): string => start.slice(0, startLength[step]);
 
 const startLength = {
+  '5s': 'yyyy-mm-ddThh:mm:ss'.length,
   minute: 'yyyy-mm-ddThh:mm'.length,
   hour: 'yyyy-mm-ddThh:mm'.length,
   day: 'yyyy-mm-dd'.length,

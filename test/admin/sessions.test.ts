@@ -61,7 +61,7 @@ for (const days of [30, 0]) {
       ['one', 'two', 'three', 'four', 'five'],
     );
     const { turns, failed, tools, cost, unpriced, models } = session;
-    t.deepEqual({ turns, failed, tools }, { turns: 4, failed: 1, tools: [{ name: 'read', calls: 2 }] });
+    t.deepEqual({ turns, failed, tools }, { turns: 2, failed: 1, tools: [{ name: 'read', calls: 2 }] });
     t.is(session.usage.input, 4_000_000);
     t.is(cost, 3 * 1_002_000_000);
     t.is(unpriced, 1);

@@ -16,8 +16,9 @@ const models = ['busy', 'quiet', 'broken', ...Array.from({ length: 12 }, (_, ind
 
 test.before(async () => {
   if (!hasBrowser) return;
-  upstream = await startUpstream(({ text }) =>
-    text.includes('"broken"')
+  upstream = await startUpstream(({ text }) => {
+    if (text.includes('"held"')) return 'never';
+    return text.includes('"broken"')
       ? jsonAnswer({ error: { message: 'no' } }, 400)
       : jsonAnswer({
           id: 'c1',
@@ -26,8 +27,8 @@ test.before(async () => {
           model: 'm',
           choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' }],
           usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
-        }),
-  );
+        });
+  });
   gateway = await startGateway({
     Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: '', models }],
     Router: { default: 'p,busy' },
@@ -93,6 +94,33 @@ browserTest('the drawing shows volume, health and where time goes, and plays bac
   await page.getByText('Live', { exact: true }).click();
   await slider.waitFor({ state: 'detached' });
   t.deepEqual(tab.complaints, []);
+});
+
+browserTest('client protocols with requests in flight show their whole names', async (t) => {
+  const held = new AbortController();
+  t.teardown(() => held.abort());
+  const send = (path: string, body: object): Promise<unknown> =>
+    fetch(`${gateway.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'p,held', ...body }),
+      signal: held.signal,
+    }).catch(() => undefined);
+  void send('/v1/chat/completions', { messages: [{ role: 'user', content: 'hi' }] });
+  void send('/v1/responses', { input: 'hi' });
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
+  const drawing = page.getByRole('figure', { name: /Drawing of all lines/ });
+  for (const [width, name] of [
+    [1280, 'Chat Completions'],
+    [390, 'Responses'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 844 });
+    await drawing.getByRole('link', { name }).getByText('1 in flight').waitFor();
+    const cut = `[...document.querySelectorAll('.station-client .cut')]
+      .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`;
+    t.deepEqual(await page.evaluate(cut), [], String(width));
+  }
+  t.deepEqual(complaints, []);
 });
 
 browserTest('a drawing with many lines has a window, in which it is moved and zoomed', async (t) => {

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
+import { hashedKey } from '../../engine/config/clients.ts';
 import { hasBrowser, startBrowser, type Tab, type TestBrowser } from '../support/browser.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
@@ -45,6 +46,17 @@ test.after.always(async () => {
 });
 
 const open = (hash: string): Promise<Tab> => browser.open(`${gateway.baseUrl}/ui#${hash}`);
+
+/** Placeholders that their fields have no room for. */
+const cutPlaceholders = `[...document.querySelectorAll('input[placeholder]')]
+  .filter((input) => {
+    const text = document.createElement('canvas').getContext('2d');
+    const style = getComputedStyle(input);
+    text.font = style.font;
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return text.measureText(input.placeholder).width > room;
+  })
+  .map((input) => input.placeholder)`;
 
 /** The tops of the last line number and of the last line of an editor. */
 const lastLine = (page: Page): Promise<readonly [number, number]> =>
@@ -118,19 +130,51 @@ browserTest('on a phone, no tile is alone in its row and no placeholder is cut',
   );
   const rows = [...new Set(tops)].map((top) => tops.filter((one) => one === top).length);
   t.deepEqual(rows, [2, 3]);
-  const cut: readonly string[] = await page.evaluate(`[...document.querySelectorAll('input[placeholder]')]
-    .filter((input) => {
-      const text = document.createElement('canvas').getContext('2d');
-      const style = getComputedStyle(input);
-      text.font = style.font;
-      const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-      return text.measureText(input.placeholder).width > room;
-    })
-    .map((input) => input.placeholder)`);
-  t.deepEqual(cut, []);
+  t.deepEqual(await page.evaluate(cutPlaceholders), []);
   t.false(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth'));
   await page.setViewportSize({ width: 1280, height: 800 });
+  t.deepEqual(await page.evaluate(cutPlaceholders), []);
   t.deepEqual(complaints, []);
+});
+
+/** Links in texts are as high as their line. */
+const smallControls = `[...document.querySelectorAll(':is(main, dialog) :is(a, button, input, select, textarea, summary, [role=tab])')]
+  .filter((one) => {
+    const { width, height, left, right } = one.getBoundingClientRect();
+    if (width === 0 || getComputedStyle(one).display === 'inline' || one.matches('.unseen')) return false;
+    return Math.min(width, height) < 24 || left < 0 || right > window.innerWidth;
+  })
+  .map((one) => one.tagName + ' ' + one.className + ' ' + (one.getAttribute('aria-label') ?? one.textContent))`;
+
+browserTest('on a phone, each control is on the page and large enough for a finger', async (t) => {
+  const { page, complaints } = await open('/');
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const [hash, text] of [
+    ['/?play=hour', 'Last hour'],
+    ['/history', 'Requests are kept'],
+    ['/sessions', 'Hour'],
+    [`/requests/none`, 'Could not load this request'],
+    ['/usage', 'Download CSV'],
+    ['/logs', 'app.log'],
+    ['/providers', 'Add a provider'],
+    ['/routing', 'Scenarios'],
+    ['/transformers', 'Add a transformer'],
+    ['/presets', 'No presets yet'],
+    ['/settings', 'Listening'],
+    ['/settings?tab=service', 'Running since'],
+    ['/connect', 'Each request goes where the rules say'],
+    ['/playground', 'Nothing sent yet'],
+    ['/none', 'Page not found'],
+  ] as const) {
+    await page.goto(`${gateway.baseUrl}/ui#${hash}`);
+    await page.getByText(text).first().waitFor();
+    t.deepEqual(await page.evaluate(smallControls), [], hash);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  t.deepEqual(
+    complaints.filter((line) => !line.includes('404')),
+    [],
+  );
 });
 
 browserTest('a message lies on no heading, no button of a row and not on the bar that saves', async (t) => {
@@ -176,39 +220,146 @@ browserTest('the request that was opened last has a link, and the theme is switc
   t.deepEqual(complaints, []);
 });
 
+/** A gateway with names of 60 and more characters in all places, and a request of each. */
+const startLong = async (provider: string, model: string, client: string, preset: string): Promise<TestGateway> => {
+  const to = `${provider},${model}`;
+  const pool = `pool-${client}`.slice(0, 60);
+  const long = await startGateway(
+    {
+      Providers: [{ name: provider, baseUrl: upstream.url, apiKey: '', models: [model] }],
+      Router: { default: pool, rules: [{ name: client, when: { model: client }, to }] },
+      Pools: [{ name: pool, members: [{ to }] }],
+      CLIENTS: [{ name: client, key: hashedKey('k'), models: [to, '*'] }],
+    },
+    {},
+    { files: { [`presets/${preset}/manifest.json`]: JSON.stringify({ Router: { default: to } }) } },
+  );
+  for (const path of ['/v1/chat/completions', `/preset/${preset}/v1/chat/completions`]) {
+    const answer = await fetch(`${long.baseUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'k' },
+      body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
+    });
+    await answer.text();
+  }
+  return long;
+};
+
+/** What is wider than its box: the page, tables, and texts that neither wrap nor end in an ellipsis. */
+const tooWide = `[document.documentElement, ...document.querySelectorAll('.data-frame, main :is(td, p, span, strong, dd)')]
+  .filter((one) => {
+    const { display, textOverflow } = getComputedStyle(one);
+    if (display === 'inline' || textOverflow === 'ellipsis' || one.closest('.unseen, pre')) return false;
+    return one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1;
+  })
+  .map((one) => one.tagName + ' ' + one.className + ' ' + one.scrollWidth)`;
+
 browserTest('names of any length cut no figure and widen no page', async (t) => {
   const provider = 'a-very-long-name-of-a-provider-'.repeat(3);
-  const model = 'x'.repeat(90);
-  const long = await startGateway({
-    Providers: [{ name: provider, baseUrl: upstream.url, apiKey: '', models: [model] }],
-    Router: { default: `${provider},${model}` },
-  });
+  const [client, preset] = ['a-very-long-name-of-a-client-'.repeat(3), 'a-very-long-name-of-a-preset-'.repeat(3)].map(
+    (name) => name.slice(0, 60),
+  );
+  const long = await startLong(provider, 'x'.repeat(90), client ?? '', preset ?? '');
   t.teardown(long.stop);
-  const answer = await fetch(`${long.baseUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
-  });
-  await answer.text();
   const { page, complaints } = await browser.open(`${long.baseUrl}/ui`);
   for (const [hash, text] of [
     ['/', 'Recent requests'],
+    ['/?view=table', 'Recent requests'],
+    ['/history', 'Requests are kept'],
+    ['/sessions', 'Last used'],
     ['/usage', 'Requests'],
-    ['/connect', 'Each request goes where the rules say'],
     ['/providers', 'Add a provider'],
     ['/routing', 'Scenarios'],
+    ['/presets', preset],
+    ['/settings?tab=clients', 'Revoke'],
   ] as const) {
     await page.goto(`${long.baseUrl}/ui#${hash}`);
-    await page.getByText(text).first().waitFor();
-    if (hash !== '/connect') await page.getByText(provider.slice(0, 30)).first().waitFor({ state: 'attached' });
+    await page
+      .getByText(text ?? '')
+      .first()
+      .waitFor({ state: 'attached' });
     for (const width of [1920, 1280, 390]) {
       await page.setViewportSize({ width, height: 800 });
-      const wide: readonly string[] =
-        await page.evaluate(`[document.documentElement, ...document.querySelectorAll('.data-frame')]
-        .filter((one) => one.scrollWidth > one.clientWidth + 1)
-        .map((one) => one.className + ' ' + one.scrollWidth)`);
-      t.deepEqual(wide, [], `${hash} at ${width}`);
+      t.deepEqual(await page.evaluate(tooWide), [], `${hash} at ${width}`);
     }
   }
+  await page.goto(`${long.baseUrl}/ui#/providers`);
+  await page.getByRole('button', { name: `Remove ${provider}` }).click();
+  await page.getByRole('dialog').getByText('It is used by').waitFor();
+  t.deepEqual(await page.evaluate(smallControls), []);
   t.deepEqual(complaints, []);
+});
+
+browserTest(
+  'fields beside each other have their controls on one line, and on a phone all tabs are in one row',
+  async (t) => {
+    const { page, complaints } = await open('/settings');
+    await page.getByText('Limits', { exact: true }).waitFor();
+    const rows: readonly (readonly number[])[] =
+      await page.evaluate(`[...document.querySelectorAll('.form-grid')].flatMap((grid) => {
+    const fields = [...grid.querySelectorAll(':scope > .field')].map((field) =>
+      [field, field.querySelector('.control')].map((one) => Math.round(one.getBoundingClientRect().top)));
+    return [...new Set(fields.map(([top]) => top))].map((top) => fields.filter(([own]) => own === top).map(([, control]) => control));
+  })`);
+    t.true(rows.some((row) => row.length > 1));
+    for (const row of rows) t.is(new Set(row).size, 1, row.join());
+    await page.setViewportSize({ width: 390, height: 844 });
+    const tabs: readonly number[] = await page.evaluate(
+      `[...document.querySelectorAll('[role=tab]')].map((tab) => Math.round(tab.getBoundingClientRect().top))`,
+    );
+    t.deepEqual([tabs.length, new Set(tabs).size], [5, 1]);
+    t.deepEqual(complaints, []);
+  },
+);
+
+browserTest('names of usual length stay whole beside all figures', async (t) => {
+  const usual = await startLong('anthropic', 'claude-opus-5-5', 'team-b', 'cheap');
+  t.teardown(usual.stop);
+  const { page, complaints } = await browser.open(`${usual.baseUrl}/ui`);
+  for (const hash of ['/', '/history']) {
+    await page.goto(`${usual.baseUrl}/ui#${hash}`);
+    const list = page.locator('.data-frame').last();
+    await list.getByText('claude-opus-5-5').first().waitFor();
+    for (const name of ['team-b', 'anthropic,', 'claude-opus-5-5']) {
+      const box = await list.getByText(name, { exact: true }).first().boundingBox();
+      t.true((box?.height ?? 99) < 24, `${name} at ${hash}: ${box?.height}`);
+    }
+    t.deepEqual(await page.evaluate(tooWide), [], hash);
+    t.deepEqual(await page.evaluate(cutPlaceholders), [], hash);
+  }
+  t.deepEqual(complaints, []);
+});
+
+browserTest('a page that cannot be loaded says what failed and why, and tries again', async (t) => {
+  for (const [hash, what, then] of [
+    ['/', 'the lines', 'Where requests come from'],
+    ['/history', 'the requests', 'Requests are kept'],
+    ['/sessions', 'the sessions', /No sessions in this time|Last used/],
+    ['/usage', 'the usage', /No requests in this time|Times/],
+    ['/logs', 'the list of log files', 'app.log'],
+    ['/providers', 'the configuration', 'Add a provider'],
+    ['/presets', 'the presets', 'No presets yet'],
+    ['/settings?tab=service', 'the configuration', 'Running since'],
+  ] as const) {
+    const { page } = await open('/playground');
+    await page.route('**/api/**', (route) =>
+      route.fulfill({ status: 500, json: { error: { message: 'The disk is full.' } } }),
+    );
+    await page.goto(`${gateway.baseUrl}/ui#${hash}`);
+    const notice = page.getByRole('alert').filter({ hasText: `Could not load ${what}` });
+    await notice.getByText('The disk is full.').waitFor();
+    t.is(await page.getByText(/of the last 0|None at the moment/).count(), 0, 'nothing is made up');
+    await page.unrouteAll();
+    await notice.getByRole('button', { name: 'Try again' }).click();
+    await notice.waitFor({ state: 'detached' });
+    await page.getByText(then).first().waitFor();
+  }
+  const { page } = await open('/requests/none');
+  await page.getByText('There is no request of that id').waitFor();
+  await page.route('**/api/**', (route) => route.fulfill({ contentType: 'text/html', body: '<p>Sign in</p>' }));
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('The answer is not the gateway’s').waitFor();
+  await page.unrouteAll();
+  await page.getByRole('link', { name: 'Search the history' }).click();
+  await page.getByRole('heading', { level: 1, name: 'History' }).waitFor();
 });

@@ -148,7 +148,9 @@ browserTest('Ctrl+K finds pages, requests, models and actions; Ctrl+S saves', as
   const palette = page.getByRole('dialog', { name: 'Go to' });
   const find = async (text: string): Promise<void> => {
     await page.keyboard.press('Control+k');
-    await palette.getByRole('combobox').fill(text);
+    await palette.waitFor();
+    await page.keyboard.type(text);
+    t.is(await palette.getByRole('combobox').inputValue(), text, 'the field has the focus');
   };
   /** Models, and whether requests are recorded, are asked for when the palette opens. */
   const choose = async (text: string, option: RegExp): Promise<void> => {

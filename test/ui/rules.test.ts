@@ -122,6 +122,27 @@ browserTest('opening a rule and closing it again changes nothing; each fact has 
   t.deepEqual(complaints, []);
 });
 
+browserTest('a header keeps its test while another one’s name is typed through its own', async (t) => {
+  const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/routing`);
+  await page.getByRole('button', { name: /^old/ }).click();
+  await page.getByRole('button', { name: 'Add a header' }).click();
+  const added = page.getByLabel('Header', { exact: true }).nth(2);
+  await added.pressSequentially('x-team');
+  await page.getByText('Is tested again below; only that test is used.').waitFor();
+  await added.pressSequentially('s');
+  await page.getByText('Is tested again below').waitFor({ state: 'detached' });
+  t.is(await page.getByLabel('x-team: values', { exact: true }).inputValue(), 'blue\nred');
+  t.is(await page.getByLabel('x-teams: test', { exact: true }).inputValue(), 'present');
+  await save(page);
+  const { Router } = JSON.parse(await readFile(join(gateway.home, 'config.json'), 'utf8'));
+  t.deepEqual(Router.rules.at(-1).when.headers, {
+    'x-team': ['blue', 'red'],
+    'x-trial': false,
+    'x-teams': true,
+  });
+  t.deepEqual(complaints, []);
+});
+
 browserTest('a module is set, and one that cannot be used is reported at its field', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/routing`);
   const path = page.getByLabel('Router module', { exact: true });

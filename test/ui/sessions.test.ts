@@ -40,7 +40,7 @@ browserTest('the sessions are listed, and one shows its way through the models a
   await list.getByRole('row', { name: /session-two/ }).waitFor();
   const row = list.getByRole('row', { name: /session-one/ });
   const cells = (await row.getByRole('cell').allInnerTexts()).slice(1, 8).join(' | ');
-  t.is(cells, 'session-one | small, large | – | 4 | 4 | 4K → 80 | –');
+  t.is(cells, 'session-one | small, large | – | 1 | 4 | 4K → 80 | –');
   t.deepEqual(await violations(page), []);
   await row.getByRole('link').click();
   await page.getByRole('heading', { level: 1, name: 'session-one' }).waitFor();

@@ -249,8 +249,13 @@ browserTest('an unreachable gateway is reported, and the page reconnects', async
   await page.route('**/{api,health}/**', (asked) => asked.abort());
   await page.getByText('The gateway is not responding').waitFor();
   t.deepEqual(await violations(page), []);
+  await page.route('**/ui/assets/**', (asked) => asked.abort());
+  await page.getByRole('link', { name: 'Presets' }).click();
+  await page.getByText('This page failed to load').waitFor();
   await page.unrouteAll();
   await page.getByText('The gateway is not responding').waitFor({ state: 'detached' });
+  await page.getByText('No presets yet').waitFor();
+  await page.getByRole('link', { name: 'Yard', exact: true }).click();
   await send(gateway.baseUrl, { model: 'any' });
   await page.getByRole('region', { name: 'Request list' }).getByText('fast, small').first().waitFor();
 });

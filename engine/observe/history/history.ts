@@ -23,7 +23,7 @@ import type { Gateway } from '../../routing/gateway.ts';
 import { type CapturePolicy, Captures, maxCaptureBytes } from './captures.ts';
 import { type RecordedClient, Recorder } from './recorder.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
-import { answeredTools, type SessionOf } from './session-names.ts';
+import { answeredTools, type SessionOf, spokenTurns } from './session-names.ts';
 import type { ShowSettings } from './show-capture.ts';
 import { type EndedRequest, showEnded, showLoss } from './show-ended.ts';
 import { Traffic } from './traffic.ts';
@@ -261,6 +261,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
   readonly #parts: EntryParts;
   #session: string | undefined;
   #tools: readonly string[] = noNames;
+  #turns = 0;
   #route: ObservedRoute | undefined;
   #known: KnownModel | undefined;
   #calledMs: number | undefined;
@@ -309,6 +310,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
     const header = (name: string): string | undefined => incoming.header(name);
     this.#session = this.#parts.sessionOf({ client, namedClient, header, request });
     this.#tools = answeredTools(request);
+    this.#turns = spokenTurns(request);
   }
 
   routed({ resolution }: ObservedAttempt): void {
@@ -474,6 +476,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
       namedClient,
       session: this.#session,
       tools: this.#tools.length === 0 ? noNames : this.#tools.map((name) => shorten(name, maxNameChars)),
+      turns: this.#turns,
       asked: shorten(progress.requestedModel ?? ''),
       stream: progress.streaming,
       scenario: route?.scenario,

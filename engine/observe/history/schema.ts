@@ -49,6 +49,9 @@ export const RequestSummary = Type.Object({
   tools: Type.Optional(
     listOf(Type.String(), { description: 'The called tools whose results it brought, 20 at most; absent: none.' }),
   ),
+  turns: Type.Optional(
+    Type.Integer({ description: 'Turns of the user in its conversation, tool results not counted; absent: none.' }),
+  ),
   asked: Type.String({ description: 'The model asked for; empty when the body could not be read.' }),
   stream: Type.Boolean(),
   scenario: Type.Optional(Type.String()),
@@ -108,7 +111,7 @@ export const Session = Type.Object({
   startedAt: Type.Integer({ description: 'When its first request began, in milliseconds since 1970.' }),
   endedAt: Type.Integer({ description: 'When its last request ended.' }),
   requests: Type.Integer(),
-  turns: Type.Integer({ description: 'Requests that bring no results of tools.' }),
+  turns: Type.Integer({ description: 'Turns of the user in the longest conversation of its requests; at least 1.' }),
   failed: Type.Integer({ description: 'Requests answered with an error or broken off.' }),
   busyMs: Type.Number({ description: 'What its requests took together.' }),
   tools: listOf(Type.Object({ name: Type.String(), calls: Type.Integer() }), {

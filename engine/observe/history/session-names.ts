@@ -128,3 +128,17 @@ export const answeredTools = ({ turns }: ModelRequest): readonly string[] => {
 };
 
 const none: readonly string[] = [];
+
+/** How often the user speaks in a request's conversation: results of tools don't count, and adjacent turns count once. */
+export const spokenTurns = ({ turns }: ModelRequest): number => {
+  let count = 0;
+  let isSpoken = false;
+  for (const { role, parts } of turns) {
+    if (role === 'assistant') isSpoken = false;
+    else if (role === 'user' && !isSpoken && parts.some(({ type }) => type !== 'tool-result')) {
+      isSpoken = true;
+      count += 1;
+    }
+  }
+  return count;
+};

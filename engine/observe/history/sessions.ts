@@ -14,7 +14,7 @@ class SessionSum {
   #startedAt = Number.MAX_SAFE_INTEGER;
   #endedAt = 0;
   #requests = 0;
-  #turns = 0;
+  #turns = 1;
   #failed = 0;
   #busyMs = 0;
   readonly #tools = new Map<string, number>();
@@ -33,12 +33,12 @@ class SessionSum {
   }
 
   add(request: KeptRequest): void {
-    const { startedAt, endedAt, status, fault, durationMs, usage, cost, tools = [], client } = request;
+    const { startedAt, endedAt, status, fault, durationMs, usage, cost, tools = [], turns = 0, client } = request;
     if (endedAt >= this.#endedAt) this.#client = client;
     this.#startedAt = Math.min(this.#startedAt, startedAt);
     this.#endedAt = Math.max(this.#endedAt, endedAt);
     this.#requests += 1;
-    if (tools.length === 0) this.#turns += 1;
+    this.#turns = Math.max(this.#turns, turns);
     if (hasFailed(status, fault !== undefined)) this.#failed += 1;
     this.#busyMs += durationMs;
     for (const name of tools) {

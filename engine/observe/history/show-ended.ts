@@ -17,6 +17,8 @@ export interface EndedRequest {
   readonly session: string | undefined;
   /** Names of the called tools whose results it brought. */
   readonly tools: readonly string[];
+  /** Turns of the user in its conversation, without those that only bring results of tools. */
+  readonly turns: number;
   readonly asked: string;
   readonly stream: boolean;
   readonly scenario: string | undefined;
@@ -70,6 +72,7 @@ export const showEnded = (ended: EndedRequest): RequestSummary => {
   if (ended.namedClient !== undefined) shown.client = ended.namedClient;
   if (ended.session !== undefined) shown.session = ended.session;
   if (tools.length > 0) shown.tools = tools;
+  if (ended.turns > 0) shown.turns = ended.turns;
   if (ended.scenario !== undefined) shown.scenario = ended.scenario;
   if (ended.reason !== undefined) shown.reason = ended.reason;
   if (ended.pool !== undefined) shown.pool = ended.pool;

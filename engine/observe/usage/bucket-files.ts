@@ -20,9 +20,9 @@ import {
 import { UsageRow, type UsageUnit } from './schema.ts';
 
 /*
- * The folder has three kinds of files. `2026-01-31T08.<pid>-<start>.json` is what one process has counted in an hour, its current minute
- * apart; it alone writes the file, as a whole. Two kinds are archives, with a line each for what is over, under the name of the process:
- * `2026-01-31.jsonl` has a day's minutes, `2026-01.jsonl` a month's hours. A line is added before the file is rewritten or removed, so
+ * The folder has four kinds of files. `2026-01-31T08.<pid>-<start>.json` is what one process has counted in an hour, its current minute
+ * apart; it alone writes the file, as a whole. Three kinds are archives, with a line each for what is over, under the name of the process:
+ * `2026-01-31T08.jsonl` has an hour's steps of 5 seconds, `2026-01-31.jsonl` a day's minutes, `2026-01.jsonl` a month's hours. A line is added before the file is rewritten or removed, so
  * both may have it, or two lines, after a kill: what has the same name counts once.
  */
 
@@ -60,7 +60,7 @@ interface HourFile {
 }
 
 const hourName = /^((\d{4}-\d\d-\d\dT\d\d)\.(\d{1,10})-\d{1,16})\.json(\..{1,64}\.tmp)?$/;
-const archiveName = /^(\d{4}-\d\d(-\d\d)?)\.jsonl$/;
+const archiveName = /^(\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?)\.jsonl$/;
 
 /** The files of hours in a folder. `isDraft`: those that are being written, or were when their process was killed. */
 export const hourFilesIn = (names: readonly string[], isDraft = false): readonly HourFile[] =>
@@ -70,10 +70,10 @@ export const hourFilesIn = (names: readonly string[], isDraft = false): readonly
     return Number.isNaN(bucketStartMs(hour)) ? [] : [{ name, id, hour, pid: Number(pid) }];
   });
 
-/** A file of what is over: a day's minutes or a month's hours. */
+/** A file of what is over: an hour's steps, a day's minutes or a month's hours. */
 interface Archive {
   readonly name: string;
-  /** The day or month: `2026-01-31`, `2026-01`. */
+  /** The hour, day or month: `2026-01-31T08`, `2026-01-31`, `2026-01`. */
   readonly time: string;
   readonly unit: UsageUnit;
 }
@@ -81,8 +81,9 @@ interface Archive {
 /** The archives in a folder. */
 export const archivesIn = (names: readonly string[]): readonly Archive[] =>
   names.flatMap((name) => {
-    const [, time, day] = archiveName.exec(name) ?? [];
-    return time === undefined ? [] : [{ name, time, unit: day === undefined ? 'hour' : 'minute' }];
+    const [, time, day, hour] = archiveName.exec(name) ?? [];
+    if (time === undefined) return [];
+    return [{ name, time, unit: day === undefined ? 'hour' : hour === undefined ? 'minute' : '5s' }];
   });
 
 /** How long hours are kept, in milliseconds; whole months are removed. */
@@ -91,12 +92,16 @@ const keptMs = 400 * 86_400_000;
 /** How long minutes are kept, in milliseconds; whole days are removed. */
 export const minutesKeptMs = 2 * 86_400_000;
 
-/** Size of a day's file from which on its minutes have no names other than protocols. */
-const maxNamedBytes = 100_000_000;
+/** How long steps of 5 seconds are kept, in milliseconds; whole hours are removed. */
+export const stepsKeptMs = 3_600_000;
 
-/** Hours and minutes that are kept in memory while they can't be written. */
+/** Size of a file of steps or minutes from which on these have no names other than protocols. */
+const maxNamedBytes = { '5s': 20_000_000, minute: 100_000_000 };
+
+/** Hours, minutes and steps that are kept in memory while they can't be written. */
 const maxUnwrittenHours = 48;
 const maxUnwrittenMinutes = 60;
+const maxUnwrittenSteps = 24;
 
 /** Milliseconds between writes: what a killed process loses at most. */
 const writeMs = 5_000;
@@ -112,11 +117,11 @@ interface UsageCounterOptions {
   readonly everyMs?: number;
   /** The process that counts; absent: this one. */
   readonly process?: { readonly pid: number; readonly startedAtMs: number };
-  /** Size of a day's file, in bytes, from which on names are left out. */
+  /** Size of a file of steps or minutes, in bytes, from which on names are left out. */
   readonly maxNamedBytes?: number;
 }
 
-/** Counts the usage of this process by minutes and hours, and keeps it on disk. */
+/** Counts the usage of this process by steps of 5 seconds, minutes and hours, and keeps it on disk. */
 export interface UsageCounter {
   readonly add: (request: CountedRequest) => void;
   /** Writes what has changed. Never rejects. */
@@ -142,7 +147,8 @@ export const openUsageCounter = async (options: UsageCounterOptions): Promise<Us
     write,
     async close() {
       clearInterval(timer);
-      await write();
+      running = running.then(() => counter.close());
+      await running;
     },
   };
 };
@@ -158,6 +164,8 @@ class Counter {
   readonly #options: UsageCounterOptions;
   readonly #pid: number;
   readonly #id: string;
+  /** The steps that aren't written yet; the last one may go on. */
+  #steps: UsageBucket[] = [];
   /** The minutes that aren't in their hours yet; the last one may go on. */
   #minutes: UsageBucket[] = [];
   /** The hours that aren't in a month's file yet; the last one may go on. */
@@ -179,13 +187,10 @@ class Counter {
 
   add(request: CountedRequest): void {
     const nowMs = this.#nowMs();
-    let current = this.#minutes.at(-1);
-    if (!current || current.hasEnded(nowMs)) {
-      current = new UsageBucket('minute', nowMs);
-      this.#minutes.push(current);
-      if (this.#minutes.length > maxUnwrittenMinutes) this.#fold();
-    }
-    current.add(request);
+    currentOf(this.#steps, '5s', nowMs).add(request);
+    currentOf(this.#minutes, 'minute', nowMs).add(request);
+    if (this.#steps.length > maxUnwrittenSteps) this.#steps.shift();
+    if (this.#minutes.length > maxUnwrittenMinutes) this.#fold();
   }
 
   /** Whether there is something to write. */
@@ -211,8 +216,15 @@ class Counter {
         this.#hours = this.#hours.filter((other) => other !== own);
         isTurning = true;
       }
+      await this.#endSteps(nowMs);
       if (isTurning) await this.#tidy();
     });
+  }
+
+  /** Writes what is left, the step that isn't over too: another process counts the rest of it. */
+  async close(): Promise<void> {
+    await this.#work.run(() => this.#endSteps(Number.POSITIVE_INFINITY));
+    await this.write();
   }
 
   /** The time, which doesn't go back when the clock does: what has been archived gets nothing more. */
@@ -221,10 +233,18 @@ class Counter {
     return this.#latestMs;
   }
 
+  /** Moves the steps that are over to their hours' files. */
+  async #endSteps(nowMs: number): Promise<void> {
+    for (let step = this.#steps[0]; step?.hasEnded(nowMs); step = this.#steps[0]) {
+      await this.#append('5s', hourOf(step.name), this.#recordOf(step));
+      if (this.#steps[0] === step) this.#steps.shift();
+    }
+  }
+
   /** Moves the minutes that are over to their days and hours. */
   async #endMinutes(nowMs: number): Promise<void> {
     for (let minute = this.#minutes[0]; minute?.hasEnded(nowMs); minute = this.#minutes[0]) {
-      await this.#archiveMinute(this.#recordOf(minute));
+      await this.#append('minute', dayOf(minute.name), this.#recordOf(minute));
       // Unless there were too many meanwhile.
       if (this.#minutes[0] === minute) this.#fold();
     }
@@ -276,6 +296,7 @@ class Counter {
       if (this.#hasEnded(pid)) await rm(join(folder, name), { force: true });
     }
     const oldest = {
+      '5s': bucketOf('hour', nowMs - stepsKeptMs),
       minute: dayOf(bucketOf('minute', nowMs - minutesKeptMs)),
       hour: monthOf(bucketOf('hour', nowMs - keptMs)),
     };
@@ -296,18 +317,17 @@ class Counter {
       log.warn('a file of usage is ignored: it has another form', { file: path });
       return;
     }
-    if (record.minute) await this.#archiveMinute(record.minute);
+    if (record.minute) await this.#append('minute', dayOf(record.minute.id), record.minute);
     await appendLine(join(folder, `${monthOf(hour)}.jsonl`), JSON.stringify(wholeHour(record)));
     await rm(path, { force: true });
   }
 
-  async #archiveMinute({ id, rows }: UsageRecord): Promise<void> {
-    const path = join(this.#options.folder, `${dayOf(id)}.jsonl`);
+  /** Adds a line to the archive of a time: without names, if it is full. */
+  async #append(unit: keyof typeof maxNamedBytes, time: string, { id, rows }: UsageRecord): Promise<void> {
+    const path = join(this.#options.folder, `${time}.jsonl`);
     const bytes = (await stat(path).catch(ifMissing(undefined)))?.size ?? 0;
-    const isFull = bytes >= (this.#options.maxNamedBytes ?? maxNamedBytes);
-    const kept = isFull
-      ? new UsageBucket('minute', bucketStartMs(id.slice(0, nameLength.minute)), 0).fold(rows).rows
-      : rows;
+    const isFull = bytes >= (this.#options.maxNamedBytes ?? maxNamedBytes[unit]);
+    const kept = isFull ? new UsageBucket(unit, bucketStartMs(id.slice(0, nameLength[unit])), 0).fold(rows).rows : rows;
     await appendLine(path, JSON.stringify({ id, rows: kept }));
   }
 
@@ -320,6 +340,15 @@ class Counter {
     return pid === this.#pid || !this.#options.isAlive(pid);
   }
 }
+
+/** The last bucket of a list, or a new one if that is over. */
+const currentOf = (list: UsageBucket[], unit: UsageUnit, nowMs: number): UsageBucket => {
+  const last = list.at(-1);
+  if (last && !last.hasEnded(nowMs)) return last;
+  const next = new UsageBucket(unit, nowMs);
+  list.push(next);
+  return next;
+};
 
 /** Adds a line with a write of its own. It begins with a line feed too: the last write may have been cut off by a kill. */
 const appendLine = async (path: string, line: string): Promise<void> => {

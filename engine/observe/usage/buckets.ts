@@ -12,28 +12,29 @@ export const otherName = 'other';
 /** The most that one request counts: an upstream's figures may be any number, and sums must stay exact. */
 const most = 2 ** 32;
 
-const unitMs = { minute: 60_000, hour: 3_600_000 } as const satisfies Record<UsageUnit, number>;
+const unitMs = { '5s': 5_000, minute: 60_000, hour: 3_600_000 } as const satisfies Record<UsageUnit, number>;
 
 /** The length of a bucket's name. */
 export const nameLength = {
+  '5s': 'yyyy-mm-ddThh:mm:ss'.length,
   minute: 'yyyy-mm-ddThh:mm'.length,
   hour: 'yyyy-mm-ddThh'.length,
 } as const satisfies Record<UsageUnit, number>;
 
-/** The name of the bucket that a time lies in, in UTC: `2026-01-31T08:05` for a minute, `2026-01-31T08` for an hour. */
+/** The name of the bucket that a time lies in, in UTC: `2026-01-31T08:05:20`, `2026-01-31T08:05`, or `2026-01-31T08` for an hour. */
 export const bucketOf = (unit: UsageUnit, atMs: number): string =>
-  new Date(atMs).toISOString().slice(0, nameLength[unit]);
+  new Date(floorTo(unit, atMs)).toISOString().slice(0, nameLength[unit]);
 
-/** The hour of a minute or hour: `2026-01-31T08`. */
+/** The hour of a bucket: `2026-01-31T08`. */
 export const hourOf = (bucket: string): string => bucket.slice(0, nameLength.hour);
 
-/** The day of a minute or hour: `2026-01-31`. */
+/** The day of a bucket: `2026-01-31`. */
 export const dayOf = (bucket: string): string => bucket.slice(0, 'yyyy-mm-dd'.length);
 
-/** The month of a minute, hour or day: `2026-01`. */
+/** The month of a bucket or day: `2026-01`. */
 export const monthOf = (bucket: string): string => bucket.slice(0, 'yyyy-mm'.length);
 
-/** The start of a minute or hour, in milliseconds since 1970. */
+/** The start of a bucket, in milliseconds since 1970. */
 export const bucketStartMs = (bucket: string): number =>
   Date.parse(bucket.length === nameLength.hour ? `${bucket}:00Z` : `${bucket}Z`);
 
@@ -71,7 +72,7 @@ export const addTimes = (to: UsageTimes, from: UsageTimes): void => {
   }
 };
 
-/** One process's requests of a minute or an hour. */
+/** One process's requests of 5 seconds, a minute or an hour. */
 export class UsageBucket {
   readonly name: string;
   readonly #endMs: number;

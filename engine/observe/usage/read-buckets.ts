@@ -22,7 +22,8 @@ export const readBuckets = async (
   // Before the archives: what is moved there meanwhile is found there.
   const open: UsageRecord[] = [];
   for (const { name, hour } of hourFilesIn(names)) {
-    if (!isAsked(hour)) continue;
+    // Steps are written once they are over.
+    if (unit === '5s' || !isAsked(hour)) continue;
     const record = readUsageRecord(await readFile(join(folder, name), 'utf8').catch(ifMissing('')));
     const part = record && (unit === 'hour' ? wholeHour(record) : record.minute);
     if (part) open.push(part);

@@ -1,5 +1,5 @@
 import { fail } from '../../model/fault.ts';
-import { minutesKeptMs } from './bucket-files.ts';
+import { minutesKeptMs, stepsKeptMs } from './bucket-files.ts';
 import {
   addSums,
   addTimes,
@@ -61,6 +61,8 @@ export const readUsageQuery = (
   const unit = unitOf(width, beginMs, toMs, nowMs);
   const fromMs = floorTo(unit, beginMs);
   if (fromMs >= toMs) refuse('from', `must be before ${names.to ?? 'to'}.`);
+  if (width === '5s' && Math.max(toMs, nowMs) - beginMs > stepsKeptMs)
+    refuse('step', 'must be minute, hour, day, month or none beyond the last hour.');
   if (width === 'minute' && Math.max(toMs, nowMs) - beginMs > minutesKeptMs)
     refuse('step', 'must be hour, day, month or none beyond the last 2 days.');
   if (width === 'hour' && toMs - fromMs > (maxHourlyDays + 1) * dayMs)
@@ -69,6 +71,7 @@ export const readUsageQuery = (
 };
 
 const unitOf = (step: UsageStep, fromMs: number, toMs: number, nowMs: number): UsageUnit => {
+  if (step === '5s') return step;
   const isExact = step === 'none' && toMs - fromMs <= exactMs && nowMs - fromMs <= minutesKeptMs;
   return step === 'minute' || isExact ? 'minute' : 'hour';
 };
@@ -167,6 +170,7 @@ const startOf = (day: string): string => `${day}T00:00:00.000Z`;
 
 const stepOf = (step: UsageStep, bucket: string): string | null => {
   switch (step) {
+    case '5s':
     case 'minute':
     case 'hour':
       return new Date(bucketStartMs(bucket)).toISOString();

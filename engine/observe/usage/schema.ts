@@ -98,11 +98,11 @@ export type UsageRow = Static<typeof UsageRow>;
 export const UsageGroup = Type.Enum(['model', 'provider', 'client', 'scenario', 'protocol', 'all']);
 export type UsageGroup = Static<typeof UsageGroup>;
 
-export const UsageStep = Type.Enum(['minute', 'hour', 'day', 'month', 'none']);
+export const UsageStep = Type.Enum(['5s', 'minute', 'hour', 'day', 'month', 'none']);
 export type UsageStep = Static<typeof UsageStep>;
 
-/** What is counted together: a bucket is a minute or an hour. */
-export const UsageUnit = Type.Enum(['minute', 'hour']);
+/** What is counted together: a bucket is 5 seconds, a minute or an hour. */
+export const UsageUnit = Type.Enum(['5s', 'minute', 'hour']);
 export type UsageUnit = Static<typeof UsageUnit>;
 
 /** What another machine is asked of its usage, from buckets of one unit: times in milliseconds since 1970. */
@@ -127,7 +127,7 @@ export const UsageReport = Type.Object({
     Type.Array(
       Type.Object({
         from: Type.Union([Type.String(), Type.Null()], {
-          description: 'The start of the minute, hour, day or month in UTC; null without steps.',
+          description: 'The start of the 5 seconds, minute, hour, day or month in UTC; null without steps.',
         }),
         name: Type.Union([Type.String(), Type.Null()], {
           description:

@@ -73,10 +73,14 @@ const messageIn = (text: string): string | undefined => {
   return isJsonObject(error) && typeof error.message === 'string' ? error.message : undefined;
 };
 
+/** Why an answer is of no use. */
+export const unreadable =
+  'The answer is not the gateway’s. Something between this page and the gateway may have sent it: a proxy, or a login page.';
+
 const readJson = async (response: Response): Promise<unknown> => {
   const value = parseJson(await response.text());
   if (value !== undefined) return value;
-  throw new ApiError(response.status, 'The gateway sent an answer that this page cannot read.');
+  throw new ApiError(response.status, unreadable);
 };
 
 const queryText = (query: Readonly<Record<string, string | number | undefined>>): string => {

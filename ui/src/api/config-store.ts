@@ -20,7 +20,7 @@ interface Held extends ConfigState {
 const held = createStore<Held>({ config: undefined, error: undefined, etag: undefined });
 
 /** Reads the configuration anew, for every page that shows it. */
-const reloadConfig = async (): Promise<void> => {
+export const reloadConfig = async (): Promise<void> => {
   try {
     hold(await readConfig());
   } catch (error) {

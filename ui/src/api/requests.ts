@@ -8,7 +8,8 @@ import type {
   RequestList,
   RequestSummary,
 } from '../../../engine/observe/history/schema.ts';
-import { call, failureIn, send } from './call.ts';
+import { ApiError } from './api-error.ts';
+import { call, failureIn, send, unreadable } from './call.ts';
 import { isJsonObject, type JsonObject, parseObject } from './json.ts';
 
 export type { Capture, CapturedRequest, Chunk, Loss, MachinesHeard, RequestList, RequestSummary };
@@ -31,7 +32,7 @@ export const readRequest = async (id: string, signal?: AbortSignal, endedAt?: st
   // One that wasn't captured is told with status 404 too, but with what is known of it.
   const body = parseObject(text);
   if (isDetail(body)) return body;
-  throw failureIn(response.status, text);
+  throw response.ok ? new ApiError(response.status, unreadable) : failureIn(response.status, text);
 };
 
 const isDetail = (body: JsonObject | undefined): body is JsonObject & CapturedRequest => isJsonObject(body?.summary);

@@ -4,14 +4,15 @@ import { call, failure, send } from './call.ts';
 export type { UsageReport };
 
 export type UsageGroup = UsageReport['by'];
-export type UsageStep = UsageReport['step'];
+/** The steps of charts. */
+export type ChartStep = Exclude<UsageReport['step'], '5s' | 'none'>;
 
 /** What a report of usage is about. */
 interface UsageQuery {
   /** How long ago it begins: `7d`. */
   readonly from: string;
   readonly by: UsageGroup;
-  readonly step: UsageStep;
+  readonly step: UsageReport['step'];
 }
 
 /** Requests, tokens and cost over time. */

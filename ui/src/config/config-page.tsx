@@ -1,9 +1,10 @@
 import { type ReactNode, useCallback, useEffect, useMemo } from 'react';
 import type { ConfigFile } from '../api/config.ts';
-import { useConfig } from '../api/config-store.ts';
+import { reloadConfig, useConfig } from '../api/config-store.ts';
 import { listTransformers, type Transformer } from '../api/transformers.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Button } from '../parts/button.tsx';
+import { LoadFailed } from '../parts/load-failed.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -39,11 +40,7 @@ export const ConfigPage = ({
   return (
     <>
       <PageHeader title={title} about={about} actions={saved && actions} />
-      {error !== undefined && (
-        <Notice kind="failed" title="Could not load the configuration">
-          {error}
-        </Notice>
-      )}
+      {error !== undefined && <LoadFailed what="the configuration" error={error} onRetry={() => void reloadConfig()} />}
       {saved ? <Edit saved={saved}>{children}</Edit> : error === undefined && <Loading what={title} />}
     </>
   );

@@ -3,7 +3,7 @@ import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import './dialog.css';
 
-/** A modal dialog. Closing it restores the focus. */
+/** A modal dialog. Its first field has the focus, or else its first button; closing it restores the focus. */
 export const Dialog = ({
   title,
   onClose,
@@ -28,6 +28,8 @@ export const Dialog = ({
     const dialog = own.current;
     const before = document.activeElement;
     dialog?.showModal();
+    const field = dialog?.querySelector('.dialog-content :is(input, select, textarea):enabled');
+    if (field instanceof HTMLElement) field.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement) before.focus();

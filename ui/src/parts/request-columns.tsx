@@ -5,15 +5,30 @@ import { tokens } from '../format/tokens.ts';
 import { usd } from '../format/usd.ts';
 import { Badge } from './badge.tsx';
 import type { Column } from './data-table.tsx';
+import { DestinationName } from './destination-name.tsx';
 import './request-columns.css';
 import { StatusBadge } from './status-badge.tsx';
+import { WholeNames } from './whole-names.tsx';
 
-/** The column of clients with keys of their own; shown if there are any. */
+const protocolOf = ({ protocol, preset }: RequestSummary): string =>
+  [shortProtocolTitles[protocol], ...(preset === undefined ? [] : [preset])].join(' · ');
+
+const protocolColumn: Column<RequestSummary> = {
+  name: 'protocol',
+  title: 'Protocol',
+  cell: (request) => <span className="data-name">{protocolOf(request)}</span>,
+};
+
+/** In the place of the protocol's column if there are clients with keys of their own. */
 const clientColumn: Column<RequestSummary> = {
   name: 'client',
   title: 'Client',
-  about: 'The client whose own key the request carried',
-  cell: ({ client }) => client ?? '–',
+  about: 'The client whose own key the request carried, and its protocol',
+  cell: (request) => (
+    <span className="data-name" title={request.client}>
+      <WholeNames text={request.client ?? '–'} /> <span className="request-asked soft">{protocolOf(request)}</span>
+    </span>
+  ),
 };
 
 /** The columns of this list of requests. `showTime` formats when they began. */
@@ -26,11 +41,12 @@ export const columnsFor = (
     title: 'Time',
     cell: ({ startedAt, captured }) => <RequestTime text={showTime(startedAt)} captured={captured} />,
   },
-  ...(requests.some(({ client }) => client !== undefined) ? withClient : requestColumns),
+  requests.some(({ client }) => client !== undefined) ? clientColumn : protocolColumn,
+  ...requestColumns,
 ];
 
-/** A time, with a dot at its last word if the request is recorded. */
-const RequestTime = ({ text, captured }: { readonly text: string; readonly captured: boolean }) => {
+/** A day and time, with a dot at its last word if the request is recorded. */
+export const RequestTime = ({ text, captured = false }: { readonly text: string; readonly captured?: boolean }) => {
   const last = text.lastIndexOf(' ') + 1;
   return (
     <span className="request-time" title={captured ? 'Recorded: a trace is available' : undefined}>
@@ -42,16 +58,6 @@ const RequestTime = ({ text, captured }: { readonly text: string; readonly captu
 };
 
 const requestColumns: readonly Column<RequestSummary>[] = [
-  {
-    name: 'protocol',
-    title: 'Protocol',
-    cell: ({ protocol, preset }) => (
-      <>
-        {shortProtocolTitles[protocol]}
-        {preset && ` · ${preset}`}
-      </>
-    ),
-  },
   {
     name: 'scenario',
     title: 'Scenario',
@@ -67,9 +73,7 @@ const requestColumns: readonly Column<RequestSummary>[] = [
     title: 'Provider, model',
     cell: ({ provider, model, failedAttempts }) => (
       <>
-        <span className="data-name" title={provider === undefined ? undefined : `${provider}, ${model ?? ''}`}>
-          {provider === undefined ? '–' : `${provider}, ${model ?? ''}`}
-        </span>
+        {provider === undefined ? '–' : <DestinationName provider={provider} model={model} />}
         {failedAttempts && <Badge title="Calls made">{failedAttempts.length + 1} calls</Badge>}
       </>
     ),
@@ -126,7 +130,5 @@ const requestColumns: readonly Column<RequestSummary>[] = [
       ),
   },
 ];
-
-const withClient = requestColumns.flatMap((column) => (column.name === 'scenario' ? [clientColumn, column] : [column]));
 
 const maybe = (ms: number | undefined): string => (ms === undefined ? '–' : duration(ms));

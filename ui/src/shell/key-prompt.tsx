@@ -26,7 +26,7 @@ export const KeyPrompt = () => {
       >
         <SecretField
           label="Key"
-          hint="The APIKEY in its configuration. This tab keeps it until it is closed and sends it to this gateway only."
+          hint="The APIKEY in its configuration; without one, the key of a client. It is sent to this gateway only, and forgotten when the page is reloaded."
           error={refused ? 'The gateway rejected this key.' : undefined}
           value={typed}
           onChange={setTyped}

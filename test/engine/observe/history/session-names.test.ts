@@ -2,7 +2,12 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { answeredTools, sessionNames, sessionSecret } from '../../../../engine/observe/history/session-names.ts';
+import {
+  answeredTools,
+  sessionNames,
+  sessionSecret,
+  spokenTurns,
+} from '../../../../engine/observe/history/session-names.ts';
 import { chatClient } from '../../../../protocols/chat/index.ts';
 import { messagesClient } from '../../../../protocols/messages/index.ts';
 import { responsesClient } from '../../../../protocols/responses/index.ts';
@@ -80,6 +85,19 @@ test('the tools whose results a request brings are those that the assistant call
   t.deepEqual(toolsOf(turns), ['read', 'write']);
   t.deepEqual(toolsOf([...turns, { role: 'assistant', content: 'Done.' }, asked]), []);
   t.deepEqual(toolsOf([asked]), []);
+});
+
+test('a turn of the user is one that brings more than results of tools; adjacent ones are one', (t) => {
+  const call = { role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'read', input: {} }] };
+  const result = { type: 'tool_result', tool_use_id: '1', content: 'a' };
+  const word = { type: 'text', text: 'And now?' };
+  const turnsOf = (messages: readonly object[]) =>
+    spokenTurns(messagesClient.decodeRequest(JSON.parse(JSON.stringify({ model: 'm', max_tokens: 9, messages }))));
+  t.is(turnsOf(hello), 1);
+  t.is(turnsOf([...hello, ...hello]), 1);
+  t.is(turnsOf([...hello, call, { role: 'user', content: [result] }]), 1);
+  t.is(turnsOf([...hello, call, { role: 'user', content: [result, word] }]), 2);
+  t.is(turnsOf([...hello, { role: 'assistant', content: 'Hi.' }, ...hello]), 2);
 });
 
 test("a folder has one secret, which is its owner's alone; without a folder, the process has one", async (t) => {

@@ -72,8 +72,22 @@ class Machine {
     );
   }
 
+  /** Its files, those of steps left out. */
   async names(): Promise<readonly string[]> {
-    return (await readdir(this.folder).catch(() => [])).toSorted();
+    return (await readdir(this.folder).catch(() => [])).filter((name) => !stepFile.test(name)).toSorted();
+  }
+
+  async stepNames(): Promise<readonly string[]> {
+    return (await readdir(this.folder)).filter((name) => stepFile.test(name)).toSorted();
+  }
+
+  /** The requests of each step of 5 seconds in the last hour, as `22:10:20 p 3`. */
+  async steps(by: UsageGroup = 'provider'): Promise<readonly string[]> {
+    const { rows } = await usageReport(this.folder, readUsageQuery({ from: '1h', by, step: '5s' }, this.nowMs));
+    return rows.map(
+      ({ from, name, requests }) =>
+        `${from?.slice('yyyy-mm-ddT'.length, 'yyyy-mm-ddThh:mm:ss'.length)} ${name} ${requests}`,
+    );
   }
 }
 
@@ -82,6 +96,8 @@ const machineOf = async (t: ExecutionContext): Promise<Machine> => {
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return new Machine(join(folder, 'usage', 'hours'));
 };
+
+const stepFile = /T\d\d\.jsonl$/;
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -487,4 +503,47 @@ test('files of another form are ignored, and a folder that can not be written is
   t.is(await machine.requests(), 2);
   t.is(machine.warnings.length, 2);
   t.regex(await readFile(join(machine.folder, '2026-01-31T21.8-8.json'), 'utf8'), /rows/);
+});
+
+test('the last hour is kept in steps of 5 seconds with names, of all processes, across kills', async (t) => {
+  const machine = await machineOf(t);
+  const one = await machine.start(1);
+  const other = await machine.start(2);
+  one.add(request());
+  one.add(request({ provider: 'q', namedClient: 'team' }));
+  machine.nowMs += 4_999;
+  one.add(request());
+  other.add(request());
+  await one.write();
+  t.deepEqual(await machine.steps(), [], 'a step is written once it is over');
+  machine.nowMs += 1;
+  one.add(request());
+  await one.write();
+  await other.write();
+  t.deepEqual(await machine.steps(), ['22:10:20 p 3', '22:10:20 q 1']);
+  t.deepEqual(await machine.steps('client'), ['22:10:20 null 3', '22:10:20 team 1']);
+  await one.close();
+  machine.nowMs += 1;
+  t.deepEqual((await machine.steps()).slice(2), ['22:10:25 p 1'], 'the step of the end is written');
+  t.is(await machine.requests(), 5, 'minutes and hours count no request twice');
+  machine.nowMs += hourMs - 1;
+  t.deepEqual(await machine.steps(), ['22:10:25 p 1']);
+  machine.nowMs += hourMs;
+  other.add(request());
+  await other.write();
+  machine.nowMs += hourMs;
+  await other.close();
+  t.deepEqual(await machine.stepNames(), ['2026-02-01T00.jsonl'], 'older hours are removed');
+});
+
+test('a file of steps that is full gets sums by protocol', async (t) => {
+  const machine = await machineOf(t);
+  const counter = await machine.start(1, { maxNamedBytes: 1 });
+  counter.add(request());
+  machine.nowMs += 5_000;
+  counter.add(request({ provider: 'q' }));
+  counter.add(request({ provider: 'r' }));
+  await counter.close();
+  machine.nowMs += 1;
+  t.deepEqual(await machine.steps(), ['22:10:20 p 1', '22:10:25 other 2']);
 });

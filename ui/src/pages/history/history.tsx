@@ -10,8 +10,8 @@ import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { requestAddress } from '../../parts/request-address.ts';
@@ -46,7 +46,7 @@ export const History = ({ query }: PageProps) => {
         title="History"
         about={data && data.days > 0 && `Requests are kept for ${counted(data.days, 'day')}.`}
       />
-      {error && <Notice kind="failed">{error}</Notice>}
+      {error && <LoadFailed what="the requests" error={error} onRetry={reload} />}
       <Panel title="Requests" flush actions={<Exports filter={filter} isEmpty={requests.length === 0} />}>
         <SearchForm key={address} filter={filter} requests={requests} onSearch={search} />
         {!data && loading && <Loading what="requests" />}

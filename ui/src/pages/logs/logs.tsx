@@ -5,7 +5,7 @@ import { useLoad } from '../../api/use-load.ts';
 import { count, counted } from '../../format/count.ts';
 import { Lamp } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { saveText } from '../../parts/save-text.ts';
@@ -74,7 +74,7 @@ export const Logs = ({ query }: PageProps) => {
           </>
         }
       />
-      {files.error && <Notice kind="failed">{files.error}</Notice>}
+      {files.error && <LoadFailed what="the list of log files" error={files.error} onRetry={files.reload} />}
       {listed.length > 0 && (
         <FilePicker
           files={isListed || file !== appLog ? listed : [notWritten, ...listed]}

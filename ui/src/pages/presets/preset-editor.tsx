@@ -7,6 +7,7 @@ import { useLoad } from '../../api/use-load.ts';
 import { printHidden } from '../../config/hide-typed.ts';
 import { parseText } from '../../config/parse-text.ts';
 import { Button } from '../../parts/button.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -100,7 +101,7 @@ export const PresetEditor = ({ name, query }: { readonly name: string; readonly 
           )
         }
       />
-      {error !== undefined && <Notice kind="failed">{error}</Notice>}
+      {error !== undefined && <LoadFailed what="the preset" error={error} onRetry={reload} />}
       {draft.restored && <Notice>Your unsaved changes were restored.</Notice>}
       {problem !== undefined && (
         <Notice kind="failed" title="Not saved">

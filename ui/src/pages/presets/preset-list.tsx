@@ -8,8 +8,8 @@ import { Button, IconButton } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { href } from '../../router/route.ts';
@@ -49,11 +49,7 @@ export const PresetList = () => {
         about="Alternative configurations under their own base URLs. Anything a preset omits comes from the main configuration."
         actions={data && data.length > 0 && add}
       />
-      {error !== undefined && (
-        <Notice kind="failed" title="Could not load the presets">
-          {error}
-        </Notice>
-      )}
+      {error !== undefined && <LoadFailed what="the presets" error={error} onRetry={reload} />}
       {!data && error === undefined && <Loading what="presets" />}
       {data && (
         <Panel flush title="All presets">
@@ -68,7 +64,7 @@ export const PresetList = () => {
               </Empty>
             }
             columns={[
-              { name: 'name', title: 'Name', cell: ({ name }) => <strong>{name}</strong> },
+              { name: 'name', title: 'Name', cell: ({ name }) => <strong className="data-whole">{name}</strong> },
               {
                 name: 'url',
                 title: 'Base URL',

@@ -6,10 +6,9 @@ import { isSecretField } from '../../config/hide-typed.ts';
 import { JsonField } from '../../config/json-field.tsx';
 import { modelNames, withModelMember } from '../../config/models.ts';
 import { editedSecret, isReferenceSoFar } from '../../config/reference.ts';
-import { sameJson } from '../../config/same-json.ts';
+import { isReplaced, type Member, useMembers } from '../../config/use-members.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
-import { useRows } from '../../state/use-rows.ts';
 
 const fields = [
   {
@@ -91,8 +90,6 @@ export const CallExtras = ({
   );
 };
 
-type Member = readonly [name: string, value: Json];
-
 /** An object as rows of name and value. */
 const ValuesField = ({
   label,
@@ -111,15 +108,7 @@ const ValuesField = ({
   /** Gets `undefined` for no rows. */
   readonly onChange: (value: Json | undefined) => void;
 }) => {
-  const [edited, setEdited] = useState<readonly Member[]>([]);
-  // While a name is typed, it may equal another row's, or be a number, which an object would put first. Edited rows therefore stay
-  // as long as they have the draft's value.
-  const members = sameJson(objectOf(edited), value) ? edited : membersOf(value);
-  const rows = useRows(members, (next) => {
-    setEdited(next);
-    const made = objectOf(next);
-    onChange(Object.keys(made).length > 0 ? made : undefined);
-  });
+  const { members, rows } = useMembers(value, (next) => onChange(Object.keys(next).length > 0 ? next : undefined));
   return (
     <fieldset className="keys">
       {members.length > 0 && <legend className="field-label">{label}</legend>}
@@ -130,7 +119,7 @@ const ValuesField = ({
           path={`${path}.${name}`}
           name={name}
           value={given}
-          isReplaced={members.slice(at + 1).some(([other]) => other === name)}
+          hasLater={isReplaced(members, at)}
           onChange={(...next) => rows.set(at, next)}
           onRemove={() => rows.remove(at)}
         />
@@ -150,19 +139,12 @@ const ValuesField = ({
   );
 };
 
-const membersOf = (value: JsonObject): readonly Member[] =>
-  Object.entries(value).flatMap(([name, given]): Member[] => (given === undefined ? [] : [[name, given]]));
-
-/** Without rows that are still empty. */
-const objectOf = (members: readonly Member[]): JsonObject =>
-  Object.fromEntries(members.filter(([name, value]) => name !== '' || value !== ''));
-
 const ValueRow = ({
   title,
   path,
   name,
   value,
-  isReplaced,
+  hasLater,
   onChange,
   onRemove,
 }: {
@@ -171,7 +153,7 @@ const ValueRow = ({
   readonly name: string;
   readonly value: Json;
   /** A later row has the same name. */
-  readonly isReplaced: boolean;
+  readonly hasLater: boolean;
   readonly onChange: (...member: Member) => void;
   readonly onRemove: () => void;
 }) => {
@@ -185,7 +167,7 @@ const ValueRow = ({
         unlabelled
         placeholder="Name"
         {...mark}
-        error={isReplaced ? 'Is set again below; only that value is used.' : error}
+        error={hasLater ? 'Is set again below; only that value is used.' : error}
         value={name}
         onChange={(next) => onChange(next, value)}
       />

@@ -60,11 +60,11 @@ const StreamEvents = ({ capture }: { readonly capture: Capture }) => {
             {found.slice(0, shown).map((row) => (
               <tr key={row.at}>
                 <td className="number">{row.atMs.toFixed(1)}</td>
-                <td>
+                <td data-title="Provider">
                   <Records list={row.upstream} />
                 </td>
                 {withModel && (
-                  <td>
+                  <td data-title="Gateway">
                     {row.model.map(({ step, text: line }, index) => (
                       // biome-ignore lint/suspicious/noArrayIndexKey: records have no names; the list never changes
                       <p key={index} className="event">
@@ -73,7 +73,7 @@ const StreamEvents = ({ capture }: { readonly capture: Capture }) => {
                     ))}
                   </td>
                 )}
-                <td>
+                <td data-title="Client">
                   <Records list={row.client} />
                 </td>
               </tr>

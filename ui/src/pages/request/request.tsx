@@ -3,9 +3,9 @@ import { readCapture } from '../../api/capture.ts';
 import { type Capture, type CapturedRequest, type RequestSummary, readRequest } from '../../api/requests.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { dayAndTime } from '../../format/time.ts';
-import { Button } from '../../parts/button.tsx';
 import { CaptureSwitch } from '../../parts/capture-switch.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -49,9 +49,9 @@ export const Request = ({ rest: [id = ''], query }: PageProps) => {
         }
       />
       {error && (
-        <Notice kind="failed" actions={<Button onClick={reload}>Try again</Button>}>
-          {error}
-        </Notice>
+        <LoadFailed what="this request" error={error} onRetry={reload}>
+          <a href={href('/history')}>Search the history</a>
+        </LoadFailed>
       )}
       {!data && !error && <Loading what="request" />}
       {data && <Found {...data} tab={query.get('tab')} />}
@@ -88,8 +88,7 @@ const NotCaptured = ({ wasCaptured }: { readonly wasCaptured: boolean }) => {
   return (
     <Notice title="This request was not recorded" actions={<CaptureSwitch state={data} onChange={reload} />}>
       Its conversation, streams and stages were not kept. To read requests in full, turn recording on, or send one with
-      the header
-      <code>x-switchyard-capture: 1</code>.
+      the header <code>x-switchyard-capture: 1</code>.
     </Notice>
   );
 };

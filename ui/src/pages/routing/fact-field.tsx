@@ -1,13 +1,13 @@
-import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
+import { isJsonObject, type Json } from '../../api/json.ts';
 import { protocolTitles } from '../../api/protocols.ts';
 import { ChoicesField } from '../../config/choices-field.tsx';
 import { type Fact, textsToValue, valueToTexts } from '../../config/conditions.ts';
 import { withMember } from '../../config/field-path.ts';
 import { sentence } from '../../config/findings.ts';
 import { useField, useForm } from '../../config/form.ts';
+import { isReplaced, useMembers } from '../../config/use-members.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { NumberField, SelectField, TextArea, TextField } from '../../parts/field.tsx';
-import { useRows } from '../../state/use-rows.ts';
 
 interface FactProps {
   readonly fact: Fact;
@@ -148,8 +148,7 @@ const TimeFact = ({ path, value, onChange }: FactProps) => {
 type HeaderTest = 'matches' | 'present' | 'absent';
 
 const HeadersFact = ({ path, value, onChange }: FactProps) => {
-  const headers = Object.entries(isJsonObject(value) ? value : {});
-  const rows = useRows(headers, (next) => onChange(Object.fromEntries(next)));
+  const { members: headers, rows } = useMembers(isJsonObject(value) ? value : {}, onChange);
   return (
     <div className="stack-tight">
       {headers.map(([name, given], at) => (
@@ -158,6 +157,7 @@ const HeadersFact = ({ path, value, onChange }: FactProps) => {
           path={`${path}.${name}`}
           name={name}
           value={given}
+          hasLater={isReplaced(headers, at)}
           onChange={(next, text) => rows.set(at, [next, text])}
           onRemove={() => rows.remove(at)}
         />
@@ -180,19 +180,29 @@ const HeaderRow = ({
   path,
   name,
   value,
+  hasLater,
   onChange,
   onRemove,
 }: {
   readonly path: string;
   readonly name: string;
-  readonly value: JsonObject[string];
-  readonly onChange: (name: string, value: JsonObject[string]) => void;
+  readonly value: Json;
+  /** A later row has the same name. */
+  readonly hasLater: boolean;
+  readonly onChange: (name: string, value: Json) => void;
   readonly onRemove: () => void;
 }) => {
+  const { error, ...mark } = useField(path);
   const test: HeaderTest = typeof value === 'boolean' ? (value ? 'present' : 'absent') : 'matches';
   return (
     <div className="condition-header">
-      <TextField label="Header" {...useField(path)} value={name} onChange={(next) => onChange(next, value)} />
+      <TextField
+        label="Header"
+        {...mark}
+        error={hasLater ? 'Is tested again below; only that test is used.' : error}
+        value={name}
+        onChange={(next) => onChange(next, value)}
+      />
       <SelectField
         label={`${name || 'The header'}: test`}
         unlabelled

@@ -7,10 +7,12 @@ import { dayAndTime } from '../../format/time.ts';
 import { tokens } from '../../format/tokens.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { RequestTime } from '../../parts/request-columns.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
 import { changeQuery, href } from '../../router/route.ts';
 import { costOf, modelNames } from './session-figures.ts';
@@ -30,7 +32,7 @@ const everyMs = 10_000;
 /** The sessions of a span of time. */
 export const SessionList = ({ query }: { readonly query: URLSearchParams }) => {
   const from = ranges.find(({ value }) => value === query.get('range'))?.value ?? usualRange;
-  const { data, error } = useLoad(
+  const { data, error, reload } = useLoad(
     useCallback((signal) => listSessions(from, signal), [from]),
     everyMs,
   );
@@ -49,7 +51,7 @@ export const SessionList = ({ query }: { readonly query: URLSearchParams }) => {
           />
         }
       />
-      {error && <Notice kind="failed">{error}</Notice>}
+      {error && <LoadFailed what="the sessions" error={error} onRetry={reload} />}
       {data?.truncated && (
         <Notice kind="warn">There are more requests in this time than are summed up here: only the newest are.</Notice>
       )}
@@ -77,7 +79,7 @@ export const SessionList = ({ query }: { readonly query: URLSearchParams }) => {
 };
 
 const columns: readonly Column<Session>[] = [
-  { name: 'last', title: 'Last used', cell: ({ endedAt }) => dayAndTime(endedAt) },
+  { name: 'last', title: 'Last used', cell: ({ endedAt }) => <RequestTime text={dayAndTime(endedAt)} /> },
   { name: 'id', title: 'Session', cell: ({ id }) => <span className="data-name mono">{id}</span> },
   { name: 'models', title: 'Models', cell: (session) => <span className="data-name">{modelNames(session)}</span> },
   {
@@ -92,7 +94,7 @@ const columns: readonly Column<Session>[] = [
   {
     name: 'turns',
     title: 'Turns',
-    about: 'Requests without results of tools',
+    about: 'Turns of the user, results of tools not counted',
     numeric: true,
     cell: ({ turns }) => count(turns),
   },

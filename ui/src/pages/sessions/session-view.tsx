@@ -10,12 +10,14 @@ import { dayAndTime, timeOfDay } from '../../format/time.ts';
 import { tokens } from '../../format/tokens.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { requestAddress } from '../../parts/request-address.ts';
 import { columnsFor } from '../../parts/request-columns.tsx';
+import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import { href } from '../../router/route.ts';
 import { costOf } from './session-figures.ts';
 
@@ -24,7 +26,7 @@ const everyMs = 10_000;
 
 /** One session: its sums, its way through the models, and its requests. */
 export const SessionView = ({ id }: { readonly id: string }) => {
-  const { data, error } = useLoad(
+  const { data, error, reload } = useLoad(
     useCallback((signal) => readSession(id, signal), [id]),
     everyMs,
   );
@@ -45,7 +47,7 @@ export const SessionView = ({ id }: { readonly id: string }) => {
         about={data && `${dayAndTime(data.session.startedAt)} to ${dayAndTime(data.session.endedAt)}`}
         actions={<CopyButton text={id} label="Copy id" />}
       />
-      {error && <Notice kind="failed">{error}</Notice>}
+      {error && <LoadFailed what="the session" error={error} onRetry={reload} />}
       {!data && !error && <Loading what="session" />}
       {data?.truncated && (
         <Notice kind="warn">Only the newest requests of this session are shown and summed up.</Notice>
@@ -109,17 +111,19 @@ const Fact = ({ title, children }: { readonly title: string; readonly children: 
 /** The models in order, with what sent the requests there. */
 const Way = ({ session: { models } }: { readonly session: Session }) => (
   <Panel title="Models" about="In order; a new line where the model changes">
-    <ol className="session-way" aria-label="Models in order">
-      {models.map(({ provider, model, scenario, startedAt, requests }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the same model may come again; the order is what is shown
-        <li key={index}>
-          <span className="soft">{timeOfDay(startedAt)}</span> <strong>{`${provider}, ${model}`}</strong>{' '}
-          <span className="soft">
-            {scenario !== undefined && `${scenario}, `}
-            {counted(requests, 'request')}
-          </span>
-        </li>
-      ))}
-    </ol>
+    <ScrollRegion className="session-models" label="Models">
+      <ol className="session-way" aria-label="Models in order">
+        {models.map(({ provider, model, scenario, startedAt, requests }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the same model may come again; the order is what is shown
+          <li key={index}>
+            <span className="soft">{timeOfDay(startedAt)}</span> <strong>{`${provider}, ${model}`}</strong>{' '}
+            <span className="soft">
+              {scenario !== undefined && `${scenario}, `}
+              {counted(requests, 'request')}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </ScrollRegion>
   </Panel>
 );

@@ -12,6 +12,7 @@ import { Button } from '../../parts/button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -22,11 +23,11 @@ export const Backups = () => {
   const { saved } = useForm();
   // biome-ignore lint/correctness/useExhaustiveDependencies: each saved configuration makes a backup of the one before
   const load = useCallback((signal: AbortSignal) => listBackups(signal), [saved]);
-  const { data, error } = useLoad(load);
+  const { data, error, reload } = useLoad(load);
   const [open, setOpen] = useState<Backup>();
   return (
     <Panel flush title="Backups" about="The last three configurations, saved before each change.">
-      {error !== undefined && <Notice kind="failed">{error}</Notice>}
+      {error !== undefined && <LoadFailed what="the backups" error={error} onRetry={reload} />}
       {!data && error === undefined && <Loading what="backups" />}
       {data && (
         <DataTable

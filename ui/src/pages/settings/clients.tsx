@@ -9,8 +9,8 @@ import { usd } from '../../format/usd.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
@@ -34,7 +34,7 @@ export const Clients = () => {
         </Button>
       }
     >
-      {error !== undefined && <Notice kind="failed">{error}</Notice>}
+      {error !== undefined && <LoadFailed what="the clients" error={error} onRetry={reload} />}
       {!data && error === undefined && <Loading what="clients" />}
       {data && (
         <DataTable
@@ -43,11 +43,15 @@ export const Clients = () => {
           rowKey={({ name }) => name}
           empty={<Empty title="No clients yet">All clients use the key of this gateway, if it has one.</Empty>}
           columns={[
-            { name: 'name', title: 'Name', cell: ({ name }) => <span className="mono client-name">{name}</span> },
-            { name: 'uses', title: 'May use', cell: allowedText },
+            { name: 'name', title: 'Name', cell: ({ name }) => <span className="mono data-whole">{name}</span> },
+            {
+              name: 'uses',
+              title: 'May use',
+              cell: (client) => <span className="data-whole">{allowedText(client)}</span>,
+            },
             { name: 'limits', title: 'Limits', cell: (client) => <Lines texts={limitTexts(client)} none="none" /> },
-            { name: 'today', title: 'Today', numeric: true, cell: ({ usage }) => usageText(usage.today) },
-            { name: 'month', title: 'This month', numeric: true, cell: ({ usage }) => usageText(usage.month) },
+            { name: 'today', title: 'Today', numeric: true, cell: ({ usage }) => <Use {...usage.today} /> },
+            { name: 'month', title: 'This month', numeric: true, cell: ({ usage }) => <Use {...usage.month} /> },
             {
               name: 'actions',
               title: 'Actions',
@@ -106,8 +110,10 @@ const Lines = ({ texts, none }: { readonly texts: readonly string[]; readonly no
     </ul>
   );
 
-const usageText = ({ requests, input, output, cost, unpriced }: Client['usage']['today']): string =>
-  `${counted(requests, 'request')}, ${shortCount(input + output)} tokens, ${unpriced > 0 ? '≥ ' : ''}${usd(cost)}`;
+const Use = ({ requests, input, output, cost, unpriced }: Client['usage']['today']) =>
+  [counted(requests, 'request'), `${shortCount(input + output)} tokens`, `${unpriced > 0 ? '≥ ' : ''}${usd(cost)}`].map(
+    (text) => <div key={text}>{text}</div>,
+  );
 
 /** Whether the user confirmed and it worked. */
 const revoke = async (name: string): Promise<boolean> => {

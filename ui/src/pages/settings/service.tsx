@@ -7,6 +7,7 @@ import { checkAgain, checked } from '../../config/findings.ts';
 import { useForm } from '../../config/form.ts';
 import { dayAndTime } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -87,7 +88,7 @@ export const Service = () => {
             It now listens on <a href={progress.message}>{progress.message}</a>. This page is no longer connected.
           </Notice>
         )}
-        {error !== undefined && <Notice kind="failed">{error}</Notice>}
+        {error !== undefined && <LoadFailed what="the processes" error={error} onRetry={reload} />}
         {service ? (
           <dl className="facts">
             <dt>Address</dt>

@@ -2,8 +2,9 @@ import { type KnownModel, priceSource, readModelFacts } from '../../api/models.t
 import { useLoad } from '../../api/use-load.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { WholeNames } from '../../parts/whole-names.tsx';
 
 interface PricedModel {
   readonly provider: string;
@@ -14,7 +15,7 @@ interface PricedModel {
 
 /** The prices that requests are counted at now, and where they come from. */
 export const PricesPanel = () => {
-  const { data, error } = useLoad(readModelFacts);
+  const { data, error, reload } = useLoad(readModelFacts);
   const rows = (data ?? []).flatMap((one) =>
     one.models.map((known): PricedModel => ({ provider: one.provider, known, source: priceSource(one, known) })),
   );
@@ -24,7 +25,7 @@ export const PricesPanel = () => {
       title="Prices"
       about="USD per million tokens. Each request is counted at the prices that were known when it ended; list prices are a guide, not a bill."
     >
-      {error && <Notice kind="failed">{error}</Notice>}
+      {error && <LoadFailed what="the prices" error={error} onRetry={reload} />}
       {data && (
         <DataTable
           label="Prices of the configured models"
@@ -39,7 +40,15 @@ export const PricesPanel = () => {
 };
 
 const columns: readonly Column<PricedModel>[] = [
-  { name: 'model', title: 'Model', cell: ({ provider, known }) => `${provider},${known.model}` },
+  {
+    name: 'model',
+    title: 'Model',
+    cell: ({ provider, known }) => (
+      <span className="data-whole">
+        <WholeNames text={`${provider},${known.model}`} />
+      </span>
+    ),
+  },
   {
     name: 'input',
     title: 'Input',

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { UsageReport, UsageStep } from '../../api/usage.ts';
+import type { ChartStep, UsageReport } from '../../api/usage.ts';
 import { count, counted } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
@@ -9,13 +9,7 @@ import { usageOverTime } from './usage-over-time.ts';
 import { atLeast } from './usage-view.ts';
 
 /** Requests, cost and times over time. */
-export const UsageCharts = ({
-  report,
-  step,
-}: {
-  readonly report: UsageReport;
-  readonly step: Exclude<UsageStep, 'none'>;
-}) => {
+export const UsageCharts = ({ report, step }: { readonly report: UsageReport; readonly step: ChartStep }) => {
   const { times, requests, cost, firstByte } = useMemo(() => usageOverTime(report, step), [report, step]);
   const asked = useMemo(() => [{ title: 'Requests', colour: '--accent', values: requests, format: count }], [requests]);
   const paid = useMemo(() => [{ title: 'Cost', colour: '--warn', values: cost, format: usd }], [cost]);

@@ -1,6 +1,4 @@
-import type { UsageReport, UsageStep } from '../../api/usage.ts';
-
-type Step = Exclude<UsageStep, 'none'>;
+import type { ChartStep, UsageReport } from '../../api/usage.ts';
 
 /** Requests, cost and times of each step; 0 where nothing was asked for. */
 interface UsageOverTime {
@@ -16,20 +14,20 @@ interface UsageOverTime {
 /** The length of a step, in milliseconds. */
 const stepMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
-const startOf = (step: Step, ms: number): number => {
+const startOf = (step: ChartStep, ms: number): number => {
   if (step !== 'month') return Math.floor(ms / stepMs[step]) * stepMs[step];
   const at = new Date(ms);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
 };
 
-const next = (step: Step, ms: number): number => {
+const next = (step: ChartStep, ms: number): number => {
   if (step !== 'month') return ms + stepMs[step];
   const at = new Date(ms);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
 };
 
 /** The rows of a report of all requests, by their step. */
-export const usageOverTime = ({ from, to, rows }: UsageReport, step: Step): UsageOverTime => {
+export const usageOverTime = ({ from, to, rows }: UsageReport, step: ChartStep): UsageOverTime => {
   const byStart = new Map(rows.map((row) => [Date.parse(row.from ?? ''), row]));
   const times: number[] = [];
   for (let ms = startOf(step, Date.parse(from)); ms < Date.parse(to); ms = next(step, ms)) times.push(ms);

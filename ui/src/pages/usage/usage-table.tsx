@@ -4,6 +4,8 @@ import { duration } from '../../format/duration.ts';
 import { usd } from '../../format/usd.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { WholeNames } from '../../parts/whole-names.tsx';
+import { href } from '../../router/route.ts';
 import { atLeast, groups } from './usage-view.ts';
 
 /** Without a name: the total. */
@@ -34,12 +36,19 @@ const ReportTable = ({
     <DataTable
       label={`${title} by ${group.toLowerCase()}`}
       columns={[
-        { name: 'name', title: group, cell: (row) => <span className="data-name">{nameOf(row)}</span> },
+        { name: 'name', title: group, cell: (row) => <span className="data-whole">{nameOf(row)}</span> },
         ...columns,
       ]}
       rows={shown}
       rowKey={({ name }) => `${typeof name} ${name}`}
-      empty={<Empty title="No requests in this time">Each request counts here once it has ended.</Empty>}
+      empty={
+        <Empty
+          title="No requests in this time"
+          actions={<a href={href('/playground')}>Send one from the playground</a>}
+        >
+          Each request counts here once it has ended.
+        </Empty>
+      }
     />
   );
 };
@@ -67,7 +76,7 @@ const times: readonly Column<Row>[] = [
   time('overheadMs', 'p99', 'Overhead, 99\u00a0%'),
 ];
 
-const nameOf = ({ name }: Row) => (name === undefined ? <strong>Total</strong> : (name ?? '–'));
+const nameOf = ({ name }: Row) => (name === undefined ? <strong>Total</strong> : <WholeNames text={name ?? '–'} />);
 
 const tokens = (title: string, about: string, of: (row: Row) => number): Column<Row> => ({
   name: title,

@@ -1,4 +1,4 @@
-import type { UsageGroup, UsageStep } from '../../api/usage.ts';
+import type { ChartStep, UsageGroup } from '../../api/usage.ts';
 import { href } from '../../router/route.ts';
 
 /** A span up to now. */
@@ -7,7 +7,7 @@ interface Range {
   readonly name: string;
   readonly title: string;
   /** The chart's. */
-  readonly step: Exclude<UsageStep, 'none'>;
+  readonly step: ChartStep;
 }
 
 const usualRange: Range = { name: '7d', title: '7 days', step: 'hour' };

@@ -4,6 +4,7 @@ import { readUsage, readUsageCsv } from '../../api/usage.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Button } from '../../parts/button.tsx';
 import { SelectField } from '../../parts/field.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { MachinesNotice } from '../../parts/machines-notice.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -42,7 +43,7 @@ export const Usage = ({ query }: PageProps) => {
       setProblem(wordError(error));
     }
   };
-  const error = problem || (sums.error ?? overTime.error);
+  const error = sums.error ?? overTime.error;
   return (
     <>
       <PageHeader
@@ -57,7 +58,21 @@ export const Usage = ({ query }: PageProps) => {
           />
         }
       />
-      {error && <Notice kind="failed">{error}</Notice>}
+      {problem && (
+        <Notice kind="failed" title="Not downloaded">
+          {problem}
+        </Notice>
+      )}
+      {error && (
+        <LoadFailed
+          what="the usage"
+          error={error}
+          onRetry={() => {
+            sums.reload();
+            overTime.reload();
+          }}
+        />
+      )}
       <MachinesNotice machines={sums.data?.machines} />
       {overTime.data && <UsageCharts report={overTime.data} step={step} />}
       <Panel

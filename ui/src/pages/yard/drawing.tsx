@@ -18,20 +18,21 @@ import type { Drawing, Point, Station, Track } from './drawing-parts.ts';
 type StationNode = Node<Station & Record<string, unknown>, 'station'>;
 type TrackEdge = Edge<Track & Record<string, unknown>, 'track'>;
 
-/** The height from which a drawing is shown in a window of that height, in pixels. */
-const mostHeight = 640;
+/** The height from which a drawing is shown in a window of that height, in pixels. On phones, dragging is for the page. */
+const mostHeight = (width: number): number => (width < 640 ? 2_000 : 640);
 
 /** Renders a drawing; stations with a target are links. One that is higher than its window can be moved and zoomed. */
 export const LineDrawing = ({ drawing, label }: { readonly drawing: Drawing; readonly label: string }) => {
   const nodes = useMemo(() => drawing.stations.map(toNode), [drawing]);
   const edges = useMemo(() => drawing.tracks.map(toEdge), [drawing]);
   const { width, height } = drawing;
-  const isLarge = height > mostHeight;
+  const most = mostHeight(width);
+  const isLarge = height > most;
   return (
     <figure
       className={classNames('drawing', isLarge && 'drawing-large')}
       aria-label={label}
-      style={{ width, height: Math.min(height, mostHeight) }}
+      style={{ width, height: Math.min(height, most) }}
     >
       <ReactFlow<StationNode, TrackEdge>
         key={isLarge ? 'large' : 'small'}

@@ -12,7 +12,11 @@ export const InFlightPanel = ({ activity }: { readonly activity: Activity | unde
   const list = activity?.inFlight ?? [];
   const more = (activity?.inFlightCount ?? 0) - list.length;
   return (
-    <Panel title="In flight" about={list.length === 0 ? 'None at the moment' : undefined} flush={list.length > 0}>
+    <Panel
+      title="In flight"
+      about={activity && list.length === 0 ? 'None at the moment' : undefined}
+      flush={list.length > 0}
+    >
       {activity && list.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable regions need keyboard access
         <ul className="in-flight" tabIndex={0} aria-label="Requests in flight">
@@ -21,8 +25,8 @@ export const InFlightPanel = ({ activity }: { readonly activity: Activity | unde
               <Lamp tone={tones[one.phase]} pulse={one.phase === 'streaming'}>
                 {one.phase}
               </Lamp>
-              <span className="cut" title={one.id}>
-                {wayOf(one)}
+              <span className="cut" title={`${destinationOf(one)} (${protocolTitles[one.protocol]}, ${one.id})`}>
+                {destinationOf(one)}
               </span>
               <span className="number">{duration(Math.max(0, activity.now - one.startedAt))}</span>
             </li>
@@ -34,5 +38,6 @@ export const InFlightPanel = ({ activity }: { readonly activity: Activity | unde
   );
 };
 
-const wayOf = ({ protocol, asked, provider, model }: InFlight): string =>
-  `${protocolTitles[protocol]} → ${provider === undefined ? asked : `${provider}, ${model ?? asked}`}`;
+/** The model asked for until the request is routed. */
+const destinationOf = ({ asked, provider, model = asked }: InFlight): string =>
+  provider === undefined ? asked : `${provider}, ${model}`;

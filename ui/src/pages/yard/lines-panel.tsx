@@ -6,6 +6,7 @@ import type { RequestSummary } from '../../api/requests.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { SelectField } from '../../parts/field.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
@@ -77,7 +78,7 @@ export const LinesPanel = ({
       }
     >
       {isBack && <Playback onShow={setPast} />}
-      {graphs.error && <Notice kind="failed">{graphs.error}</Notice>}
+      {graphs.error && <LoadFailed what="the lines" error={graphs.error} onRetry={graphs.reload} />}
       {picked?.fault && (
         <Notice kind="failed" title="This line cannot serve requests">
           {picked.fault}
@@ -140,7 +141,7 @@ const OneLine = ({
     ),
   );
   const graph = known ?? asked.data;
-  if (!graph) return asked.error ? <Notice kind="failed">{asked.error}</Notice> : null;
+  if (!graph) return asked.error ? <LoadFailed what="the line" error={asked.error} onRetry={asked.reload} /> : null;
   return (
     <LineDrawing
       label={`Drawing of the line from ${protocolTitles[protocol]} to ${provider}, ${model}, and back. The table shows its figures.`}

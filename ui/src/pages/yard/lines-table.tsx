@@ -5,7 +5,9 @@ import { count, rate } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { Lamp } from '../../parts/badge.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { DestinationName } from '../../parts/destination-name.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { WholeNames } from '../../parts/whole-names.tsx';
 import { type Destination, nameOf, type Traffic, toneOf, trafficOn, waysTo } from './lines.ts';
 
 interface Line {
@@ -55,12 +57,20 @@ const columns: readonly Column<Line>[] = [
     title: 'To',
     cell: ({ destination, traffic }) => (
       <Lamp tone={toneOf(traffic, destination.fault)}>
-        {destination.provider}, {destination.model}
+        <DestinationName {...destination} />
       </Lamp>
     ),
   },
-  { name: 'routes', title: 'Routes', cell: ({ destination }) => waysTo(destination) },
-  { name: 'way', title: 'Path', cell: pathOf },
+  {
+    name: 'routes',
+    title: 'Routes',
+    cell: ({ destination }) => (
+      <span className="data-name" title={waysTo(destination)}>
+        <WholeNames text={waysTo(destination)} />
+      </span>
+    ),
+  },
+  { name: 'way', title: 'Path', cell: (line) => <span className="line-path">{pathOf(line)}</span> },
   { name: 'active', title: 'In flight', numeric: true, cell: ({ traffic }) => count(traffic.active) },
   { name: 'rate', title: 'Per second', numeric: true, cell: ({ traffic }) => rate(traffic.perSecond) },
   { name: 'first', title: 'First byte', numeric: true, cell: ({ traffic }) => maybe(traffic.firstByteMs) },

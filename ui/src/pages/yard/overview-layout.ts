@@ -17,7 +17,7 @@ interface OverviewOptions {
   readonly width: number;
 }
 
-const clientSize = { width: 168, height: 48 };
+const clientSize = { width: 172, height: 48 };
 const switchSize = { width: 92, height: 48 };
 const endSize = { width: 236, height: 48 };
 const rowHeight = 62;

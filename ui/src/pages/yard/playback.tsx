@@ -4,7 +4,7 @@ import type { RequestSummary } from '../../api/requests.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { timeOfDay } from '../../format/time.ts';
 import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/notice.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 
 const minutes = 60;
 const minuteMs = 60_000;
@@ -15,7 +15,11 @@ const playMs = 500;
 export const Playback = ({ onShow }: { readonly onShow: (past: Activity | undefined) => void }) => {
   const [at, setAt] = useState(0);
   const [plays, setPlays] = useState(true);
-  const { data: hour, error } = useLoad(useCallback((signal: AbortSignal) => readActivity(signal, minutes), []));
+  const {
+    data: hour,
+    error,
+    reload,
+  } = useLoad(useCallback((signal: AbortSignal) => readActivity(signal, minutes), []));
   const isOver = at >= minutes - 1;
   useEffect(() => {
     if (!hour || !plays || isOver) return undefined;
@@ -26,7 +30,7 @@ export const Playback = ({ onShow }: { readonly onShow: (past: Activity | undefi
     if (hour) onShow(minuteOf(hour, at));
   }, [hour, at, onShow]);
   useEffect(() => () => onShow(undefined), [onShow]);
-  if (error !== undefined) return <Notice kind="failed">{error}</Notice>;
+  if (error !== undefined) return <LoadFailed what="the last hour" error={error} onRetry={reload} />;
   if (!hour) return null;
   const time = timeOfDay(startOf(hour, at));
   return (

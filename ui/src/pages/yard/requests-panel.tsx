@@ -53,16 +53,13 @@ export const RequestsPanel = ({
   const found = useMemo(() => list.filter((request) => passes(request, filter)), [list, filter]);
   const columns = useMemo(() => columnsFor(list, timeOfDay), [list]);
   useEffect(() => browsed.set({ title: 'Yard', address: window.location.hash, requests: found }), [found]);
+  const all = counted(list.length, 'request');
   const fresh = held && requests ? requests.filter(({ n }) => n > (held[0]?.n ?? 0)).length : 0;
   return (
     <Panel
       title="Recent requests"
       flush
-      about={
-        found.length === list.length
-          ? counted(list.length, 'request')
-          : `${count(found.length)} of ${counted(list.length, 'request')}`
-      }
+      about={requests && (found.length === list.length ? all : `${count(found.length)} of ${all}`)}
       actions={
         <>
           <Button
@@ -155,39 +152,39 @@ const Filters = ({
     <SelectField
       label="Protocol"
       value={filter.protocol}
-      options={[all(), ...protocols.map((value: Protocol) => ({ value, label: protocolTitles[value] }))]}
+      options={[anyValue, ...protocols.map((value: Protocol) => ({ value, label: protocolTitles[value] }))]}
       onChange={(protocol) => onChange({ ...filter, protocol })}
     />
     <SelectField
       label="Provider"
       value={filter.provider}
-      options={[all(), ...namesIn(requests.map(({ provider }) => provider))]}
+      options={[anyValue, ...namesIn(requests.map(({ provider }) => provider))]}
       onChange={(provider) => onChange({ ...filter, provider })}
     />
     <SelectField
       label="Scenario"
       value={filter.scenario}
-      options={[all(), ...namesIn(requests.map(({ scenario }) => scenario))]}
+      options={[anyValue, ...namesIn(requests.map(({ scenario }) => scenario))]}
       onChange={(scenario) => onChange({ ...filter, scenario })}
     />
     {requests.some(({ client }) => client !== undefined) && (
       <SelectField
         label="Client"
         value={filter.client}
-        options={[all(), ...namesIn(requests.map(({ client }) => client))]}
+        options={[anyValue, ...namesIn(requests.map(({ client }) => client))]}
         onChange={(client) => onChange({ ...filter, client })}
       />
     )}
     <SelectField
       label="Outcome"
       value={filter.status}
-      options={[all(), ...statuses.map((value) => ({ value, label: statusTitles[value] }))]}
+      options={[anyValue, ...statuses.map((value) => ({ value, label: statusTitles[value] }))]}
       onChange={(status) => onChange({ ...filter, status })}
     />
   </search>
 );
 
-const all = () => ({ value: '', label: 'All' }) as const;
+const anyValue = { value: '', label: 'All' } as const;
 
 const namesIn = (names: readonly (string | undefined)[]) =>
   [...new Set(names)]

@@ -10,18 +10,19 @@ import { median } from './median.ts';
 /** Summary tiles: the current traffic, and figures of the last requests. */
 export const SummaryTiles = ({
   activity,
-  requests,
+  requests: known,
 }: {
   readonly activity: Activity | undefined;
-  readonly requests: readonly RequestSummary[];
+  readonly requests: readonly RequestSummary[] | undefined;
 }) => {
+  const requests = known ?? [];
   const { perSecond, durationMs, firstByteMs } = trafficOn(activity, requests, {});
   const failed = requests.filter(hasFailed).length;
   const overheadMs = median(requests.flatMap((one) => (one.overheadMs === undefined ? [] : [one.overheadMs])));
   const streams = activity?.inFlight.filter(({ phase }) => phase === 'streaming').length ?? 0;
   return (
     <dl className="summary-tiles">
-      <SummaryTile title="In flight" about={`${count(streams)} streaming`}>
+      <SummaryTile title="In flight" about={activity ? `${count(streams)} streaming` : ' '}>
         {activity ? count(activity.inFlightCount) : '–'}
       </SummaryTile>
       <SummaryTile title="Requests per second" about={activity ? `up since ${timeOfDay(activity.startedAt)}` : ' '}>
@@ -36,8 +37,8 @@ export const SummaryTiles = ({
       <SummaryTile title="Gateway overhead" about="median">
         {overheadMs === undefined ? '–' : duration(overheadMs)}
       </SummaryTile>
-      <SummaryTile title="Failed" about={`of the last ${count(requests.length)}`}>
-        {count(failed)}
+      <SummaryTile title="Failed" about={known ? `of the last ${count(known.length)}` : ' '}>
+        {known ? count(failed) : '–'}
       </SummaryTile>
     </dl>
   );

@@ -5,8 +5,8 @@ import { useFeed } from '../../api/use-feed.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { takeRequests, useRecentRequests } from '../../api/use-recent-requests.ts';
 import { CaptureSwitch } from '../../parts/capture-switch.tsx';
+import { LoadFailed } from '../../parts/load-failed.tsx';
 import { MachinesNotice } from '../../parts/machines-notice.tsx';
-import { Notice } from '../../parts/notice.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import type { PageProps } from '../page.ts';
 import { FirstRunPanel } from './first-run-panel.tsx';
@@ -36,10 +36,10 @@ export const Yard = ({ query }: PageProps) => {
   return (
     <>
       <PageHeader title="Yard" actions={<CaptureSwitch state={requests.data?.capture} onChange={requests.reload} />} />
-      {error && <Notice kind="failed">{error}</Notice>}
+      {error && <LoadFailed what="the traffic" error={error} onRetry={asked.reload} />}
       <MachinesNotice machines={activity?.machines} />
       <FirstRunPanel requests={list} />
-      <SummaryTiles activity={activity} requests={list} />
+      <SummaryTiles activity={activity} requests={requests.data && list} />
       <LinesPanel activity={activity} requests={list} query={query} />
       <div className="yard-pair">
         <TrafficChart minutes={minutes} fed={traffic} isMissing={isMissing} />

@@ -16,6 +16,7 @@ const request = (id: string, more: Partial<EndedRequest> = {}): EndedRequest => 
   namedClient: undefined,
   session: undefined,
   tools: [],
+  turns: 1,
   asked: 'any',
   stream: true,
   scenario: 'default',
