@@ -153,6 +153,9 @@ export interface Routed extends Decoded {
   readonly retries: number;
 }
 
+/** Whether stages change the request on its way to the destination. */
+export const hasRequestStages = ({ plan }: Routed): boolean => plan.graph.requestStages.length > 0;
+
 /** After `reconcileReasoning`: the request's earlier reasoning suits the destination. */
 export interface Reconciled extends Routed {
   /** No reasoning had to be changed, so the client's body may pass through. */

@@ -1,5 +1,5 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
-import type { Exchange, Ready, Reconciled, Routed } from './exchange.ts';
+import { type Exchange, hasRequestStages, type Ready, type Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing } from './operators/decode.ts';
@@ -8,7 +8,7 @@ import { keepAlive } from './operators/keep-alive.ts';
 import { boundContent, boundReply, readEvents } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
-import { type SequenceStep, sequence, stages, yieldIfLarge } from './operators/rx.ts';
+import { memoize, onlyIf, sequence, stages, yieldIfLarge } from './operators/rx.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { transformEvents, transformRequest } from './operators/transform.ts';
 import {
@@ -21,7 +21,6 @@ import {
   writeReply,
 } from './operators/write-reply.ts';
 import type { Gateway } from './routing/gateway.ts';
-import type { Plan } from './routing/plan/plan.ts';
 
 /** A request's whole life, in order; built once per configuration. Only unsubscribing cancels it. */
 export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Observable<ReplyPart>) => {
@@ -54,14 +53,6 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
     yieldIfLarge(),
   );
 
-const hasRequestStages = ({ plan }: Reconciled): boolean => plan.graph.requestStages.length > 0;
-
-/** A step that only some values take. */
-const onlyIf =
-  <T>(applies: (value: T) => boolean, step: SequenceStep<T, T>): SequenceStep<T, T> =>
-  (value) =>
-    applies(value) ? step(value) : value;
-
 /** The client's bytes → the upstream call of the first attempt, without making it. */
 export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
   pipe(decodeAndRoute(gateway), prepareCall(gateway));
@@ -71,7 +62,7 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const { limits, timeouts } = gateway.config;
   const pass = stages(boundReply(limits), inspectPassthrough(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
-  const convert = memoize((plan: Plan) =>
+  const convert = memoize((plan: Routed['plan']) =>
     stages(
       boundReply(limits), // limits a record, or a whole reply
       readEvents(), // bytes → SSE records, or the whole body → events
@@ -84,20 +75,5 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
     ),
   );
   const reply = writeReply(({ passThrough, plan }) => (passThrough.reply ? pass : convert(plan)));
-  return pipe(
-    prepareCall(gateway),
-    sequence(callUpstream(gateway), reply), // + status, and the body as it arrives → the client's parts
-  );
-};
-
-/** Memoizes a function of an object, such as a plan or a gateway. A result is released with its object. */
-export const memoize = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
-  const built = new WeakMap<K, T>();
-  return (key) => {
-    const known = built.get(key);
-    if (known !== undefined) return known;
-    const made = build(key);
-    built.set(key, made);
-    return made;
-  };
+  return pipe(prepareCall(gateway), sequence(callUpstream(gateway), reply)); // + the answer as it arrives → the client's parts
 };

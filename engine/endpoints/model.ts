@@ -8,7 +8,8 @@ import { recordGateway } from '../observe/history/record-plan.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
 import { RequestLog } from '../observe/request-log.ts';
 import { Observers, type Tracer, type Watcher } from '../observer.ts';
-import { createPipeline, memoize } from '../pipeline.ts';
+import { memoize } from '../operators/rx.ts';
+import { createPipeline } from '../pipeline.ts';
 import type { CurrentGateway } from '../routing/gateway.ts';
 import { originOf } from '../routing/rules/request-facts.ts';
 

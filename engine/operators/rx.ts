@@ -99,6 +99,12 @@ class SequenceSubscriber extends Subscriber<unknown> {
   }
 }
 
+/** A step that only some values take. */
+export const onlyIf =
+  <T>(applies: (value: T) => boolean, step: SequenceStep<T, T>): SequenceStep<T, T> =>
+  (value) =>
+    applies(value) ? step(value) : value;
+
 /** From this many bytes on, each step on the body blocks the event loop for some milliseconds. */
 const largeBytes = 256 * 1024;
 
@@ -415,4 +421,16 @@ export const collectedBytes = <O>(
 const joinBytes = (chunks: readonly Uint8Array[]): Uint8Array => {
   const only = chunks.length === 1 ? chunks[0] : undefined;
   return only ?? Buffer.concat(chunks);
+};
+
+/** Memoizes a function of an object, such as a plan or a gateway. A result is released with its object. */
+export const memoize = <K extends object, T>(build: (key: K) => T): ((key: K) => T) => {
+  const built = new WeakMap<K, T>();
+  return (key) => {
+    const known = built.get(key);
+    if (known !== undefined) return known;
+    const made = build(key);
+    built.set(key, made);
+    return made;
+  };
 };
