@@ -1,6 +1,6 @@
 import type { HttpServerFacts } from '../engine/http/choose-server.ts';
 import type { WholeReply } from '../engine/http/endpoint.ts';
-import { fail } from '../engine/model/fault.ts';
+import { fail, messageOf } from '../engine/model/fault.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute } from './endpoint.ts';
 import { Outcome, ServiceState } from './schema.ts';
 
@@ -61,8 +61,8 @@ const restart = async (supervision: Restartable | undefined): Promise<WholeReply
     await supervision.restart();
     return jsonReply(done('The service was restarted; streams in flight go on to their end.'));
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    return jsonReply({ success: false, message: `The service was not restarted, and goes on: ${problem}` }, 500);
+    const message = `The service was not restarted, and goes on: ${messageOf(error)}`;
+    return jsonReply({ success: false, message }, 500);
   }
 };
 

@@ -19,13 +19,8 @@ export const changeConfig = async (
   missing?: JsonObject,
 ): Promise<string | undefined> => {
   const file = new ConfigOnDisk(configFile(home, env), home);
-  const sourceOf = (text: string): JsonObject => {
-    const parsed = parseConfig(text);
-    if ('source' in parsed) return parsed.source;
-    throw new CommandError(`${file.path} can't be read:${formatFindings(parsed.faults)}`);
-  };
   const changed = (old: string | undefined): string => {
-    const before = old === undefined ? missing : sourceOf(old);
+    const before = old === undefined ? missing : sourceOf(file.path, old);
     if (!before) throw new CommandError(`${file.path} does not exist. The first start creates it.`);
     const source = change(before);
     const result = validateConfig(source, env);
@@ -41,4 +36,11 @@ export const changeConfig = async (
     if (error instanceof FaultError && error.fault.kind === 'read-only') return undefined;
     throw error;
   }
+};
+
+/** The source in a configuration's text. Throws a `CommandError` that names the file. */
+export const sourceOf = (path: string, text: string): JsonObject => {
+  const parsed = parseConfig(text);
+  if ('source' in parsed) return parsed.source;
+  throw new CommandError(`${path} can't be read:${formatFindings(parsed.faults)}`);
 };

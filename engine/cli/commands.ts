@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { clientWires } from '../model/client-wires.ts';
+import { messageOf } from '../model/fault.ts';
 import { version } from '../paths.ts';
 import type { Cli } from './cli.ts';
 import { clients, shells } from './clients.ts';
@@ -9,8 +10,7 @@ import { claudeCodeRouter } from './import/field-tables.ts';
 type RunCommand = (command: (cli: Cli) => Promise<unknown>) => Promise<void>;
 
 /** The text printed for a command's error: its message, without a stack. */
-export const failureText = (error: unknown): string =>
-  `switchyard: ${(error instanceof Error ? error.message : String(error)).trim()}`;
+export const failureText = (error: unknown): string => `switchyard: ${messageOf(error).trim()}`;
 
 const folders = (): Option =>
   new Option('--allow-transformer-path <folder...>', 'a folder that custom transformers may be loaded from');

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { configFile } from '../config/read.ts';
 import { defaultSettings } from '../config/service-settings.ts';
 import { writeAtomically } from '../config/write-atomically.ts';
-import { errorCode, ifMissing } from '../model/fault.ts';
+import { errorCode, ifMissing, messageOf } from '../model/fault.ts';
 import { commandFile } from '../paths.ts';
 import { type Cli, CommandError } from './cli.ts';
 import { locateService, type ServiceLocation } from './reach-service.ts';
@@ -111,9 +111,7 @@ export const installService = async (cli: Cli, options: ServiceOptions): Promise
   cli.print(`API keys belong in ${secretsFile(cli)} (mode 600), as NAME='value' lines.`);
   if (earlier !== undefined) {
     // So that the new file is used. It may not be running.
-    await runAll(cli, disable).catch((error: unknown) =>
-      cli.warn(error instanceof Error ? error.message : String(error)),
-    );
+    await runAll(cli, disable).catch((error: unknown) => cli.warn(messageOf(error)));
   }
   if (await runAll(cli, enable)) cli.print(`Started the service. ${hint}`);
   else cli.print(`To start it, run:\n${shown(enable)}\n${hint}`);

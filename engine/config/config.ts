@@ -172,8 +172,7 @@ export interface TransformerEntry {
 /** Routing of bare model names. A destination is `provider,model`, a model that a provider lists, or a pool. */
 export interface RouterConfig {
   readonly default: string | undefined;
-  /** Prompt tokens above which a request counts as long. */
-  /** Tokens; absent: as the window of the default route says. */
+  /** Prompt tokens above which a request counts as long; absent: as the window of the default route says. */
   readonly longContextThreshold?: number;
   readonly routes: Readonly<Partial<Record<Scenario, string>>>;
   /** Fallback destinations by rule, in order. */

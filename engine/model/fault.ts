@@ -122,6 +122,9 @@ export const faultOf = (error: unknown): Fault =>
     ? error.fault
     : { kind: 'internal', message: 'An internal error occurred in the gateway; its log has the details.' };
 
+/** The message of anything that was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** A system error's code, such as `ENOENT`; `undefined` for errors without one. */
 export const errorCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -6,12 +6,10 @@ import { serve } from '../engine/http/rig.ts';
 const cases: readonly (readonly [title: string, health: Health, path: string, status: number, word: string])[] = [
   ['serving', { draining: false }, '/health', 200, 'ok'],
   ['serving', { draining: false }, '/health/ready', 200, 'ok'],
-  ['serving', { draining: false, misconfigured: false }, '/health/live', 200, 'ok'],
+  ['serving', { draining: false }, '/health/live', 200, 'ok'],
   ['draining', { draining: true }, '/health', 503, 'draining'],
-  ['draining', { draining: true, misconfigured: true }, '/health/ready', 503, 'draining'],
+  ['draining', { draining: true }, '/health/ready', 503, 'draining'],
   ['draining', { draining: true }, '/health/live', 200, 'ok'],
-  ['without a configuration', { draining: false, misconfigured: true }, '/health/ready', 503, 'misconfigured'],
-  ['without a configuration', { draining: false, misconfigured: true }, '/health/live', 200, 'ok'],
 ];
 
 for (const [title, health, path, status, word] of cases) {

@@ -6,12 +6,12 @@ import { formatFinding, formatFindings } from '../../config/diagnostics.ts';
 import { editConfigText, printConfig } from '../../config/edit/edit.ts';
 import { ConfigOnDisk } from '../../config/file.ts';
 import { schemaReference } from '../../config/json-schema.ts';
-import { parseConfig } from '../../config/parse.ts';
 import { configFile } from '../../config/read.ts';
 import { longestTimerMs } from '../../config/schema.ts';
 import { isLoopback } from '../../config/service-settings.ts';
 import { validateConfig } from '../../config/validate.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../model/json/json.ts';
+import { sourceOf } from '../change-config.ts';
 import { type Cli, CommandError } from '../cli.ts';
 import { claudeCodeRouter } from './field-tables.ts';
 import { type ImportNotes, importProviders, type KnownTransformers } from './providers.ts';
@@ -26,10 +26,10 @@ export const importConfig = async (
   { dryRun = false }: { readonly dryRun?: boolean },
 ): Promise<void> => {
   const from = path === undefined ? join(homedir(), ...claudeCodeRouter.configPath) : resolve(path);
-  const theirs = parse(from, await readFile(from, 'utf8').catch(() => failUnreadable(from)));
+  const theirs = sourceOf(from, await readFile(from, 'utf8').catch(() => failUnreadable(from)));
   const file = new ConfigOnDisk(configFile(cli.home, cli.env), cli.home);
   const old = await file.read();
-  const ours = old ? parse(file.path, old.toString()) : { $schema: schemaReference };
+  const ours = old ? sourceOf(file.path, old.toString()) : { $schema: schemaReference };
   const { source, taken, left } = mergeImported(theirs, ours, knownTransformers());
   for (const place of taken) cli.print(`imported  ${place}`);
   for (const { path: place, why } of left) cli.print(`skipped   ${place}: ${why}`);
@@ -47,12 +47,6 @@ export const importConfig = async (
 
 const failUnreadable = (path: string): never => {
   throw new CommandError(`Cannot read ${path}.`);
-};
-
-const parse = (path: string, text: string): JsonObject => {
-  const parsed = parseConfig(text);
-  if ('source' in parsed) return parsed.source;
-  throw new CommandError(`${path} can't be read:${formatFindings(parsed.faults)}`);
 };
 
 const knownTransformers = () =>

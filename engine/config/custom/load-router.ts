@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { from, type Observable, type OperatorFunction, of } from 'rxjs';
 import type { ClientWire } from '../../model/client-wires.ts';
+import { messageOf } from '../../model/fault.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import type { RouterModule } from '../config.ts';
@@ -62,12 +63,8 @@ export const loadRouter = async (
     const exported = await asStage(path, () => (form === 'messages' ? loadCommonModule(file) : loadModule(file)));
     return { ...at, file, ...choiceOf(path, form, exported) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return {
-      ...at,
-      form: 'unusable',
-      findings: [{ path: 'Router.module', message: `can't be used: ${path}: ${why}` }],
-    };
+    const message = `can't be used: ${path}: ${messageOf(error)}`;
+    return { ...at, form: 'unusable', findings: [{ path: 'Router.module', message }] };
   }
 };
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { messageOf } from '../../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json/json.ts';
 import { memberPath, type SchemaFault } from '../../model/schema.ts';
 import type { Transformer } from '../../model/transformer.ts';
@@ -57,7 +58,7 @@ const loadStage = async (
       const findings = error.faults.map((fault) => ({ path: memberPath(at, fault.path), message: fault.message }));
       return { file, problem: `can't be used: ${path}:${error.message}`, findings };
     }
-    const problem = `can't be used: ${path}: ${error instanceof Error ? error.message : String(error)}`;
+    const problem = `can't be used: ${path}: ${messageOf(error)}`;
     return {
       file,
       problem,

@@ -2,12 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
 import type { HttpServerFacts } from '../../http/choose-server.ts';
+import { messageOf } from '../../model/fault.ts';
 import { root } from '../../paths.ts';
 import { type FromWorker, fromWorker, type ToWorker } from './ipc-messages.ts';
 import { joinWorker } from './ipc-peers.ts';
 import type { ListenAddress } from './listen-address.ts';
 import type { PeerExchange } from './peers.ts';
-import type { Worker, WorkerExit, WorkerSet } from './worker.ts';
+import type { Worker, WorkerExit } from './worker.ts';
+import type { WorkerSet } from './worker-set.ts';
 
 /** Options for a new worker process. */
 interface ForkOptions {
@@ -53,9 +55,9 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     send(child, {
       type: 'begin',
       home,
-      transformerFolders: [...transformerFolders],
-      fleet: plain(fleet),
-      ...(taken && { taken: { ...taken, addresses: [...taken.addresses] } }),
+      transformerFolders,
+      fleet,
+      ...(taken && { taken }),
     });
   const joined = joinWorker(options.exchange, (message) => send(child, message));
   // `disconnect` comes after the last message; `exit` may come before it.
@@ -69,8 +71,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     if (!fromWorker.matches(message) || message.type !== 'restart') return;
     options.restart().then(
       () => send(child, { type: 'restarted' }),
-      (error: unknown) =>
-        send(child, { type: 'restarted', problem: String(error instanceof Error ? error.message : error) }),
+      (error: unknown) => send(child, { type: 'restarted', problem: messageOf(error) }),
     );
   });
   const end = (type: 'retire' | 'stop'): void => {
@@ -88,7 +89,7 @@ export const forkWorker = async (options: ForkOptions): Promise<ForkedWorker> =>
     retire: () => end('retire'),
     stop: () => end('stop'),
     kill: () => void child.kill('SIGKILL'),
-    inform: (now) => send(child, { type: 'fleet', fleet: plain(now) }),
+    inform: (now) => send(child, { type: 'fleet', fleet: now }),
   };
 };
 
@@ -133,5 +134,3 @@ const waitUntilReady = (
 const send = (child: ChildProcess, message: ToWorker): void => {
   if (child.connected) child.send(message, () => undefined);
 };
-
-const plain = ({ workers, ...fleet }: WorkerSet) => ({ ...fleet, workers: workers.map((worker) => ({ ...worker })) });

@@ -3,20 +3,8 @@ import { Blob, BlobNames, BlobValues, Pull, Push } from '../../hub/contract.ts';
 import { reader } from '../../model/schema.ts';
 import { HistoryQuestion } from '../../observe/history/questions.ts';
 import { Family } from '../../observe/metrics/families.ts';
-
-const Place = Type.Object({
-  host: Type.String(),
-  configuredPort: Type.Integer(),
-  port: Type.Integer(),
-  addresses: Type.Array(Type.String()),
-});
-
-const Fleet = Type.Object({
-  pid: Type.Integer(),
-  startedAtMs: Type.Number(),
-  restarts: Type.Integer(),
-  workers: Type.Array(Type.Object({ pid: Type.Integer(), startedAtMs: Type.Number() })),
-});
+import { ListenAddress } from './listen-address.ts';
+import { WorkerSet } from './worker-set.ts';
 
 /** A question to the service's other processes. Each kind has its own form of answer. */
 const PeerQuestion = Type.Union([
@@ -62,11 +50,11 @@ const ToWorker = Type.Union([
   Type.Object({
     type: Type.Literal('begin'),
     home: Type.String(),
-    transformerFolders: Type.Array(Type.String()),
-    taken: Type.Optional(Place),
-    fleet: Fleet,
+    transformerFolders: Type.Immutable(Type.Array(Type.String())),
+    taken: Type.Optional(ListenAddress),
+    fleet: WorkerSet,
   }),
-  Type.Object({ type: Type.Literal('fleet'), fleet: Fleet }),
+  Type.Object({ type: Type.Literal('fleet'), fleet: WorkerSet }),
   /** New workers have taken over; finish the open requests and exit. */
   Type.Object({ type: Type.Literal('retire') }),
   /** The service is stopping; finish the open requests and exit. */
@@ -85,7 +73,7 @@ const FromWorker = Type.Union([
   /** The worker receives messages from now on; Node.js loses earlier ones to processes of its cluster module. */
   Type.Object({ type: Type.Literal('listening') }),
   /** `endMs`: the configured maximum duration of a stop; `greeting`: the start-up banner. */
-  Type.Object({ type: Type.Literal('ready'), place: Place, endMs: Type.Number(), greeting: Type.String() }),
+  Type.Object({ type: Type.Literal('ready'), place: ListenAddress, endMs: Type.Number(), greeting: Type.String() }),
   /** The worker can't start; `message` is for users. */
   Type.Object({ type: Type.Literal('failed'), message: Type.String() }),
   /** A client requested a restart of the service. */
@@ -100,7 +88,7 @@ const FromWorker = Type.Union([
     answer: Type.Optional(Type.String({ maxLength: maxAnswer })),
   }),
   /** Metrics: the counters that changed, and all gauges. */
-  Type.Object({ type: Type.Literal('metrics'), families: Type.Array(Family, { maxItems: 1_000 }) }),
+  Type.Object({ type: Type.Literal('metrics'), families: Type.Immutable(Type.Array(Family, { maxItems: 1_000 })) }),
 ]);
 /** Message from a worker to the supervisor. */
 export type FromWorker = Static<typeof FromWorker>;

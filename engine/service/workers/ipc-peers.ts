@@ -54,7 +54,7 @@ export class IpcPeers implements Peers {
   }
 
   tell(families: Parameters<Peers['tell']>[0]): void {
-    this.#send({ type: 'metrics', families: [...families] });
+    this.#send({ type: 'metrics', families });
   }
 
   async metrics(): ReturnType<Peers['metrics']> {

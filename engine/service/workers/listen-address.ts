@@ -1,17 +1,19 @@
 import { networkInterfaces } from 'node:os';
+import Type, { type Static } from 'typebox';
 import type { PortSharing } from '../../http/listener.ts';
 
 /** The address at which the service listens. */
-export interface ListenAddress {
+export const ListenAddress = Type.Object({
   /** The configuration's `HOST`. */
-  readonly host: string;
+  host: Type.String(),
   /** The configuration's `PORT`; 0: chosen by the system. */
-  readonly configuredPort: number;
+  configuredPort: Type.Integer(),
   /** The actual port. */
-  readonly port: number;
+  port: Type.Integer(),
   /** The actual IP addresses. */
-  readonly addresses: readonly string[];
-}
+  addresses: Type.Immutable(Type.Array(Type.String())),
+});
+export type ListenAddress = Readonly<Static<typeof ListenAddress>>;
 
 /** Listener options of a new process. */
 interface ListenAt {

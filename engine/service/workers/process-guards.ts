@@ -1,5 +1,6 @@
 import { currentStage } from '../../config/custom/stage-context.ts';
 import type { AppLog } from '../../log/logs.ts';
+import { messageOf } from '../../model/fault.ts';
 
 /** Destinations for unhandled errors. */
 interface StrayErrors {
@@ -25,7 +26,7 @@ export const guardProcess = ({ log, flush, report }: StrayErrors): void => {
   const take = (error: unknown, what: string): boolean => {
     const stage = currentStage();
     const source = stage === undefined ? 'the gateway met' : `transformer ${JSON.stringify(stage)} left behind`;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const stack = error instanceof Error ? error.stack : undefined;
     log()?.error(`${source} ${what}: ${message}`, { stage, stack });
     report(`error: ${source} ${what}${log() ? '; app.log has the details' : `: ${message}`}`);

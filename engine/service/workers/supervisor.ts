@@ -1,5 +1,7 @@
+import { messageOf } from '../../model/fault.ts';
 import type { ListenAddress } from './listen-address.ts';
-import type { Worker, WorkerSet } from './worker.ts';
+import type { Worker } from './worker.ts';
+import type { WorkerSet } from './worker-set.ts';
 
 /** Options of a supervisor. */
 interface SupervisorOptions {
@@ -17,7 +19,7 @@ interface SupervisorOptions {
 /** Keeps the configured number of workers running: replaces crashed ones, and all of them on a restart. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #backOff: BackOff = backOff();
+  readonly #backOffMs = backOff();
   /** Workers that accept new connections. */
   #serving: readonly Worker[] = [];
   /** Workers that only finish their open requests. */
@@ -115,7 +117,7 @@ export class Supervisor {
   #exited(worker: Worker, how: string): void {
     if (this.#retiring.delete(worker) || this.#stopping) return;
     this.#serving = this.#serving.filter((other) => other !== worker);
-    const waitMs = this.#backOff.next(Date.now() - worker.startedAtMs);
+    const waitMs = this.#backOffMs(Date.now() - worker.startedAtMs);
     this.#options.report(`worker ${worker.pid} exited (${how}); a replacement starts in ${waitMs} ms`);
     this.#options.changed(this.fleet);
     this.#replaceIn(waitMs);
@@ -133,18 +135,12 @@ export class Supervisor {
     try {
       await this.#fork();
     } catch (error) {
-      const waitMs = this.#backOff.next(0);
-      const why = error instanceof Error ? error.message : String(error);
+      const waitMs = this.#backOffMs(0);
+      const why = messageOf(error);
       this.#options.report(`could not start a new worker; the next attempt is in ${waitMs} ms: ${why}`);
       this.#replaceIn(waitMs);
     }
   }
-}
-
-/** Delays between replacements of crashed workers. */
-interface BackOff {
-  /** Returns the delay in milliseconds before replacing a worker that lived for `livedMs`. */
-  readonly next: (livedMs: number) => number;
 }
 
 const firstMs = 100;
@@ -152,15 +148,15 @@ const longestMs = 10_000;
 /** A worker that lived this long, in milliseconds, resets the delay. */
 const healthyMs = 60_000;
 
-/** Exponential back-off: doubles from 100 ms up to ten seconds while workers crash soon after their start. */
-export const backOff = (): BackOff => {
+/**
+ * Exponential back-off: returns the delay in milliseconds before replacing a worker that lived for `livedMs`, which doubles from
+ * 100 ms up to ten seconds while workers crash soon after their start.
+ */
+export const backOff = (): ((livedMs: number) => number) => {
   let waitMs = firstMs;
-  return {
-    next(livedMs) {
-      if (livedMs >= healthyMs) waitMs = firstMs;
-      const now = waitMs;
-      waitMs = Math.min(longestMs, waitMs * 2);
-      return now;
-    },
+  return (livedMs) => {
+    const now = livedMs >= healthyMs ? firstMs : waitMs;
+    waitMs = Math.min(longestMs, now * 2);
+    return now;
   };
 };

@@ -1,12 +1,13 @@
 import cluster from 'node:cluster';
 import { configFile } from '../../config/read.ts';
+import { messageOf } from '../../model/fault.ts';
 import { banner } from '../banner.ts';
 import { type Service, start } from '../server.ts';
 import { processTitles } from './find-service.ts';
 import { type FromWorker, type ToWorker, toWorker } from './ipc-messages.ts';
 import { IpcPeers } from './ipc-peers.ts';
 import { guardProcess, outliveOutput } from './process-guards.ts';
-import type { WorkerSet } from './worker.ts';
+import type { WorkerSet } from './worker-set.ts';
 
 /*
  * Entry point of a worker process. It serves as its supervisor requests. If the supervisor disappears, it stops as the
@@ -45,13 +46,13 @@ const begin = async ({ home, transformerFolders, taken, fleet: first }: Begin): 
       supervision: { fleet: () => fleet ?? first, restart: askForRestart, peers },
     });
   } catch (error) {
-    send({ type: 'failed', message: error instanceof Error ? error.message : String(error) }, () => process.exit(1));
+    send({ type: 'failed', message: messageOf(error) }, () => process.exit(1));
     return;
   }
-  const { addresses, ...place } = service.place;
+  const { place } = service;
   const { leaveMs, drainMs } = service.config.timeouts;
   const greeting = banner({ ...service, file: configFile(home, process.env) });
-  send({ type: 'ready', place: { ...place, addresses: [...addresses] }, endMs: leaveMs + drainMs, greeting });
+  send({ type: 'ready', place, endMs: leaveMs + drainMs, greeting });
   // Requests to end that arrived during the start.
   for (const how of requestedEnds) end(service, how);
 };

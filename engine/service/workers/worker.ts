@@ -1,5 +1,6 @@
 import type { ListenAddress } from './listen-address.ts';
 import type { Peers } from './peers.ts';
+import type { WorkerSet } from './worker-set.ts';
 
 /** Exit of a worker. */
 export interface WorkerExit {
@@ -22,25 +23,6 @@ export interface Worker {
   readonly kill: () => void;
   /** Resolves when it has exited; never rejects. */
   readonly exited: Promise<WorkerExit>;
-}
-
-/** A serving process. */
-interface WorkerInfo {
-  readonly pid: number;
-  /** Unix time in milliseconds. */
-  readonly startedAtMs: number;
-}
-
-/** The processes of a running service. */
-export interface WorkerSet {
-  /** Main process of the service: receives signals, and may serve by itself. */
-  readonly pid: number;
-  /** Unix time in milliseconds. */
-  readonly startedAtMs: number;
-  /** Number of restarts since the start. */
-  readonly restarts: number;
-  /** Processes that accept new connections. */
-  readonly workers: readonly WorkerInfo[];
 }
 
 /** A serving process's access to its supervisor. */

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import test from 'ava';
 import type { ListenAddress } from '../../../../engine/service/workers/listen-address.ts';
 import { Supervisor } from '../../../../engine/service/workers/supervisor.ts';
-import type { Worker, WorkerExit, WorkerSet } from '../../../../engine/service/workers/worker.ts';
+import type { Worker, WorkerExit } from '../../../../engine/service/workers/worker.ts';
+import type { WorkerSet } from '../../../../engine/service/workers/worker-set.ts';
 import { until } from '../../../support/until.ts';
 
 const place: ListenAddress = { host: 'h', configuredPort: 0, port: 1, addresses: ['h'] };
