@@ -223,8 +223,8 @@ export class Hub {
         if (!this.#waiting.includes(waiting)) return;
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
         const endMs = this.#options.nowMs();
-        const isAlone = this.#isSilent && this.#aloneInMs(endMs) <= 0;
-        resolve(isAlone ? this.#takeShare(lease, endMs, count) : undefined);
+        // Whether the store is known to be silent or just slow: no answer has come, which would have granted or refused.
+        resolve(this.#aloneInMs(endMs) <= 0 ? this.#takeShare(lease, endMs, count) : undefined);
       };
       // After a long task the grant may be there, unread: it is read before the immediate runs.
       const timer = setTimeout(() => setImmediate(end), Math.min(this.#waitMs, Math.ceil(aloneInMs)));
