@@ -69,6 +69,8 @@ test.before(async () => {
   }
   const config = {
     LOG: false,
+    // Captures of the thousands of failures aren't looked at.
+    HISTORY: { captureFailed: false },
     // This is about shapes; what is asked again, and what stops being asked, has tests of its own.
     RETRY: { attempts: 0 },
     BREAKER: { faults: 1_000_000 },

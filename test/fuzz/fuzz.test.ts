@@ -5,7 +5,7 @@ import { targets } from './targets.ts';
 const seed = Number(process.env.FUZZ_SEED) || Date.now() % 1_000_000_000;
 
 /** A share of what `npm run fuzz` tries. */
-const cases = 60;
+const cases = 30;
 
 for (const target of targets) {
   test(`R18 ${target.name}`, (t) => {

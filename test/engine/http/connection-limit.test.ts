@@ -69,16 +69,20 @@ test('S11 no more than the limit of connections of one client address, 1,024 by 
 
 test('S12 a head that arrives too slowly, or not at all, closes the connection', async (t) => {
   const { port } = await serve(t, [{ method: 'GET', path: '/', endpoint: endpoint(() => of(text('hi'))) }]);
-  const startedMs = Date.now();
+  /** In half seconds that this process has seen: those in which a busy machine gives it no time don't count. */
   const lifetime = (first: string, more: string): Promise<number> =>
     new Promise((resolve) => {
+      let lived = 0;
       const socket = connect(port, '127.0.0.1', () => socket.write(first));
-      const dripping = setInterval(() => socket.write(more), 500);
+      const dripping = setInterval(() => {
+        lived += 1;
+        socket.write(more);
+      }, 500);
       socket.resume();
       socket.on('error', () => {});
       socket.on('close', () => {
         clearInterval(dripping);
-        resolve(Date.now() - startedMs);
+        resolve(lived);
       });
     });
   const get = 'GET / HTTP/1.1\r\n';
@@ -89,7 +93,6 @@ test('S12 a head that arrives too slowly, or not at all, closes the connection',
     lifetime(get, 'X: y\r\n'),
     lifetime(`${get}Host: localhost\r\n\r\n`, ''),
   ]);
-  t.log(lives.join(' ms, '));
   // The native timer has steps of four seconds.
-  for (const ms of lives) t.true(ms < 14_000, `${ms} ms`);
+  for (const lived of lives) t.true(lived < 28, `${lived} half seconds`);
 });
