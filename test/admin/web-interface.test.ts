@@ -48,6 +48,8 @@ const open = async (t: ExecutionContext, script: Script, more: object = {}, extr
   const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const answer = await request(`${gateway.baseUrl}${path}`, {
       method: method as 'GET',
+      // On a busy machine, a kept connection may be closed while it is taken for the next request.
+      reset: true,
       headers: { 'x-api-key': key, ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });

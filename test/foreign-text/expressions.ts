@@ -226,7 +226,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
       '2026-01-31T08.1-1.json.',
       many('a'),
     ),
-    foreign(/^(\d{4}-\d\d(-\d\d)?)\.jsonl$/),
+    foreign(/^(\d{4}-\d\d(?:-(\d\d)(?:T(\d\d))?)?)\.jsonl$/),
   ],
   'engine/observe/usage/report.ts': [
     foreign(/^(\d{1,5})([hd])$/, many('1')),
@@ -476,6 +476,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/parts/field.tsx': [own(/^\$\{?\w*\}?$/)],
   'ui/src/parts/json-editor/findings.ts': [foreign(/[^.[\]]+/g, many('a'), '\n'), foreign(/^[[\],⚠]$/)],
   'ui/src/parts/markdown/read-markdown.ts': [foreign(/&(?:(amp|lt|gt|quot|apos|nbsp)|#(\d{1,6}));/g, many('&#1'))],
+  'ui/src/parts/whole-names.tsx': [foreign(/(?<=[\s,/])/, many('/'))],
   'ui/src/parts/turn-parts.tsx': [foreign(/^data:image\/(?:png|jpeg|webp|gif);base64,/)],
   'ui/src/stream/compose-conversation.ts': [
     foreign(/^data:([^;,]{1,100});base64,(.*)$/s, 'data:', many('a'), 'data:a;base64,'),
