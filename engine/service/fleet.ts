@@ -45,7 +45,7 @@ const changeText = (change: StoreChange): string => {
     case 'up':
       return 'FLEET.store answers';
     case 'emptied':
-      return 'warning: FLEET.store has lost everything; limits go on by shares for a second';
+      return 'warning: FLEET.store has lost everything; each process enforces its share of the limits for three seconds';
     case 'down':
       return `warning: FLEET.store fails, limits go on by shares: ${change.problem}`;
     default:

@@ -110,7 +110,7 @@ for (const [client, sdk] of Object.entries(sdks)) {
             const there = { ...go, model: `${other},${second.model}` };
             const asked = await conversation.ask({ ...go, text: `think and use the tool, ${mark}` });
             t.is(asked.calls.length, 1, mark);
-            // In the middle of the loop: over there, nobody made this call.
+            // In the middle of the loop: the other provider didn't make this call.
             t.is((await conversation.give(['sunny'], { ...there, text: '' })).text, told, mark);
             t.is((await conversation.ask({ ...there, text: 'think and use the tool' })).calls.length, 1, mark);
             t.is((await conversation.give(['sunny'], { ...there, text: '' })).text, told, mark);

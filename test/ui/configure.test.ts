@@ -926,7 +926,7 @@ browserTest('settings: a server field, and a required restart', async (t) => {
       await page.getByRole('button', { name: 'Go to restart' }).click();
       await page.getByRole('button', { name: 'Restart' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
-      // This gateway runs inside the test, which nobody supervises: it says so.
+      // This gateway runs inside the test, without a supervisor: it says so.
       await page.getByText('This service runs inside another program').waitFor();
     },
     [/503.*\/api\/restart/],

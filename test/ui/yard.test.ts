@@ -228,7 +228,7 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   await page.getByText('Instant').click();
   await page.getByRole('button', { name: 'Replay', exact: true }).click();
   await page.getByRole('region', { name: 'Replayed response' }).getByText('response.completed').waitFor();
-  t.is(upstream.requests.length, calls, 'nobody was called');
+  t.is(upstream.requests.length, calls, 'no upstream was called');
   t.deepEqual(await violations(page), []);
 
   await page.getByRole('link', { name: '← Yard' }).click();

@@ -21,9 +21,10 @@ import { UsageRow, type UsageUnit } from './schema.ts';
 
 /*
  * The folder has four kinds of files. `2026-01-31T08.<pid>-<start>.json` is what one process has counted in an hour, its current minute
- * apart; it alone writes the file, as a whole. Three kinds are archives, with a line each for what is over, under the name of the process:
- * `2026-01-31T08.jsonl` has an hour's steps of 5 seconds, `2026-01-31.jsonl` a day's minutes, `2026-01.jsonl` a month's hours. A line is added before the file is rewritten or removed, so
- * both may have it, or two lines, after a kill: what has the same name counts once.
+ * apart; it alone writes the file, as a whole. Three kinds are archives, with a line for each bucket that has ended, under the name of
+ * its process: `2026-01-31T08.jsonl` has an hour's steps of 5 seconds, `2026-01-31.jsonl` a day's minutes, `2026-01.jsonl` a month's
+ * hours. A line is added before the hour's file is rewritten or removed. So after a kill both may have it, or there may be two lines:
+ * what has the same name counts once.
  */
 
 /** The folder of the usage by hours, in the service's own. */

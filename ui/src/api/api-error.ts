@@ -13,5 +13,5 @@ export class ApiError extends Error {
 /** Whatever was thrown, in words. */
 export const wordError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The call was given up, by nobody's fault. */
+/** The call was canceled, which is no failure. */
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
