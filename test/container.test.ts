@@ -73,7 +73,7 @@ test('the image is the same for amd64 and arm64', async (t) => {
   }
 });
 
-test('the image runs as nobody special, takes signals, and tells its health', async (t) => {
+test('the image runs as an unprivileged user, takes signals, and tells its health', async (t) => {
   const stage = (await stages()).at(-1) ?? [];
   t.regex(
     restsOf(stage, 'USER')[0] ?? '',

@@ -100,7 +100,7 @@ export class Hub {
   #problem = '';
   #clockOffMs = 0;
   #seconds = 0;
-  /** The store grants no leases to anyone for a moment. */
+  /** The store grants no member a lease for a moment. */
   #isFresh = false;
   /** Members of which this one takes a share while there are no leases. */
   #parts: number;

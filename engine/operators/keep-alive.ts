@@ -15,13 +15,12 @@ const keepAlivesPerEvent = 4;
 /**
  * Sends the protocol's keep-alive whenever a streaming client has received nothing for `everyMs`, or up to an eighth longer.
  * It begins with the request and never interrupts a record. Every fourth keep-alive of a silence is the protocol's progress
- * event, if it has one and the answer has begun. All requests share one timer.
+ * event, if it has one and the answer has begun. All requests share one timer: restarting one with each chunk would cost too much.
  */
-export const keepAlive = (everyMs: number): StreamStage<Exchange, ReplyPart, ReplyPart> => {
-  // Restarting a timer with each chunk would cost too much.
-  const ticker = new Ticker(everyMs / ticksPerInterval);
-  return (exchange, control) => new KeepAlive(exchange, control, everyMs, ticker);
-};
+export const keepAlive =
+  (everyMs: number, ticker = new Ticker(everyMs / ticksPerInterval)): StreamStage<Exchange, ReplyPart, ReplyPart> =>
+  (exchange, control) =>
+    new KeepAlive(exchange, control, everyMs, ticker);
 
 class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
   before: TickListener | undefined;

@@ -324,7 +324,7 @@ const configTargets: readonly Target[] = [
     const plain = printConfig(from);
     const source = comments ? `/* top */\n${plain.replaceAll(/([\]}]),\n/g, '$1, // end\n')}` : plain;
     const edited = parseConfig(editConfigText(source, to));
-    // Nobody gets to write what is nested too deep.
+    // Nothing that is nested too deep can be written.
     if ('faults' in edited && 'faults' in validateConfig(to, env)) return;
     must('source' in edited && isDeepStrictEqual(edited.source, JSON.parse(JSON.stringify(to))), 'says something else');
   }),

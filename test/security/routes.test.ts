@@ -49,7 +49,7 @@ const cases: readonly Case[] = [
 
 const pathOf = ({ path }: HttpRoute): string => path.replace(/:\w+/g, 'x').replace(/\*$/, 'x');
 
-/** The head alone for whoever is to be refused: the answer must not wait for a body that never comes. */
+/** The head alone for a request that is to be refused: the answer must not wait for a body that never comes. */
 const requestOf = (row: HttpRoute, { headers, host = 'Host: localhost\r\n', closed }: Case): string => {
   const head = `${row.method} ${pathOf(row)} HTTP/1.1\r\n${host}Connection: close\r\n${headers}`;
   if (row.method === 'GET') return `${head}\r\n`;

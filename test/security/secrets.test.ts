@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { startGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { jsonAnswer, type Script, sseAnswer, startUpstream } from '../support/upstream.ts';
 
 /** A secret for each place that one can be in. */
@@ -118,15 +119,25 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
     method: 'POST',
     body: JSON.stringify({ APIKEY: { text: canaries.own }, PORT: canaries.own }),
   });
-  // Logs are written a moment later.
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  await call('/api/logs');
-  for (const folder of ['logs', '.']) {
-    for (const name of await readdir(join(gateway.home, folder))) {
-      if (!name.endsWith('.log')) continue;
-      seen.push({ where: name, text: await readFile(join(gateway.home, folder, name), 'utf8') });
+  await ask('plain,the-last', false);
+  const readLogs = async (): Promise<readonly Seen[]> => {
+    const logs: Seen[] = [];
+    for (const folder of ['logs', '.']) {
+      for (const name of await readdir(join(gateway.home, folder))) {
+        if (!name.endsWith('.log')) continue;
+        logs.push({ where: name, text: await readFile(join(gateway.home, folder, name), 'utf8') });
+      }
     }
-  }
+    return logs;
+  };
+  // Logs are written a moment later.
+  let logs: readonly Seen[] = [];
+  await until(async () => {
+    logs = await readLogs();
+    return logs.some(({ text }) => text.includes('the-last'));
+  });
+  seen.push(...logs);
+  await call('/api/logs');
   seen.push({ where: 'reports', text: gateway.reports.join('\n') });
   await gateway.stop();
   seen.push({ where: 'feed', text: await fed });

@@ -9,7 +9,7 @@ import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../
 
 const answer = 'Each lever moves **one** point:\n\n- home\n- distant\n\n```js\nlever.pull();\n```\n<b>not bold</b>';
 
-/** Pieces of a stream that goes on until somebody leaves. */
+/** Pieces of a stream that goes on until the client leaves. */
 const endless = function* (): Iterable<string | number> {
   for (let n = 0; n < 600; n += 1) yield* [...chatStream([`word ${n} `], 50)].slice(0, 2);
 };

@@ -6,7 +6,7 @@ import { decodeStream, decodeWhole } from './decode-answer.ts';
 export interface Arrived {
   readonly status: number;
   readonly chunks: readonly Buffer[];
-  /** Microseconds of the monotonic clock at which each chunk arrived; empty where nobody asks. */
+  /** Microseconds of the monotonic clock at which each chunk arrived; empty where they are not asked for. */
   readonly atUs: readonly number[];
 }
 

@@ -125,7 +125,7 @@ export class Connection {
         this.#sink?.body(bytes);
         return bytes.subarray(bytes.length);
       case 'idle':
-        this.#broken('bytes came that nobody asked for');
+        this.#broken('bytes came without a request');
         return bytes.subarray(bytes.length);
     }
   }

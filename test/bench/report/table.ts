@@ -26,7 +26,7 @@ export const columns: readonly Column[] = [
   ['s', ({ startSeconds }) => startSeconds?.toFixed(2) ?? ''],
 ];
 
-/** The rows as text. Columns that nobody fills are left out; a fault or a note stands below its row. */
+/** The rows as text. Empty columns are left out; a fault or a note stands below its row. */
 export const renderTable = (rows: readonly Row[]): string => {
   const goals = reachOf(rows);
   const cellsOf = (row: Row): readonly string[] => columns.map(([, cell]) => cell(row, goalsOf(row, goals)));

@@ -16,7 +16,7 @@ export const scenes: readonly Scene[] = [
   ...startScenes,
 ];
 
-/** The scenes of these names or groups, all when there are none; throws an error that lists them for a name nobody has. */
+/** The scenes of these names or groups, all when there are none; an unknown name throws an error that lists them. */
 export const scenesNamed = (names: readonly string[]): readonly Scene[] => {
   const unknown = names.find((name) => !scenes.some((scene) => answersTo(scene, name)));
   if (unknown !== undefined) {

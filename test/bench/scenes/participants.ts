@@ -5,7 +5,7 @@ import type { RunningTarget } from '../targets/target.ts';
 import type { Pair, Wire } from '../wire.ts';
 import type { Stage } from './scene.ts';
 
-/** Somebody whom the load generator asks in turn with the others. */
+/** A server that the load generator asks in turn with the others. */
 export interface Participant {
   /** As `Row.participant` has it. */
   readonly name: string;

@@ -12,7 +12,7 @@ interface Due {
 
 /**
  * Lets streams write at one common interval, each with the phase of its own start. One timer serves all: as all wait equally
- * long, whoever wrote last is due last, and the queue stays in order by itself.
+ * long, the stream that wrote last is due last, and the queue stays in order by itself.
  */
 export class Pace {
   readonly #intervalMs: number;

@@ -406,7 +406,7 @@ const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
   ],
   ['a route without a model', withRouter({ routes: { think: 'p,' } }), ['Router.routes.think has no model: "p,"']],
   [
-    'a route to a model that nobody lists',
+    'a route to a model that no provider lists',
     withRouter({ image: 'a/b' }),
     ['Router.image must be `provider,model` or a model that a provider lists, not "a/b"; did you mean "a/b:c"?'],
   ],

@@ -1,6 +1,6 @@
 // Loaded by `--import` into a gateway under test. Plain JavaScript: it is loaded before anything could translate it. Writes what
 // it sees of its process to a file of its own in `PROBE_FOLDER`, once a second: how late the event loop is, how much memory is
-// held, and how many rejections and exceptions nobody handled. SIGUSR2 collects all garbage and writes at once.
+// held, and how many rejections and exceptions were unhandled. SIGUSR2 collects all garbage and writes at once.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';

@@ -138,7 +138,7 @@ export const upstreamFaults: Readonly<Record<string, UpstreamFault>> = {
       pieces: [streaming ? stream(wire) : JSON.stringify(wire.reply(goodText))],
     }),
   },
-  'compresses in a way nobody knows': { line: 'R4', comesTo: 502, play: compressed((bytes) => bytes, 'squash') },
+  'compresses in an unknown way': { line: 'R4', comesTo: 502, play: compressed((bytes) => bytes, 'squash') },
   'begins with a byte order mark': { line: 'R4', comesTo: 'answer', play: framed((text) => `\ufeff${text}`) },
   'ends lines in CR LF': { line: 'R4', comesTo: 'answer', play: framed((text) => text.replaceAll('\n', '\r\n')) },
   'ends lines in CR': { line: 'R4', comesTo: 'answer', play: framed((text) => text.replaceAll('\n', '\r')) },

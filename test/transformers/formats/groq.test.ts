@@ -17,7 +17,7 @@ const fields: readonly (readonly [
   ['bias is refused', chat(llama, { logit_bias: { 1: 2 }, seed: 3 }), { seed: 3 }, ['-logit_bias']],
   ['tiers by its words', chat(llama, { service_tier: 'default' }), { service_tier: 'on_demand' }],
   ['the fast tier', chat(llama, { service_tier: 'priority' }), { service_tier: 'performance' }],
-  ['a tier that nobody has', chat(llama, { service_tier: 'scale' }), {}, ['-service_tier']],
+  ['an unknown tier', chat(llama, { service_tier: 'scale' }), {}, ['-service_tier']],
   [
     'its own members are a client’s to send, others are refused',
     chat(llama, { disable_tool_validation: true, novelty: 1 }),

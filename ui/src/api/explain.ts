@@ -13,6 +13,6 @@ type Question = {
   readonly configuration?: ConfigFile | undefined;
 } & ({ readonly body: JsonObject } | { readonly model: string; readonly text?: string });
 
-/** Asks what would become of a request. Nothing is sent to anybody. */
+/** Asks what would become of a request. Nothing is sent. */
 export const explain = (question: Question, signal?: AbortSignal): Promise<Explanation> =>
   call('/api/explain', { method: 'POST', body: question, signal });

@@ -13,7 +13,7 @@ interface KeyState {
 /** The key, and whether the service wants (another) one. */
 export const keyState = createStore<KeyState>({ key: '', wanted: false, refused: false });
 
-/** Takes the key that somebody typed; what waits for it is asked for again. */
+/** Takes a typed key; what waits for it is asked for again. */
 export const giveKey = (key: string): void => {
   keyState.set({ key, wanted: false, refused: false });
 };

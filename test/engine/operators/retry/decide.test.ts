@@ -362,7 +362,7 @@ test('keys take turns, and a conversation stays on its own', (t) => {
   provider.remember(said('y'), 'a');
   t.is(conversationHash(said('y')), conversationHash(said('y', 'an answer', 'more')));
   t.is(keyFor(said('y', 'an answer', 'more')), 'a');
-  t.is(keyFor(said('z', 'an answer', 'more')), 'b', 'one that nobody knows takes its turn');
+  t.is(keyFor(said('z', 'an answer', 'more')), 'b', 'an unknown one takes its turn');
   t.is(keyFor(said('y', 'an answer', 'more', '', 'and more')), 'a');
 });
 

@@ -229,7 +229,7 @@ test('an explicit destination, and a scenario without a list, have no fallback',
   t.is(upstreams[1]?.requests.length, 1);
 });
 
-test("a provider that can't be used, or that nobody answers at, is passed over", async (t) => {
+test("a provider that can't be used or reached is passed over", async (t) => {
   // A port that a test had and closed may be another test's by now; no service has port 1.
   const { ask, baseUrl } = await rig(t, [good('from a')], {
     config: {

@@ -178,7 +178,7 @@ for (const entries of graphs) {
         t.is(byId.get(from)?.gives, carries, `${from} → ${to}`);
         t.is(byId.get(to)?.takes, carries, `${from} → ${to}`);
       }
-      // Whoever starts at the client comes by every node, and from every node back to the client.
+      // Every node can be reached from the client, and the client from every node.
       const reached = (start: string, ends: 'from' | 'to'): ReadonlySet<string> => {
         const seen = new Set([start]);
         for (const id of seen)

@@ -42,7 +42,7 @@ const parts: readonly (readonly [string, Part, number])[] = [
   ['text', text('12345'), 5],
   ['a refusal', { type: 'refusal', text: '12345' }, 5],
   ['thinking, without its seal', { type: 'thinking', text: '12345', signature }, 5],
-  ['thinking that nobody can read', { type: 'redacted-thinking', signature }, 100],
+  ['thinking that is unreadable', { type: 'redacted-thinking', signature }, 100],
   ['a call with an object', { type: 'tool-call', id: 'id', name: 'abc', input: { a: 1 } }, 3 + 7 + 7],
   ['a call with text', { type: 'tool-call', id: 'id', name: 'abc', input: '{"a": 1}' }, 3 + 8 + 7],
   ['a call without arguments', { type: 'tool-call', id: 'id', name: 'abc', input: '' }, 3 + 2 + 7],

@@ -60,7 +60,7 @@ test('requests, captures and activity are those of all processes, whichever answ
     );
   }
 
-  // Whoever looks only for what is new misses nothing and sees nothing twice, at whichever process.
+  // A client that asks only for what is new misses nothing and sees nothing twice, at any process.
   let { newest } = await list(one);
   const seen: string[] = [];
   const asking = Promise.all(
