@@ -85,7 +85,8 @@ const matchingItems = <T>(file: Reader<T>, list: Json | undefined, at: string): 
 
 /**
  * Validates a configuration that is tried without being saved; placeholders stand for the saved one's secrets. It may only refer
- * to variables that the saved one names or that are in `known`: otherwise a trial run could read any environment variable, and leave no trace.
+ * to variables that the saved one names or that are in `known`: otherwise a trial could read any environment variable, and leave
+ * no trace.
  */
 export const validateDraft = (
   draft: JsonObject,
