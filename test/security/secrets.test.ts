@@ -119,7 +119,8 @@ const everything = async (t: ExecutionContext, proxyUrl: string, upstreamUrl: st
     method: 'POST',
     body: JSON.stringify({ APIKEY: { text: canaries.own }, PORT: canaries.own }),
   });
-  await ask('plain,the-last', false);
+  const last = { model: 'plain,the-last', max_tokens: 9, messages };
+  await call('/v1/messages', { method: 'POST', body: JSON.stringify(last) });
   const readLogs = async (): Promise<readonly Seen[]> => {
     const logs: Seen[] = [];
     for (const folder of ['logs', '.']) {
