@@ -43,6 +43,8 @@ export const read = (upstreams: Upstreams, call: UpstreamCall): Promise<Outcome>
 export const start = (
   upstreams: Upstreams,
   call: UpstreamCall,
+  /** Called with each chunk, with the number of chunks so far. */
+  received?: (count: number) => void,
 ): {
   readonly outcome: Promise<Outcome>;
   readonly chunks: readonly Uint8Array[];
@@ -64,7 +66,14 @@ export const start = (
         }),
         mergeMap((head) => head.body),
       )
-      .subscribe({ next: (chunk) => chunks.push(chunk), error: finish, complete: () => finish() });
+      .subscribe({
+        next: (chunk) => {
+          chunks.push(chunk);
+          received?.(chunks.length);
+        },
+        error: finish,
+        complete: () => finish(),
+      });
   });
   if (!subscription) throw new Error('nothing was subscribed');
   return { outcome, chunks, subscription };
