@@ -64,7 +64,7 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
   }
 
   /** Writes one whole answer; `close` also closes the connection. */
-  answer(reply: WholeReply, close = false): void {
+  answer(reply: WholeReply, close: boolean): void {
     if (!this.#done && !this.#started) this.#writeWhole(reply, close);
   }
 

@@ -28,6 +28,7 @@ import { chatBody } from '../support/arbitraries/chat.ts';
 import { messagesBody } from '../support/arbitraries/messages.ts';
 import { mutated, mutatedBytes, mutatedObject, oddJson, split } from '../support/arbitraries/mutated.ts';
 import { responsesBody } from '../support/arbitraries/responses.ts';
+import { anyText } from '../support/arbitraries/text.ts';
 import { plainRequest, replyContext } from '../support/context.ts';
 import { checkEvents, eventsOf, recordsOf } from '../support/events.ts';
 import { GrammarError } from '../support/facts.ts';
@@ -221,7 +222,7 @@ const answerTargets = [
           mutated(
             fc.constantFrom<Json>(...replies, { error: { message: 'm', type: 't', code: 1 } }, [{ error: {} }]),
           ).map((value) => JSON.stringify(value)),
-          fc.string({ unit: 'binary' }),
+          anyText(),
         ),
         fc.dictionary(fc.constantFrom('retry-after', 'x-ratelimit-reset', 'content-type', '__proto__'), fc.string()),
       ),
@@ -346,7 +347,7 @@ const lineText = fc.oneof(
     'x: y',
     ' data: z',
   ),
-  fc.string({ unit: 'binary' }).map((words) => `data: ${words.replace(/[\r\n\ufeff\0\ud800-\udfff]/g, '')}`),
+  anyText().map((words) => `data: ${words.replace(/[\r\n\ufeff\0\ud800-\udfff]/g, '')}`),
 );
 
 const sseTarget = target(
@@ -382,7 +383,7 @@ const headerText = fc.oneof(
     '0x3',
     '',
   ),
-  fc.string({ unit: 'binary' }),
+  anyText(),
 );
 const endpoint = { open: false, formatFault: () => ({ status: 500, body: {} }), handle: () => fail() };
 const fail = (): never => {
@@ -447,10 +448,7 @@ const edgeTargets: readonly Target[] = [
   ),
   target(
     'reply headers',
-    fc.dictionary(
-      fc.oneof(fc.constantFrom('x-a', 'content-length', '__proto__'), fc.string()),
-      fc.string({ unit: 'binary' }),
-    ),
+    fc.dictionary(fc.oneof(fc.constantFrom('x-a', 'content-length', '__proto__'), fc.string()), anyText()),
     (headers) => {
       const list = safeHeaders(headers);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not go out.
@@ -476,7 +474,7 @@ const edgeTargets: readonly Target[] = [
             'cookie',
             '-'.repeat(300),
           ),
-          fc.string({ unit: 'binary' }),
+          anyText(),
         ),
       ),
       oddJson,

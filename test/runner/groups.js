@@ -14,14 +14,15 @@ import { dirname, join, relative } from 'node:path';
 const folder = 'test/__tests__';
 
 /** Folders whose files may share a process; those that leave it as it is do. */
-const shared = /^test\/(?:admin|docs|protocols|transformers|regressions|losses|engine\/[\w-]+)\//;
+const shared =
+  /^test\/(?:admin|docs|foreign-text|losses|protocols|regressions|runner|transformers|ui|engine\/[\w-]+)\//;
 
 /** Short files beside those that take long. */
 const short = /^test\/engine\/(?:base-urls|call-extras|call-stages|client-credentials|router-module|rules)\./;
 
-/** What still needs a process of its own: hooks, an order, loading that waits, and what acts on or measures the whole process. */
+/** What still needs a process of its own: an order, hooks for each test, loading that waits, and what changes or looks at the whole process. */
 const needsOwnProcess =
-  /test\.(?:serial|before|after)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd)|node:child_process|support\/(?:browser|command|cpu-time|redis|workers)|performance\.|setFlagsFromString/m;
+  /test\.(?:serial|beforeEach|afterEach)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd|getuid|env\.\w+\b(?! = ))|node:child_process|support\/(?:browser|redis)|setFlagsFromString/m;
 
 /** Tests in a browser, which run one after the other. Two groups keep two cores busy. */
 const inBrowser = new Map(

@@ -5,6 +5,7 @@ import { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Tool, ToolChoice } from '../../engine/model/request.ts';
 import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
 import { tooluse } from '../../transformers/tooluse.ts';
+import { anyText } from '../support/arbitraries/text.ts';
 import { replyContext } from '../support/context.ts';
 import { decodeRecording, recordingsOf } from '../support/recordings.ts';
 import { answer, type Block, brief, notes, recut, requestWith, stageOf, through, tool } from './stage-rig.ts';
@@ -175,7 +176,7 @@ test('any text, cut anywhere, written with any escapes', (t) => {
   const lengths = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 });
   fc.assert(
     fc.property(
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.boolean(),
       fc.dictionary(fc.string(), fc.jsonValue()),
       lengths,

@@ -389,6 +389,6 @@ test('a fault after data closes the connection; one before it is answered', asyn
   t.deepEqual(await late.done(), [`head 201 ${ids}`, 'string a', 'close']);
   const early = writing();
   early.writer.answer({ type: 'whole', status: 503, headers: {}, body: 'b' }, true);
-  early.writer.answer({ type: 'whole', status: 503, headers: {}, body: 'c' });
+  early.writer.answer({ type: 'whole', status: 503, headers: {}, body: 'c' }, false);
   t.deepEqual(await early.done(), [`head 503 ${ids}`, 'endWith b close']);
 });

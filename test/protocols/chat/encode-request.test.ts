@@ -427,6 +427,25 @@ const conversations: readonly (readonly [
     [{ role: 'user', content: [{ type: 'text', text: 'a', p: 1 }] }],
     ['-messages.q'],
   ],
+  [
+    'also those of calls',
+    [
+      assistant(
+        call('c', { extra: { wire: 'chat', at: 'c-c', fields: { p: 1 } } }),
+        call('d', { extra: foreign('q') }),
+      ),
+      user(result('c'), result('d')),
+    ],
+    [{ ...calling('c', 'd'), tool_calls: [{ ...wireCall('c'), p: 1 }, wireCall('d')] }, answer('c'), answer('d')],
+    ['-messages.q'],
+  ],
+  [
+    'a refusal of the user is text',
+    [user({ type: 'refusal', text: 'no', at: 'x' })],
+    [{ role: 'user', content: 'no' }],
+    ['~x'],
+  ],
+  ['a call of the user is lost', [user(text('a'), call('c'))], [{ role: 'user', content: 'a' }], ['-c-c']],
 ];
 
 for (const [title, turns, messages, losses = [], dialect = {}] of conversations) {
@@ -556,6 +575,18 @@ const toolCases: readonly (readonly [
   [
     'a custom tool',
     { tools: [g] },
+    {
+      tools: [
+        {
+          type: 'custom',
+          custom: { name: 'g', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } } },
+        },
+      ],
+    },
+  ],
+  [
+    'a custom tool whose grammar is nested already',
+    { tools: [{ ...g, format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } } }] },
     {
       tools: [
         {

@@ -327,6 +327,11 @@ const cases: Readonly<Record<string, Case>> = {
     contents: [u({ text: 'a' }), m({ executableCode: { code: '1' } }), u({ text: 'b' })],
     losses: ['dropped m.0'],
   },
+  'a call in a turn of the user falls away': {
+    turns: [user(text('a'), { ...call('x'), at: 'm.0' })],
+    contents: [u({ text: 'a' })],
+    losses: ['dropped m.0'],
+  },
 };
 
 for (const [title, { turns, over, contents, losses }] of Object.entries(cases)) {

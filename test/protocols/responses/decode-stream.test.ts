@@ -174,6 +174,15 @@ const cases: readonly (readonly [string, readonly JsonObject[], string])[] = [
     '[call:c1:p {"input":"\\"x \\ud83d \\ude00 \\n "} ] stop:tool-call',
   ],
   [
+    'a custom call whose text only a done event brings',
+    [
+      added(0, { type: 'custom_tool_call', call_id: 'c1', name: 'p', input: '' }),
+      on(0, 'custom_tool_call_input.done', { input: 'x' }),
+      done(0, { type: 'custom_tool_call', call_id: 'c1', name: 'p' }),
+    ],
+    '[call:c1:p {"input":"x "} ] stop:tool-call',
+  ],
+  [
     'a custom call without text',
     [done(0, { type: 'custom_tool_call', call_id: 'c1', name: 'p' })],
     '[call:c1:p {"input":""} ] stop:tool-call',

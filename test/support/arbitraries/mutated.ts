@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../engine/model/json/json.ts';
+import { anyText } from './text.ts';
 
 /** One change of a value, at node number `at` (modulo their count). */
 interface Change {
@@ -59,7 +60,7 @@ export const oddJson: Arbitrary<Json> = fc.oneof(
   fc.constant(JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}') as Json),
   // The library's JSON values are our JSON values.
   fc.jsonValue({ maxDepth: 3 }).map((value) => value as Json),
-  fc.string({ unit: 'binary' }),
+  anyText(),
 );
 
 const change: Arbitrary<Change> = fc.record({

@@ -322,6 +322,7 @@ test('P6 a key in its cooldown is passed over; when all are, the one whose coold
     chooseKey(['a', 'b'], (key) => cooldowns.get(key), 0, undefined),
     { key: 'b', cooldown: cooldowns.get('b') },
   );
+  t.is(chooseKey(['b', 'a'], (key) => cooldowns.get(key), 0, undefined).key, 'b', 'in any order');
 });
 
 const said = (...texts: readonly string[]): ModelRequest => ({
