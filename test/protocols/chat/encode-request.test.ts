@@ -1002,6 +1002,21 @@ test("a schema's description and strictness go with it", (t) => {
   });
 });
 
+test('a vendor whose prompt must contain the word gets an instruction where it does not', (t) => {
+  const { body, losses } = encode({ output: { type: 'json' }, turns: [user(text('x'))] }, { jsonWord: true });
+  t.deepEqual(body.response_format, { type: 'json_object' });
+  t.like(body.messages, [{ role: 'system', content: 'Answer in JSON.' }]);
+  t.deepEqual(losses, ['~response_format']);
+  const saying: readonly Partial<ModelRequest>[] = [
+    { system: [{ type: 'text', text: 'Use JSON.' }] },
+    { turns: [user(text('as json'))] },
+    { turns: [assistant(call('c')), user(result('c', [text('not JSON')]))] },
+  ];
+  for (const request of saying) {
+    t.deepEqual(encode({ output: { type: 'json' }, ...request }, { jsonWord: true }).losses, []);
+  }
+});
+
 test('a schema that the vendor does not take becomes an instruction', (t) => {
   const note = 'Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{"type":"object"}';
   const noSchema = encode({ output: schema }, { jsonSchema: false });

@@ -271,7 +271,8 @@ test('summaries of all that ended: routed or not, failed, broken off, left by th
     headers: { 'x-request-id': 'slow' },
     signal: leaving.signal,
   });
-  await slow.body?.getReader().read();
+  const reader = slow.body?.getReader();
+  await reader?.read();
   const during = await get<{ inFlight: object[]; inFlightCount: number }>(rig, '/api/activity');
   t.is(during.inFlightCount, 1);
   t.like(during.inFlight[0], {
@@ -283,6 +284,7 @@ test('summaries of all that ended: routed or not, failed, broken off, left by th
     phase: 'streaming',
   });
   leaving.abort();
+  await t.throwsAsync(async () => reader?.read(), { any: true });
   let requests: RequestSummary[] = [];
   while (requests.length < 6) {
     await new Promise((resolve) => setTimeout(resolve, 10));
