@@ -106,7 +106,7 @@ const search = (query: string | undefined): string => (query === undefined ? '' 
 
 /** Lists a vendor's current models; none on any error, or after `timeoutMs` milliseconds. `client` may be any protocol. */
 export const listVendorModels =
-  (registry: Omit<TransformerRegistry, 'custom'>, env: Environment, client: ClientProtocol, timeoutMs = 2_000) =>
+  (registry: Omit<TransformerRegistry, 'custom'>, env: Environment, client: ClientProtocol, timeoutMs: number) =>
   async ({
     provider: name,
     variable,

@@ -78,23 +78,27 @@ interface HttpRouteParts {
   readonly feeds: Feeds;
   /** Notifies the service's other processes of new model lists. */
   readonly modelsRefreshed: () => void;
+  readonly waits: Waits;
 }
 
-/** Timeout for an upstream's token count, in milliseconds. */
-const countLimitMs = 2_000;
-
-/** Timeout for a provider test, in milliseconds. */
-const trialLimitMs = 15_000;
+/** How long the service waits for what it asks of vendors on its own, in milliseconds. */
+export interface Waits {
+  /** For a vendor's list of models on a first start. */
+  readonly modelListMs: number;
+  /** For a vendor's count of tokens. */
+  readonly countMs: number;
+  /** For a provider's answer to a test, or its list of models. */
+  readonly trialMs: number;
+}
 
 /** Builds all routes of the service, each with its OpenAPI description. */
 export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] => {
-  const { home, startedAtMs, logs, metrics, requests, configWith, ui, health, supervision, facts, localServerKinds } =
-    parts;
+  const { home, startedAtMs, logs, metrics, configWith, ui, health, supervision, facts, localServerKinds } = parts;
   const { current, store, presets, build } = parts.gateway;
   const gateway = (): Gateway => current.gateway;
   const protocols = clientProtocols.map(({ protocol }) => protocol);
   const paths = [
-    ...modelPaths(metrics, requests, parts.tracer),
+    ...modelPaths(parts),
     ...modelListPaths({ listings: [messagesModels], plain: chatModels, startedAtMs }),
   ];
   const workers = () => facts().fleet.workers.length;
@@ -117,12 +121,12 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       clients: protocols,
       gatewayOf: async (preset) => (preset === undefined ? gateway() : presets.gatewayOf(preset)),
     }),
-    ...providerRoutes({ client: messagesClient, configWith, build, limitMs: trialLimitMs, localServerKinds }),
+    ...providerRoutes({ client: messagesClient, configWith, build, limitMs: parts.waits.trialMs, localServerKinds }),
     ...catalogueRoutes({
       gateway,
       client: messagesClient,
       localServerKinds,
-      limitMs: trialLimitMs,
+      limitMs: parts.waits.trialMs,
       refreshed: parts.modelsRefreshed,
     }),
     ...presetAdminRoutes(home, presets),
@@ -150,11 +154,11 @@ const post = (path: string, doc: OperationDoc, endpointFor: ClientPath['endpoint
   doc,
 });
 
-const modelPaths = (metrics: Metrics, requests: History, tracer: Tracer | undefined): readonly ClientPath[] => {
-  const counting = { client: messagesClient, ...messagesCounting, limitMs: countLimitMs };
+const modelPaths = ({ metrics, requests, tracer, waits: { countMs } }: HttpRouteParts): readonly ClientPath[] => {
+  const counting = { client: messagesClient, ...messagesCounting, limitMs: countMs };
   const countingDoc = { ...countTokensDoc, request: messagesCountRequest, fault: messagesSchemas.fault };
   const { hidden } = messagesCounting;
-  const countingInput = { client: responsesClient, ...responsesCounting, hidden, limitMs: countLimitMs };
+  const countingInput = { client: responsesClient, ...responsesCounting, hidden, limitMs: countMs };
   const { decodeRequest, upstream } = responsesCompaction;
   const compacting = { ...responsesClient, decodeRequest };
   const { request, fault } = responsesSchemas;

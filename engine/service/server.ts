@@ -50,7 +50,7 @@ import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import { fleetFigures, fleetState } from './fleet.ts';
 import { answerMachine, type FleetQuestion, openMachines } from './fleet-views.ts';
-import { httpRoutes } from './http-routes.ts';
+import { httpRoutes, type Waits } from './http-routes.ts';
 import { knownVendors, type LoadedConfig, loadConfig } from './load-config.ts';
 import { openGateway } from './reloadable-gateway.ts';
 import { openServices, type ServicesOptions } from './services.ts';
@@ -69,12 +69,13 @@ export const start = async (options: StartOptions): Promise<Service> => {
     uiFolder = builtUi,
     pause = timeoutAfter,
     nowMs = Date.now,
+    waits = usualWaits,
   } = options;
   const places = options.localServerKinds ?? localServerKinds;
   const registry = { formats: withVendors(vendors), stages, defaultFormat, messagesBody: encodeMessagesBody };
   const known = knownVendors(registry.formats);
   const vendorVariables = known.map(({ variable }) => variable);
-  const listModels = listVendorModels(registry, env, messagesClient, options.modelListMs);
+  const listModels = listVendorModels(registry, env, messagesClient, waits.modelListMs);
   const listed: KeptList[] = [];
   const loaded = await loadConfig(home, env, known, async (vendor) => {
     const models = await listModels(vendor);
@@ -186,6 +187,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
     localServerKinds: places,
+    waits,
     feeds,
     usage: {
       folder: usageFolder(home),
@@ -262,8 +264,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
 export interface StartOptions extends ServicesOptions {
   /** Additional vendors; one with the name of a built-in vendor replaces it. */
   readonly vendors?: readonly Format[];
-  /** How long a first start waits for a vendor's list of models, in milliseconds; default: 2 s. */
-  readonly modelListMs?: number;
+  /** Default: 2 s, and 15 s for a test. */
+  readonly waits?: Waits;
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */
   readonly uiFolder?: string;
   /** Addresses at which to look for model servers on this machine; default: their usual ports. */
@@ -332,6 +334,8 @@ const collectorBounds = {
   queueMs: 20_000,
   decompressedBytes: 1 << 20,
 };
+
+const usualWaits: Waits = { modelListMs: 2_000, countMs: 2_000, trialMs: 15_000 };
 
 /** Time for slow clients to read the end of an interrupted answer, in milliseconds. */
 const lastRecordMs = 2_000;

@@ -205,6 +205,19 @@ test('a list of models that is too long is an error, not an empty list', async (
   t.regex(String(body.message), /list of models .*16 MiB/);
 });
 
+test('a provider that gives no answer is waited for a while, in a test and for its list of models', async (t) => {
+  const rig = await open(t, () => 'never', {}, { waits: { modelListMs: 1, countMs: 1, trialMs: 200 } });
+  const provider = { name: 'p', baseUrl: rig.upstreamUrl, apiKey: '$P_KEY', models: ['m'] };
+  for (const [path, more] of [
+    ['/api/providers/models', {}],
+    ['/api/providers/test', { model: 'm' }],
+  ] as const) {
+    const { status, body } = await rig.ask('POST', path, { provider, ...more });
+    t.is(status, 200);
+    t.like(body, { ok: false, message: 'The provider gave no whole answer within 0.2 s.' });
+  }
+});
+
 test("a provider's own models, in each vendor's shape, page by page", async (t) => {
   const rig = await open(t, ({ url }) => {
     if (url.includes('after_id')) return jsonAnswer({ data: [{ id: 'e' }], has_more: false, last_id: 'e' });

@@ -18,7 +18,7 @@ export interface GatewayExtras
     | 'transformerFolders'
     | 'uiFolder'
     | 'vendors'
-    | 'modelListMs'
+    | 'waits'
     | 'healthNowMs'
     | 'nowMs'
     | 'keepAliveMs'
@@ -29,6 +29,9 @@ export interface GatewayExtras
   /** Further files in its folder, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
 }
+
+/** Longer than any test lasts. */
+const patientWaits = { modelListMs: 600_000, countMs: 600_000, trialMs: 600_000 };
 
 /** Starts a gateway with this `config.json`; without one, as on a first start. */
 export const startGateway = async (
@@ -45,7 +48,7 @@ export const startGateway = async (
   const reports: string[] = [];
   const service = await start({
     localServerKinds: [],
-    modelListMs: 60_000,
+    waits: patientWaits,
     ...more,
     env,
     home,
