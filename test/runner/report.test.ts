@@ -35,6 +35,11 @@ test('a run in which everything passes has no failures', (t) => {
   });
 });
 
+test('where something failed, the tests that passed are counted by their marks', (t) => {
+  const output = '  ✔ a › passes\n  ✘ [fail]: a › fails\n  ✔ a › passes too\n  ─\n\n  1 test failed\n';
+  t.deepEqual(readReport(output), { passed: 2, failed: 1, failures: ['a › fails'] });
+});
+
 test('failures name their files, by title or path', (t) => {
   const files = ['test/a.test.ts', 'test/a/b.test.ts', 'test/ui/use.test.ts'];
   t.deepEqual(

@@ -17,15 +17,18 @@ const failure = /^ {2}(?:✘ (?:\[fail\]: )?|◌ |(?=Uncaught exception in|Unhan
 export const readReport = (output: string): RunReport => {
   let passed = 0;
   let failed = 0;
+  let marks = 0;
   const failures = new Set<string>();
   for (const line of stripVTControlCharacters(output).split('\n')) {
     const counted = closing.exec(line);
     if (counted?.[2]) passed += Number(counted[1]);
     else if (counted) failed += Number(counted[1]);
+    if (line.startsWith('  ✔ ')) marks += 1;
     const title = failure.exec(line)?.[1];
     if (title) failures.add(title.trim());
   }
-  return { passed, failed, failures: [...failures] };
+  // The closing lines of a run with failures don't say how many passed.
+  return { passed: passed || marks, failed, failures: [...failures] };
 };
 
 /**

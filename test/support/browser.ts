@@ -129,6 +129,11 @@ export const replaceText = async (editor: Locator, text: string): Promise<void> 
   })()`);
 };
 
+/** Presses two keys that belong together, without waiting for the page in between: the second must follow soon. */
+export const pressPair = async (page: Page, first: string, second: string): Promise<void> => {
+  await Promise.all([page.keyboard.press(first), page.keyboard.press(second)]);
+};
+
 /** What axe looks at in each theme: of all rules, the one for contrast alone depends on it. */
 const themes = { light: {}, dark: { runOnly: ['color-contrast'] } };
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import type { KeptRequest } from '../../engine/observe/history/schema.ts';
-import { hasBrowser, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
+import { hasBrowser, pressPair, startBrowser, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
@@ -188,8 +188,7 @@ browserTest('with the history off, its page says how to switch it on', async (t)
   t.teardown(gateway.stop);
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/`);
   await page.getByRole('heading', { level: 1, name: 'Yard' }).waitFor();
-  await page.keyboard.press('g');
-  await page.keyboard.press('h');
+  await pressPair(page, 'g', 'h');
   await page.getByText('The history is off').waitFor();
   await page.getByRole('button', { name: 'Change the setting' }).click();
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();

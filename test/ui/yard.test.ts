@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { hasBrowser, startBrowser, type Tab, type TestBrowser, violations } from '../support/browser.ts';
+import { hasBrowser, pressPair, startBrowser, type Tab, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply, chatStream } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { jsonAnswer, type ScriptedUpstream, sseAnswer, startUpstream } from '../support/upstream.ts';
@@ -84,8 +84,7 @@ browserTest(
     await tab.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     for (const [key, title] of pageKeys) {
-      await tab.page.keyboard.press('g');
-      await tab.page.keyboard.press(key);
+      await pressPair(tab.page, 'g', key);
       await tab.page.getByRole('heading', { level: 1, name: title }).waitFor();
       t.is(await tab.page.title(), `${title} · Switchyard`);
       t.is(await tab.page.evaluate('document.activeElement.id'), 'main', title);
