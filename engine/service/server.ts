@@ -264,7 +264,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
 export interface StartOptions extends ServicesOptions {
   /** Additional vendors; one with the name of a built-in vendor replaces it. */
   readonly vendors?: readonly Format[];
-  /** Default: 2 s, and 15 s for a test. */
+  /** Default: 2 s each, 15 s for a test of a provider. */
   readonly waits?: Waits;
   /** Folder of the built web interface; default: `ui/dist` next to `engine`. */
   readonly uiFolder?: string;
