@@ -20,9 +20,12 @@ const shared =
 /** Short files beside those that take long. */
 const short = /^test\/engine\/(?:base-urls|call-extras|call-stages|client-credentials|router-module|rules)\./;
 
-/** What still needs a process of its own: an order, hooks for each test, loading that waits, and what changes or looks at the whole process. */
+/**
+ * What still needs a process of its own: an order, hooks for each test, loading that waits, and what changes or looks at the whole
+ * process.
+ */
 const needsOwnProcess =
-  /test\.(?:serial|beforeEach|afterEach)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd|getuid|env\.\w+\b(?! = ))|node:child_process|support\/(?:browser|redis)|setFlagsFromString/m;
+  /test\.(?:serial|beforeEach|afterEach)|^(?:const .* = )?await |\bprocess\.(?!execPath|pid|platform|versions|arch|cwd|getuid|env\.\w+\b(?! (?:\?\?|\|\|)?= ))|delete process\.|node:child_process|support\/(?:browser|redis)|setFlagsFromString/m;
 
 /** Tests in a browser, which run one after the other. Two groups keep two cores busy. */
 const inBrowser = new Map(
