@@ -6,10 +6,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { request } from 'undici';
-import { listVendorModels } from '../../engine/endpoints/upstream-models.ts';
 import type { Format } from '../../engine/model/transformer.ts';
-import { messagesClient } from '../../protocols/messages/index.ts';
-import { defaultFormat, formats, stages } from '../../transformers/index.ts';
+import { formats } from '../../transformers/index.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { readChatReply, readChatStream } from '../support/grammar/chat.ts';
 import { readMessagesReply, readMessagesStream } from '../support/grammar/messages.ts';
@@ -175,13 +173,25 @@ for (const { vendor, variable, list, lists, answer } of firstRuns) {
   }
 }
 
-test('a vendor that takes too long with its list is not waited for', async (t) => {
+test('vendors that give neither their lists nor a count are waited for a while', async (t) => {
   const upstream = await startUpstream(() => 'never');
   t.teardown(() => upstream.close());
-  const registry = { formats, stages, defaultFormat };
-  const vendor = { provider: 'groq', variable: 'K', baseUrl: upstream.url, models: ['m'] };
-  t.deepEqual(await listVendorModels(registry, { K: 'k' }, messagesClient, 1_000)(vendor), []);
-  t.is(upstream.requests.length, 1);
+  const gateway = await startGateway(
+    undefined,
+    { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },
+    {
+      vendors: vendorsAt(upstream.url, 'anthropic', 'openai'),
+      waits: { modelListMs: 200, countMs: 200, trialMs: 600_000 },
+    },
+  );
+  t.teardown(() => gateway.stop());
+  for (const [path, body] of [
+    ['/v1/messages/count_tokens', { model: 'anthropic,m', messages: hi }],
+    ['/v1/responses/input_tokens', { model: 'openai,m', input: 'hi' }],
+  ] as const) {
+    const count = await post(gateway, path, body);
+    t.deepEqual([count.statusCode, count.headers['x-switchyard-count']], [200, 'estimate'], await count.body.text());
+  }
 });
 
 test('no first start and no template names a model that was shut down by November 2026', (t) => {
