@@ -60,11 +60,29 @@ export const lockBuild = (path) => {
     writeFileSync(path, String(process.pid), { flag: 'wx' });
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
-    if (isHeld(path)) return undefined;
-    rmSync(path, { force: true });
+    if (isHeld(path) || !removeStale(path)) return undefined;
     return lockBuild(path);
   }
   return () => rmSync(path, { force: true });
+};
+
+/**
+ * Removes a lock that no running process has. `false` if another process has replaced it since.
+ * @param {string} path
+ */
+const removeStale = (path) => {
+  const aside = `${path}.${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return true;
+  }
+  // Two processes may judge the same lock: the slower one has moved the faster one's here.
+  const isReplaced = isHeld(aside);
+  if (isReplaced) renameSync(aside, path);
+  else rmSync(aside, { force: true });
+  return !isReplaced;
 };
 
 /** @param {string} path */

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
-import { on } from 'node:events';
+import { on, once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { lockBuild } from '../../engine/launch/stale-build.js';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -89,15 +91,39 @@ test('a build writes hashed files, and is repeated only if a source changed', as
   // As a build leaves it that was killed: no process has so high a number.
   await writeFile(join(folder, 'ui/.building'), '4194305');
   await mkdir(join(folder, 'ui/.dist-4194305'));
-  const anew = await Promise.race([build(folder), build(folder)]);
-  t.deepEqual(anew, { code: 0, says: '' });
+  const anew = await Promise.all([build(folder), build(folder)]);
+  t.deepEqual(anew, [
+    { code: 0, says: '' },
+    { code: 0, says: '' },
+  ]);
   t.true((await madeAtMs(folder)) > made, 'one of two waits for the other');
-  await build(folder);
   t.deepEqual(
     (await readdir(join(folder, 'ui'))).filter((name) => name.startsWith('.')),
     [],
     'nothing is left over',
   );
+});
+
+test('the lock of a process that is gone is taken over by one alone', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-build-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const lock = join(folder, '.building');
+  const gone = '4194305';
+  await writeFile(lock, gone);
+  const { kill } = process;
+  const faster = String(process.ppid);
+  // While this process finds that the holder is gone, a faster one takes the lock over.
+  process.kill = (pid, signal) => {
+    if (pid === Number(gone)) writeFileSync(lock, faster);
+    return kill.call(process, pid, signal);
+  };
+  const unlock = lockBuild(lock);
+  process.kill = kill;
+  t.is(unlock, undefined);
+  t.is(await readFile(lock, 'utf8'), faster);
+  await writeFile(lock, gone);
+  lockBuild(lock)?.();
+  t.deepEqual(await readdir(folder), []);
 });
 
 test('missing packages are reported, and fail the build only without --optional', async (t) => {
@@ -132,7 +158,12 @@ test('with --watch, a change is built', async (t) => {
   const folder = await smallSources(t);
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const child = spawn(process.execPath, [join(folder, 'ui/build.js'), '--watch'], { stdio: 'pipe' });
-  t.teardown(() => child.kill('SIGKILL'));
+  // It may be about to build again. Its bundler, which has its standard error, ends after it.
+  const closed = once(child.stderr.resume(), 'close');
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await closed;
+  });
   const built = on(child.stdout, 'data');
   await built.next();
   await writeFile(join(folder, 'ui/src/late.css'), '.later { margin: 0 }');

@@ -313,7 +313,10 @@ test('over IPC: a frozen store is left alone, said once, and taken up again', as
   thaw?.();
   await ticked(one);
   t.deepEqual(silences.slice(0, 2), [true, false]);
-  t.is(await one.admit('l', limit), undefined, 'what was admitted meanwhile counts');
+  // What was granted before and ran out unused may be left.
+  let after = 0;
+  while (await one.admit('l', limit)) after += 1;
+  t.true(1 + admitted + after <= limit.max, `${admitted} and ${after}: what was admitted meanwhile counts`);
   const two = hubOf(rig, 2);
   await ticked(two);
   t.is(two.fact('f')?.value, 'v');
