@@ -78,7 +78,7 @@ const removeStale = (path) => {
     if (codeOf(error) !== 'ENOENT') throw error;
     return true;
   }
-  // Two processes may judge the same lock: the slower one has moved the faster one's here.
+  // Two processes may find the same lock stale. The slower one then moves the lock of the faster one.
   const isReplaced = isHeld(aside);
   if (isReplaced) renameSync(aside, path);
   else rmSync(aside, { force: true });
