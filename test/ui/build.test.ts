@@ -111,6 +111,9 @@ test('the lock of a process that is gone is taken over by one alone', async (t) 
   const gone = '4194305';
   await writeFile(lock, gone);
   const { kill } = process;
+  t.teardown(() => {
+    process.kill = kill;
+  });
   const faster = String(process.ppid);
   // While this process finds that the holder is gone, a faster one takes the lock over.
   process.kill = (pid, signal) => {
