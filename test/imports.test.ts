@@ -251,6 +251,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'clients/',
         'config/',
         'endpoints/',
+        'launch/stale-build.js',
         'log/',
         'model/',
         'observe/',

@@ -86,8 +86,9 @@ const licensesOf = (files) => {
   return texts.join(`\n${'-'.repeat(80)}\n\n`);
 };
 
-const build = async (files) => {
+const build = async () => {
   const startedAtMs = Date.now();
+  const files = listSources();
   const drafts = join(ui, `.dist-${process.pid}`);
   const outgoing = `${drafts}-before`;
   for (const name of readdirSync(ui)) {
@@ -96,7 +97,7 @@ const build = async (files) => {
   }
   try {
     await bundle(drafts);
-    recordBuild(join(drafts, '.sources'), root, { key: files.join(), folder: 'dist', files, startedAtMs });
+    recordBuild(join(drafts, '.sources'), root, { key: 'ui', folder: 'dist', files, startedAtMs });
     // Replaced as a whole: a half-finished build is never served.
     if (existsSync(dist)) renameSync(dist, outgoing);
     renameSync(drafts, dist);
@@ -110,12 +111,11 @@ const run = async () => {
   // A container image has only the built files.
   if (!existsSync(join(ui, 'src'))) return;
   for (;;) {
-    const files = listSources();
-    if (freshBuild(join(dist, '.sources'), root, files.join()) !== undefined) return;
+    if (freshBuild(join(dist, '.sources'), root, 'ui') !== undefined) return;
     const unlock = lockBuild(join(ui, '.building'));
     if (unlock) {
       if (gently) setPriority(10);
-      return build(files).finally(unlock);
+      return build().finally(unlock);
     }
     if (gently) return;
     // Another process is building, maybe from older sources: wait and compare again.

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freshBuild } from '../launch/stale-build.js';
 import { root } from '../paths.ts';
 import type { Cli } from './cli.ts';
 import { reachService } from './reach-service.ts';
@@ -35,11 +37,12 @@ export const opener = (platform: string, url: string): readonly [program: string
 };
 
 /**
- * Builds the web interface in a separate process if it is missing or outdated. Does nothing in an installation without the UI's
- * sources.
+ * Builds the web interface in a separate process if it is missing or outdated by the record that `ui/build.js` keeps. Does
+ * nothing in an installation without the UI's sources.
  */
 export const buildUi = (): void => {
-  const script = fileURLToPath(new URL('ui/build.js', root));
-  if (!existsSync(script)) return;
+  const folder = fileURLToPath(root);
+  const script = join(folder, 'ui/build.js');
+  if (!existsSync(script) || freshBuild(join(folder, 'ui/dist/.sources'), folder, 'ui') !== undefined) return;
   spawn(process.execPath, [script, '--optional', '--gently'], { stdio: ['ignore', 'ignore', 'inherit'] }).unref();
 };

@@ -1,7 +1,9 @@
 // @ts-check
 const { subscribe } = require('node:diagnostics_channel');
+const { readFileSync } = require('node:fs');
+const { SourceMap } = require('node:module');
 const { join, relative } = require('node:path');
-const { pathToFileURL } = require('node:url');
+const { fileURLToPath, pathToFileURL } = require('node:url');
 
 const root = join(__dirname, '../..');
 
@@ -11,6 +13,7 @@ const root = join(__dirname, '../..');
  */
 module.exports = (folder) => {
   endWithTests();
+  mapStacks(pathToFileURL(`${folder}/`).href);
   // Deprecated for modules in general; the runner's way is still open to it.
   require.extensions['.ts'] = (module, file) => {
     const compiled = join(folder, relative(root, file)).replace(/\.ts$/, '.mjs');
@@ -38,4 +41,33 @@ const endWithTests = () => {
   });
   // The runner's own module may only be loaded from a test file's process, after its options have come.
   import('ava').then(({ registerCompletionHandler }) => registerCompletionHandler(() => process.exit()));
+};
+
+/**
+ * Has stacks name the sources. Node.js does so too, but reads every module's map when the module is loaded, which takes longer than
+ * most files' tests.
+ * @param {string} compiled the URL of the compiled form's folder
+ */
+const mapStacks = (compiled) => {
+  process.setSourceMapsEnabled(false);
+  /** @type {Map<string, SourceMap>} */
+  const maps = new Map();
+  /** @param {string} url */
+  const mapOf = (url) => {
+    const map = maps.get(url) ?? new SourceMap(JSON.parse(readFileSync(fileURLToPath(`${url}.map`), 'utf8')));
+    maps.set(url, map);
+    return map;
+  };
+  /** @param {NodeJS.CallSite} frame */
+  const describe = (frame) => {
+    const url = frame.getFileName();
+    const [line, column] = [frame.getLineNumber(), frame.getColumnNumber()];
+    if (!url?.startsWith(compiled) || line === null || column === null) return String(frame);
+    const entry = mapOf(url).findEntry(line - 1, column - 1);
+    if (!('originalSource' in entry)) return String(frame);
+    const place = `${fileURLToPath(new URL(entry.originalSource, url))}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    return String(frame).replace(`${url}:${line}:${column}`, place);
+  };
+  Error.prepareStackTrace = (error, frames) =>
+    [error, ...frames.map((frame) => `    at ${describe(frame)}`)].join('\n');
 };

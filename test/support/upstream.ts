@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from './until.ts';
 
 /** A request as the scripted upstream got it. */
 export interface UpstreamRequest {
@@ -212,10 +214,31 @@ const plain = (value: string | readonly string[]): string | string[] =>
 const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => response.once('drain', () => resolve()));
 
+/** What the other side's kernel takes in any case while that side doesn't read, in bytes. */
+const alwaysTaken = 32_768;
+
 /** All that was written has left, and the other side has had time to read it: a reset overtakes what is unread. */
 const flushed = async (socket: Socket): Promise<void> => {
   await new Promise<void>((resolve) => socket.write('', () => resolve()));
+  if (process.platform === 'linux' && socket.bytesWritten > alwaysTaken) {
+    await until(() => socket.destroyed || unreadOf(socket) === 0);
+  }
   await wait(20);
+};
+
+/** Bytes of a loopback connection that either side's kernel still has of what this side wrote. Source: Linux's proc_net_tcp. */
+const unreadOf = ({ localPort = 0, remotePort = 0 }: Socket): number => {
+  const [own, other] = [localPort, remotePort].map(
+    (port) => `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+  return readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .reduce((sum, line) => {
+      const [, local, remote, , queues = ''] = line.trim().split(/\s+/);
+      const [sent = 0, received = 0] = queues.split(':').map((bytes) => Number.parseInt(bytes, 16));
+      if (local === own && remote === other) return sum + sent;
+      return local === other && remote === own ? sum + received : sum;
+    }, 0);
 };
 
 const parse = (text: string): unknown => {
