@@ -58,15 +58,23 @@ const mapStacks = (compiled) => {
     maps.set(url, map);
     return map;
   };
+  /** @type {Map<string, string>} */
+  const places = new Map();
+  /** @param {string} url @param {number} line @param {number} column */
+  const placeInSource = (url, line, column) => {
+    const entry = mapOf(url).findEntry(line - 1, column - 1);
+    if (!('originalSource' in entry)) return `${url}:${line}:${column}`;
+    const file = fileURLToPath(new URL(entry.originalSource, url));
+    return `${file}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+  };
   /** @param {NodeJS.CallSite} frame */
   const describe = (frame) => {
-    const url = frame.getFileName();
-    const [line, column] = [frame.getLineNumber(), frame.getColumnNumber()];
+    const [url, line, column] = [frame.getFileName(), frame.getLineNumber(), frame.getColumnNumber()];
     if (!url?.startsWith(compiled) || line === null || column === null) return String(frame);
-    const entry = mapOf(url).findEntry(line - 1, column - 1);
-    if (!('originalSource' in entry)) return String(frame);
-    const place = `${fileURLToPath(new URL(entry.originalSource, url))}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
-    return String(frame).replace(`${url}:${line}:${column}`, place);
+    const place = `${url}:${line}:${column}`;
+    const inSource = places.get(place) ?? placeInSource(url, line, column);
+    places.set(place, inSource);
+    return String(frame).replace(place, inSource);
   };
   Error.prepareStackTrace = (error, frames) =>
     [error, ...frames.map((frame) => `    at ${describe(frame)}`)].join('\n');
