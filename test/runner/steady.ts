@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type RunReport, readReport } from './report.ts';
 
@@ -21,7 +23,12 @@ const { values } = parseArgs({
 interface Row extends RunReport {
   readonly name: string;
   readonly seconds: number;
+  /** All that the run printed. */
+  readonly output: string;
 }
+
+/** Where the output of failed runs is kept: what fails once in many runs is hard to see again. */
+const failedRuns = 'node_modules/.cache/switchyard-steady';
 
 const children = new Set<ChildProcess>();
 const endGroup = (child: ChildProcess): void => {
@@ -67,8 +74,8 @@ const run = (name: string): Promise<Row> =>
       const unexplained = hung ? 'did not end' : code !== 0 && failed === 0 ? `ended with ${code}` : undefined;
       resolve(
         unexplained === undefined
-          ? { name, passed, failed, failures, seconds }
-          : { name, passed, failed: failed + 1, failures: [...failures, unexplained], seconds },
+          ? { name, passed, failed, failures, seconds, output }
+          : { name, passed, failed: failed + 1, failures: [...failures, unexplained], seconds, output },
       );
     });
   });
@@ -80,6 +87,11 @@ const runAll = async (kind: string, count: number): Promise<void> => {
     rows.push(row);
     console.log(`${row.name}: ${row.passed} passed, ${row.failed} failed, ${row.seconds} s`);
     for (const failure of row.failures) console.log(`  ${failure}`);
+    if (row.failed === 0) continue;
+    mkdirSync(failedRuns, { recursive: true });
+    const file = join(failedRuns, `${row.name.replace(' ', '-')}.txt`);
+    writeFileSync(file, row.output);
+    console.log(`  its output: ${file}`);
   }
 };
 
