@@ -225,6 +225,21 @@ test('minutes add up to their hours, whenever it is written and whenever a proce
   );
 });
 
+test('a process that is killed while it ends a minute leaves the same sums by minutes and by hours', async (t) => {
+  const machine = await machineOf(t);
+  const counter = await machine.start(1);
+  // It gets no further than to the file of the hour.
+  const hour = join(machine.folder, '2026-01-31T22.1-1.json');
+  await mkdir(hour, { recursive: true });
+  counter.add(request());
+  machine.nowMs += minuteMs;
+  await counter.write();
+  t.is(machine.warnings.length, 1);
+  await rm(hour, { recursive: true });
+  t.is(await machine.requests(), 0);
+  t.deepEqual(await machine.minutes(), []);
+});
+
 test('percentiles of times are those of all processes and hours, within 12 %', async (t) => {
   const machine = await machineOf(t);
   const processes = await Promise.all([machine.start(1), machine.start(2)]);
@@ -431,7 +446,7 @@ test('while nothing can be written, sixty minutes are kept; the hours have all',
   t.is((await machine.minutes())[0], '22:50 1');
 });
 
-test('while nothing can be written, 48 hours are kept', async (t) => {
+test('while nothing can be written, 48 hours are kept, and sixty minutes even if each is of another hour', async (t) => {
   const machine = await machineOf(t);
   await mkdir(join(machine.folder, '..'), { recursive: true });
   await writeFile(machine.folder, 'a file');
@@ -442,7 +457,7 @@ test('while nothing can be written, 48 hours are kept', async (t) => {
   }
   await rm(machine.folder);
   await hours.write();
-  t.is(await machine.requests(), 48);
+  t.is(await machine.requests(), 60);
 });
 
 test('requests of many minutes that end amid a write are counted once', async (t) => {

@@ -1,6 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { usageFolder } from '../../../../engine/observe/usage/bucket-files.ts';
+import { readBuckets } from '../../../../engine/observe/usage/read-buckets.ts';
 import type { UsageReport } from '../../../../engine/observe/usage/schema.ts';
 import { chatReply } from '../../../support/chat-stream.ts';
 import { addressIn, commandRig } from '../../../support/command.ts';
@@ -190,22 +192,26 @@ test('kill -9: what was written counts once after the next starts', async (t) =>
   const upstream = await startUpstream(script);
   t.teardown(upstream.close);
   const { home, begin } = await commandRig(t, { PORT: 0, LOG: false, Providers: providersAt(upstream.url) });
-  const folder = join(home, 'usage', 'hours');
-  const written = async (): Promise<string> => {
-    // What is about to be renamed isn't written yet.
-    const names = (await readdir(folder).catch(() => [])).filter((name) => /\.jsonl?$/.test(name));
-    return (await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')))).join();
+  const written = async (): Promise<number> => {
+    let sum = 0;
+    const span = { fromMs: 0, toMs: Date.now() + 3_600_000, unit: 'hour' } as const;
+    await readBuckets(usageFolder(home), span, (_, { requests }) => {
+      sum += requests;
+    });
+    return sum;
   };
+  let asked = 0;
   for (let round = 1; round <= 3; round += 1) {
     const running = begin(['start']);
     await running.says('listens on');
     const baseUrl = addressIn(running.out());
     for (let n = 0; n < round; n += 1) {
+      asked += 1;
       const body = bodyFor('p,priced', `round ${round}`);
       const answer = await fetch(`${baseUrl}/v1/chat/completions`, { method: 'POST', body });
       await answer.text();
     }
-    await until(async () => (await written()).includes(`"requests":${round}`));
+    await until(async () => (await written()) === asked);
     running.child.kill('SIGKILL');
     await running.ended;
   }
