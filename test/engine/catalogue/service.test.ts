@@ -168,7 +168,8 @@ test('the summary of a request has its cost, or none where no price is known', a
 
 test('a configured model that retires within 30 days, or has retired, is a warning with its date', async (t) => {
   const upstream = await vendor(t);
-  const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+  const nowMs = Date.now();
+  const inDays = (days: number): string => new Date(nowMs + days * 86_400_000).toISOString().slice(0, 10);
   const models = [
     { id: 'gone', retires: inDays(-1) },
     { id: 'soon', retires: inDays(29) },
