@@ -83,7 +83,7 @@ test('the first command makes the bundle, and the next ones run it', async (t) =
     import { compile } from ${JSON.stringify(join(root, 'engine/launch/compile.js'))};
     const children = () => readFileSync(\`/proc/\${process.pid}/task/\${process.pid}/children\`, 'utf8').trim();
     const files = await compile(${JSON.stringify(folder)}, ${JSON.stringify(cache)});
-    for (let waitedMs = 0; waitedMs < 2000 && children() !== ''; waitedMs += 20) await wait(20);
+    for (let waitedMs = 0; waitedMs < 60_000 && children() !== ''; waitedMs += 20) await wait(20);
     console.log(JSON.stringify({ known: files.includes('engine/paths.ts'), children: children() }));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
   t.deepEqual(

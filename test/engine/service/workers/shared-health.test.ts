@@ -37,7 +37,7 @@ test('breakers and keys at rest of one process are known to the other within two
   const rig = await commandRig(t, {
     WORKERS: 2,
     RETRY: { attempts: 0 },
-    BREAKER: { faults: 3, openMs: 3_000 },
+    BREAKER: { faults: 3, openMs: 10_000 },
     Providers: [
       { name: 'down', baseUrl: `${upstream.url}/down`, apiKey: 'k', models: ['m'] },
       { name: 'keys', baseUrl: `${upstream.url}/keys`, apiKey: ['one', 'two', 'three'], models: ['m'] },
