@@ -23,8 +23,8 @@ import { UsageRow, type UsageUnit } from './schema.ts';
  * The folder has four kinds of files. `2026-01-31T08.<pid>-<start>.json` is what one process has counted in an hour, its current minute
  * apart; it alone writes the file, as a whole. Three kinds are archives, with a line for each bucket that has ended, under the name of
  * its process: `2026-01-31T08.jsonl` has an hour's steps of 5 seconds, `2026-01-31.jsonl` a day's minutes, `2026-01.jsonl` a month's
- * hours. The hour's file has a minute before a line is added, and is rewritten or removed after it. So after a kill both may have it, or
- * there may be two lines: what has the same name counts once.
+ * hours. The hour's file has a minute before the day's file does, and is rewritten or removed after a line is added. So after a kill both
+ * may have it, or there may be two lines: what has the same name counts once.
  */
 
 /** The folder of the usage by hours, in the service's own. */
@@ -245,7 +245,7 @@ class Counter {
   /** Moves the minutes that are over to their days and hours. */
   async #endMinutes(nowMs: number): Promise<void> {
     for (let minute = this.#minutes[0]; minute?.hasEnded(nowMs); minute = this.#minutes[0]) {
-      // First of all, so that a kill leaves no minute that its hour doesn't have.
+      // First, so that a kill leaves no minute that its hour lacks.
       await this.#writeHour(this.#hourOf(minute), minute);
       await this.#append('minute', dayOf(minute.name), this.#recordOf(minute));
       // Unless there were too many meanwhile.

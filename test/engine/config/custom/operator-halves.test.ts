@@ -4,11 +4,10 @@ import { chatStream } from '../../../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';
 
-/** Operators that keep to their contract: they may take their time, and are blamed for nothing that others do. */
-
 /** A limit of stages that a busy machine doesn't come near while one test runs in the process, in milliseconds. */
 const limitMs = 3_000;
 
+/** Operators that keep to their contract: they may take their time, and are blamed for nothing that others do. */
 const events: Readonly<Record<string, string>> = {
   delays: 'rx.concatMap((batch) => rx.of(batch).pipe(rx.delay(30)))',
   promises: 'rx.concatMap(async (batch) => batch)',

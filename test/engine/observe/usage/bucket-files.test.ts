@@ -228,7 +228,7 @@ test('minutes add up to their hours, whenever it is written and whenever a proce
 test('a process that is killed while it ends a minute leaves the same sums by minutes and by hours', async (t) => {
   const machine = await machineOf(t);
   const counter = await machine.start(1);
-  // It gets no further than to the file of the hour.
+  // The hour's file can't be written, which ends the write at the same point as a kill.
   const hour = join(machine.folder, '2026-01-31T22.1-1.json');
   await mkdir(hour, { recursive: true });
   counter.add(request());
