@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { type ScriptedUpstream, sseAnswer, startUpstream } from '../../../support/upstream.ts';
 
 /** A limit of stages that a busy machine doesn't come near while one test runs in the process, in milliseconds. */
-const limitMs = 3_000;
+const limitMs = 2_000;
 
 /** Operators that keep to their contract: they may take their time, and are blamed for nothing that others do. */
 const events: Readonly<Record<string, string>> = {
@@ -29,9 +29,7 @@ test.before(async () => {
   upstream = await startUpstream(({ body }) => {
     const { content } = Object(body).messages.at(-1);
     if (content === 'break') return sseAnswer(['data: {"choices":[{"delta":{"content":"one"}}]}\n\n', 20], 'reset');
-    if (content !== 'slow') return sseAnswer(chatStream(['one ', 'two ', 'three'], 5));
-    const [first = '', ...others] = chatStream(['one ', 'two ', 'three']);
-    return sseAnswer([first, limitMs * 1.5, ...others]);
+    return sseAnswer(chatStream(['one ', 'two ', 'three'], content === 'slow' ? limitMs * 1.5 : 5));
   });
   const source = (name: string, operator: string): string =>
     `import { rx } from 'switchyard/transformer';
