@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { performance } from 'node:perf_hooks';
 import type { Fault } from '../model/fault.ts';
 import { backslash, openBrace, openBracket, quote } from '../model/json/json.ts';
 import { type Decoder, decompressBody, readCodings } from './decompress-body.ts';
@@ -64,13 +63,14 @@ export class BodyReader implements BodyConsumer, TickListener {
   readonly #codings: readonly Decoder[];
   #chunks: Uint8Array[] = [];
   #size = 0;
-  #windowFromMs = performance.now();
+  #windowFromMs: number;
   #windowBytes = 0;
   #stopped = false;
 
   constructor(receiver: BodyReceiver, codings: readonly Decoder[]) {
     this.#receiver = receiver;
     this.#codings = codings;
+    this.#windowFromMs = receiver.ticker.nowMs();
     receiver.ticker.add(this);
     receiver.stream.read(this);
   }

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Observable, Observer, Subscription } from 'rxjs';
 import type { Backpressure } from '../backpressure.ts';
 import type { ReplyHead, ReplyPart, WholeReply } from './endpoint.ts';
@@ -117,7 +116,7 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
   writable(complete: boolean): void {
     if (this.#done) return;
     if (complete) this.#finish(this.#status);
-    else if (this.#sending) this.#blockedFromMs = performance.now();
+    else if (this.#sending) this.#blockedFromMs = this.#target.ticker.nowMs();
     else {
       this.#blocked = false;
       if (this.#endDue) this.#flushAndEnd();
@@ -191,7 +190,7 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
     if (this.#blocked) return;
     const { backpressure, ticker } = this.#target;
     this.#blocked = true;
-    this.#blockedFromMs = performance.now();
+    this.#blockedFromMs = ticker.nowMs();
     // Stays registered until the answer's end: once set, the native timeout must be reset for as long as the stream lasts.
     ticker.add(this);
     backpressure.pause();

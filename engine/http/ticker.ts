@@ -54,7 +54,7 @@ export class LinkedSet<T extends Linked<T>> {
 
 /** Called on every tick of a `Ticker`. */
 export interface TickListener extends Linked<TickListener> {
-  /** `nowMs` is of `performance.now()`. */
+  /** `nowMs` is of the ticker's clock. */
   readonly tick: (nowMs: number) => void;
 }
 
@@ -62,10 +62,13 @@ export interface TickListener extends Linked<TickListener> {
 export class Ticker {
   readonly #listeners = new LinkedSet<TickListener>();
   readonly #tickMs: number;
+  /** Its clock, in milliseconds: listeners measure by it. */
+  readonly nowMs: () => number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(tickMs: number) {
+  constructor(tickMs: number, nowMs = () => performance.now()) {
     this.#tickMs = tickMs;
+    this.nowMs = nowMs;
   }
 
   add(listener: TickListener): void {
@@ -84,7 +87,7 @@ export class Ticker {
       this.#timer = undefined;
       return;
     }
-    const nowMs = performance.now();
+    const nowMs = this.nowMs();
     for (const listener of this.#listeners) listener.tick(nowMs);
   }
 }

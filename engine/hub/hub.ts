@@ -221,6 +221,11 @@ export class Hub {
       };
       const end = (): void => {
         if (!this.#waiting.includes(waiting)) return;
+        if (this.#isSilent) {
+          // Waits on if it is early: a timer may fire 1 ms before its time.
+          this.#settleAlone();
+          return;
+        }
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
         const endMs = this.#options.nowMs();
         // Whether the store is known to be silent or just slow: no answer has come, which would have granted or refused.

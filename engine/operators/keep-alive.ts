@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Exchange } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import { Ticker, type TickListener } from '../http/ticker.ts';
@@ -33,13 +32,14 @@ class KeepAlive implements Handlers<ReplyPart, ReplyPart>, TickListener {
   #active = false;
   /** Keep-alives since the upstream's last part. */
   #sent = 0;
-  #silentFromMs = performance.now();
+  #silentFromMs: number;
 
   constructor(exchange: Exchange, control: StageControl<ReplyPart>, everyMs: number, ticker: Ticker) {
     this.#exchange = exchange;
     this.#control = control;
     this.#everyMs = everyMs;
     this.#ticker = ticker;
+    this.#silentFromMs = ticker.nowMs();
     ticker.add(this);
   }
 

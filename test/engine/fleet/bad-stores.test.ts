@@ -6,7 +6,7 @@ import { freePort } from '../../../engine/http/bind.ts';
 import { joinFleet } from '../../../engine/service/fleet.ts';
 import { isMissing, startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
-import { inProcessFleet, storeRights } from './rig.ts';
+import { inProcessFleet, storeRights, untilServed } from './rig.ts';
 
 /** A store that fails: its address. */
 type Broken = (t: ExecutionContext) => Promise<string>;
@@ -191,8 +191,7 @@ test('another fleet of the same name, with another key, is said; neither reads w
     members.map(({ isThis, isStranger }: { isThis: boolean; isStranger: boolean }) => isThis !== isStranger),
     [true, true],
   );
-  // On a busy machine, one member may be missing for a moment: what it may have admitted by itself isn't granted to the other.
-  await until(async () => (await one.ask()) === 200);
+  await untilServed(one);
   await until(async () => (await one.log()).includes('another fleet uses this FLEET.name'));
 });
 
@@ -247,7 +246,7 @@ test('a clock that is off changes no limit, and is said once', async (t) => {
   const { url } = await startRedis(t);
   const here = await inProcessFleet(t, { store: url }, () => Date.now() + 90_000);
   await until(async () => (await here.metric('store_clock_seconds')) > 60);
-  t.is(await here.ask(), 200);
+  await untilServed(here);
   await until(async () => (await here.log()).includes("clock is far ahead of the store's"));
   t.is((await here.log()).split("clock is far ahead of the store's").length, 2);
   const right = await inProcessFleet(t, { store: url });

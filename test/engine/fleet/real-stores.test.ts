@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../../engine/http/bind.ts';
 import { isMissing, startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
-import { inProcessFleet } from './rig.ts';
+import { inProcessFleet, untilServed } from './rig.ts';
 
 const folderOf = (t: ExecutionContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-store-'));
@@ -45,7 +45,7 @@ test('TLS: the certificate is checked, and what is wrong is said', async (t) => 
   for (const host of ['localhost', '127.0.0.1']) {
     const gateway = await inProcessFleet(t, { store: `rediss://${host}:${secure}`, ca });
     await untilUp(gateway);
-    t.is(await gateway.ask(), 200, host);
+    await untilServed(gateway);
   }
   const refused: readonly (readonly [store: string, ca: string | undefined, says: RegExp])[] = [
     [`rediss://localhost:${secure}`, undefined, /certificate is of an unknown authority: name its file in FLEET\.ca/],
@@ -87,7 +87,7 @@ test('Sentinel: the gateway follows to the new primary, with the same account', 
   const gateway = await inProcessFleet(t, { store: `redis://sy:right@127.0.0.1:${port}`, primary: 'main' });
   await untilUp(gateway);
   await until(async () => String(await second.run('HGETALL', 'sy:{switchyard}:who')).length > 0);
-  t.is(await gateway.ask(), 200);
+  await untilServed(gateway);
   await first.kill();
   await until(async () => (await gateway.metric('store_up')) === 0);
   t.is(await gateway.ask(), 200, 'while there is no primary');
@@ -97,7 +97,7 @@ test('Sentinel: the gateway follows to the new primary, with the same account', 
   t.true(before !== null);
   const leases = await gateway.metric('leases_total');
   await until(async () => {
-    t.is(await gateway.ask(), 200);
+    await untilServed(gateway);
     return (await gateway.metric('leases_total')) > leases;
   });
 });
@@ -122,7 +122,7 @@ test('Cluster: limits are granted by all of its nodes; without one of them, by s
     await until(async () => (await fetchJson('/api/fleet')).members.length === 2);
   }
   await until(async () => {
-    t.is(await one.ask(), 200);
+    await untilServed(one);
     return (await one.metric('leases_total')) > 0;
   });
   await nodes[0]?.kill();

@@ -54,6 +54,13 @@ export const fleetRig = async (t: ExecutionContext, count: number, config: objec
   return { redis, replicas };
 };
 
+/**
+ * Asks until a request is served. On a busy machine, a member may be late and missing for a moment: what it may have admitted by
+ * itself isn't granted to others, nor to the one that takes its place.
+ */
+export const untilServed = ({ ask }: Pick<Awaited<ReturnType<typeof inProcessFleet>>, 'ask'>): Promise<void> =>
+  until(async () => (await ask()) === 200);
+
 /** Waits until each of them has so many members in sight, and the store grants leases. */
 export const untilMet = async (replicas: readonly Pick<Replica, 'fetch'>[], headers = {}): Promise<void> => {
   for (const { fetch } of replicas) {

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import test from 'ava';
 import { delay, lastValueFrom, of, Subject, take, throwError, timer, toArray } from 'rxjs';
 import { ignoreElements } from 'rxjs/operators';
@@ -59,12 +58,11 @@ test('R2 a streaming client that hears nothing gets a head and keep-alives; the 
 });
 
 test('R2 each part starts the wait anew', (t) => {
-  const ticker = new TestTicker(1_000);
+  const ticker = new TestTicker(1_000, () => 0);
   const source = new Subject<ReplyPart>();
   const parts: ReplyPart[] = [];
   source.pipe(stages(keepAlive(1_000, ticker))(exchange(true))).subscribe((part) => parts.push(part));
-  const fromMs = performance.now();
-  const tickAt = (ms: number) => ticker.listener?.tick(fromMs + ms);
+  const tickAt = (ms: number) => ticker.listener?.tick(ms);
   source.next(head);
   for (let count = 1; count <= 20; count += 1) {
     source.next(word);
