@@ -27,6 +27,8 @@ export const exchangeMs = 500;
  * under way and the next one, which asks for it.
  */
 const defaultWaitMs = 2 * exchangeMs + 50;
+/** A timer may fire so many milliseconds before its time. */
+const earlyMs = 1;
 
 const maxFacts = 10_000;
 const maxCounters = 10_000;
@@ -221,15 +223,10 @@ export class Hub {
       };
       const end = (): void => {
         if (!this.#waiting.includes(waiting)) return;
-        if (this.#isSilent) {
-          // Waits on if it is early: a timer may fire 1 ms before its time.
-          this.#settleAlone();
-          return;
-        }
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
         const endMs = this.#options.nowMs();
         // Whether the store is known to be silent or just slow: no answer has come, which would have granted or refused.
-        resolve(this.#aloneInMs(endMs) <= 0 ? this.#takeShare(lease, endMs, count) : undefined);
+        resolve(this.#aloneInMs(endMs) <= earlyMs ? this.#takeShare(lease, endMs, count) : undefined);
       };
       // After a long task the grant may be there, unread: it is read before the immediate runs.
       const timer = setTimeout(() => setImmediate(end), Math.min(this.#waitMs, Math.ceil(aloneInMs)));
