@@ -27,6 +27,8 @@ export class Supervisor {
   #place: ListenAddress | undefined;
   #restarts = 0;
   #restarting: Promise<void> | undefined;
+  /** A restart that begins when the one under way has ended. */
+  #nextRestart: Promise<void> | undefined;
   #stopping = false;
 
   constructor(options: SupervisorOptions) {
@@ -63,13 +65,21 @@ export class Supervisor {
 
   /**
    * Replaces all serving workers one by one; an old one retires when a new one serves. Rejects with a message for users if one
-   * can't start; the remaining old ones then keep serving. Concurrent calls share one restart.
+   * can't start; the remaining old ones then keep serving. Calls during a restart share the next one: the configuration may have
+   * changed since the restart read it.
    */
   restart(): Promise<void> {
-    this.#restarting ??= this.#replaceAll().finally(() => {
+    this.#nextRestart ??= this.#restartNext();
+    return this.#nextRestart;
+  }
+
+  async #restartNext(): Promise<void> {
+    await this.#restarting?.catch(() => undefined);
+    this.#nextRestart = undefined;
+    this.#restarting = this.#replaceAll().finally(() => {
       this.#restarting = undefined;
     });
-    return this.#restarting;
+    await this.#restarting;
   }
 
   /** Stops all workers after their open requests. Resolves when they have exited. */

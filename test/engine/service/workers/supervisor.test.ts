@@ -75,6 +75,17 @@ test('restarts that come together are one', async (t) => {
   t.deepEqual(serving(), [3]);
 });
 
+test('a restart that is asked for during another one follows it, with what has changed since', async (t) => {
+  const { supervisor, asked, serving } = rig(1);
+  await supervisor.start();
+  const first = supervisor.restart();
+  await until(() => asked.forks === 2);
+  asked.wanted = 3;
+  await Promise.all([first, supervisor.restart(), supervisor.restart()]);
+  t.deepEqual(serving(), [3, 4, 5]);
+  t.is(supervisor.fleet.restarts, 2);
+});
+
 test('a restart takes up another number of workers', async (t) => {
   const { supervisor, asked, serving } = rig(1);
   await supervisor.start();
