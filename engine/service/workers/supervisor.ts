@@ -26,8 +26,9 @@ export class Supervisor {
   readonly #retiring = new Set<Worker>();
   #place: ListenAddress | undefined;
   #restarts = 0;
-  #restarting: Promise<void> | undefined;
-  /** A restart that begins when the one under way has ended. */
+  /** The last restart or replacement asked for. They run one after another, since each counts the serving workers. */
+  #lastChange: Promise<void> = Promise.resolve();
+  /** A restart that hasn't begun. */
   #nextRestart: Promise<void> | undefined;
   #stopping = false;
 
@@ -69,17 +70,11 @@ export class Supervisor {
    * changed since the restart read it.
    */
   restart(): Promise<void> {
-    this.#nextRestart ??= this.#restartNext();
-    return this.#nextRestart;
-  }
-
-  async #restartNext(): Promise<void> {
-    await this.#restarting?.catch(() => undefined);
-    this.#nextRestart = undefined;
-    this.#restarting = this.#replaceAll().finally(() => {
-      this.#restarting = undefined;
+    this.#nextRestart ??= this.#inTurn(() => {
+      this.#nextRestart = undefined;
+      return this.#replaceAll();
     });
-    await this.#restarting;
+    return this.#nextRestart;
   }
 
   /** Stops all workers after their open requests. Resolves when they have exited. */
@@ -94,6 +89,12 @@ export class Supervisor {
   kill(): void {
     this.#stopping = true;
     for (const worker of [...this.#serving, ...this.#retiring]) worker.kill();
+  }
+
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.#lastChange.then(change);
+    this.#lastChange = done.catch(() => undefined);
+    return done;
   }
 
   async #fork(): Promise<void> {
@@ -134,11 +135,10 @@ export class Supervisor {
   }
 
   #replaceIn(waitMs: number): void {
-    setTimeout(() => void this.#replaceExited(), waitMs);
+    setTimeout(() => void this.#inTurn(() => this.#replaceExited()), waitMs);
   }
 
   async #replaceExited(): Promise<void> {
-    await this.#restarting?.catch(() => undefined);
     // The configured number may have dropped, or a restart may have replaced the worker already.
     const wanted = await this.#options.wanted().catch(() => this.#serving.length + 1);
     if (this.#stopping || this.#serving.length >= wanted) return;

@@ -12,7 +12,7 @@ const place: ListenAddress = { host: 'h', configuredPort: 0, port: 1, addresses:
 const rig = (wanted: number) => {
   const events: string[] = [];
   const exits = new Map<number, (exit: WorkerExit) => void>();
-  const asked = { wanted, fails: undefined as string | undefined, forks: 0 };
+  const asked = { wanted, fails: undefined as string | undefined, forks: 0, startAfter: Promise.resolve() };
   let pid = 0;
   let fleet: WorkerSet | undefined;
   const supervisor = new Supervisor({
@@ -25,6 +25,7 @@ const rig = (wanted: number) => {
     async fork(taken) {
       asked.forks += 1;
       await wait(10);
+      await asked.startAfter;
       if (asked.fails !== undefined) throw new Error(asked.fails);
       pid += 1;
       const own = pid;
@@ -123,6 +124,21 @@ test('a worker that falls is replaced; attempts go on until one succeeds', async
     'could not start a new worker; the next attempt is in 200 ms: no memory',
     '3 comes beside others',
   ]);
+});
+
+test('a restart during the replacement of a worker follows it, and leaves the configured number', async (t) => {
+  const { supervisor, asked, serving, fall } = rig(2);
+  await supervisor.start();
+  let start = () => {};
+  asked.startAfter = new Promise((resolve) => {
+    start = resolve;
+  });
+  fall(1);
+  await until(() => asked.forks === 3);
+  const restarting = supervisor.restart();
+  start();
+  await restarting;
+  t.deepEqual(serving(), [4, 5]);
 });
 
 test('when the service stops, workers that end are not replaced', async (t) => {
