@@ -263,7 +263,7 @@ test('a collector that never answers delays neither requests nor the stop, and i
   const metrics = await request(`${gateway.baseUrl}/metrics`, { headers: { authorization: `Bearer ${keys.gateway}` } });
   t.regex(await metrics.body.text(), /^switchyard_telemetry_dropped_total\{signal="traces"\} 0$/m);
   await stop();
-  // One that has had no answer for ten seconds is posted again.
+  // A post without an answer is repeated after ten seconds, so a slow run sees more than one.
   t.deepEqual([...new Set(collector.requests.map(({ url }) => url))].sort(), ['/v1/metrics', '/v1/traces']);
 });
 
