@@ -43,14 +43,14 @@ run() {
   rm -rf "$tree"
   mkdir -p "$tree"
   git ls-files -z | xargs -0 tar -cf - | tar -xf - -C "$tree"
-  # The root has no package manager of Node's: the packages are installed from here, for the Node that will run them.
+  # The root has no package manager of Node's: the packages are those installed here, and what the Node that will run them needs.
+  cp -r node_modules "$tree"
   (
     cd "$tree"
-    rm -f package-lock.json
+    rm -rf package-lock.json node_modules/.cache
     local arch
     arch=$(node -p process.arch)
-    npm install --no-audit --no-fund --silent --force --ignore-scripts --os=linux --cpu="$arch" >/dev/null
-    npm install --no-save --no-audit --no-fund --silent --force --ignore-scripts "@uwsjs/linux-$arch-24@20.69.0" openai@7.55.0 >/dev/null
+    npm install --no-save --no-audit --no-fund --silent --force --ignore-scripts --os=linux --cpu="$arch" "@uwsjs/linux-$arch-24@20.69.0" openai@7.55.0 >/dev/null
   )
   mount -t proc proc "$root/proc" 2>/dev/null || true
   echo "newer Node: $(chroot "$root" /usr/local/bin/node --version), glibc $(chroot "$root" ldd --version | head -n 1 | grep -oE '[0-9.]+$')"
