@@ -26,7 +26,7 @@ newcomer() {
   local name="$1" tree="$work/tree-$1" home="$work/home-$1" out="$work/out-$1" http address
   git clone -q . "$tree"
   cd "$tree"
-  # What the version before installed is moved here: npm checks it, which takes far less time than unpacking the same again.
+  # The packages that the previous version installed are moved here: npm only checks them, far faster than it unpacks them.
   [ -z "$installed" ] || mv "$installed" node_modules
   rm -rf node_modules/.cache
   npm install --no-audit --no-fund --silent

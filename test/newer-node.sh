@@ -43,7 +43,7 @@ run() {
   rm -rf "$tree"
   mkdir -p "$tree"
   git ls-files -z | xargs -0 tar -cf - | tar -xf - -C "$tree"
-  # The root has no package manager of Node's: the packages are those installed here, and what the Node that will run them needs.
+  # The root has no npm: the packages installed here are copied, and those that its Node.js needs are added.
   cp -r node_modules "$tree"
   (
     cd "$tree"
