@@ -152,4 +152,4 @@ const member = (value: Json | undefined, name: string): Json | undefined =>
 
 /** The reply's id: the upstream's own if it has this format's prefix. */
 export const wireMessageId = (id: string, context: ReplyContext): string =>
-  id.startsWith('msg_') ? id : `msg_${context.id}`;
+  /^msg_./.test(id) ? id : `msg_${context.id}`;

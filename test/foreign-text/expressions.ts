@@ -355,6 +355,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/messages/index.ts': [foreign(/message_stop|"error"|event: ?error/, many('event: '))],
   'protocols/messages/decode-request.ts': [foreign(/_session_([\w-]{8,64})$/, many('_session_'))],
   'protocols/messages/models.ts': [foreign(/^\d{1,6}$/)],
+  'protocols/messages/reply-end.ts': [foreign(/^msg_./)],
   'protocols/messages/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
   'protocols/responses/custom-input.ts': [
     foreign(/^\s*\{\s*"input"\s*:\s*"/, ' {', many(' '), 'a'),
@@ -390,6 +391,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i, '00000000', many('-0000')),
     foreign(/response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, many('response.')),
   ],
+  'protocols/responses/response-object.ts': [foreign(/^resp_./)],
   'protocols/responses/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'transformers/enhancetool/coerce.ts': [
     foreign(/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/, many('1'), 'a'),

@@ -491,3 +491,18 @@ test('S6: more of a closed call is nothing', (t) => {
   const records = [role, begin(0, 'c', 'f', '{}'), chunk({ content: 'a' }), finish('tool_calls'), more(0, ''), done];
   t.is(hear('openai', 'messages', records).facts.toolCalls.length, 1);
 });
+
+test("an upstream's id stays if it is one of the client's protocol; the prefix alone is none", (t) => {
+  const prefixes: Readonly<Record<ClientName, string>> = { messages: 'msg_', chat: 'chatcmpl-', responses: 'resp_' };
+  const idFor = (client: ClientName, id: string) =>
+    hearWhole('openai', client, {
+      id,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }],
+    }).body.id;
+  for (const client of clientNames) {
+    const prefix = prefixes[client];
+    for (const id of [`${prefix}1`, `${prefix}\uFEFF1`]) t.is(idFor(client, id), id, client);
+    for (const id of ['', prefix, '1']) t.regex(String(idFor(client, id)), new RegExp(`^${prefix}\\w+$`), client);
+  }
+});

@@ -202,7 +202,7 @@ class Reading {
 
 const checkHead = (message: Loose): void => {
   must(message.type === 'message' && message.role === 'assistant', 'no message of the assistant');
-  must(/^msg_\w/.test(string(message.id, 'id')), 'id has no msg_');
+  must(/^msg_./.test(string(message.id, 'id')), 'id has no msg_');
   must(string(message.model, 'model') !== '', 'no model');
   const usage = object(message.usage, 'usage');
   count(usage.input_tokens, 'usage.input_tokens');
