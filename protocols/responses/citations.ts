@@ -1,18 +1,22 @@
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Citation } from '../../engine/model/request.ts';
 
-/** Decodes an annotation. Source: OpenAI API reference, "Responses", output text annotations. */
-export const decodeCitation = (value: JsonObject): Citation =>
-  value.type === 'url_citation' && typeof value.url === 'string'
-    ? {
-        type: 'url',
-        url: value.url,
-        title: typeof value.title === 'string' ? value.title : undefined,
-        start: typeof value.start_index === 'number' ? value.start_index : undefined,
-        end: typeof value.end_index === 'number' ? value.end_index : undefined,
-        raw: { wire: 'responses', value },
-      }
-    : { type: 'opaque', wire: 'responses', value };
+/**
+ * Decodes an annotation; a position that ends before it starts is none. Source: OpenAI API reference, "Responses", output text
+ * annotations.
+ */
+export const decodeCitation = (value: JsonObject): Citation => {
+  const { type, url, title, start_index, end_index } = value;
+  if (type !== 'url_citation' || typeof url !== 'string') return { type: 'opaque', wire: 'responses', value };
+  const placed = typeof start_index === 'number' && typeof end_index === 'number' && start_index <= end_index;
+  return {
+    type: 'url',
+    url,
+    title: typeof title === 'string' ? title : undefined,
+    ...(placed && { start: start_index, end: end_index }),
+    raw: { wire: 'responses', value },
+  };
+};
 
 /** Decodes a list of annotations; anything but an object is left out. */
 export const decodeCitations = (list: readonly unknown[] | null | undefined): readonly Citation[] =>

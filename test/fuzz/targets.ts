@@ -117,7 +117,7 @@ const asking = () => replyContext({ request: { ...plainRequest, streamUsage: tru
 
 /** A vendor's own entries of reasoning and citations go on as they came, whatever they say; the grammar knows those of today. */
 const ownEntries =
-  /an unknown kind of reasoning|its (?:type|title|url) is no text|a payload is no text|(?:start|end)_index is no count/;
+  /an unknown kind of reasoning|its (?:type|title|url) is no text|a payload is no text|(?:start|end)_index is no count|a citation runs backwards/;
 
 /** As `endOnFault` has it, whatever a decoder goes on to say. */
 const untilError = (events: readonly ModelEvent[]): readonly ModelEvent[] => {

@@ -506,3 +506,43 @@ test("an upstream's id stays if it is one of the client's protocol; the prefix a
     for (const id of ['', prefix, '1']) t.regex(String(idFor(client, id)), new RegExp(`^${prefix}\\w+$`), client);
   }
 });
+
+for (const [format, citation, body] of [
+  [
+    'openai',
+    (place: JsonObject) => ({
+      type: 'url_citation',
+      url_citation: { url: 'https://u.example/', title: 't', ...place },
+    }),
+    (annotation: JsonObject): JsonObject => ({
+      id: 'x',
+      model: 'm',
+      choices: [
+        { index: 0, message: { role: 'assistant', content: 'abc', annotations: [annotation] }, finish_reason: 'stop' },
+      ],
+    }),
+  ],
+  [
+    'responses',
+    (place: JsonObject) => ({ type: 'url_citation', url: 'https://u.example/', title: 't', ...place }),
+    (annotation: JsonObject): JsonObject => ({
+      id: 'resp_1',
+      model: 'm',
+      status: 'completed',
+      output: [
+        { type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: 'abc', annotations: [annotation] }] },
+      ],
+      usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+    }),
+  ],
+] as const) {
+  test(`a source that ends before it starts has no position in another format: ${format}`, (t) => {
+    const client = format === 'openai' ? 'responses' : 'chat';
+    const places = (start_index: number, end_index: number) => {
+      const reply = hearWhole(format, client, body(citation({ start_index, end_index }))).body;
+      return [...JSON.stringify(reply).matchAll(/"((?:start|end)_index":\d+)/g)].map(([, place]) => place);
+    };
+    t.deepEqual(places(1, 2), ['start_index":1', 'end_index":2']);
+    t.deepEqual(places(2, 1), ['start_index":0', 'end_index":3']);
+  });
+}
