@@ -14,7 +14,7 @@ const waiting = /\/test\/(?:__tests__\/)*(?:ui|reliability|engine\/(?:clients|hu
  */
 const shortLived = [
   '--single-threaded',
-  // Later versions of V8 have no such settings, and an optimizer that takes less.
+  // Later versions of V8 don't have these settings, and optimize at a lower cost.
   ...(process.versions.node.startsWith('20.')
     ? ['--interrupt-budget=300000', '--interrupt-budget-factor-for-feedback-allocation=32']
     : []),

@@ -9,7 +9,7 @@ const wireAnnotation = reader(WireAnnotation);
 export const decodeCitation = (raw: JsonObject): UrlCitation | undefined => {
   if (!wireAnnotation.matches(raw) || raw.type !== 'url_citation' || !raw.url_citation) return undefined;
   const { url, title, content, start_index, end_index } = raw.url_citation;
-  // Servers that don't know the position send zeros; one that ends before it starts is none.
+  // Servers that don't know the position send zeros. A position that ends before it starts is none.
   const placed =
     typeof start_index === 'number' && typeof end_index === 'number' && end_index > 0 && start_index <= end_index;
   return {
