@@ -5,7 +5,6 @@ import type { Change } from '../engine/config/change.ts';
 import { type Finding, formatFinding, formatFindings } from '../engine/config/diagnostics.ts';
 import { configSchema } from '../engine/config/json-schema.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
-import { hideSecrets } from '../engine/config/secrets.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
 import type { HttpRequest, WholeReply } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
@@ -13,6 +12,7 @@ import type { JsonObject } from '../engine/model/json/json.ts';
 import { reader } from '../engine/model/schema.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
 import { BackupList, CheckedConfig, Outcome } from './schema.ts';
+import { secretsQuery, showSecrets } from './shown-secrets.ts';
 
 const RestoreRequest = Type.Object({ name: Type.String({ description: 'As the list of backups names it.' }) });
 const restoreReader = reader(RestoreRequest, { compiled: false });
@@ -20,19 +20,20 @@ const restoreReader = reader(RestoreRequest, { compiled: false });
 /**
  * Endpoints of the configuration. A change that has begun completes even if the client disconnects.
  *
- * - `GET /api/config`: the configuration as written, with placeholders instead of secrets, and an entity tag.
+ * - `GET /api/config`: the configuration as written, and an entity tag; with `secrets=hidden`, placeholders instead of secrets.
  * - `POST /api/config`: replaces it; with `if-match`, only if the tag still matches. A placeholder keeps its secret.
  * - `POST /api/config/check`: validates a configuration.
  * - `GET /api/config/schema`: its JSON Schema.
- * - `GET /api/config/backups`, `/{name}`: earlier configurations, newest first; one of them.
+ * - `GET /api/config/backups`, `/{name}`: earlier configurations, newest first; one of them, as `GET /api/config` shows it.
  * - `POST /api/config/restore`: restores a backup.
  */
 export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => [
   adminRoute('GET', '/api/config', {
     summary: 'The configuration',
-    says: 'The configuration as written. A placeholder, such as `•••• Providers[work].apiKey`, stands for each secret.',
+    says: 'The configuration as written, including its keys; references to the environment stay references.',
     reply: ConfigFile,
-    answer: async () => jsonReply(hideSecrets(store.source), 200, { etag: etagOf(store.source) }),
+    query: secretsQuery,
+    answer: async (request) => jsonReply(showSecrets(request, store.source), 200, { etag: etagOf(store.source) }),
   }),
   adminRoute('POST', '/api/config', {
     summary: 'Replaces the configuration',
@@ -65,11 +66,12 @@ export const configRoutes = (store: ConfigStore): readonly DocumentedRoute[] => 
   }),
   adminRoute('GET', '/api/config/backups/:name', {
     summary: 'An earlier configuration',
-    says: 'As written, with placeholders instead of secrets.',
+    says: 'As written, including its keys.',
     reply: ConfigFile,
-    answer: async (_, { name = '' }) => {
+    query: secretsQuery,
+    answer: async (request, { name = '' }) => {
       const parsed = (await store.readBackup(name)) ?? noBackup();
-      if ('source' in parsed) return jsonReply(hideSecrets(parsed.source));
+      if ('source' in parsed) return jsonReply(showSecrets(request, parsed.source));
       return fail('invalid-request', `That backup can't be read:${formatFindings(parsed.faults)}`);
     },
   }),

@@ -9,14 +9,15 @@ import {
 } from '../engine/config/presets/preset-files.ts';
 import type { Presets } from '../engine/config/presets/presets.ts';
 import { ConfigFile } from '../engine/config/schema.ts';
-import { hideSecrets, putSecretsBack } from '../engine/config/secrets.ts';
+import { putSecretsBack } from '../engine/config/secrets.ts';
 import { fail, quoted } from '../engine/model/fault.ts';
 import { adminRoute, type DocumentedRoute, done, jsonReply, jsonRoute, readJsonBody } from './endpoint.ts';
 import { Outcome, PresetList } from './schema.ts';
+import { secretsQuery, showSecrets } from './shown-secrets.ts';
 
 /**
  * Endpoints of presets. `GET /api/presets` lists them, with the faults of invalid ones. For `/api/presets/{name}`: `GET`
- * returns the manifest as written, with placeholders instead of secrets, `PUT` validates and replaces it, `DELETE` removes it.
+ * returns the manifest as written, or with placeholders (`secrets=hidden`), `PUT` validates and replaces it, `DELETE` removes it.
  */
 export const presetAdminRoutes = (home: string, presets: Presets<unknown>): readonly DocumentedRoute[] => {
   const show = async ({ name, path }: PresetFile): Promise<PresetList['presets'][number]> => {
@@ -36,11 +37,12 @@ export const presetAdminRoutes = (home: string, presets: Presets<unknown>): read
     }),
     adminRoute('GET', '/api/presets/:name', {
       summary: "A preset's manifest",
-      says: 'As written, with placeholders instead of secrets.',
+      says: 'As written, including its keys.',
       reply: ConfigFile,
-      answer: async (_, { name = '' }) => {
+      query: secretsQuery,
+      answer: async (request, { name = '' }) => {
         const parsed = (await readManifest(home, name)) ?? noPreset(name);
-        if ('source' in parsed) return jsonReply(hideSecrets(parsed.source));
+        if ('source' in parsed) return jsonReply(showSecrets(request, parsed.source));
         return fail('invalid-request', `The manifest can't be read:${formatFindings(parsed.faults)}`);
       },
     }),

@@ -54,27 +54,61 @@ test('lists of keys and fallbacks in either spelling come back as they were writ
   };
   const { post, ask, home } = await serve(t, withProvider('a'));
   t.is((await post('/api/config', written)).status, 200);
-  const read = await jsonOf<typeof written>(await ask('/api/config'));
+  const read = await jsonOf<typeof written>(await ask('/api/config?secrets=hidden'));
   const [provider] = written.Providers;
   t.deepEqual(read, { ...written, Providers: [{ ...provider, api_key: ['$KEY', '•••• Providers[a].api_key[1]'] }] });
   t.is((await post('/api/config', { ...read, LOG: false })).status, 200);
   t.deepEqual(JSON.parse(readFileSync(join(home, 'config.json'), 'utf8')), { ...written, LOG: false });
 });
 
-test('secrets are never sent, also not those of backups, and survive a change of all around them', async (t) => {
+const canary = {
+  APIKEY: 'sk-canary-1',
+  Providers: [
+    { name: 'a', baseUrl: 'http://h.example', apiKey: 'sk-canary-2', models: ['m'] },
+    { name: 'b', baseUrl: 'http://h.example', apiKey: '$KEY', models: ['m'], headers: { 'x-own-key': 'sk-canary-3' } },
+  ],
+};
+
+test('S7 the configuration and its backups have their secrets as written, or placeholders if asked for', async (t) => {
+  const { ask, post } = await serve(t, canary, JSON.stringify(canary));
+  t.deepEqual(await (await ask('/api/config')).json(), canary);
+  const hidden = JSON.parse(JSON.stringify(canary, (_, value: unknown) => placeholders.get(value) ?? value));
+  const shown = await ask('/api/config?secrets=hidden');
+  t.deepEqual(await shown.json(), hidden);
+  t.is(shown.headers.get('etag'), (await ask('/api/config')).headers.get('etag'), 'the tag is of the file');
+  for (const body of [canary, hidden]) {
+    t.is((await post('/api/config', body)).status, 200);
+    t.deepEqual(await (await ask('/api/config')).json(), canary);
+  }
+  const { backups } = await jsonOf<{ backups: { name: string }[] }>(await ask('/api/config/backups'));
+  const backup = `/api/config/backups/${backups[0]?.name}`;
+  t.deepEqual(await (await ask(backup)).json(), canary);
+  t.deepEqual(await (await ask(`${backup}?secrets=hidden`)).json(), hidden);
+  for (const path of ['/api/config', backup]) {
+    for (const query of ['secrets=no', 'secrets=', 'secrets=hidden&secrets=Hidden']) {
+      const refused = await ask(`${path}?${query}`);
+      t.is(refused.status, 400, query);
+      t.deepEqual(await refused.json(), { success: false, message: 'secrets must be hidden, or be left out.' });
+    }
+  }
+});
+
+const placeholders: ReadonlyMap<unknown, string> = new Map([
+  ['sk-canary-1', '•••• APIKEY'],
+  ['sk-canary-2', '•••• Providers[a].apiKey'],
+  ['sk-canary-3', '•••• Providers[b].headers.x-own-key'],
+]);
+
+test('placeholders keep their secrets through a change of all around them', async (t) => {
   const provider = { name: 'a', baseUrl: 'http://h.example', apiKey: 'sk-canary-1', models: ['m'] };
   const old = { APIKEY: 'sk-canary-2', Providers: [provider] };
   const { ask, post, home } = await serve(t, old, JSON.stringify(old));
-  const read = await jsonOf<typeof old>(await ask('/api/config'));
+  const read = await jsonOf<typeof old>(await ask('/api/config?secrets=hidden'));
   const [shown] = read.Providers;
   const next = { ...read, Providers: [{ ...withProvider('z'), ...shown, name: 'b', baseUrl: 'http://other.example' }] };
   t.is((await post('/api/config', next)).status, 200);
   const written = JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'));
   t.like(written, { APIKEY: 'sk-canary-2', Providers: { 0: { name: 'b', apiKey: 'sk-canary-1' } } });
-  const { backups } = await jsonOf<{ backups: { name: string }[] }>(await ask('/api/config/backups'));
-  const texts = [await ask('/api/config'), await ask(`/api/config/backups/${backups[0]?.name}`)];
-  for (const answer of texts) t.false((await answer.text()).includes('canary'));
-
   const path = 'Providers[0].apiKey';
   const stale = { ...read, Providers: [{ ...shown, name: 'again' }] };
   const why = 'is the placeholder "•••• Providers[a].apiKey", and no secret is stored for it; enter the secret';

@@ -403,12 +403,14 @@ test('an edit of a module is taken up, and one that can not be used is not', asy
 const wordModule = (word: string): string =>
   `export default { name: 'word', request: (request) => ({ ...request, model: 'word-${word}' }) };`;
 
-test('a preset is sent with placeholders, which a changed one keeps its secrets by', async (t) => {
+test('a preset is sent as written, or with placeholders, which a changed one keeps its secrets by', async (t) => {
   const rig = await open(t, quiet);
   const provider = { name: 'own', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'canary-of-a-preset', models: ['m'] };
   const manifest = { Providers: [provider], Router: { default: 'own,m' } };
   t.is((await rig.ask('PUT', '/api/presets/mine', manifest)).status, 200);
-  const read = await rig.ask('GET', '/api/presets/mine');
+  t.deepEqual((await rig.ask('GET', '/api/presets/mine')).body, manifest);
+  t.is((await rig.ask('GET', '/api/presets/mine?secrets=all')).status, 400);
+  const read = await rig.ask('GET', '/api/presets/mine?secrets=hidden');
   t.deepEqual(read.body, { ...manifest, Providers: [{ ...provider, apiKey: '•••• Providers[own].apiKey' }] });
   t.is((await rig.ask('PUT', '/api/presets/mine', { ...read.body, fallback: {} })).status, 200);
   const written = JSON.parse(await readFile(join(rig.home, 'presets/mine/manifest.json'), 'utf8'));

@@ -114,8 +114,7 @@ test('C6 the saved configuration is in the file, and read at the next start', as
   const again = await startGateway(file);
   t.teardown(again.stop);
   const read = await (await request(`${again.baseUrl}/api/config`)).body.json();
-  const shown = { ...provider('b', 'http://127.0.0.1:1'), apiKey: '•••• Providers[b].apiKey' };
-  t.deepEqual(read, { ...next, Providers: [shown] });
+  t.deepEqual(read, next);
 });
 
 test('C7 a bad response affects only its request, and no error shows a stack or a path', async (t) => {

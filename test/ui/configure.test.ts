@@ -272,7 +272,7 @@ browserTest('a key that is typed is in no storage, and is asked for again after 
 
 /** The editor's whole text, which it shows only a part of. */
 const text = async (page: Page): Promise<string> => {
-  const answer = await page.request.get(`${gateway.baseUrl}/api/config`);
+  const answer = await page.request.get(`${gateway.baseUrl}/api/config?secrets=hidden`);
   return JSON.stringify(await answer.json(), null, 2);
 };
 
@@ -887,11 +887,11 @@ browserTest('a saved change is shown although another process still has the old 
   await on(t, '/routing', async (page) => {
     const field = page.getByRole('combobox', { name: 'Background: destination' });
     await field.fill('second,other');
-    const old = await page.request.get(`${gateway.baseUrl}/api/config`);
+    const old = await page.request.get(`${gateway.baseUrl}/api/config?secrets=hidden`);
     const [body, headers] = [await old.body(), old.headers()];
     let isLate = true;
-    await page.route('**/api/config', (route) => {
-      if (route.request().method() !== 'GET' || !isLate) return route.continue();
+    await page.route(/\/api\/config\?secrets=hidden$/, (route) => {
+      if (!isLate) return route.continue();
       isLate = false;
       return route.fulfill({ status: 200, headers, body });
     });

@@ -16,9 +16,12 @@ export type { CheckedConfig, Outcome };
 /** An earlier configuration. */
 export type Backup = BackupList['backups'][number];
 
-/** Reads the configuration. */
+/** The page never needs a secret: it shows placeholders, and saving them keeps the secrets. */
+export const hiddenSecrets = { secrets: 'hidden' } as const;
+
+/** Reads the configuration, with placeholders instead of secrets. */
 export const readConfig = async (signal?: AbortSignal): Promise<ReadConfig> => {
-  const { value, headers } = await callFor<ConfigFile>('/api/config', { signal });
+  const { value, headers } = await callFor<ConfigFile>('/api/config', { query: hiddenSecrets, signal });
   return { config: value, etag: headers.get('etag') ?? undefined };
 };
 
@@ -37,9 +40,9 @@ export const readConfigSchema = (signal?: AbortSignal): Promise<JsonObject> => c
 export const listBackups = async (signal?: AbortSignal): Promise<readonly Backup[]> =>
   (await call<BackupList>('/api/config/backups', { signal })).backups;
 
-/** One of them, as it was written. */
+/** One of them, with placeholders instead of secrets. */
 export const readBackup = (name: string, signal?: AbortSignal): Promise<ConfigFile> =>
-  call(`/api/config/backups/${encodeURIComponent(name)}`, { signal });
+  call(`/api/config/backups/${encodeURIComponent(name)}`, { query: hiddenSecrets, signal });
 
 /** Puts one of them in the place of the configuration. */
 export const restoreBackup = (name: string): Promise<Outcome> =>
