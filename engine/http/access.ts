@@ -66,7 +66,7 @@ const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 export interface OriginGuardSettings {
   /** The listen address. A wildcard allows every address literal: DNS rebinding needs a name. */
   readonly host: string;
-  /** Further hosts; with a port, only that port is allowed. */
+  /** Further hosts, whose pages may call too; without a port, at any port. */
   readonly allowedHosts: readonly string[];
 }
 
@@ -79,12 +79,12 @@ export type OriginGuard = (headers: HeaderList, anyHost?: boolean) => Fault | un
  */
 export const originGuard = ({ host, allowedHosts }: OriginGuardSettings): OriginGuard => {
   const wildcard = host === '0.0.0.0' || host === '::' || host === '[::]';
-  const named = [host.includes(':') && !host.startsWith('[') ? `[${host}]` : host, ...allowedHosts]
-    .map(parseHostName)
-    .filter((name) => name !== undefined);
+  const listening = parseHostName(host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+  const listed = allowedHosts.map(parseHostName).filter((name) => name !== undefined);
   const isListed = (asked: HostName): boolean =>
-    named.some(({ name, port }) => name === asked.name && (port === '' || port === asked.port));
-  const isOwn = (asked: HostName): boolean => isLoopbackHost(asked) || (wildcard && asked.isAddress) || isListed(asked);
+    listed.some(({ name, port }) => name === asked.name && (port === '' || port === asked.port));
+  const isOwn = (asked: HostName): boolean =>
+    isLoopbackHost(asked) || (wildcard && asked.isAddress) || asked.name === listening?.name || isListed(asked);
 
   /** Cache: clients send the same few hosts. */
   const known = new Map<string, HostName | undefined>();
@@ -144,7 +144,10 @@ const parseOrigin = (text: string): Origin | undefined => {
   return host ? { ...host, defaultPort: parts[1]?.toLowerCase() === 'https' ? '443' : '80' } : undefined;
 };
 
-/** All loopback names are the same host: a page at `localhost` may call `127.0.0.1` on the same port. */
+/**
+ * Whether an origin is the service's own: the host and the port that the request names. Another port is another program, whose
+ * pages are as foreign as those of other machines. All loopback names are the same host.
+ */
 const isSame = (origin: Origin, own: HostName): boolean =>
   (origin.port || origin.defaultPort) === (own.port || origin.defaultPort) &&
   (origin.name === own.name || (isLoopbackHost(origin) && isLoopbackHost(own)));
