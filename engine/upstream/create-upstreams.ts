@@ -8,7 +8,7 @@ import type { Environment } from '../config/env.ts';
 import { fail } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
 import { type DecompressLimits, plainAnswer } from './decompress.ts';
-import { callFault, firstByteTimeout, isReset, poolFault } from './faults.ts';
+import { callFault, firstByteTimeout, isEnd, isReset, poolFault } from './faults.ts';
 import { type Connection, ConnectionPool, type PoolLimits, type PoolRequest, type PoolStats } from './pool.ts';
 import { proxyFor } from './proxy.ts';
 import type { UpstreamAnswer, UpstreamCall, Upstreams } from './upstreams.ts';
@@ -22,6 +22,8 @@ export interface UpstreamOptions extends CallLimits {
   readonly connectMs: number;
   /** The source of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
   readonly environment: Environment;
+  /** A monotonic clock, in milliseconds. Default: Node's. */
+  readonly nowMs?: () => number;
 }
 
 const empty: PoolStats = { inUse: 0, idle: 0, waiting: 0, refused: 0, resent: 0 };
@@ -44,8 +46,8 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
     if (known) return known;
     if (!/^https?:$/.test(url.protocol)) fail('misconfigured', `An upstream can't be called by ${url.protocol}//.`);
     const proxy = proxyFor(url, options.environment);
-    const { connectMs } = options;
-    const pool = new ConnectionPool({ url, proxy, connectMs, sessions: { latest: undefined } }, options);
+    const { connectMs, nowMs = () => performance.now() } = options;
+    const pool = new ConnectionPool({ url, proxy, connectMs, sessions: { latest: undefined } }, options, nowMs);
     pools.set(url.origin, pool);
     if (closing) pool.close();
     return pool;
@@ -63,8 +65,8 @@ export const createUpstreams = (options: UpstreamOptions): Upstreams => {
 };
 
 /**
- * A call is resent if its reused connection is reset within this time after sending, in milliseconds. An upstream that closed an
- * idle connection resets it within a round trip. After a later reset the upstream may already be at work, and charge for it.
+ * A call is resent if its reused connection is closed or reset without a byte within this time after sending, in milliseconds.
+ * When an upstream closed an idle connection, that shows within a round trip. Later, it may already be at work, and charge for it.
  */
 const staleMs = 1000;
 
@@ -96,7 +98,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
   readonly #headers: UpstreamCall['headers'];
   readonly #backpressure: Backpressure;
   readonly #target: CallTarget;
-  /** The request's body, for as long as it may be sent again. */
+  /** The request's body, for as long as it may be sent or sent again. */
   #payload: string | Uint8Array | undefined;
   readonly #limits: CallLimits;
   readonly #subscriber: Subscriber<UpstreamAnswer>;
@@ -107,7 +109,6 @@ class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
   #readOn: (() => void) | undefined;
   /** The error for a body that is subscribed too late. */
   #failure: Error | undefined;
-  #sentAtMs = 0;
   #firstByteTimer: NodeJS.Timeout | undefined;
   #resent = false;
   #answered = false;
@@ -131,6 +132,11 @@ class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
     this.#target = target;
     this.#limits = limits;
     this.#subscriber = subscriber;
+  }
+
+  /** A call is resent once, on a new connection. */
+  get mayReuse(): boolean {
+    return !this.#resent;
   }
 
   /** Returns what ends the call at any stage; it holds nothing of the request. */
@@ -195,9 +201,11 @@ class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
     clearTimeout(this.#firstByteTimer);
     clearTimeout(this.#payloadTimer);
     this.#backpressure.attach(this);
+    const known = readHeaders(headers);
+    this.#connection?.readKeepAlive(known['keep-alive']);
     const answer: UpstreamAnswer = {
       status,
-      headers: readHeaders(headers),
+      headers: known,
       body: new Observable((body) => this.#open(body)),
       drain: () => {
         this.#complete = true;
@@ -228,7 +236,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
   onError(error: Error): void {
     if (this.#done) return;
     const connection = this.#connection;
-    if (connection && this.#isStale(error)) {
+    if (connection && this.#isStale(connection, error)) {
       this.#resend(connection);
       return;
     }
@@ -242,8 +250,7 @@ class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
 
   onConnection(connection: Connection): void {
     this.#connection = connection;
-    this.#sentAtMs = performance.now();
-    const body = this.#takePayload(connection.reused && !this.#resent);
+    const body = this.#takePayload(connection);
     connection.dispatch(
       {
         method: this.#method,
@@ -270,26 +277,34 @@ class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRequest {
   }
 
   /** The body for undici. It is kept only if it may be sent again. */
-  #takePayload(mayResend: boolean): string | Uint8Array | Readable {
+  #takePayload(connection: Connection): string | Uint8Array | Readable {
     const payload = this.#payload ?? '';
-    const isLarge = payload.length >= largeBytes;
-    if (!mayResend) this.#payload = undefined;
-    else if (isLarge) {
-      this.#payloadTimer = setTimeout(() => {
-        this.#payload = undefined;
-      }, staleMs);
-    }
-    return isLarge ? new SentOnce(typeof payload === 'string' ? Buffer.from(payload) : payload) : payload;
+    if (connection.reused) this.#expirePayload(connection);
+    else this.#payload = undefined;
+    if (payload.length < largeBytes) return payload;
+    return new SentOnce(typeof payload === 'string' ? Buffer.from(payload) : payload);
+  }
+
+  /** Releases the body when it can't be sent again any more. */
+  #expirePayload(connection: Connection): void {
+    this.#payloadTimer = setTimeout(() => {
+      // In an immediate: after a long task, timers run before the sockets' events, which may be as old.
+      setImmediate(() => {
+        if (this.#connection === connection) this.#payload = undefined;
+      });
+    }, staleMs);
   }
 
   /** The reused connection was closed before it got the call. The body is kept for no other case. */
-  #isStale(error: Error): boolean {
-    return this.#payload !== undefined && isReset(error) && performance.now() - this.#sentAtMs < staleMs;
+  #isStale(connection: Connection, error: Error): boolean {
+    const isUnread = this.#payload !== undefined && connection.reused && connection.silent;
+    return isUnread && (isReset(error) || isEnd(error));
   }
 
   #resend(connection: Connection): void {
     this.#resent = true;
     clearTimeout(this.#firstByteTimer);
+    clearTimeout(this.#payloadTimer);
     this.#connection = undefined;
     this.#target.pool.replace(connection, this);
   }

@@ -52,10 +52,13 @@ export const callFault = (host: string, error: Error, idleMs: number): Error => 
 };
 
 /**
- * Whether the peer refused bytes: it had closed the connection, or closed it with some bytes unread. A plain end proves less,
- * since it may follow a request that was read whole. Source: RFC 9293, section 3.10.7.
+ * Whether the peer refused bytes: it had closed the connection, or closed it with some bytes unread.
+ * Source: RFC 9293, section 3.10.7.
  */
 export const isReset = (error: Error): boolean => resetCodes.has(codeOf(error));
+
+/** Whether the peer ended the connection. */
+export const isEnd = (error: Error): boolean => codeOf(error) === 'UND_ERR_SOCKET' && !isRefusedStatus(error);
 
 /** `Connection` renames a reset to `ECONNABORTED`. */
 const resetCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
@@ -63,7 +66,7 @@ const resetCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNABORTED', '
 /** The connection was closed or reset by the peer, or broke. */
 const isLost = (error: Error): boolean => {
   const code = codeOf(error);
-  return isShort(error) || (code === 'UND_ERR_SOCKET' && !isRefusedStatus(error)) || /^E[A-Z]+$/.test(code);
+  return isShort(error) || isEnd(error) || /^E[A-Z]+$/.test(code);
 };
 
 /** A body shorter than its length, or without the last chunk. undici reports the latter only in the parser's message. */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { Client, type Dispatcher } from 'undici';
+import { errorCode } from '../model/fault.ts';
 import { openSocket, type SocketTarget } from './open-socket.ts';
 import { proxyCredentials } from './proxy.ts';
 
@@ -16,6 +17,8 @@ export interface PoolLimits {
 
 /** A call that needs a connection. Exactly one of the callbacks is called, once. */
 export interface PoolRequest {
+  /** Whether a kept connection will do. */
+  readonly mayReuse: boolean;
   readonly onConnection: (connection: Connection) => void;
   /** `full`: too many calls are already waiting. `late`: this one has waited too long. */
   readonly onRejected: (why: 'full' | 'late') => void;
@@ -28,7 +31,7 @@ export interface PoolStats {
   readonly waiting: number;
   /** Calls so far that got no connection. */
   readonly refused: number;
-  /** Calls so far that were resent, since their reused connection was reset. */
+  /** Calls so far that were resent, since their reused connection was closed without a byte of an answer. */
   readonly resent: number;
 }
 
@@ -39,8 +42,11 @@ export interface PoolStats {
 export class ConnectionPool {
   readonly #target: SocketTarget;
   readonly #limits: PoolLimits;
+  readonly #nowMs: () => number;
   /** A stack: the most recently used is reused first, so that surplus connections of a burst expire. */
   readonly #idle: Connection[] = [];
+  /** How long the upstream keeps idle connections, as seen of the latest that it closed, in milliseconds. */
+  #closedAfterMs = Number.POSITIVE_INFINITY;
   /** Start of each request's wait in milliseconds, the longest wait first. */
   readonly #waiting = new Map<PoolRequest, number>();
   #timer: NodeJS.Timeout | undefined;
@@ -50,9 +56,11 @@ export class ConnectionPool {
   #closed: Promise<void> | undefined;
   #drained: (() => void) | undefined;
 
-  constructor(target: SocketTarget, limits: PoolLimits) {
+  /** `nowMs`: a monotonic clock, in milliseconds. */
+  constructor(target: SocketTarget, limits: PoolLimits, nowMs: () => number) {
     this.#target = target;
     this.#limits = limits;
+    this.#nowMs = nowMs;
   }
 
   get poolStats(): PoolStats {
@@ -71,6 +79,7 @@ export class ConnectionPool {
   /** Replaces a connection that the upstream has closed. Closes the idle ones, which are probably dead too. */
   replace(connection: Connection, request: PoolRequest): void {
     this.#resent += 1;
+    this.#closedAfterMs = Math.min(this.#closedAfterMs, connection.idleMs);
     this.dropIdle();
     this.release(connection, false);
     this.acquire(request);
@@ -86,7 +95,7 @@ export class ConnectionPool {
   release(connection: Connection, keep: boolean): void {
     this.#inUse -= 1;
     if (keep && this.#closed === undefined && connection.usable) {
-      connection.markServed();
+      connection.markServed(this.#nowMs());
       this.#idle.push(connection);
     } else {
       connection.destroy();
@@ -148,20 +157,41 @@ export class ConnectionPool {
 
   #give(request: PoolRequest): void {
     this.#inUse += 1;
-    request.onConnection(this.#idle.pop() ?? new Connection(this.#target, (connection) => this.#forget(connection)));
+    request.onConnection((request.mayReuse ? this.#takeIdle() : undefined) ?? this.#connect());
+  }
+
+  /** The most recently used idle connection, unless the upstream may be closing it. */
+  #takeIdle(): Connection | undefined {
+    const nowMs = this.#nowMs();
+    if (this.#idle.at(-1)?.canServe(nowMs, this.#closedAfterMs)) return this.#idle.pop();
+    // The oldest stays: when it closes is when the upstream closes idle connections.
+    for (const connection of this.#idle.splice(1)) connection.destroy();
+    return undefined;
+  }
+
+  #connect(): Connection {
+    if (this.#inUse + this.#idle.length > this.#limits.connections) this.#idle.shift()?.destroy();
+    return new Connection(this.#target, (connection, byUpstream) => this.#forget(connection, byUpstream));
   }
 
   /** Removes a lost connection if it is idle. One in use reconnects by itself or fails its call. */
-  #forget(connection: Connection): void {
+  #forget(connection: Connection, byUpstream: boolean): void {
     const index = this.#idle.indexOf(connection);
     if (index < 0) return;
     this.#idle.splice(index, 1);
     connection.destroy();
+    this.#closedAfterMs = byUpstream ? this.#nowMs() - connection.idleSinceMs : Number.POSITIVE_INFINITY;
   }
 }
 
 /** How long an idle connection is kept unless the upstream says otherwise, in milliseconds. */
 const keepAliveMs = 30_000;
+
+/** How long before the upstream closes an idle connection it is no longer used: at most this, in milliseconds. */
+const marginMs = 1000;
+
+/** `afterMs`, when the upstream closes an idle connection, less a margin for a call that is on its way then. */
+const usableMs = (afterMs: number): number => afterMs - Math.min(marginMs, afterMs / 4);
 
 /**
  * One connection to an upstream, used by one call at a time. Connects on first use.
@@ -179,9 +209,13 @@ export class Connection {
   /** For the answer whose head is awaited. */
   #filter = new ContinueFilter();
   #giveUp: (() => void) | undefined;
+  #idleSinceMs = 0;
+  #idleMs = 0;
+  /** How long the upstream says that it keeps the connection. */
+  #keptMs = Number.POSITIVE_INFINITY;
 
-  /** `lost` is called each time the socket closes, on either side. */
-  constructor(target: SocketTarget, lost: (connection: Connection) => void) {
+  /** `lost` is called each time the socket closes: by the upstream or the network, or after being idle for too long. */
+  constructor(target: SocketTarget, lost: (connection: Connection, byUpstream: boolean) => void) {
     this.#target = target;
     this.#client = new Client(target.url.origin, {
       pipelining: 1,
@@ -189,6 +223,7 @@ export class Connection {
       maxResponseSize: -1,
       maxHeaderSize: 65_536,
       keepAliveTimeout: keepAliveMs,
+      keepAliveTimeoutThreshold: marginMs,
       connect: (_options, connected) => {
         this.#giveUp = openSocket(target, (outcome) => {
           this.#giveUp = undefined;
@@ -200,7 +235,7 @@ export class Connection {
         });
       },
     });
-    this.#client.on('disconnect', () => lost(this));
+    this.#client.on('disconnect', (_origin, _targets, error) => lost(this, errorCode(error) !== 'UND_ERR_INFO'));
   }
 
   /** The socket has served a call before, so the upstream may have closed it meanwhile. */
@@ -211,6 +246,34 @@ export class Connection {
   /** Can serve another call. */
   get usable(): boolean {
     return this.#socket?.destroyed === false;
+  }
+
+  /** Since when it has been idle, by the pool's clock. */
+  get idleSinceMs(): number {
+    return this.#idleSinceMs;
+  }
+
+  /** How long it was idle before its current call. */
+  get idleMs(): number {
+    return this.#idleMs;
+  }
+
+  /** No byte of an answer to the current call has come. */
+  get silent(): boolean {
+    return this.#filter.untouched;
+  }
+
+  /** Whether an idle connection is likely to be open still. `closedAfterMs`: how long the upstream was seen to keep one. */
+  canServe(nowMs: number, closedAfterMs: number): boolean {
+    this.#idleMs = nowMs - this.#idleSinceMs;
+    // A burst may come before the timers by which undici closes what is too old.
+    return this.#idleMs < usableMs(Math.min(this.#keptMs, closedAfterMs));
+  }
+
+  /** Reads an answer's `keep-alive` header. Source: RFC 2068, section 19.7.1.1. */
+  readKeepAlive(header: string | undefined): void {
+    const timeout = header === undefined ? undefined : /timeout=(\d{1,9})/i.exec(header)?.[1];
+    this.#keptMs = timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000;
   }
 
   /** Sends a request. The handler receives the outcome. */
@@ -232,9 +295,10 @@ export class Connection {
   }
 
   /** Called after a successful call. Releases the gate, since the body may have been paused at its end. */
-  markServed(): void {
+  markServed(nowMs: number): void {
     this.#gate?.release(nothing);
     this.#served = this.#socket;
+    this.#idleSinceMs = nowMs;
   }
 
   #filterHeads(socket: Socket): void {
@@ -295,8 +359,12 @@ export class ContinueFilter {
   /** Bytes of the current line of an interim head, without its end. */
   #lineBytes = 0;
 
+  /** Nothing has been read. */
+  untouched = true;
+
   /** Reads the next piece and may change it in place. */
   pass(piece: Uint8Array): void {
+    if (piece.length > 0) this.untouched = false;
     for (let index = 0; this.#state !== 'done' && index < piece.length; index += 1) {
       const byte = piece[index] ?? 0;
       if (this.#state === 'head') this.#inHead(byte);

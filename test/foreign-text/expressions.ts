@@ -279,6 +279,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/upstream/create-upstreams.ts': [own(/^https?:$/)],
   'engine/upstream/faults.ts': [own(/^E[A-Z]+$/), own(/^ERR_(SSL|TLS|OSSL)_/)],
   'engine/upstream/open-socket.ts': [foreign(/^HTTP\/1\.[01] (\d{3})/)],
+  'engine/upstream/pool.ts': [foreign(/timeout=(\d{1,9})/i, many('timeout='))],
   'engine/upstream/proxy.ts': [
     own(/^127\./),
     own(/[\s,]+/),

@@ -61,7 +61,7 @@ export const upstreamMetrics = (states: () => Iterable<UpstreamState>): readonly
     perProvider(
       'counter',
       'upstream_resends_total',
-      'Calls sent again after a reset.',
+      'Calls resent because their reused connection was closed.',
       ({ connections }) => connections.resent,
     ),
   ];

@@ -83,29 +83,20 @@ test('a redirect is not followed: the fallback answers, or the client gets an er
   }
 });
 
-test('without further tries, a kept connection that is reset is replaced and counted; one that is closed is the end', async (t) => {
+test('without further tries, a kept connection that is reset or closed is replaced and counted, but not for the breaker', async (t) => {
   for (const how of ['reset', 'close'] as const) {
-    let breaks = false;
+    const seen = new Set<Promise<void>>();
     const breaking: Script = (asked) => {
-      const isBroken = breaks;
-      breaks = false;
-      return isBroken ? how : good()(asked);
+      const isKept = seen.has(asked.closed);
+      seen.add(asked.closed);
+      return isKept ? how : good()(asked);
     };
-    const { ask, upstreams, metric } = await rig(t, [breaking], {
-      config: { RETRY: { ...quick, attempts: 0 }, BREAKER: { faults: 1_000_000 } },
+    const { ask, metric } = await rig(t, [breaking], {
+      config: { RETRY: { ...quick, attempts: 0 }, BREAKER: { faults: 1 } },
     });
-    const askTwice = async (): Promise<number> => {
-      t.is((await ask()).status, 200);
-      breaks = true;
-      return (await ask()).status;
-    };
-    // A reset that comes after a second is no longer taken for that of an idle connection: a busy machine may be so late.
-    if (how === 'reset') await until(async () => (await askTwice()) === 200);
-    else t.is(await askTwice(), 502);
-    if (how === 'close') t.is(upstreams[0]?.requests.length, 2);
-    t.deepEqual(await metric('upstream_resends_total'), [
-      `switchyard_upstream_resends_total{provider="a"} ${how === 'reset' ? 1 : 0}`,
-    ]);
+    for (let count = 0; count < 10; count += 1) t.is((await ask()).status, 200);
+    const [resends = ''] = await metric('upstream_resends_total');
+    t.regex(resends, /^switchyard_upstream_resends_total\{provider="a"\} [1-9]/);
   }
 });
 
