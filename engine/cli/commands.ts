@@ -3,7 +3,7 @@ import { clientWires } from '../model/client-wires.ts';
 import { messageOf } from '../model/fault.ts';
 import { version } from '../paths.ts';
 import type { Cli } from './cli.ts';
-import { clients, shells } from './clients.ts';
+import { clients, shells } from './clients/clients.ts';
 import { claudeCodeRouter } from './import/field-tables.ts';
 
 /** Runs what a command does with its environment. */

@@ -3,10 +3,13 @@ import { constants } from 'node:os';
 import { basename } from 'node:path';
 import { commonFacts } from '../catalogue/known-model.ts';
 import { findDestination, membersOf } from '../config/destination.ts';
+import type { Environment } from '../config/env.ts';
 import { type Cli, CommandError } from './cli.ts';
-import { clients, plainClients, shells } from './clients.ts';
+import type { Client, Variables } from './clients/client.ts';
+import { clients, plainClients, shells } from './clients/clients.ts';
 import { offlineModelFacts } from './offline-config.ts';
 import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from './reach-service.ts';
+import { openRunFiles } from './run-files.ts';
 
 /**
  * `switchyard run <command …>`: runs a program with the service's address and key in its environment. Returns its exit code;
@@ -25,8 +28,19 @@ export const runClient = async (cli: Cli, [command = '', ...args]: readonly stri
       .filter(([variable]) => !preferred.has(variable) || cli.env[variable] === undefined),
     ...Object.entries(withoutProxy(connection, cli.env)),
   ]);
-  const env = Object.fromEntries(Object.entries({ ...cli.env, ...set }).filter(([, value]) => value !== ''));
-  const child = spawn(command, [...(known?.args?.(connection) ?? []), ...args], { stdio: 'inherit', env });
+  await refuseOverruled(cli, known, set);
+  const files = openRunFiles(cli.home);
+  try {
+    const launched = await known?.launch?.({ access: connection, variables: set, args, writeFile: files.write });
+    return await waitFor(command, launched ?? args, { ...cli.env, ...set });
+  } finally {
+    files.remove();
+  }
+};
+
+const waitFor = (command: string, args: readonly string[], variables: Environment): Promise<number> => {
+  const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
+  const child = spawn(command, args, { stdio: 'inherit', env });
   // The terminal signals the whole process group, so the program receives these itself.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
@@ -54,12 +68,39 @@ export const printEnv = async (
     ...(context === undefined ? await usualContext(cli, located) : { context: tokensOf(context) }),
   };
   const variables = { ...client.variables(connection), ...withoutProxy(connection, cli.env) };
+  await warnOverruled(cli, client, variables);
   for (const line of shellLines(variables, shell)) cli.print(line);
   const block = client.block?.(connection);
   if (!block) return;
   // Commented out, so that a shell that evaluates the output ignores it.
   cli.print(`# In ${block.file}:`);
   for (const line of block.text.split('\n')) cli.print(`#   ${line}`.trimEnd());
+};
+
+/** The files of a client that set one of these variables to another value. */
+const overruling = async ({ env }: Cli, client: Client | undefined, variables: Variables) =>
+  ((await client?.overruling?.({ env, cwd: process.cwd() })) ?? []).flatMap(({ file, always, variables: own }) => {
+    const names = Object.keys(own).filter((name) => isOther(own[name] ?? '', variables[name]));
+    return names.length > 0 ? [{ file, always, names: names.join(', ') }] : [];
+  });
+
+/** A switch that is set is off with each of these values. */
+const isOther = (own: string, set: string | undefined): boolean =>
+  set === '' ? !/^(?:|0|false|no|off)$/i.test(own) : set !== undefined && own !== set;
+
+const refuseOverruled = async (cli: Cli, client: Client | undefined, variables: Variables): Promise<void> => {
+  const found = (await overruling(cli, client, variables)).find(({ always }) => always);
+  if (found)
+    throw new CommandError(`${found.file} sets ${found.names} for all users, so the gateway would not be used.`);
+};
+
+const warnOverruled = async (cli: Cli, client: Client, variables: Variables): Promise<void> => {
+  for (const { file, always, names } of await overruling(cli, client, variables)) {
+    const way = always ? '' : `, or use \`switchyard run ${client.commands[0] ?? ''}\``;
+    cli.warn(`${file} sets ${names}, which wins over these variables. Remove it there${way}.`);
+  }
+  const unset = Object.keys(variables).filter((name) => variables[name] === '' && cli.env[name]);
+  if (unset.length > 0) cli.warn(`${unset.join(', ')} would direct it elsewhere: the lines below unset what is set.`);
 };
 
 /** The smallest window of the default destination and its fallbacks, if it is known. */

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts'
 import { answers, type FoundService, findService } from '../service/workers/find-service.ts';
 import { baseUrlOf } from '../service/workers/listen-address.ts';
 import { type Cli, CommandError } from './cli.ts';
-import type { ServiceAccess } from './clients.ts';
+import type { ServiceAccess } from './clients/client.ts';
 
 /** The service of a configuration's folder, as seen from another process. */
 export interface ServiceLocation {

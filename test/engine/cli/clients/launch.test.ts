@@ -1,0 +1,159 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { claudeCode } from '../../../../engine/cli/clients/claude-code.ts';
+import { type CommandRig, commandRig } from '../../../support/command.ts';
+
+/*
+ * What the launcher sets is what the program uses, whatever its own files say. Each program here reads its files in the order of
+ * the real one, and prints what it would use.
+ */
+
+const config = {
+  APIKEY: 'key-of-the-gateway',
+  Providers: [
+    { name: 'p', baseUrl: 'https://models.example/v1', apiKey: '', models: [{ name: 'm', context: 90_000 }] },
+  ],
+  Router: { default: 'p,m' },
+};
+
+/** A service that runs, and programs that its commands find. */
+const start = async (t: ExecutionContext, programs: Readonly<Record<string, string>>) => {
+  const rig = await commandRig(t, config);
+  const tools = join(rig.home, 'tools');
+  await mkdir(tools);
+  for (const [name, text] of Object.entries(programs))
+    await writeFile(join(tools, name), `#!${process.execPath}\n${text}`, { mode: 0o755 });
+  await rig.begin(['start']).says('Try it');
+  const project = join(rig.home, 'project');
+  await mkdir(project);
+  const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    rig.run(['run', ...args], { cwd: project, env: { PATH: `${tools}:${process.env.PATH}`, ...env } });
+  return { ...rig, project, run };
+};
+
+const write = async ({ home }: Pick<CommandRig, 'home'>, path: string, value: object): Promise<void> => {
+  await mkdir(join(home, path, '..'), { recursive: true });
+  await writeFile(join(home, path), JSON.stringify(value));
+};
+
+/** Claude Code: the environment, then the `env` of the user's, the project's and the last given settings; clouds come first. */
+const claude = `
+const { readFileSync } = require('node:fs');
+const args = process.argv.slice(2);
+const read = (text) => text.startsWith('{') ? JSON.parse(text) : JSON.parse(readFileSync(text, 'utf8'));
+const attempt = (file) => { try { return read(file) } catch { return {} } };
+const given = args.lastIndexOf('--settings');
+const all = [
+  attempt(process.env.HOME + '/.claude/settings.json'), attempt('.claude/settings.json'), attempt('.claude/settings.local.json'),
+  given < 0 ? {} : read(args[given + 1]),
+];
+const env = Object.assign({}, process.env, ...all.map(({ env }) => env));
+const { apiKeyHelper, permissions } = Object.assign({}, ...all);
+console.log(JSON.stringify({
+  cloud: Object.keys(env).find((name) => name.startsWith('CLAUDE_CODE_USE_') && env[name]),
+  url: env.ANTHROPIC_BASE_URL, token: env.ANTHROPIC_AUTH_TOKEN, key: env.ANTHROPIC_API_KEY || undefined,
+  window: env.CLAUDE_CODE_MAX_CONTEXT_TOKENS, helper: apiKeyHelper || undefined, permissions, mine: env.MINE,
+  given: args[given + 1], args: args.filter((_, index) => index !== given && index !== given + 1),
+}));
+`;
+
+const elsewhere = {
+  ANTHROPIC_BASE_URL: 'https://other.example',
+  ANTHROPIC_AUTH_TOKEN: 'a-token-for-others',
+  ANTHROPIC_API_KEY: 'a-key-for-others',
+  CLAUDE_CODE_MAX_CONTEXT_TOKENS: '7',
+};
+
+test('Claude Code uses the gateway, whatever its settings and the environment say', async (t) => {
+  const rig = await start(t, { claude });
+  await write(rig, '.claude/settings.json', { apiKeyHelper: 'echo other', env: elsewhere });
+  await write(rig, 'project/.claude/settings.json', { env: { CLAUDE_CODE_USE_BEDROCK: '1' } });
+  await write(rig, 'project/.claude/settings.local.json', { env: { CLAUDE_CODE_USE_FOUNDRY: '1', MINE: 'stays' } });
+  const settings = { permissions: { deny: ['Bash'] }, env: elsewhere };
+  const file = join(rig.home, 'own.json');
+  await writeFile(file, JSON.stringify(settings));
+  for (const own of [[], ['--settings', JSON.stringify(settings)], [`--settings=${file}`]]) {
+    const { out, err, code } = await rig.run(['claude', ...own, '-p', 'hi'], { CLAUDE_CODE_USE_VERTEX: '1' });
+    t.is(code, 0, err);
+    const used = JSON.parse(out);
+    t.like(used, { token: 'key-of-the-gateway', window: '90000', mine: 'stays', args: ['-p', 'hi'] });
+    t.regex(used.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+    for (const absent of ['cloud', 'key', 'helper']) t.is(used[absent], undefined, absent);
+    t.deepEqual(used.permissions, own.length > 0 ? settings.permissions : undefined);
+    t.false(used.given.includes('key-of-the-gateway'), 'other users of the machine see arguments');
+    t.deepEqual(await readdir(join(rig.home, 'run')), [], 'the file is gone when the program ends');
+  }
+  const refused = await rig.run(['claude', '--settings', 'no-such-file']);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /--settings/);
+});
+
+test('files of runs that were killed are removed by the next', async (t) => {
+  const rig = await start(t, { claude });
+  // No process has this number.
+  await write(rig, 'run/4194305/claude-code-settings.json', { env: { ANTHROPIC_AUTH_TOKEN: 'left-over' } });
+  t.is((await rig.run(['claude'])).code, 0);
+  t.deepEqual(await readdir(join(rig.home, 'run')), []);
+});
+
+test('env names the files of Claude Code that win over the variables, and unsets what leads elsewhere', async (t) => {
+  const rig = await commandRig(t, config);
+  const quiet = await rig.ask(['env', '--for', 'claude-code']);
+  t.notRegex(quiet.err, /settings/);
+  await write(rig, '.claude/settings.json', { env: { ...elsewhere, CLAUDE_CODE_USE_VERTEX: '0', OTHER: '1' } });
+  const env = { CLAUDE_CODE_USE_BEDROCK: '1' };
+  const { out, err } = await rig.ask(['env', '--for', 'claude-code'], { env });
+  t.regex(out, /^unset CLAUDE_CODE_USE_BEDROCK$/m);
+  t.regex(err, /^CLAUDE_CODE_USE_BEDROCK would direct it elsewhere/m);
+  const names = Object.keys(elsewhere).join(', ');
+  t.true(err.includes(`${join(rig.home, '.claude/settings.json')} sets ${names}, which wins over`), err);
+  t.false(err.includes('for-others'));
+});
+
+test("an administrator's settings win over every argument", async (t) => {
+  const rig = await commandRig(t, config);
+  await write(rig, 'etc/claude-code/managed-settings.json', { env: { CLAUDE_CODE_USE_BEDROCK: true } });
+  const found = await claudeCode.overruling?.({ env: { HOME: rig.home }, cwd: rig.home, root: rig.home });
+  t.deepEqual(found, [
+    {
+      file: join(rig.home, 'etc/claude-code/managed-settings.json'),
+      always: true,
+      variables: { CLAUDE_CODE_USE_BEDROCK: 'true' },
+    },
+  ]);
+});
+
+/** Codex: `config.toml`, the file of `--profile`, then each `-c`; of these, the last one. Values here are JSON. */
+const codex = `
+const { readFileSync } = require('node:fs');
+const args = process.argv.slice(2);
+const used = new Map();
+const set = (line) => { const [, name, value] = /^([^=]+?) ?= ?(.*)$/.exec(line) ?? []; if (name) used.set(name, JSON.parse(value)) };
+const profile = args[args.indexOf('--profile') + 1];
+for (const file of ['config.toml', profile + '.config.toml'])
+  for (const line of readFileSync(process.env.HOME + '/.codex/' + file, 'utf8').split('\\n')) set(line);
+args.forEach((arg, index) => { if (arg === '-c') set(args[index + 1]) });
+const at = 'model_providers.' + used.get('model_provider') + '.';
+console.log(JSON.stringify({
+  url: used.get(at + 'base_url'), key: process.env[used.get(at + 'env_key')], wire: used.get(at + 'wire_api'), args,
+}));
+`;
+
+test('Codex uses the gateway, whatever config.toml and a profile say', async (t) => {
+  const rig = await start(t, { codex });
+  await mkdir(join(rig.home, '.codex'));
+  const lines = [
+    'model_provider = "other"',
+    'model_providers.other.base_url = "https://other.example"',
+    'model_providers.switchyard.base_url = "https://other.example"',
+    'model_providers.switchyard.env_key = "OTHER_KEY"',
+  ].join('\n');
+  await writeFile(join(rig.home, '.codex/config.toml'), lines);
+  await writeFile(join(rig.home, '.codex/work.config.toml'), lines);
+  const { out, err } = await rig.run(['codex', '--profile', 'work', 'exec', 'hi'], { OTHER_KEY: 'a-key-for-others' });
+  const used = JSON.parse(out);
+  t.like(used, { key: 'key-of-the-gateway', wire: 'responses' }, err);
+  t.regex(used.url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  t.false(used.args.join(' ').includes('key-of-the-gateway'));
+});
