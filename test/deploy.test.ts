@@ -138,6 +138,7 @@ test('HAProxy spreads requests, and neither a stopping gateway nor an absent one
   t.teardown(upstream.close);
   const config = {
     LOG: false,
+    APIKEY: 'the-key',
     PROXIES: ['127.0.0.1'],
     TIMEOUTS: { leaveMs: 3_000, drainMs: 60_000 },
     Providers: [{ name: 'p', baseUrl: `${upstream.url}/v1`, apiKey: 'k', models: ['m'] }],
@@ -148,16 +149,19 @@ test('HAProxy spreads requests, and neither a stopping gateway nor an absent one
     t,
     gateways.map(({ baseUrl }) => Number(new URL(baseUrl).port)),
   );
+  const headers = { 'x-api-key': 'the-key' };
   const ask = (stream: boolean) =>
     fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
+      headers,
       body: JSON.stringify({ model: 'p,m', stream, messages: [{ role: 'user', content: 'hi' }] }),
     });
   const streams = await Promise.all(Array.from({ length: 20 }, () => ask(true)));
   t.true(streams.every(({ status }) => status === 200));
   const active = await Promise.all(
     gateways.map(
-      async ({ baseUrl }) => /streams_active (\d+)/.exec(await (await fetch(`${baseUrl}/metrics`)).text())?.[1],
+      async ({ baseUrl }) =>
+        /streams_active (\d+)/.exec(await (await fetch(`${baseUrl}/metrics`, { headers })).text())?.[1],
     ),
   );
   t.true(

@@ -13,17 +13,21 @@ export const hideSecrets = (source: JsonObject): JsonObject => hidden(source).sh
 
 /**
  * Puts the secrets of `stored` in the place of their placeholders. A placeholder may move to the same field of another item,
- * and among what calls to providers carry. Elsewhere it stays, since messages or dry runs could show the secret there.
+ * and among what calls to providers carry. Elsewhere it stays, since messages or dry runs could show the secret there. It also
+ * stays where the secret would go to another recipient than the stored one: whoever may not read a secret must not have it
+ * sent elsewhere.
  */
 export const putSecretsBack = (source: JsonObject, stored: JsonObject): JsonObject => {
   const { secrets } = hidden(stored);
-  return mapSettings(source, ({ text, path, member }) => {
+  const textOf = (text: string): string => secrets.get(text)?.text ?? text;
+  const putBack = ({ text, path, member, recipients }: TextAt): string => {
     const secret = secrets.get(text);
-    if (!secret) return text;
+    if (!secret || !recipients.every((recipient) => secret.recipients.includes(recipient))) return text;
     const [from, to] = [fieldOf(secret.path), fieldOf(path)];
     const isCarried = callCredential.test(from) && callCredential.test(to) && isSecretField(member);
     return from === to || isCarried ? secret.text : text;
-  });
+  };
+  return mapSettings(source, putBack, textOf);
 };
 
 /** A fault for each placeholder in a configuration: no secret is stored for it. */
@@ -32,7 +36,10 @@ export const placeholderFaults = (source: JsonObject): readonly Finding[] => {
   mapTexts(source, ({ text, path }) => {
     if (text.startsWith(mark)) {
       const shown = quoted(text);
-      faults.push({ path, message: `is the placeholder ${shown}, and no secret is stored for it; enter the secret` });
+      faults.push({
+        path,
+        message: `is the placeholder ${shown}, and no secret is stored for it at this address; enter the secret`,
+      });
     }
     return text;
   });
@@ -45,13 +52,15 @@ const mark = '•••• ';
 interface Hidden {
   readonly shown: JsonObject;
   /** By placeholder. */
-  readonly secrets: ReadonlyMap<string, Pick<TextAt, 'text' | 'path'>>;
+  readonly secrets: ReadonlyMap<string, Secret>;
 }
 
+type Secret = Pick<TextAt, 'text' | 'path' | 'recipients'>;
+
 const hidden = (source: JsonObject): Hidden => {
-  const secrets = new Map<string, Pick<TextAt, 'text' | 'path'>>();
+  const secrets = new Map<string, Secret>();
   const copies = new Map<string, number>();
-  const shown = mapSettings(source, ({ text, path, place, member }) => {
+  const shown = mapSettings(source, ({ text, path, place, member, recipients }) => {
     if (!isSecret(text, member)) return text;
     // Two entries may have the same name.
     let copy = copies.get(place) ?? 0;
@@ -61,7 +70,7 @@ const hidden = (source: JsonObject): Hidden => {
       placeholder = `${mark}${place}${copy === 1 ? '' : ` (${copy})`}`;
     } while (secrets.has(placeholder));
     copies.set(place, copy);
-    secrets.set(placeholder, { text, path });
+    secrets.set(placeholder, { text, path, recipients });
     return placeholder;
   });
   return { shown, secrets };
@@ -76,34 +85,79 @@ interface TextAt {
   readonly place: string;
   /** The name of the field, also for the items of its list. */
   readonly member: string;
+  /** Who gets it: the origins that calls with it go to, or the transformer whose option it is. Empty: it stays in the service. */
+  readonly recipients: readonly string[];
 }
 
-/** Maps the texts of a configuration but those about routes, which hold no secrets; a rule's `key` is the name of a client. */
-const mapSettings = (source: JsonObject, map: (text: TextAt) => string): JsonObject => {
+/**
+ * Maps the texts of a configuration but those about routes, which hold no secrets; a rule's `key` is the name of a client.
+ * `textOf`: what an address that is a placeholder stands for.
+ */
+const mapSettings = (
+  source: JsonObject,
+  map: (text: TextAt) => string,
+  textOf?: (text: string) => string,
+): JsonObject => {
   const { Router, Pools, fallback, ...settings } = source;
-  return { ...source, ...mapTexts(settings, map) };
+  return { ...source, ...mapTexts(settings, map, textOf) };
 };
 
 /** Maps all texts of a configuration. */
-const mapTexts = (source: JsonObject, map: (text: TextAt) => string): JsonObject => {
-  const mapObject = (value: JsonObject, path: string, place: string): JsonObject =>
-    Object.fromEntries(
+const mapTexts = (
+  source: JsonObject,
+  map: (text: TextAt) => string,
+  textOf: (text: string) => string = (text) => text,
+): JsonObject => {
+  const mapObject = (value: JsonObject, path: string, place: string, outer: readonly string[]): JsonObject => {
+    const recipients = recipientsIn(value, fieldOf(path), textOf) ?? outer;
+    return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [
         name,
         inner === undefined
           ? inner
-          : mapValue(inner, memberPath(path, name), place === '' ? name : `${place}.${name}`, name),
+          : mapValue(inner, memberPath(path, name), place === '' ? name : `${place}.${name}`, name, recipients),
       ]),
     );
-  const mapValue = (value: Json, path: string, place: string, member: string): Json => {
-    if (typeof value === 'string') return map({ text: value, path, place, member });
-    if (isJsonObject(value)) return mapObject(value, path, place);
+  };
+  const mapValue = (value: Json, path: string, place: string, member: string, recipients: readonly string[]): Json => {
+    if (typeof value === 'string') return map({ text: value, path, place, member, recipients });
+    if (isJsonObject(value)) return mapObject(value, path, place, recipients);
     if (!Array.isArray(value)) return value;
     return value.map((item: Json, index) =>
-      mapValue(item, memberPath(path, index), `${place}[${nameOf(item) ?? index}]`, member),
+      mapValue(item, memberPath(path, index), `${place}[${nameOf(item) ?? index}]`, member, recipients),
     );
   };
-  return mapObject(source, '', '');
+  return mapObject(source, '', '', []);
+};
+
+/** Who gets the secrets inside an object of the configuration; `undefined`: whoever gets those around it. */
+const recipientsIn = (
+  value: JsonObject,
+  field: string,
+  textOf: (text: string) => string,
+): readonly string[] | undefined => {
+  switch (field) {
+    case 'Providers': {
+      const { baseUrl, api_base_url, otherBaseUrls } = value;
+      return textsIn([baseUrl ?? api_base_url, otherBaseUrls]).map((text) => originOf(textOf(text)));
+    }
+    case 'TELEMETRY':
+      return typeof value.endpoint === 'string' ? [originOf(textOf(value.endpoint))] : ['the usual collector'];
+    case 'transformers':
+      return [JSON.stringify(textsIn([value.name, value.path]))];
+    default:
+      return undefined;
+  }
+};
+
+const textsIn = (values: readonly (Json | undefined)[]): readonly string[] =>
+  values.flat().filter((value) => typeof value === 'string');
+
+/** The origin of an address. The value of a variable isn't looked at: with one in its host, the host as written counts. */
+const originOf = (url: string): string => {
+  const text = url.trim();
+  if (!text.includes('$') && URL.canParse(text)) return new URL(text).origin;
+  return /^[a-z]+:\/\/[^/?#\\]*/i.exec(text)?.[0] ?? text;
 };
 
 /** A path without the numbers of items. */

@@ -14,8 +14,10 @@ export interface KeySettings {
   readonly clients?: readonly { readonly name: string; readonly keyHash: string }[] | undefined;
 }
 
-/** Whose key a request carries. `keyless`: it carries none, and there is no administrator's key. */
-type KeyOwner = { readonly type: 'administrator' | 'keyless' } | { readonly type: 'client'; readonly name: string };
+/** Whose key a request carries. `keyless`: there is no administrator's key, and it carries none, or there are no keys at all. */
+type KeyOwner =
+  | { readonly type: 'administrator' | 'keyless' }
+  | { readonly type: 'client'; readonly name: string };
 
 /** The owner of a request's key; `undefined` if the key is missing or wrong. */
 export type KeyCheck = (headers: HeaderList) => KeyOwner | undefined;
@@ -27,10 +29,11 @@ export const gatewayKeyHeader = 'x-switchyard-api-key';
  * Checks `Authorization: Bearer` and `x-api-key`; one match suffices, since some clients send both with only one correct. If
  * there is `x-switchyard-api-key`, it alone counts.
  * Compares digests in constant time, so that timing reveals neither a key nor its length; a digest finds its client in a table,
- * whose timing reveals nothing that leads to a key. Without any keys all requests are the administrator's.
+ * whose timing reveals nothing that leads to a key. Without any keys, all requests are keyless, whatever they carry: many tools
+ * always send some key.
  */
 export const keyCheck = ({ apiKey, clients }: KeySettings): KeyCheck => {
-  if (!apiKey && !clients) return () => administrator;
+  if (!apiKey && !clients) return () => keyless;
   const expected = apiKey ? digest(apiKey) : undefined;
   const byDigest = new Map(
     clients?.map(({ name, keyHash }) => [
@@ -71,7 +74,7 @@ export interface OriginGuardSettings {
 }
 
 /** The reason to reject a request; `undefined`: the request is allowed. `anyHost`: whatever host it names. */
-export type OriginGuard = (headers: HeaderList, anyHost?: boolean) => Fault | undefined;
+type OriginGuard = (headers: HeaderList, anyHost?: boolean) => Fault | undefined;
 
 /**
  * Rejects requests from foreign web pages. DNS rebinding shows in `Host`, a cross-origin request in `Origin` or
@@ -110,6 +113,17 @@ export const originGuard = ({ host, allowedHosts }: OriginGuardSettings): Origin
     const isAllowed = origin && ((own && isSame(origin, own)) || isListed(origin));
     return isAllowed ? undefined : forbidden('Origin', 'is not an origin of this service');
   };
+};
+
+/** Whether a request names a loopback host once, and comes from a page of that very host and port, or from none. */
+export const isFromOwnPage = (headers: HeaderList): boolean => {
+  const hosts = valuesOf(headers, 'host');
+  const own = hosts.length === 1 ? parseHostName(hosts[0] ?? '') : undefined;
+  if (!own || !isLoopbackHost(own)) return false;
+  return valuesOf(headers, 'origin').every((text) => {
+    const origin = parseOrigin(text);
+    return origin !== undefined && isSame(origin, own);
+  });
 };
 
 /** `same-site` means another port or a sibling domain: `Origin` decides then. */

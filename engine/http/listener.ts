@@ -1,5 +1,6 @@
 import type { Fault } from '../model/fault.ts';
-import { type KeySettings, keyCheck, type OriginGuardSettings, originGuard, trustedProxies } from './access.ts';
+import { type KeySettings, type OriginGuardSettings, trustedProxies } from './access.ts';
+import { admission } from './admission.ts';
 import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
 import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';
 import type { Rejection } from './endpoint.ts';
@@ -237,14 +238,16 @@ const tooManyRequests: Rejection = {
   close: false,
 };
 
-const settingsOf = (options: ServeOptions): ServeSettings => ({
-  router: options.router,
-  guard: originGuard(options.guard),
-  keyOwner: keyCheck(options),
-  limits: { ...defaultLimits, ...options.limits },
-  proxies: trustedProxies(options.proxies ?? []),
-  keepAlive: options.keepAlive ?? true,
-});
+const settingsOf = ({ router, apiKey, clients, guard, limits, ...options }: ServeOptions): ServeSettings => {
+  const proxies = trustedProxies(options.proxies ?? []);
+  return {
+    router,
+    admit: admission({ apiKey, clients, guard, proxies }),
+    limits: { ...defaultLimits, ...limits },
+    proxies,
+    keepAlive: options.keepAlive ?? true,
+  };
+};
 
 /** `localhost` resolves to either loopback address, so both are opened. */
 const listenAddresses = (host: string): readonly [string, string?] =>

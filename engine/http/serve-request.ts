@@ -4,7 +4,6 @@ import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
 import type { BodyUse, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
 import { framingFault, headerValue, joinHeaders, requestId } from './headers.ts';
-import { isLoopbackHost, parseHostName } from './host-name.ts';
 import type { BodyBudget, BodyClaim } from './read-body.ts';
 import { type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';
 import { type ReplyTarget, ReplyWriter } from './reply-writer.ts';
@@ -29,8 +28,8 @@ export interface ServingListener {
 }
 
 /**
- * One request from its head to its answer's end. Checks, in this order: framing, host and origin, key, capacity, path and
- * method, body; then calls the endpoint.
+ * One request from its head to its answer's end. Checks, in this order: framing, admission (host, origin, key), capacity, path
+ * and method, body; then calls the endpoint.
  */
 export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, ReplyTarget, Linked<ServedRequest> {
   before: ServedRequest | undefined;
@@ -169,37 +168,16 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     this.#reply.run(parts);
   }
 
-  /** Origin and key come before the path: an unauthorized client must not learn which paths exist. */
+  /** Admission comes before the path: an unauthorized client must not learn which paths exist. */
   #rejection(): Rejection | undefined {
-    const { headers } = this.stream;
-    const anyHost = 'endpoint' in this.#found && this.#found.endpoint.anyHost === true;
-    const foreign = this.#settings.guard(headers, anyHost);
-    if (foreign) return { fault: foreign, close: false };
-    const open = 'endpoint' in this.#found && this.#found.endpoint.open;
-    const denied = open ? undefined : this.#denied();
-    if (denied) return { fault: denied, close: false };
+    const endpoint = 'endpoint' in this.#found ? this.#found.endpoint : undefined;
+    const decision = this.#settings.admit(this.stream, endpoint);
+    if ('fault' in decision) return { fault: decision.fault, close: false };
+    this.namedClient = decision.namedClient;
     const busy = this.#listener.rejection(this.remoteAddress);
     if (busy || 'endpoint' in this.#found) return busy;
     const { fault } = this.#found;
     return this.header('upgrade')?.toLowerCase() === 'websocket' ? withoutWebSocket(fault) : { fault, close: false };
-  }
-
-  /** Why the request's key doesn't suffice. Notes the client that it belongs to. */
-  #denied(): Fault | undefined {
-    const owner = this.#settings.keyOwner(this.stream.headers);
-    if (!owner) return unauthorized;
-    const forClients = 'endpoint' in this.#found && this.#found.endpoint.forClients === true;
-    switch (owner.type) {
-      case 'administrator':
-        return undefined;
-      case 'client':
-        this.namedClient = owner.name;
-        return forClients || !('endpoint' in this.#found) ? undefined : forAdministrator(owner.name);
-      case 'keyless':
-        return forClients || !isLocal(this.remoteAddress) ? unauthorized : undefined;
-      default:
-        return owner satisfies never;
-    }
   }
 
   #formatted(fault: Fault): WholeReply {
@@ -224,20 +202,3 @@ const withoutWebSocket = (fault: Fault): Rejection =>
         close: true,
       }
     : { fault, close: false };
-
-const forAdministrator = (name: string): Fault => ({
-  kind: 'forbidden',
-  message: `The key of the client ${name} opens the model routes only; this path needs the APIKEY.`,
-  code: 'model_routes_only',
-});
-
-const isLocal = (address: string): boolean => {
-  const host = parseHostName(address.includes(':') ? `[${address}]` : address);
-  return host !== undefined && isLoopbackHost(host);
-};
-
-const unauthorized: Fault = {
-  kind: 'unauthorized',
-  message: 'The API key is missing or wrong: send it as "Authorization: Bearer" or "x-api-key".',
-  headers: { 'www-authenticate': 'Bearer' },
-};

@@ -1,11 +1,11 @@
-import type { KeyCheck, OriginGuard, TrustedProxies } from './access.ts';
+import type { TrustedProxies } from './access.ts';
+import type { Admit } from './admission.ts';
 import type { HttpRouter } from './router.ts';
 
 /** What a listener serves and to whom. Replaced as a whole on each configuration change. */
 export interface ServeSettings {
   readonly router: HttpRouter;
-  readonly guard: OriginGuard;
-  readonly keyOwner: KeyCheck;
+  readonly admit: Admit;
   readonly limits: HttpLimits;
   readonly proxies: TrustedProxies;
   /** Connections stay open for further requests. */

@@ -105,13 +105,14 @@ test('placeholders keep their secrets through a change of all around them', asyn
   const { ask, post, home } = await serve(t, old, JSON.stringify(old));
   const read = await jsonOf<typeof old>(await ask('/api/config?secrets=hidden'));
   const [shown] = read.Providers;
-  const next = { ...read, Providers: [{ ...withProvider('z'), ...shown, name: 'b', baseUrl: 'http://other.example' }] };
+  const next = { ...read, Providers: [{ ...withProvider('z'), ...shown, name: 'b', baseUrl: 'http://h.example/v2' }] };
   t.is((await post('/api/config', next)).status, 200);
   const written = JSON.parse(readFileSync(join(home, 'config.json'), 'utf8'));
   t.like(written, { APIKEY: 'sk-canary-2', Providers: { 0: { name: 'b', apiKey: 'sk-canary-1' } } });
   const path = 'Providers[0].apiKey';
   const stale = { ...read, Providers: [{ ...shown, name: 'again' }] };
-  const why = 'is the placeholder "•••• Providers[a].apiKey", and no secret is stored for it; enter the secret';
+  const why =
+    'is the placeholder "•••• Providers[a].apiKey", and no secret is stored for it at this address; enter the secret';
   t.deepEqual(await post('/api/config', stale), {
     status: 400,
     body: { success: false, message: `Nothing was changed:\n- ${path} ${why}` },

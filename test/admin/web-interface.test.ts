@@ -119,6 +119,35 @@ test('activity and requests match their schemas; processes are listed', async (t
   t.is((await rig.ask('DELETE', '/api/requests')).status, 200);
 });
 
+test('a trial, a list of models and a saved change send a hidden key to its own address alone', async (t) => {
+  const rig = await open(t, quiet);
+  const stranger = await startUpstream(quiet);
+  t.teardown(stranger.close);
+  const stored = { name: 'kept', baseUrl: `${rig.upstreamUrl}/v1`, apiKey: 'a-key-in-the-file', models: ['m'] };
+  const { body: present } = await rig.ask('GET', '/api/config');
+  t.is((await rig.ask('POST', '/api/config', { ...present, Providers: [stored], Router: {} })).status, 200);
+  const provider = { ...stored, apiKey: '•••• Providers[kept].apiKey' };
+  t.like((await rig.ask('POST', '/api/providers/test', { provider, model: 'm' })).body, { ok: true });
+  t.like(rig.requests.at(-1)?.headers, { authorization: 'Bearer a-key-in-the-file' });
+  for (const place of [
+    { baseUrl: stranger.url },
+    { otherBaseUrls: [stranger.url] },
+    { name: 'other', baseUrl: stranger.url, apiKey: '', headers: { authorization: provider.apiKey } },
+  ]) {
+    const moved = { ...provider, ...place };
+    for (const [path, body] of [
+      ['/api/providers/test', { provider: moved, model: 'm' }],
+      ['/api/providers/models', { provider: moved }],
+    ] as const) {
+      const { body: outcome } = await rig.ask('POST', path, body);
+      t.like(outcome, { ok: false });
+      t.regex(String(outcome.message), /no secret is stored for it at this address/);
+    }
+    t.is((await rig.ask('POST', '/api/config', { ...present, Providers: [moved], Router: {} })).status, 400);
+  }
+  t.deepEqual(stranger.requests, []);
+});
+
 test('a provider is tried as it is written, saved or not', async (t) => {
   const rig = await open(t, ({ headers, body, url }) => {
     const { model } = Object(body);

@@ -82,6 +82,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^https?:$/),
   ],
   'engine/config/secrets.ts': [
+    foreign(/^[a-z]+:\/\/[^/?#\\]*/i, many('a'), '-'),
     foreign(/^\s*(?:bearer|basic|token)(?!\S)/i, many(' '), 'x'),
     foreign(/^sha256:[\da-f]{64}$/i, 'sha256:', many('a')),
     foreign(/\[\d+\]/g, '[0', many('0')),

@@ -261,7 +261,7 @@ browserTest('a key that is typed is in no storage, and is asked for again after 
     await page.reload();
     await page.getByText('Unsaved changes restored').waitFor();
     const bar = page.getByRole('region', { name: 'Unsaved changes' });
-    await bar.getByText('no secret is stored for it; enter the secret').waitFor();
+    await bar.getByText('no secret is stored for it at this address; enter the secret').waitFor();
     t.true(await bar.getByRole('button', { name: 'Save', exact: true }).isDisabled());
     await open();
     await field.fill('a-typed-key');

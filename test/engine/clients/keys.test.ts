@@ -1,4 +1,5 @@
 import test from 'ava';
+import { request } from 'undici';
 import { adminKey, client, clientRig, keyOf, sdkAsks } from './rig.ts';
 
 const asks = Object.entries(sdkAsks);
@@ -144,8 +145,10 @@ test('a client is refused every route that is not for models, before its body is
   t.is((await fetch(`${gateway.baseUrl}/nothing`, { headers })).status, 404);
 });
 
-test('without APIKEY, /api is open to this machine as before; the model routes need a client key', async (t) => {
-  const { gateway } = await clientRig(t, [client('team')], { more: { APIKEY: undefined, PROXIES: ['127.0.0.1'] } });
+test('without APIKEY, /api is open to programs of this machine alone; the model routes need a client key', async (t) => {
+  const { gateway } = await clientRig(t, [client('team')], {
+    more: { APIKEY: undefined, ALLOWED_HOSTS: ['gateway.example'] },
+  });
   const { baseUrl } = gateway;
   const status = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
     const answer = await fetch(baseUrl + path, { headers });
@@ -155,7 +158,12 @@ test('without APIKEY, /api is open to this machine as before; the model routes n
   t.is(await status('/api/config'), 200);
   t.is(await status('/api/config', { 'x-api-key': 'wrong' }), 401);
   t.is(await status('/api/config', { 'x-api-key': keyOf('team') }), 403);
-  t.is(await status('/api/config', { 'x-forwarded-for': '10.1.2.3' }), 401, 'through a proxy, from elsewhere');
+  for (const headers of [{ 'x-forwarded-for': '127.0.0.1' }, { via: '1.1 a' }, { 'x-real-ip': '127.0.0.1' }]) {
+    t.is(await status('/api/config', headers), 401, 'through a proxy on this machine');
+  }
+  const named = await request(`${baseUrl}/api/clients`, { headers: { host: 'gateway.example' } });
+  t.is(named.statusCode, 401);
+  t.regex(await named.body.text(), /no APIKEY is set/);
   t.is(await status('/v1/models'), 401);
   t.is(await status('/v1/models', { 'x-api-key': keyOf('team') }), 200);
   const asked = await fetch(`${baseUrl}/v1/messages`, { method: 'POST', body: '{}' });

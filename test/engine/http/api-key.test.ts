@@ -39,9 +39,9 @@ for (const [title, headers, passes] of cases) {
   });
 }
 
-test('without a key every request passes', (t) => {
-  t.is(ownerOf({}, {}), 'administrator');
-  t.is(ownerOf({ apiKey: '' }, { 'x-api-key': 'anything' }), 'administrator');
+test('without a configured key every request is keyless, whatever it carries', (t) => {
+  t.is(ownerOf({}, {}), 'keyless');
+  t.is(ownerOf({ apiKey: '' }, { 'x-api-key': 'anything' }), 'keyless');
 });
 
 test('with clients and no APIKEY, a request without a key is told from one with a wrong key', (t) => {

@@ -42,8 +42,12 @@ const get = (path: string, forwarded: string) =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${forwarded}\r\n\r\n`;
 
 const routes = [
-  { method: 'GET', path: '/who', endpoint: endpoint(({ remoteAddress }) => of(text(`you are ${remoteAddress}`))) },
-  { method: 'GET', path: '/never', endpoint: endpoint(() => NEVER) },
+  {
+    method: 'GET',
+    path: '/who',
+    endpoint: endpoint(({ remoteAddress }) => of(text(`you are ${remoteAddress}`)), { forClients: true }),
+  },
+  { method: 'GET', path: '/never', endpoint: endpoint(() => NEVER, { forClients: true }) },
 ];
 
 test('limits are per client of a trusted proxy, and the proxy has as many connections as it needs', async (t) => {

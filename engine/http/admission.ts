@@ -1,0 +1,148 @@
+import type { Fault } from '../model/fault.ts';
+import {
+  isFromOwnPage,
+  type KeySettings,
+  keyCheck,
+  type OriginGuardSettings,
+  originGuard,
+  type TrustedProxies,
+} from './access.ts';
+import type { Endpoint } from './endpoint.ts';
+import { isLoopbackHost, parseHostName } from './host-name.ts';
+import type { HttpStream } from './stream.ts';
+
+/** What a listener knows of those who may call it. */
+interface AdmissionSettings extends KeySettings {
+  readonly guard: OriginGuardSettings;
+  readonly proxies: TrustedProxies;
+}
+
+/** A request as far as its admission depends on it. */
+type Caller = Pick<HttpStream, 'headers' | 'remoteAddress' | 'proxiedAddress'>;
+
+/** Whom a path is for; `undefined`: there is no such path. */
+type Access = Pick<Endpoint, 'open' | 'forClients' | 'anyHost'> | undefined;
+
+/** A request that may go on, with the client whose key it carries; or why it may not. */
+type Decision = { readonly namedClient: string | undefined } | { readonly fault: Fault };
+
+/** Decides about one request. Must be called while the server's handler runs. */
+export type Admit = (caller: Caller, access: Access) => Decision;
+
+/**
+ * Decides who may do what; nothing else does.
+ *
+ * - Each request must name a host of the service, and must not come from a foreign page (`originGuard`).
+ * - Open paths need no key.
+ * - The administrator's key opens all other paths, a client's key those for clients.
+ * - Without any key configured, paths for clients are open to whoever reaches the port.
+ * - Without an administrator's key, its paths are open to programs of this machine that call directly (`detour`): a source address alone proves
+ *   nothing, since a proxy on this machine has the same one.
+ *
+ * A path that doesn't exist is treated as the administrator's, so that it can't be told from one that does.
+ */
+export const admission = ({ guard, proxies, ...keys }: AdmissionSettings): Admit => {
+  const foreign = originGuard(guard);
+  const keyOwner = keyCheck(keys);
+  const hasClients = keys.clients !== undefined;
+  return (caller, access) => {
+    const { headers } = caller;
+    const refused = foreign(headers, access?.anyHost);
+    if (refused) return { fault: refused };
+    if (access?.open) return admitted;
+    const owner = keyOwner(headers);
+    if (!owner) return { fault: wrongKey };
+    switch (owner.type) {
+      case 'administrator':
+        return admitted;
+      case 'client':
+        if (access && !access.forClients) return { fault: forAdministrator(owner.name) };
+        return { namedClient: owner.name };
+      case 'keyless': {
+        if (access?.forClients) return hasClients ? { fault: missingKey } : admitted;
+        // Nothing is hidden where the model routes are open.
+        if (!access && !hasClients) return admitted;
+        const reason = detour(caller, proxies);
+        return reason === undefined ? admitted : { fault: needsAdministratorsKey(reason) };
+      }
+      default:
+        return owner satisfies never;
+    }
+  };
+};
+
+const admitted: Decision = { namedClient: undefined };
+
+/** Why a request isn't one that a program of this machine sends directly, in words; `undefined`: it is. */
+const detour = (caller: Caller, proxies: TrustedProxies): string | undefined => {
+  const { headers, remoteAddress } = caller;
+  if (!isLoopbackAddress(remoteAddress)) return 'comes from another machine';
+  if (proxies.includes(remoteAddress)) return 'comes from a proxy that PROXIES lists';
+  if (caller.proxiedAddress() !== '') return 'was forwarded with the PROXY protocol';
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? '';
+    if (isForwardingHeader(name)) return `was forwarded: it has the header ${name}`;
+  }
+  return isFromOwnPage(headers) ? undefined : 'names a host, or comes from a page, that is not at a loopback address';
+};
+
+const isLoopbackAddress = (address: string): boolean => {
+  const host = parseHostName(address.includes(':') ? `[${address}]` : address);
+  return host !== undefined && isLoopbackHost(host);
+};
+
+/** Whether proxies, balancers and tunnels add a header of this lower-case name. */
+const isForwardingHeader = (name: string): boolean =>
+  forwardingNames.has(name) || forwardingParts.some((part) => name.includes(part));
+
+/** Sources: RFC 9110, "Via"; RFC 8586, "CDN-Loop"; Traefik and HAProxy documentation. */
+const forwardingNames: ReadonlySet<string> = new Set(['via', 'cdn-loop', 'cf-ray', 'x-scheme', 'x-host']);
+
+/**
+ * Parts of such names: `Forwarded`, `X-Forwarded-*`, `X-Original-Forwarded-For`; `X-Real-IP`; `X-Client-IP`, `Fastly-Client-IP`,
+ * `X-Azure-ClientIP`; `CF-Connecting-IP`; `X-Remote-Addr`; `X-Originating-IP`; `X-Original-Host`; `X-Envoy-External-Address`;
+ * `Proxy-Connection`, `X-ProxyUser-IP`; `X-Cluster-Client-IP`; `Tailscale-User-Login`. Sources: RFC 7239, and the documentation
+ * of nginx, Envoy, Cloudflare, Fastly, Akamai, Azure Front Door, Tailscale.
+ */
+const forwardingParts = [
+  'forward',
+  'real-ip',
+  'client-ip',
+  'clientip',
+  'connecting-ip',
+  'remote-ip',
+  'remote-addr',
+  'originating-ip',
+  'x-original-',
+  'x-envoy-',
+  'x-cluster-',
+  'tailscale-',
+  'proxy',
+] as const;
+
+const challenge = { 'www-authenticate': 'Bearer' };
+
+const wrongKey: Fault = {
+  kind: 'unauthorized',
+  message: 'The API key is missing or wrong: send it as "Authorization: Bearer" or "x-api-key".',
+  headers: challenge,
+};
+
+const missingKey: Fault = {
+  kind: 'unauthorized',
+  message:
+    'The API key is missing: since CLIENTS is set, the model routes need the key of a client, as "Authorization: Bearer" or "x-api-key".',
+  headers: challenge,
+};
+
+const needsAdministratorsKey = (reason: string): Fault => ({
+  kind: 'unauthorized',
+  message: `This path needs a key, and no APIKEY is set. Without one, it is open only to programs on the gateway's machine that call it directly at a loopback address; this request ${reason}. Set APIKEY in the configuration, and send it as "Authorization: Bearer" or "x-api-key".`,
+  headers: challenge,
+});
+
+const forAdministrator = (name: string): Fault => ({
+  kind: 'forbidden',
+  message: `The key of the client ${name} opens the model routes only; this path needs the APIKEY.`,
+  code: 'model_routes_only',
+});

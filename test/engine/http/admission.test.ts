@@ -1,0 +1,66 @@
+import test from 'ava';
+import { trustedProxies } from '../../../engine/http/access.ts';
+import { type Admit, admission } from '../../../engine/http/admission.ts';
+import {
+  allowedHosts,
+  type Door,
+  headersOf,
+  keyRows,
+  statusOf,
+  type Way,
+  ways,
+} from '../../support/admission-table.ts';
+
+const doors: Readonly<Record<Door, { readonly open: boolean; readonly forClients?: boolean } | undefined>> = {
+  open: { open: true },
+  clients: { open: false, forClients: true },
+  administrator: { open: false },
+  none: undefined,
+};
+const doorNames: readonly Door[] = ['open', 'clients', 'administrator', 'none'];
+
+const statusIn = (admitted: ReturnType<Admit>, door: Door): number => {
+  if (!('fault' in admitted)) return door === 'none' ? 404 : 200;
+  return admitted.fault.kind === 'unauthorized' ? 401 : 403;
+};
+
+for (const row of keyRows) {
+  test(`S4 ${row.title}: what opens, however the request comes`, (t) => {
+    for (const { kind, way } of ways) {
+      const admit = admission({
+        ...row.keys,
+        guard: { host: '127.0.0.1', allowedHosts },
+        proxies: trustedProxies(way.proxies ?? []),
+      });
+      const caller = {
+        headers: headersOf(way, row.sent, 3456).flat(),
+        remoteAddress: way.peer ?? '127.0.0.1',
+        proxiedAddress: () => way.proxied ?? '',
+      };
+      const got = doorNames.map((door) => statusIn(admit(caller, doors[door]), door));
+      t.deepEqual(
+        got,
+        doorNames.map((door) => statusOf(row, kind, door)),
+        `${kind} ${JSON.stringify(way)}`,
+      );
+    }
+  });
+}
+
+const reasons: readonly (readonly [way: Way, words: RegExp])[] = [
+  [{ peer: '10.1.2.3' }, /this request comes from another machine\. Set APIKEY/],
+  [{ proxies: ['127.0.0.1'] }, /comes from a proxy that PROXIES lists/],
+  [{ proxied: '10.1.2.3' }, /was forwarded with the PROXY protocol/],
+  [{ headers: { 'x-real-ip': '127.0.0.1' } }, /was forwarded: it has the header x-real-ip/],
+  [{ host: 'any.example' }, /names a host, or comes from a page, that is not at a loopback address/],
+];
+
+test('S4 a refusal without APIKEY says why, and what to do', (t) => {
+  for (const [way, reason] of reasons) {
+    const { peer = '127.0.0.1', proxies = [], proxied = '' } = way;
+    const admit = admission({ guard: { host: '127.0.0.1', allowedHosts }, proxies: trustedProxies(proxies) });
+    const caller = { headers: headersOf(way, undefined, 1).flat(), remoteAddress: peer, proxiedAddress: () => proxied };
+    const refused = admit(caller, doors.administrator);
+    t.regex('fault' in refused ? refused.fault.message : '', reason);
+  }
+});
