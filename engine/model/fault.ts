@@ -151,12 +151,3 @@ export const stageFault = (name: string, what: string, cause?: unknown): FaultEr
         { kind: 'stage-failed', message: `Transformer "${name}" ${what}.` },
         cause === undefined ? {} : { cause },
       );
-
-/**
- * Whether an upstream's error text reports that the prompt exceeds the context window. One list for all formats: vendors
- * forward each other's errors, and local servers speak several formats.
- */
-export const isContextOverflow = (text: string): boolean => overflowTexts.test(text);
-
-const overflowTexts =
-  /context_length_exceeded|(?:prompt|input) is too long|maximum context length|exceeds? (?:the )?(?:model's |maximum |available ){0,2}context|context window|input token count.{0,200}exceeds|exceeds the maximum number of tokens/is;

@@ -3,13 +3,14 @@ import type { Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { adaptToModel, lowerOutput } from '../model/adapt-to-model.ts';
-import { FaultError, fail } from '../model/fault.ts';
+import { type Fault, FaultError, fail, quoted } from '../model/fault.ts';
 import { isJsonObject, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { replaceMember } from '../model/json/replace-member.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Format, Target } from '../model/transformer.ts';
+import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
 import type { PassThrough } from '../observer.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { UpstreamAnswer } from '../upstream/upstreams.ts';
@@ -135,6 +136,23 @@ const accept = (ready: Ready, answer: UpstreamAnswer, config: Config): Answered 
   return fill(ready, { passThrough, answer: { status, headers, streamed, body, drain } });
 };
 
+/**
+ * Whether a web page stands in for the upstream's refusal: that of a firewall or proxy before it, or of another server. Statuses
+ * about retries and sizes mean the same from anybody.
+ */
+const isBlocked = ({ status, headers }: UpstreamAnswer, body: string): boolean =>
+  status < 500 && !plainStatuses.has(status) && isWebPage(headers['content-type'] ?? '', body);
+
+const plainStatuses: ReadonlySet<number> = new Set([408, 413, 429]);
+
+/** The request hasn't reached the upstream; the same call would meet the same page. */
+const blocked = (status: number, page: string): Fault => {
+  const title = pageTitle(page);
+  const what = title === '' ? 'a web page' : `a web page titled ${quoted(title)}`;
+  const message = `The upstream can't be reached: ${what} answered in its place (status ${status}).`;
+  return { kind: 'upstream-unreachable', message, elsewhere: true };
+};
+
 /** Reads the upstream's error body, in any format, and throws it as a fault. */
 const refuse = (ready: Ready, answer: UpstreamAnswer): Observable<never> => {
   if (isRedirect(answer)) {
@@ -147,6 +165,7 @@ const refuse = (ready: Ready, answer: UpstreamAnswer): Observable<never> => {
     collectBytes(
       (body): never => {
         const text = new TextDecoder().decode(body);
+        if (isBlocked(answer, text)) throw new FaultError(blocked(answer.status, text));
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };

@@ -1,6 +1,8 @@
-import { errorText, type Fault, type FaultKind, isContextOverflow } from '../../engine/model/fault.ts';
+import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
+import { isContextOverflow } from '../../engine/model/upstream-error/context-overflow.ts';
+import { type ErrorReport, isStatus, readError, readErrorBody } from '../../engine/model/upstream-error/read-error.ts';
 
 /** Fault kinds by HTTP status. Source: Gemini API documentation, "Troubleshooting". */
 const kinds: Readonly<Record<number, FaultKind>> = {
@@ -16,44 +18,44 @@ const kinds: Readonly<Record<number, FaultKind>> = {
   529: 'upstream-overloaded',
 };
 
-/** Decodes an error response. The body may be an error, an error in an array, a web page or empty. */
+/** Decodes an error response. The body may be an error, an error in an array, a text, a web page or empty. */
 export const decodeFault = (status: number, headers: Headers, body: string): Fault => {
   const parsed = parseJson(body);
   const first: Json | undefined = Array.isArray(parsed) ? parsed[0] : parsed;
-  const error = isJsonObject(first) ? first.error : undefined;
-  const fault = faultOf(status, isJsonObject(error) ? error : { message: error });
+  const error = isJsonObject(first) && isJsonObject(first.error) ? first.error : {};
+  const fault = faultOf(status, readErrorBody(body), error);
   const wait = headers['retry-after'];
   return wait === undefined || fault.headers ? fault : { ...fault, headers: { 'retry-after': wait } };
 };
 
 /** An `error` object inside a reply with a success status → fault. */
 export const decodeReportedFault = (error: JsonObject): Fault => {
-  const code = typeof error.code === 'number' ? error.code : undefined;
-  const { status, ...fault } = faultOf(code ?? 500, error);
-  return code === undefined ? fault : { ...fault, status: code };
+  const report = readError(error);
+  const { status, ...fault } = faultOf(report.status ?? 500, report, error);
+  return report.status === undefined ? fault : { ...fault, status };
 };
 
-const faultOf = (status: number, error: JsonObject): Fault => {
-  const given = typeof error.message === 'string' ? withoutKeys(errorText(error.message)).trim() : '';
-  const kind = kindOf(status, given, error);
+const faultOf = (status: number, report: ErrorReport, error: JsonObject): Fault => {
+  const given = withoutKeys(report.message);
+  const kind = kindOf(status, report, error);
   const seconds = retrySeconds(error);
   return {
     kind,
     message: messageOf(kind, status, given),
-    code: typeof error.status === 'string' ? errorText(error.status) : undefined,
+    code: report.words.find((word) => !isStatus(Number(word))),
     status,
     headers: seconds === undefined ? undefined : { 'retry-after': String(seconds) },
   };
 };
 
-const kindOf = (status: number, message: string, error: JsonObject): FaultKind => {
+const kindOf = (status: number, report: ErrorReport, error: JsonObject): FaultKind => {
   if (status === 400) {
-    if (details(error).some(({ reason }) => reason === 'API_KEY_INVALID') || /^API key\b/i.test(message)) {
+    if (details(error).some(({ reason }) => reason === 'API_KEY_INVALID') || /^API key\b/i.test(report.message)) {
       return 'upstream-auth';
     }
-    if (isContextOverflow(message)) return 'upstream-context';
-    if (error.status === 'FAILED_PRECONDITION' && /billing/i.test(message)) return 'upstream-billing';
+    if (error.status === 'FAILED_PRECONDITION' && /billing/i.test(report.message)) return 'upstream-billing';
   }
+  if (isContextOverflow(report, status)) return 'upstream-context';
   return kinds[status] ?? (status < 500 ? 'upstream-invalid' : 'upstream-error');
 };
 

@@ -1,6 +1,8 @@
-import { errorText, type Fault, type FaultKind, isContextOverflow } from '../../engine/model/fault.ts';
-import { isJsonObject, type Json, parseJson } from '../../engine/model/json/json.ts';
+import type { Fault, FaultKind } from '../../engine/model/fault.ts';
 import type { Headers } from '../../engine/model/protocol.ts';
+import { isContextOverflow } from '../../engine/model/upstream-error/context-overflow.ts';
+import { kindOfWords } from '../../engine/model/upstream-error/kind-of-words.ts';
+import { type ErrorReport, readError, readErrorBody } from '../../engine/model/upstream-error/read-error.ts';
 
 /** Fault kinds by the `type` of an error. Source: Anthropic API reference, "Errors". */
 const kindsByType = new Map<string, FaultKind>([
@@ -31,47 +33,38 @@ const kindsByStatus = new Map<number, FaultKind>([
 
 /** Decodes an error response. The body may be anything: JSON, HTML, empty. */
 export const decodeFault = (status: number, headers: Headers, body: string): Fault => {
-  const parsed = parseJson(body);
-  const fault = decodeReportedFault(isJsonObject(parsed) ? (parsed.error ?? parsed) : (parsed ?? body), status);
+  const fault = faultOfReport(readErrorBody(body), status);
   const kept = Object.entries(headers).filter(([name]) => isRetryHeader(name));
   return kept.length > 0 ? { ...fault, headers: Object.fromEntries(kept) } : fault;
 };
 
-/**
- * The `error` member of a body or `error` event → fault. `status` is the response's, if the whole response failed.
- */
-export const decodeReportedFault = (error: Json | undefined, status?: number): Fault => {
-  const type = isJsonObject(error) && typeof error.type === 'string' ? errorText(error.type) : undefined;
-  const reported = plainMessage(isJsonObject(error) ? error.message : error);
-  const kind = faultKind(type, status, reported ?? '');
+/** The error in a reply or an `error` event → fault. */
+export const decodeReportedFault = (error: unknown): Fault => faultOfReport(readError(error), undefined);
+
+const faultOfReport = (report: ErrorReport, status: number | undefined): Fault => {
+  const { type } = report;
+  const kind = kindOf(report, status);
   if (kind === 'upstream-auth')
     return { kind, message: "The provider refused the gateway's credentials.", code: type, status };
-  const fallback =
+  const plain =
     status === undefined ? 'The upstream reported an error.' : `The upstream answered with status ${status}.`;
-  return { kind, message: reported ?? fallback, code: type, status };
+  return { kind, message: report.message || plain, code: type, status };
 };
 
-const faultKind = (type: string | undefined, status: number | undefined, message: string): FaultKind => {
+const kindOf = (report: ErrorReport, status: number | undefined): FaultKind => {
   if (status === 401) return 'upstream-auth';
-  const kind =
-    (type === undefined ? undefined : kindsByType.get(type)) ??
-    (status === undefined ? 'upstream-error' : kindOfStatus(status));
-  if (kind !== 'upstream-invalid' && kind !== 'upstream-too-large') return kind;
-  if (isContextOverflow(message)) return 'upstream-context';
-  return /credit balance is too low/i.test(message) ? 'upstream-billing' : kind;
+  const byType = report.type === undefined ? undefined : kindsByType.get(report.type);
+  const kind = byType ?? (status === undefined ? kindOfWords(report) : kindOfStatus(status));
+  if (!mayOverflow.has(kind)) return kind;
+  if (isContextOverflow(report, status ?? report.status)) return 'upstream-context';
+  return /credit balance is too low/i.test(report.message) ? 'upstream-billing' : kind;
 };
+
+/** What an overflow looks like by its type or status alone. */
+const mayOverflow: ReadonlySet<FaultKind> = new Set(['upstream-invalid', 'upstream-too-large', 'upstream-error']);
 
 const kindOfStatus = (status: number): FaultKind =>
   kindsByStatus.get(status) ?? (status >= 400 && status < 500 ? 'upstream-invalid' : 'upstream-error');
-
-/** A message fit for users, without markup or stack traces; `undefined` when there is none. */
-const plainMessage = (text: Json | undefined): string | undefined => {
-  if (typeof text !== 'string') return undefined;
-  const whole = errorText(text).trim();
-  if (whole.startsWith('<')) return undefined;
-  const message = whole.split(/\n[^\S\n]*(?:at |Traceback |File ")/, 1)[0]?.trimEnd() ?? '';
-  return message === '' || message.startsWith('Traceback ') ? undefined : message;
-};
 
 /** Whether a header controls the client's retries. */
 const isRetryHeader = (name: string): boolean =>

@@ -170,12 +170,27 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\.|(?=\[\d+\])/),
     foreign(/^\[\d+\]$/),
   ],
-  'engine/model/fault.ts': [
+  'engine/model/upstream-error/context-overflow.ts': [
     foreign(
-      /context_length_exceeded|(?:prompt|input) is too long|maximum context length|exceeds? (?:the )?(?:model's |maximum |available ){0,2}context|context window|input token count.{0,200}exceeds|exceeds the maximum number of tokens/is,
-      many('input token count'),
+      /context window|exceeds? (?:the )?(?:model's |maximum |available ){0,2}context/,
+      many('exceeds the maximum available '),
       '😀',
     ),
+  ],
+  'engine/model/upstream-error/kind-of-words.ts': [
+    foreign(/insufficient.{0,20}(?:balance|quota|credit|funds)|out of credits/i, many('insufficient'), '\n'),
+    foreign(/rate.?limit|too many requests|tokens per minute|throttl/i, many('rate'), '\n'),
+    foreign(/(?:invalid|incorrect|missing).{0,10}api.?key|unauthorized|authentication fail/i, many('invalid'), '\n'),
+    foreign(/overloaded|service.?unavailable|at capacity|slow_down/i, many('service'), '\n'),
+  ],
+  'engine/model/upstream-error/read-error.ts': [
+    foreign(/\bhtml\b/i),
+    foreign(/^\s{0,100}<(?:!doctype html|html|head|body|title)\b/i, many(' '), 'a'),
+    foreign(/\s+/g, many('a'), '\n'),
+    foreign(/^[{[]/),
+    foreign(/\n[^\S\n]*(?:at |Traceback |File ")/, many('\nat ')),
+    foreign(/^\d{3}$/, many('0'), 'a'),
+    foreign(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g, many('a'), '😀'),
   ],
   'engine/model/json/delta-parser.ts': [
     foreign(/^[ !#-[\]-\uffff]*$/, many('a'), '\n'),
@@ -292,7 +307,6 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/chat/decode-content.ts': [foreign(/^data:/i)],
   'protocols/chat/decode-fault.ts': [
     foreign(/^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/, many('x-ratelimit-'), '\n'),
-    foreign(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g, many('a'), '😀'),
   ],
   'protocols/chat/dialect.ts': [foreign(/^[\s\S]{1,512}$/, many('a')), foreign(/^gpt-.*search/)],
   'protocols/chat/encode-request.ts': [foreign(/[^a-zA-Z0-9_-]/g), foreign(/json/i)],
@@ -336,10 +350,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^(?:[a-z0-9]{8}|call_\d+)$/, 'call_', many('0'), 'Z'),
     foreign(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, 'a', many('0')),
   ],
-  'protocols/messages/decode-fault.ts': [
-    foreign(/credit balance is too low/i),
-    foreign(/\n[^\S\n]*(?:at |Traceback |File ")/, many('\nat ')),
-  ],
+  'protocols/messages/decode-fault.ts': [foreign(/credit balance is too low/i)],
   'protocols/messages/dialect.ts': [
     foreign(/^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/),
     foreign(/^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)(?!\d)/),

@@ -350,6 +350,26 @@ test('P6 a fault of the request leaves all keys alone', async (t) => {
   }
 });
 
+test("a firewall's page with a 4xx is an unreachable upstream: its fallback answers, and no key cools down", async (t) => {
+  const page = '<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head></html>';
+  for (const status of [400, 401, 403, 404]) {
+    const blocked: Script = () => ({ status, headers: { 'content-type': 'text/html; charset=UTF-8' }, pieces: [page] });
+    const { ask, get, upstreams } = await rig(t, [blocked, good('from b')], { providers: [{ apiKey: ['k1', 'k2'] }] });
+    for (const stream of [false, true]) {
+      const { text, headers } = await ask({ stream });
+      t.regex(text, /from b/);
+      t.is(headers['x-switchyard-attempts'], 'a,m=unreachable');
+    }
+    t.is(upstreams[0]?.requests.length, 2);
+    t.notRegex(JSON.stringify(await get('/api/upstreams')), /limited|refused":\{|forbidden/);
+
+    const alone = await rig(t, [blocked]);
+    const refused = await alone.ask();
+    t.is(refused.status, 502);
+    t.regex(refused.text, /web page titled \\"Attention Required! \| Cloudflare\\" answered in its place/);
+  }
+});
+
 test('a conversation stays with the key that served it', async (t) => {
   const used: string[] = [];
   const { ask } = await rig(
