@@ -7,6 +7,11 @@ export interface MessagesTraits {
    * them.
    */
   readonly isKnown: boolean;
+  /**
+   * The vendor signs thinking, and accepts only its own: Anthropic's rules hold. Others sign nothing, take any thinking and require
+   * it back.
+   */
+  readonly signs: boolean;
   /** How it thinks: `adaptive` chooses the amount by itself, `budget` needs a token budget. */
   readonly thinking: 'adaptive' | 'budget';
   /** Accepts a token budget from clients of this format. */
@@ -26,6 +31,7 @@ export interface MessagesTraits {
 
 const newest: MessagesTraits = {
   isKnown: false,
+  signs: true,
   thinking: 'adaptive',
   budgets: true,
   canBeOff: false,
@@ -34,6 +40,9 @@ const newest: MessagesTraits = {
   maxTokens: 16_000,
 };
 
+/** Models of other vendors: none of the vendor's own rules. */
+const otherVendors: MessagesTraits = { ...newest, signs: false };
+
 const budget = { thinking: 'budget', canBeOff: true, sampling: true } as const;
 
 /**
@@ -41,7 +50,7 @@ const budget = { thinking: 'budget', canBeOff: true, sampling: true } as const;
  * "Adaptive thinking", "Effort", as of November 2026.
  */
 const known: readonly KnownModels<MessagesTraits>[] = [
-  { names: /^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/, differ: { isKnown: true } },
+  { names: /^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/, differ: { ...newest, isKnown: true } },
   { names: /^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)(?!\d)/, differ: { budgets: false } },
   { names: /^claude-(?:[123](?!\d)|instant)/, differ: budget },
   { names: /^claude-(?:[12](?!\d)|instant|3-(?:opus|sonnet|haiku))/, differ: { maxTokens: 4096 } },
@@ -54,4 +63,8 @@ const known: readonly KnownModels<MessagesTraits>[] = [
   { names: /^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/, differ: { forcedCalls: false } },
 ];
 
-export const messagesTraits = (model: string): MessagesTraits => traitsOf(newest, known, model);
+/** Who serves the models: their vendor, or any server, whose models have the vendor's traits only if their names are known. */
+export type MessagesServer = 'vendor' | 'any';
+
+export const messagesTraits = (model: string, server: MessagesServer): MessagesTraits =>
+  traitsOf(server === 'vendor' ? newest : otherVendors, known, model);

@@ -18,7 +18,7 @@ import {
   type ToolResultPart,
 } from '../../engine/model/request.ts';
 import { encodeCitation } from './citations.ts';
-import { carriedParts } from './encode-messages.ts';
+import { carriedParts, isNative } from './encode-messages.ts';
 import { wireName } from './tool-names.ts';
 
 /** Parts → content blocks. Throws an `unsupported` fault for content that would get lost silently. */
@@ -42,7 +42,7 @@ const encodePart = (part: Part, at: string, context: RequestContext): JsonObject
     case 'search-result':
       return encodeSearchResult(part, at, context);
     case 'thinking':
-      return { type: 'thinking', thinking: part.text, signature: part.signature?.data };
+      return { type: 'thinking', thinking: part.text, signature: isNative(part) ? part.signature?.data : '' };
     case 'redacted-thinking':
       return { type: 'redacted_thinking', data: part.signature.data };
     case 'tool-call':

@@ -124,17 +124,25 @@ class CallIds {
 }
 
 /**
- * The parts that this format supports: no empty text, no blocks of another format, no reasoning that another vendor
- * signed (a foreign signature is a 400). `at` is the path of parts without their own.
+ * The reasoning that a server accepts, with all other parts. Where the vendor signs, it must be the vendor's own: a foreign
+ * signature is a 400. Others accept any text, but can't read what another vendor encrypted.
  */
+export const carriedReasoning = (parts: readonly Part[], at: string, signs: boolean, losses: Losses): readonly Part[] =>
+  parts.filter((part) => {
+    if ((part.type !== 'thinking' && part.type !== 'redacted-thinking') || isNative(part)) return true;
+    const path = part.at ?? at;
+    if (!signs && part.type === 'thinking' && part.text !== '') {
+      if (part.signature && part.signature.data !== '') losses.drop(`${path}.signature`);
+      return true;
+    }
+    losses.drop(path, 'reasoning of another vendor');
+    return false;
+  });
+
+/** The parts that this format supports: no empty text, no blocks of another format. `at` is the path of parts without their own. */
 export const carriedParts = (parts: readonly Part[], at: string, losses: Losses): readonly Part[] =>
   parts.filter((part) => {
     if (part.type === 'text' || part.type === 'refusal') return part.text.trim() !== '';
-    if (part.type === 'thinking' || part.type === 'redacted-thinking') {
-      if (isNative(part)) return true;
-      losses.drop(part.at ?? at, 'reasoning of another vendor');
-      return false;
-    }
     if (part.type === 'opaque' && part.wire !== 'messages') {
       losses.drop(part.at ?? at);
       return false;

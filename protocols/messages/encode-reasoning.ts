@@ -55,10 +55,27 @@ export const planThinking = (
   const { reasoning, maxTokens } = request;
   if (!reasoning) return { maxTokens: maxTokens ?? traits.maxTokens, manual: false };
   const wanted = { request, reasoning, traits, turns, forced, losses };
+  if (!traits.signs) return planForOthers(wanted);
   const { wire, mode } = reasoning;
   if (wire === 'messages' && mode === 'off' && !traits.isKnown) return planOff(wanted);
   const stays = wire === 'messages' && mode === 'on' && traits.budgets && !forced && !historyObstacle(turns);
   return traits.thinking === 'budget' || stays ? planBudget(wanted) : planAdaptive(wanted);
+};
+
+/** A budget stays a budget, and thinking may follow any history. */
+const planForOthers = (wanted: Wanted): ThinkingPlan => {
+  const { request, reasoning, traits, losses } = wanted;
+  const { mode, wire, budget } = reasoning;
+  if (wire === 'messages' && mode === 'off') return planOff(wanted);
+  if (mode !== 'on' || budget === undefined) return planAdaptive({ ...wanted, forced: false });
+  const effort = effortWord(reasoning, losses);
+  const display = displayWord(reasoning, losses);
+  const fitting =
+    wire === 'messages'
+      ? { budget, limit: request.maxTokens ?? traits.maxTokens }
+      : manualBudget(reasoning, request.maxTokens, traits.maxTokens, losses);
+  const thinking = { type: 'enabled', budget_tokens: fitting.budget, display };
+  return { maxTokens: fitting.limit, thinking, effort, manual: false };
 };
 
 const planOff = ({ request, reasoning, traits, losses }: Wanted): ThinkingPlan => {
@@ -153,8 +170,8 @@ const manualBudget = (
 };
 
 /** Whether the vendor would reject a client's unchanged request: its history doesn't allow the requested thinking. */
-export const historyForbidsThinking = ({ reasoning, turns }: ModelRequest): boolean =>
-  reasoning?.mode === 'on' && historyObstacle(turns) !== undefined;
+export const historyForbidsThinking = ({ reasoning, turns }: ModelRequest, { signs }: MessagesTraits): boolean =>
+  signs && reasoning?.mode === 'on' && historyObstacle(turns) !== undefined;
 
 /**
  * Why the vendor would reject budgeted thinking after this history: a last assistant turn that is still continued, by

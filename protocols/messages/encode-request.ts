@@ -5,9 +5,9 @@ import type { Losses } from '../../engine/model/loss.ts';
 import { recordSchemaLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, Turn } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import { messagesTraits } from './dialect.ts';
+import { type MessagesServer, type MessagesTraits, messagesTraits } from './dialect.ts';
 import { cacheControl, encodeParts, ownExtra } from './encode-content.ts';
-import { carriedParts, mergeTurns, pairCalls } from './encode-messages.ts';
+import { carriedParts, carriedReasoning, mergeTurns, pairCalls } from './encode-messages.ts';
 import { planThinking, type ThinkingPlan } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 
@@ -15,10 +15,14 @@ import { encodeTools } from './encode-tools.ts';
  * Encodes the body of `/v1/messages`. Adapts the history to the vendor's rules, which are stricter than those of
  * other formats. Throws an `unsupported` fault for audio, another vendor's files and a forced tool of another vendor.
  */
-export const encodeRequest = (request: ModelRequest, context: RequestContext): JsonObject => {
+export const encodeRequest = (
+  request: ModelRequest,
+  context: RequestContext,
+  server: MessagesServer = 'vendor',
+): JsonObject => {
   const { losses } = context;
-  const turns = adaptTurns(request.turns, losses);
-  const traits = messagesTraits(request.model);
+  const traits = messagesTraits(request.model, server);
+  const turns = adaptTurns(request.turns, traits, losses);
   const { tools, tool_choice: choice } = encodeTools(request, turns, context);
   const tool_choice = traits.forcedCalls ? choice : unforced(choice, losses);
   const plan = planThinking(request, traits, turns, isForced(tool_choice), losses);
@@ -47,17 +51,18 @@ export const encodeRequest = (request: ModelRequest, context: RequestContext): J
 };
 
 /** Adapts the history to the vendor's rules. */
-const adaptTurns = (turns: readonly Turn[], losses: Losses): readonly Turn[] => {
-  const carried = turns.map((turn) => carryTurn(turn, losses));
+const adaptTurns = (turns: readonly Turn[], traits: MessagesTraits, losses: Losses): readonly Turn[] => {
+  const carried = turns.map((turn) => carryTurn(turn, traits, losses));
   const paired = pairCalls(mergeTurns(carried.filter(hasParts)), losses);
   return trimPrefill(mergeTurns(paired.filter(hasParts)), losses);
 };
 
-const carryTurn = ({ name, ...turn }: Turn, losses: Losses): Turn => {
+const carryTurn = ({ name, ...turn }: Turn, { signs }: MessagesTraits, losses: Losses): Turn => {
   const at = turn.at ?? 'messages';
   if (name !== undefined) losses.drop(memberPath(at, 'name'));
   const extra = ownExtra(turn.extra, losses) && turn.extra;
-  return { ...turn, parts: carriedParts(turn.parts, at, losses), extra };
+  const parts = carriedParts(carriedReasoning(turn.parts, at, signs, losses), at, losses);
+  return { ...turn, parts, extra };
 };
 
 const hasParts = ({ parts }: Turn): boolean => parts.length > 0;
@@ -181,10 +186,10 @@ const withExtra = (fields: JsonObject, extra: JsonObject | undefined, losses: Lo
 };
 
 /** Keeps the default of the output limit, which Messages requires, within the model's maximum. */
-export const boundOutput = (request: ModelRequest, maxOutput: number): ModelRequest => {
+export const boundOutput = (request: ModelRequest, maxOutput: number, server: MessagesServer): ModelRequest => {
   const { maxTokens, reasoning, model } = request;
   if (maxTokens !== undefined) return request;
-  const usual = messagesTraits(model).maxTokens;
+  const usual = messagesTraits(model, server).maxTokens;
   const most = reasoning ? usual + Math.max(usual, reasoning.budget ?? 0) : usual;
   return most <= maxOutput ? request : { ...request, maxTokens: maxOutput };
 };

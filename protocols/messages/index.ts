@@ -6,6 +6,7 @@ import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, needsRepair, sessionIn } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
+import { type MessagesServer, messagesTraits } from './dialect.ts';
 import { encodeFault, errorEvent } from './encode-fault.ts';
 import { historyForbidsThinking } from './encode-reasoning.ts';
 import { encodeReply } from './encode-reply.ts';
@@ -60,19 +61,23 @@ export const messagesClient: ClientProtocol = {
 
 const endTypes: ReadonlySet<string> = new Set(['message_stop', 'error']);
 
-/** The upstream side of Anthropic Messages. */
-export const messagesUpstream: UpstreamProtocol = {
+/** Who serves the models, and the tokens that an answer may have, if known. */
+interface MessagesUpstream {
+  readonly server: MessagesServer;
+  readonly maxOutput?: number | undefined;
+}
+
+/** The upstream side of Messages. */
+export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): UpstreamProtocol => ({
   wire: 'messages',
-  encodeRequest,
+  encodeRequest: (request, context) =>
+    encodeRequest(maxOutput === undefined ? request : boundOutput(request, maxOutput, server), context, server),
   decodeStream,
   decodeReply,
   decodeFault,
-  acceptsVerbatim: (request) => !historyForbidsThinking(request),
+  acceptsVerbatim: (request) => !historyForbidsThinking(request, messagesTraits(request.model, server)),
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
-};
-
-/** The same for a model with a known output limit, in tokens. */
-export const messagesUpstreamLimitedTo = (maxOutput: number): UpstreamProtocol => ({
-  ...messagesUpstream,
-  encodeRequest: (request, context) => encodeRequest(boundOutput(request, maxOutput), context),
 });
+
+/** The upstream side of Anthropic Messages. */
+export const messagesUpstream: UpstreamProtocol = messagesUpstreamOf({ server: 'vendor' });

@@ -47,12 +47,15 @@ export const clients: Readonly<Record<ClientName, Client>> = {
 };
 
 /** A vendor's row as it speaks at this address; `responses` is the other protocol of `openai`. */
-export const vendor = (name: string, baseUrl = 'http://localhost'): UpstreamProtocol => {
+export const vendor = (name: string, baseUrl = addressOf(name)): UpstreamProtocol => {
   const row = formats.get(name === 'responses' ? 'openai' : name);
   if (!row) throw new Error(`no format ${name}`);
   const options = name === 'responses' ? { api: 'responses' } : name === 'openai' ? { api: 'chat' } : {};
   return row.protocol({ baseUrl: new URL(baseUrl), options, model: 'm', passes: undefined });
 };
+
+/** Anthropic's own address, where its rules hold for any model; the others' rules depend on the row alone. */
+const addressOf = (name: string): string => (name === 'anthropic' ? 'https://api.anthropic.com' : 'http://localhost');
 
 /** One SSE record; what isn't text is written as JSON, an `event:` line where the data has a `type`. */
 export const sse = (data: string | JsonObject): string => {

@@ -1,15 +1,20 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
-import { messagesModelList, messagesUpstream, messagesUpstreamLimitedTo } from '../../protocols/messages/index.ts';
+import { messagesModelList, messagesUpstreamOf } from '../../protocols/messages/index.ts';
 import { anthropicFacts } from './facts/anthropic.ts';
 
 /** The API version that accepts sampling fields. Source: Anthropic API reference, "Versions". */
 const versionWithSampling = '2023-06-01';
 
+const hosts = ['api.anthropic.com'];
+
+/** Anthropic's own rules hold at its hosts; elsewhere only for its models, by their names. */
+const serverAt = ({ hostname }: URL) => (hosts.includes(hostname) ? 'vendor' : 'any');
+
 /** Anthropic: the Messages protocol unchanged. */
 export const anthropic = format({
   name: 'anthropic',
   about: "Speaks Anthropic's Messages protocol.",
-  hosts: ['api.anthropic.com'],
+  hosts,
   firstStart: {
     title: 'Anthropic',
     variable: 'ANTHROPIC_API_KEY',
@@ -20,7 +25,7 @@ export const anthropic = format({
   path: '/v1/messages',
   models: messagesModelList,
   facts: anthropicFacts,
-  protocol: ({ maxOutput }) => (maxOutput === undefined ? messagesUpstream : messagesUpstreamLimitedTo(maxOutput)),
+  protocol: ({ baseUrl, maxOutput }) => messagesUpstreamOf({ server: serverAt(baseUrl), maxOutput }),
   headers({ apiKey, clientHeader, request }) {
     const { temperature, topP, topK } = request;
     const samples = temperature !== undefined || topP !== undefined || topK !== undefined;
