@@ -160,6 +160,8 @@ export const hasRequestStages = ({ plan }: Routed): boolean => plan.graph.reques
 export interface Reconciled extends Routed {
   /** No reasoning had to be changed, so the client's body may pass through. */
   readonly verbatim: boolean;
+  /** The instructions held something for the client's own vendor, which the request lacks and a body that passes has to lose. */
+  readonly withoutAttribution: boolean;
 }
 
 /** After `encodeRequest`: the upstream call can be made. */

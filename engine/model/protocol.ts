@@ -45,6 +45,13 @@ export interface ClientProtocol {
   readonly sessionHeaders?: readonly string[];
   /** The conversation as the client names it in the request's body, if it does. Absent: it has no place for that. */
   readonly sessionIn?: (request: ModelRequest) => string | undefined;
+  /** How to leave out what a client's instructions hold for its own vendor alone, such as a note for accounting. Absent: nothing. */
+  readonly attribution?: {
+    /** An instruction's text without it; the same text if it has none. */
+    readonly textWithout: (text: string) => string;
+    /** The members of a body that differ without it; `undefined`: none. */
+    readonly membersWithout: (body: JsonObject) => JsonObject | undefined;
+  };
   /** Its names of fields in losses; absent: the gateway's names. */
   readonly fieldNames?: FieldNames;
   /** Encodes events as SSE text. An `error` event becomes the protocol's error and is the last output. */
@@ -110,6 +117,8 @@ export interface UpstreamProtocol {
    * The answer may pass through in either case.
    */
   readonly acceptsVerbatim?: (request: ModelRequest) => boolean;
+  /** The client's own vendor serves these models, and gets what is for it alone. */
+  readonly readsAttribution?: boolean;
   /** Encodes a request. Records losses. Throws a `FaultError` for what must not be lost silently. */
   readonly encodeRequest: (request: ModelRequest, context: RequestContext) => JsonObject;
   /** Streams have no terminal record: a finished answer is complete, however its connection ends. */

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { adaptToModel, lowerOutput } from '../model/adapt-to-model.ts';
 import { type Fault, FaultError, fail, quoted } from '../model/fault.ts';
-import { isJsonObject, parseJson, withinStack, writeJson } from '../model/json/json.ts';
+import { type JsonObject, isJsonObject, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { replaceMember } from '../model/json/replace-member.ts';
@@ -64,16 +64,27 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Arr
     });
     return writeJson(plan.patches.length > 0 ? applyPatches({ ...body }, plan.patches) : body);
   }
+  const { withoutAttribution, clientBody } = routed;
+  // With attribution, there is no outline: the body is decoded in full.
+  const withoutOwn = withoutAttribution ? client.attribution?.membersWithout(clientBody) : undefined;
   if (plan.patches.length > 0) {
     const body = parseJson(outline ? new TextDecoder().decode(outline.body) : text);
-    return writeJson(applyPatches(isJsonObject(body) ? body : {}, [{ model: resolution.model }, ...plan.patches]));
+    const patches = [{ ...withoutOwn, model: resolution.model }, ...plan.patches];
+    return writeJson(applyPatches(isJsonObject(body) ? body : {}, patches));
   }
   const model = JSON.stringify(resolution.model);
+  if (withoutAttribution) return replaceMembers(text, { ...withoutOwn, model: resolution.model });
   if (outline) return replaceBytes(outline.body, outline.model, model);
   const replaced = replaceMember(text, 'model', model);
   // The text lacks the body's byte order mark, which vendors refuse.
   return replaced === text && routed.body[0] !== byteOrderMark ? routed.body : replaced;
 };
+
+const replaceMembers = (text: string, members: JsonObject): string =>
+  Object.entries(members).reduce(
+    (replaced, [name, value]) => (value === undefined ? replaced : replaceMember(replaced, name, writeJson(value))),
+    text,
+  );
 
 /** The first byte of a byte order mark in UTF-8. */
 const byteOrderMark = 0xef;

@@ -52,7 +52,9 @@ export const decodeUnlessPassing = (gateway: Gateway): SequenceStep<Reconciled, 
   return (reconciled) => {
     if (!reconciled.outline) return reconciled;
     const { request, reply } = mayPassThrough(reconciled);
-    return request && reply ? reconciled : reconcile(decodeInFull(reconciled, gateway.config));
+    return request && reply && !reconciled.withoutAttribution
+      ? reconciled
+      : reconcile(decodeInFull(reconciled, gateway.config));
   };
 };
 

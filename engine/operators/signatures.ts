@@ -53,13 +53,26 @@ const reconcileNow =
   (routed: Routed): Reconciled => {
     const { request, resolution, plan, context, observer } = routed;
     const addressee = { provider: resolution.provider.name, wire: plan.upstream.wire };
-    const reconciled = fill(
-      routed,
-      reconcileSignatures(request, addressee, cache, context.losses.at(plan.format.name)),
-    );
+    const own = leaveOutAttribution(routed);
+    const reconciled = fill(routed, {
+      ...reconcileSignatures(own, addressee, cache, context.losses.at(plan.format.name)),
+      withoutAttribution: own !== request,
+    });
     observer.reconciled(reconciled);
     return reconciled;
   };
+
+/** The request without what its instructions hold for the client's own vendor, unless that is the destination. */
+const leaveOutAttribution = ({ request, plan, client: { attribution } }: Routed): ModelRequest => {
+  if (!attribution || plan.upstream.readsAttribution) return request;
+  const system = request.system.map((part) => {
+    const text = attribution.textWithout(part.text);
+    return text === part.text ? part : { ...part, text };
+  });
+  return system.every((part, index) => part === request.system[index])
+    ? request
+    : { ...request, system: system.filter(({ text }) => text !== '') };
+};
 
 /** Marks payloads with the provider that issued them, and caches those that the client may lose. */
 export const watchSignatures =

@@ -2,6 +2,7 @@ import { isJsonObject } from '../../engine/model/json/json.ts';
 import type { ClientProtocol, Headers, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import type { RateLimit } from '../../engine/model/rate-limit.ts';
 import { recordType } from '../../engine/model/sse.ts';
+import { systemWithoutAttribution, withoutAttribution } from './attribution.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, needsRepair, sessionIn } from './decode-request.ts';
@@ -46,6 +47,7 @@ export const messagesClient: ClientProtocol = {
   },
   sessionHeaders: ['x-claude-code-session-id'],
   sessionIn,
+  attribution: { textWithout: withoutAttribution, membersWithout: systemWithoutAttribution },
   fieldNames,
   encodeStream,
   encodeReply,
@@ -70,6 +72,7 @@ interface MessagesUpstream {
 /** The upstream side of Messages. */
 export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): UpstreamProtocol => ({
   wire: 'messages',
+  ...(server === 'vendor' && { readsAttribution: true }),
   encodeRequest: (request, context) =>
     encodeRequest(maxOutput === undefined ? request : boundOutput(request, maxOutput, server), context, server),
   decodeStream,
