@@ -23,12 +23,47 @@ export const encodeTurns = (turns: readonly Turn[], context: ContentContext): re
   return items;
 };
 
-/** Instructions in messages of a client of this protocol stay messages. */
-export const encodeInstruction = (part: TextPart, context: ContentContext): JsonObject => ({
-  role: 'developer',
-  content: encodeContent([part], context),
-  ...(part.extra?.wire === 'responses' && part.extra.outer?.fields),
-});
+/** The instructions as they go out. */
+interface Instructions {
+  /** The member of this name; empty: none. */
+  readonly instructions: string;
+  /** The messages at the start of the input. */
+  readonly messages: readonly JsonObject[];
+}
+
+/**
+ * Encodes the instructions. Those of a client of this protocol stay where they were. Others become one message at the start: the
+ * newest models put the member `instructions` behind the input, where no cache holds it. Source: OpenAI guide "Keep the prefix
+ * unchanged", as of November 2026.
+ */
+export const encodeSystem = (system: readonly TextPart[], context: ContentContext): Instructions => {
+  const placed = (place: Place): readonly TextPart[] => system.filter((part) => placeOf(part) === place);
+  const members = placed('member');
+  for (const part of members) {
+    markCache(part, { ...context, cacheMarks: false });
+    encodeExtra(part.extra, context.losses);
+  }
+  const content = encodeContent(placed('front'), context);
+  return {
+    instructions: members.map(({ text }) => text).join('\n\n'),
+    messages: [
+      ...(content.length > 0 ? [{ role: 'developer', content }] : []),
+      ...placed('message').map((part) => ({
+        role: 'developer',
+        content: encodeContent([part], context),
+        ...(part.extra?.wire === 'responses' && part.extra.outer?.fields),
+      })),
+    ],
+  };
+};
+
+/** Where an instruction goes: into the member or a message of its own, as it came, or to the front. */
+type Place = 'member' | 'message' | 'front';
+
+const placeOf = ({ at }: TextPart): Place => {
+  if (at?.startsWith('instructions')) return 'member';
+  return at?.startsWith('input') ? 'message' : 'front';
+};
 
 const encodeTurn = (turn: Turn, context: ContentContext): readonly JsonObject[] => {
   if (turn.name !== undefined) context.losses.drop(`${turn.at ?? turn.role}.name`);

@@ -2,10 +2,10 @@ import type { RequestContext } from '../../engine/model/context.ts';
 import { tierOf } from '../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import { isOff, type ModelRequest, type OutputFormat, type TextPart } from '../../engine/model/request.ts';
+import { isOff, type ModelRequest, type OutputFormat } from '../../engine/model/request.ts';
 import { type ResponsesTraits, responsesTraits } from './dialect.ts';
-import { encodeExtra, markCache, newContentContext } from './encode-content.ts';
-import { encodeInstruction, encodeTurns } from './encode-messages.ts';
+import { encodeExtra, newContentContext } from './encode-content.ts';
+import { encodeSystem, encodeTurns } from './encode-messages.ts';
 import { encodeReasoning } from './encode-reasoning.ts';
 import { encodeToolMembers } from './encode-tools.ts';
 
@@ -16,15 +16,7 @@ import { encodeToolMembers } from './encode-tools.ts';
 export const encodeRequest = (request: ModelRequest, { names, losses, client }: RequestContext): JsonObject => {
   const traits = responsesTraits(request.model);
   const context = newContentContext(request, losses, client, (name) => names.wire(name, fits, maxName), names.callIds);
-  const isMessage = ({ at }: TextPart): boolean => at?.startsWith('input') ?? false;
-  const front = request.system.filter((part) => !isMessage(part));
-  const messages = request.system.filter(isMessage);
-  for (const part of front) markCache(part, { ...context, cacheMarks: false });
-  for (const { extra } of front) encodeExtra(extra, losses);
-  const instructions = front
-    .map(({ text }) => text)
-    .filter((text) => text !== '')
-    .join('\n\n');
+  const { instructions, messages } = encodeSystem(request.system, context);
   // Tools come before the conversation, so that a valid name is never assigned to a renamed tool.
   const toolMembers = encodeToolMembers(request, context);
   const extra = encodeExtra(request.extra, losses);
@@ -32,7 +24,7 @@ export const encodeRequest = (request: ModelRequest, { names, losses, client }: 
   const body: JsonDraft = {
     model: request.model,
     ...(instructions !== '' && { instructions }),
-    input: [...messages.map((part) => encodeInstruction(part, context)), ...encodeTurns(request.turns, context)],
+    input: [...messages, ...encodeTurns(request.turns, context)],
     ...toolMembers,
     ...limits(request, traits, losses),
     ...text(request, extra),

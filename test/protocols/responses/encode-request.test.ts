@@ -324,8 +324,29 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
         { type: 'text', text: 'b', at: 'system[1]', cache: {} },
       ],
     },
-    { instructions: 'a\n\nb' },
-    ['dropped system[1].cache_control'],
+    {
+      input: [
+        {
+          role: 'developer',
+          content: [
+            { type: 'input_text', text: 'a' },
+            { type: 'input_text', text: 'b', prompt_cache_breakpoint: { mode: 'explicit' } },
+          ],
+        },
+      ],
+    },
+    [],
+  ],
+  [
+    'a client of this protocol: its instructions stay where they were',
+    {
+      system: [
+        { type: 'text', text: 'a', at: 'instructions' },
+        { type: 'text', text: 'b', at: 'input[0].content' },
+      ],
+    },
+    { instructions: 'a', input: [{ role: 'developer', content: [{ type: 'input_text', text: 'b' }] }] },
+    [],
   ],
   [
     'limits',
