@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { commonFacts } from '../catalogue/known-model.ts';
 import { findDestination, membersOf } from '../config/destination.ts';
 import type { Environment } from '../config/env.ts';
+import { writeAtomically } from '../config/write-atomically.ts';
+import { errorCode } from '../model/fault.ts';
+import type { ClientModel } from '../model/model-catalog.ts';
+import { modelNames } from '../routing/model-names.ts';
 import { type Cli, CommandError } from './cli.ts';
-import type { Client, Variables } from './clients/client.ts';
+import { type Client, type OfferedModel, routedName, type ServiceAccess, type Variables } from './clients/client.ts';
 import { clients, plainClients, shells } from './clients/clients.ts';
 import { offlineModelFacts } from './offline-config.ts';
 import { connectionTo, locateService, reachService, type ServiceLocation, withoutProxy } from './reach-service.ts';
@@ -17,7 +21,7 @@ import { openRunFiles } from './run-files.ts';
  */
 export const runClient = async (cli: Cli, [command = '', ...args]: readonly string[]): Promise<number> => {
   const located = await reachService(cli);
-  const connection = { ...connectionTo(located), ...(await usualContext(cli, located)) };
+  const connection = await accessTo(cli, located);
   const name = basename(command).replace(/\.(?:exe|cmd|ps1)$/i, '');
   const known = clients.find(({ commands }) => commands.includes(name));
   const matching = known ? [known] : plainClients;
@@ -31,7 +35,15 @@ export const runClient = async (cli: Cli, [command = '', ...args]: readonly stri
   await refuseOverruled(cli, known, set);
   const files = openRunFiles(cli.home);
   try {
-    const launched = await known?.launch?.({ access: connection, variables: set, args, writeFile: files.write });
+    const { env } = cli;
+    const launched = await known?.launch?.({
+      access: connection,
+      variables: set,
+      args,
+      command,
+      env,
+      writeFile: files.write,
+    });
     return await waitFor(command, launched ?? args, { ...cli.env, ...set });
   } finally {
     files.remove();
@@ -64,13 +76,23 @@ export const printEnv = async (
   const located = await locateService(cli);
   if (located.found.type !== 'running') cli.warn('Switchyard is not running; these values apply once it is.');
   const connection = {
-    ...connectionTo(located),
-    ...(context === undefined ? await usualContext(cli, located) : { context: tokensOf(context) }),
+    ...(await accessTo(cli, located)),
+    ...(context !== undefined && { context: tokensOf(context) }),
   };
   const variables = { ...client.variables(connection), ...withoutProxy(connection, cli.env) };
   await warnOverruled(cli, client, variables);
   for (const line of shellLines(variables, shell)) cli.print(line);
-  const block = client.block?.(connection);
+  const block = await client.block?.(connection, {
+    command: client.commands[0] ?? client.name,
+    env: cli.env,
+    async writeFile(file, text) {
+      const path = join(cli.home, file);
+      await writeAtomically(path, text).catch((error: unknown) => {
+        throw new CommandError(`Cannot write ${path} (${errorCode(error) ?? 'unknown error'}).`);
+      });
+      return path;
+    },
+  });
   if (!block) return;
   // Commented out, so that a shell that evaluates the output ignores it.
   cli.print(`# In ${block.file}:`);
@@ -103,19 +125,28 @@ const warnOverruled = async (cli: Cli, client: Client, variables: Variables): Pr
   if (unset.length > 0) cli.warn(`${unset.join(', ')} would direct it elsewhere: the lines below unset what is set.`);
 };
 
-/** The smallest window of the default destination and its fallbacks, if it is known. */
-const usualContext = async ({ home }: Cli, { config }: ServiceLocation): Promise<{ readonly context?: number }> => {
-  const { default: usual } = config?.router ?? {};
-  if (!config || usual === undefined) return {};
+/** The service's address and key, and what is known of the models that it offers. */
+const accessTo = async ({ home }: Cli, located: ServiceLocation): Promise<ServiceAccess> => {
+  const { config } = located;
+  const connection = connectionTo(located);
+  if (!config) return { ...connection, models: [] };
   const { factsOf } = await offlineModelFacts(config, home);
-  const destinations = [usual, ...(config.router.fallback.default ?? [])].flatMap((text) => {
+  const usual = [config.router.default ?? [], config.router.fallback.default ?? []].flat().flatMap((text) => {
     const found = findDestination(config, text);
     return found?.pool ? membersOf(found.pool, config.providers) : (found ?? []);
   });
-  const { context, maxInput } = commonFacts(destinations.map(factsOf));
-  const window = maxInput ?? context;
-  return window === undefined ? {} : { context: window };
+  const byRules = { id: routedName, title: 'Switchyard, by its rules', facts: commonFacts(usual.map(factsOf)) };
+  const models = [byRules, ...modelNames(config, { factsOf })].map(offered);
+  return { ...connection, context: models[0]?.context, maxOutput: models[0]?.maxOutput, models };
 };
+
+const offered = ({ id, title, facts }: Pick<ClientModel, 'id' | 'title' | 'facts'>): OfferedModel => ({
+  name: id,
+  title,
+  context: facts.maxInput ?? facts.context,
+  maxOutput: facts.maxOutput,
+  images: facts.input?.includes('image'),
+});
 
 const tokensOf = (text: string): number => {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new CommandError('--context must be a whole number of tokens.');

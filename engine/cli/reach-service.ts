@@ -76,13 +76,16 @@ export const callService = async (
 };
 
 /** The service's address and key for a client. Has a placeholder key if the service requires none. */
-export const connectionTo = ({ baseUrl, apiKey }: ServiceLocation): ServiceAccess => ({
+export const connectionTo = ({ baseUrl, apiKey }: ServiceLocation): Pick<ServiceAccess, 'baseUrl' | 'apiKey'> => ({
   baseUrl,
   apiKey: apiKey ?? 'switchyard',
 });
 
 /** `NO_PROXY` settings that exempt the service from the user's HTTP proxy. */
-export const withoutProxy = ({ baseUrl }: ServiceAccess, env: Environment): Readonly<Record<string, string>> => {
+export const withoutProxy = (
+  { baseUrl }: Pick<ServiceAccess, 'baseUrl'>,
+  env: Environment,
+): Readonly<Record<string, string>> => {
   const { hostname } = new URL(baseUrl);
   const hosts = ['127.0.0.1', 'localhost', hostname.replace(/^\[(.*)\]$/, '$1')];
   const given = (env.NO_PROXY ?? env.no_proxy ?? '').split(',').map((host) => host.trim());

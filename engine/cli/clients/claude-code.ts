@@ -9,6 +9,9 @@ import type { Client, Place, Variables } from './client.ts';
 const leastCompactWindow = 100_000;
 const mostCompactWindow = 1_000_000;
 
+/** The most that Claude Code asks for by itself. Many windows hold prompt and answer together, so half of one is the limit, too. */
+const mostOutput = 128_000;
+
 /** Each makes it call a cloud's service instead of the base URL. Source: the program's own list, version 2.1.332. */
 const cloudSwitches = [
   'CLAUDE_CODE_USE_BEDROCK',
@@ -25,7 +28,7 @@ export const claudeCode: Client = {
   name: 'claude-code',
   about: 'Claude Code',
   commands: ['claude'],
-  variables: ({ baseUrl, apiKey, context }) => ({
+  variables: ({ baseUrl, apiKey, context, maxOutput }) => ({
     ANTHROPIC_BASE_URL: baseUrl,
     ANTHROPIC_AUTH_TOKEN: apiKey,
     // Empty, since a user's own key would be sent along with the token and prompt a question at start-up.
@@ -36,14 +39,17 @@ export const claudeCode: Client = {
     CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
     // Headers that say what each request is, for rules and the background scenario.
     CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
-    // Claude Code ignores the context windows in the model list. The first is for names that it doesn't know, the second for
-    // its own, which begin with `claude-`.
+    // Claude Code ignores the context windows in the model list. The first is for names that it doesn't know, for which it
+    // assumes a million tokens; the second for those that it does.
     ...(context !== undefined && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(context) }),
     ...(context !== undefined &&
       context >= leastCompactWindow &&
       context <= mostCompactWindow && { CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(context) }),
+    ...(maxOutput !== undefined && {
+      CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(Math.min(maxOutput, mostOutput, Math.floor((context ?? Infinity) / 2))),
+    }),
   }),
-  preferred: ['CLAUDE_CODE_MAX_CONTEXT_TOKENS', 'CLAUDE_CODE_AUTO_COMPACT_WINDOW'],
+  preferred: ['CLAUDE_CODE_MAX_CONTEXT_TOKENS', 'CLAUDE_CODE_AUTO_COMPACT_WINDOW', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS'],
   // The `env` of a settings file wins over the environment, and that of this argument over both. A file, since other users of
   // the machine can read arguments, and the key is among the variables.
   async launch({ args, variables, writeFile }) {

@@ -6,9 +6,28 @@ export interface ServiceAccess {
   readonly baseUrl: string;
   /** Never empty: clients refuse to start without a key, even if the gateway requires none. */
   readonly apiKey: string;
-  /** Context window of the models behind the gateway, in tokens; absent: the client's own default. */
-  readonly context?: number;
+  /** Context window of the default route, in tokens: the smallest of its models; absent: the client's own default. */
+  readonly context?: number | undefined;
+  /** The longest answer of the default route, in tokens; absent: unknown. */
+  readonly maxOutput?: number | undefined;
+  /** All names that a client may ask for, those that the rules resolve first. */
+  readonly models: readonly OfferedModel[];
 }
+
+/** A model name that the gateway accepts, and what all models behind it can do. Absent: unknown. */
+export interface OfferedModel {
+  readonly name: string;
+  /** Display name. */
+  readonly title: string;
+  /** The smallest window, in tokens. */
+  readonly context?: number | undefined;
+  /** The longest answer, in tokens. */
+  readonly maxOutput?: number | undefined;
+  readonly images?: boolean | undefined;
+}
+
+/** A name that no provider has, so that the routing rules choose. */
+export const routedName = 'switchyard';
 
 /** Environment variables by name; an empty one is unset. */
 export type Variables = Readonly<Record<string, string>>;
@@ -26,7 +45,7 @@ export interface Client {
   /** Variables of which the user's own values win. */
   readonly preferred?: readonly string[];
   /** Configuration that it needs besides the variables. */
-  readonly block?: (access: ServiceAccess) => ConfigBlock;
+  readonly block?: (access: ServiceAccess, files: Files) => ConfigBlock | Promise<ConfigBlock>;
   /**
    * The arguments with which `switchyard run` starts it: with them, it uses what the launcher sets, whatever its own files say.
    * Absent: the user's arguments.
@@ -43,15 +62,22 @@ interface ConfigBlock {
   readonly text: string;
 }
 
+/** What a client reads beside its variables and its own files. */
+export interface Files {
+  /** The program, for questions about itself. */
+  readonly command: string;
+  readonly env: Environment;
+  /** Writes a file, readable by the user alone; returns its path. One of a run exists until the program ends. */
+  readonly writeFile: (name: string, text: string) => Promise<string>;
+}
+
 /** A start of a client by `switchyard run`. */
-interface Run {
+interface Run extends Files {
   readonly access: ServiceAccess;
   /** What the launcher sets in its environment. */
   readonly variables: Variables;
   /** The user's own arguments. */
   readonly args: readonly string[];
-  /** Writes a file that exists until the program ends, readable by the user alone; returns its path. */
-  readonly writeFile: (name: string, text: string) => Promise<string>;
 }
 
 /** Where a client starts, which determines the files that it reads. */

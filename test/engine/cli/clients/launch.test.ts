@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { claudeCode } from '../../../../engine/cli/clients/claude-code.ts';
@@ -12,9 +12,18 @@ import { type CommandRig, commandRig } from '../../../support/command.ts';
 const config = {
   APIKEY: 'key-of-the-gateway',
   Providers: [
-    { name: 'p', baseUrl: 'https://models.example/v1', apiKey: '', models: [{ name: 'm', context: 90_000 }] },
+    {
+      name: 'p',
+      baseUrl: 'https://models.example/v1',
+      apiKey: '',
+      models: [
+        { name: 'm', context: 90_000, maxOutput: 7_000, input: ['text'] },
+        { name: 'codex-own', context: 300_000 },
+        'unknown',
+      ],
+    },
   ],
-  Router: { default: 'p,m' },
+  Router: { default: 'p,codex-own', fallback: { default: ['p,m'] } },
 };
 
 /** A service that runs, and programs that its commands find. */
@@ -53,7 +62,7 @@ const { apiKeyHelper, permissions } = Object.assign({}, ...all);
 console.log(JSON.stringify({
   cloud: Object.keys(env).find((name) => name.startsWith('CLAUDE_CODE_USE_') && env[name]),
   url: env.ANTHROPIC_BASE_URL, token: env.ANTHROPIC_AUTH_TOKEN, key: env.ANTHROPIC_API_KEY || undefined,
-  window: env.CLAUDE_CODE_MAX_CONTEXT_TOKENS, helper: apiKeyHelper || undefined, permissions, mine: env.MINE,
+  window: env.CLAUDE_CODE_MAX_CONTEXT_TOKENS, output: env.CLAUDE_CODE_MAX_OUTPUT_TOKENS, helper: apiKeyHelper || undefined, permissions, mine: env.MINE,
   given: args[given + 1], args: args.filter((_, index) => index !== given && index !== given + 1),
 }));
 `;
@@ -77,7 +86,8 @@ test('Claude Code uses the gateway, whatever its settings and the environment sa
     const { out, err, code } = await rig.run(['claude', ...own, '-p', 'hi'], { CLAUDE_CODE_USE_VERTEX: '1' });
     t.is(code, 0, err);
     const used = JSON.parse(out);
-    t.like(used, { token: 'key-of-the-gateway', window: '90000', mine: 'stays', args: ['-p', 'hi'] });
+    t.like(used, { token: 'key-of-the-gateway', window: '90000', output: '7000', mine: 'stays' });
+    t.deepEqual(used.args, ['-p', 'hi']);
     t.regex(used.url, /^http:\/\/127\.0\.0\.1:\d+$/);
     for (const absent of ['cloud', 'key', 'helper']) t.is(used[absent], undefined, absent);
     t.deepEqual(used.permissions, own.length > 0 ? settings.permissions : undefined);
@@ -128,15 +138,20 @@ test("an administrator's settings win over every argument", async (t) => {
 const codex = `
 const { readFileSync } = require('node:fs');
 const args = process.argv.slice(2);
+if (args[0] === 'debug') {
+  console.log(args.join(' ') === 'debug models --bundled' ? process.env.OWN_MODELS : 'no');
+  process.exit();
+}
 const used = new Map();
 const set = (line) => { const [, name, value] = /^([^=]+?) ?= ?(.*)$/.exec(line) ?? []; if (name) used.set(name, JSON.parse(value)) };
-const profile = args[args.indexOf('--profile') + 1];
-for (const file of ['config.toml', profile + '.config.toml'])
+const profile = args.indexOf('--profile') < 0 ? [] : [args[args.indexOf('--profile') + 1] + '.config.toml'];
+for (const file of ['config.toml', ...profile])
   for (const line of readFileSync(process.env.HOME + '/.codex/' + file, 'utf8').split('\\n')) set(line);
 args.forEach((arg, index) => { if (arg === '-c') set(args[index + 1]) });
 const at = 'model_providers.' + used.get('model_provider') + '.';
 console.log(JSON.stringify({
   url: used.get(at + 'base_url'), key: process.env[used.get(at + 'env_key')], wire: used.get(at + 'wire_api'), args,
+  models: JSON.parse(readFileSync(used.get('model_catalog_json'), 'utf8')).models,
 }));
 `;
 
@@ -148,6 +163,7 @@ test('Codex uses the gateway, whatever config.toml and a profile say', async (t)
     'model_providers.other.base_url = "https://other.example"',
     'model_providers.switchyard.base_url = "https://other.example"',
     'model_providers.switchyard.env_key = "OTHER_KEY"',
+    'model_catalog_json = "/no/such/file"',
   ].join('\n');
   await writeFile(join(rig.home, '.codex/config.toml'), lines);
   await writeFile(join(rig.home, '.codex/work.config.toml'), lines);
@@ -156,4 +172,80 @@ test('Codex uses the gateway, whatever config.toml and a profile say', async (t)
   t.like(used, { key: 'key-of-the-gateway', wire: 'responses' }, err);
   t.regex(used.url, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
   t.false(used.args.join(' ').includes('key-of-the-gateway'));
+});
+
+/** Without one of these, Codex doesn't start. Source: its faults, version 0.171.0. */
+const required = [
+  'slug',
+  'display_name',
+  'supported_reasoning_levels',
+  'shell_type',
+  'visibility',
+  'supported_in_api',
+  'priority',
+  'support_verbosity',
+  'truncation_policy',
+  'experimental_supported_tools',
+  'base_instructions',
+];
+
+const ownModels = {
+  models: [
+    {
+      ...Object.fromEntries(required.map((name) => [name, name])),
+      slug: 'codex-own',
+      context_window: 250_000,
+      tool_mode: 'x',
+    },
+    { ...Object.fromEntries(required.map((name) => [name, name])), slug: 'elsewhere', context_window: 40_000 },
+  ],
+};
+
+interface Entry {
+  readonly slug: string;
+  readonly context_window?: number;
+  readonly max_context_window?: number;
+  readonly input_modalities?: readonly string[];
+  readonly tool_mode?: string;
+}
+
+for (const [title, own, windows] of [
+  ['which says what it knows', JSON.stringify(ownModels), { 'codex-own': 250_000, elsewhere: 40_000 }],
+  ['which is too old to be asked', 'error: unrecognized subcommand', { 'codex-own': 300_000 }],
+] as const) {
+  test(`Codex, ${title}, gets the windows of the gateway's models`, async (t) => {
+    const rig = await start(t, { codex });
+    await mkdir(join(rig.home, '.codex'));
+    await writeFile(join(rig.home, '.codex/config.toml'), '');
+    const { out, err } = await rig.run(['codex', 'exec'], { OWN_MODELS: own });
+    const models: readonly Entry[] = JSON.parse(out).models;
+    for (const entry of models) for (const name of required) t.true(name in entry, `${entry.slug}: ${name} ${err}`);
+    const byName = new Map(models.map((entry) => [entry.slug, entry]));
+    t.is(byName.size, models.length);
+    // Names that it doesn't find begin with the empty one: they go by the rules, to the default route.
+    const expected = {
+      ...windows,
+      switchyard: 90_000,
+      'p,m': 90_000,
+      m: 90_000,
+      'switchyard-default': 90_000,
+      '': 90_000,
+    };
+    for (const [name, window] of Object.entries(expected)) t.is(byName.get(name)?.context_window, window, name);
+    for (const { context_window, max_context_window } of models)
+      t.true((max_context_window ?? 0) >= (context_window ?? 0));
+    t.is(byName.get('codex-own')?.max_context_window, 300_000, 'what config.toml says raises it no further');
+    t.false('context_window' in (byName.get('p,unknown') ?? {}));
+    t.deepEqual(byName.get('p,m')?.input_modalities, ['text']);
+    t.is(byName.get('p,codex-own')?.tool_mode, own.startsWith('{') ? 'x' : undefined);
+  });
+}
+
+test('env --for codex writes the models to a file that stays', async (t) => {
+  const rig = await commandRig(t, config);
+  const { out } = await rig.ask(['env', '--for', 'codex']);
+  const file = join(rig.home, 'codex-models.json');
+  t.true(out.includes(`#   model_catalog_json = ${JSON.stringify(file)}\n`), out);
+  t.regex(out, /^# {3}model_context_window = 90000$/m);
+  t.true(JSON.parse(await readFile(file, 'utf8')).models.length > 5);
 });
