@@ -9,7 +9,7 @@ import {
   wholeCall,
 } from './chat-wire.ts';
 import { pieces, type Scripted, scripted, sse, thought } from './script.ts';
-import type { Vendor } from './vendor.ts';
+import type { Vendor, VendorAnswer } from './vendor.ts';
 
 /** A vendor of Chat Completions that is as strict as the original. */
 export const chatVendor: Vendor<ChatBody> = {
@@ -21,13 +21,28 @@ export const chatVendor: Vendor<ChatBody> = {
     body: { error: { message, type: types[status] ?? 'server_error', param: null, code: codes[status] ?? null } },
     headers: status === 429 ? { 'retry-after': '7' } : {},
   }),
-  answer(body) {
-    const answer = scripted(understandChat(body));
-    return body.stream
-      ? { type: 'stream', pieces: streamOf(answer, body) }
-      : { type: 'json', text: replyOf(answer, body) };
-  },
+  answer: (body, _url, script = scripted) => writeChat(script(understandChat(body)), body),
   payload: thought,
+};
+
+/** How servers of Chat Completions differ in their answers. */
+interface ChatDialect {
+  /** The member that holds reasoning; absent: it isn't shown. */
+  readonly reasoning?: string;
+  /** What each call has beside the usual members. */
+  readonly callMembers?: object;
+}
+
+/** The answer, streamed or whole as the body asks for. */
+export const writeChat = (
+  { thinking, ...rest }: Scripted,
+  body: ChatBody,
+  { reasoning, callMembers = {} }: ChatDialect = { reasoning: 'reasoning_content' },
+): VendorAnswer => {
+  const thoughts = thinking === undefined || reasoning === undefined ? undefined : { [reasoning]: thinking };
+  return body.stream
+    ? { type: 'stream', pieces: streamOf(rest, thoughts, callMembers, body) }
+    : { type: 'json', text: replyOf(rest, thoughts, callMembers, body) };
 };
 
 const types: Readonly<Record<number, string>> = {
@@ -39,26 +54,33 @@ const codes: Readonly<Record<number, string>> = { 401: 'invalid_api_key', 429: '
 
 const head = ({ model }: ChatBody) => ({ id: 'chatcmpl-vendor', created: 1_700_000_000, model: `${model}-0001` });
 
-const replyOf = ({ thinking, text, calls }: Scripted, body: ChatBody): string =>
+type Thoughts = Readonly<Record<string, string>> | undefined;
+
+const replyOf = ({ text, calls }: Scripted, thoughts: Thoughts, callMembers: object, body: ChatBody): string =>
   chatReply(
     head(body),
     {
       content: text ?? null,
       refusal: null,
-      ...(thinking !== undefined && { reasoning_content: thinking }),
-      ...(calls && { tool_calls: calls.map(wholeCall) }),
+      ...thoughts,
+      ...(calls && { tool_calls: calls.map((call) => ({ ...wholeCall(call), ...callMembers })) }),
     },
     calls ? 'tool_calls' : 'stop',
     { usage: chatUsage },
   );
 
-const streamOf = ({ thinking, text, calls = [] }: Scripted, body: ChatBody): string[] => {
+const streamOf = (
+  { text, calls = [] }: Scripted,
+  thoughts: Thoughts,
+  callMembers: object,
+  body: ChatBody,
+): string[] => {
   const withUsage = body.stream_options?.include_usage === true;
   const chunk = (delta: object, finish: string | null = null) =>
     chatChunk(head(body), delta, finish, withUsage ? { usage: null } : {});
   const fragments = calls.map(({ input }) => pieces(JSON.stringify(input)));
   const opened = calls.map(({ id, name }, index) =>
-    chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
+    chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' }, ...callMembers }] }),
   );
   // Arguments of parallel calls come mixed, as some servers send them.
   const longest = Math.max(0, ...fragments.map(({ length }) => length));
@@ -70,7 +92,9 @@ const streamOf = ({ thinking, text, calls = [] }: Scripted, body: ChatBody): str
   ).flat();
   return [
     chunk({ role: 'assistant', content: '' }),
-    ...pieces(thinking ?? '').map((piece) => chunk({ reasoning_content: piece })),
+    ...Object.entries(thoughts ?? {}).flatMap(([member, thought]) =>
+      pieces(thought).map((piece) => chunk({ [member]: piece })),
+    ),
     ...pieces(text ?? '').map((piece) => chunk({ content: piece })),
     ...opened,
     ...mixed,

@@ -24,8 +24,8 @@ export const deepseekVendor: Vendor<ChatBody> = {
   failure: (status, message) => ({
     body: { error: { message, type: types[status] ?? 'server_error', param: null, code: 'invalid_request_error' } },
   }),
-  answer(body) {
-    const { thinking, ...rest } = scripted(understandChat(body));
+  answer(body, _url, script = scripted) {
+    const { thinking, ...rest } = script(understandChat(body));
     const answer: Scripted = thinking === undefined || !thinks(body) ? rest : { ...rest, thinking };
     return body.stream
       ? { type: 'stream', pieces: streamOf(answer, body) }

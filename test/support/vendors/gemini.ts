@@ -45,8 +45,8 @@ export const geminiVendor: Vendor<GeminiBody> = {
   understand,
   complaint: findComplaint,
   failure: (status, message) => failures[status]?.(message) ?? { body: errorBody(status, 'UNKNOWN', message) },
-  answer(body, url) {
-    const { thinking, ...rest } = scripted(understand(body));
+  answer(body, url, script = scripted) {
+    const { thinking, ...rest } = script(understand(body));
     const shown = thinking !== undefined && body.generationConfig?.thinkingConfig?.includeThoughts === true;
     const answer: Scripted = shown ? { ...rest, thinking } : rest;
     return url.includes(':stream')

@@ -24,8 +24,8 @@ export const groqVendor: Vendor<ChatBody> = {
     body: { error: { message, type: status === 429 ? 'tokens' : 'invalid_request_error', code: codes[status] } },
     headers: status === 429 ? { 'retry-after': '7', 'x-ratelimit-reset-tokens': '6.4s' } : {},
   }),
-  answer(body) {
-    const { thinking, ...rest } = scripted(understandChat(body));
+  answer(body, _url, script = scripted) {
+    const { thinking, ...rest } = script(understandChat(body));
     const shown = thinking !== undefined && body.include_reasoning !== false;
     const answer: Scripted = shown ? { ...rest, thinking } : rest;
     return body.stream

@@ -40,8 +40,8 @@ export const messagesVendor: Vendor<MessagesBody> = {
     body: { type: 'error', error: { type: types[status] ?? 'api_error', message }, request_id: 'req_vendor' },
     headers: status === 429 ? { 'retry-after': '7' } : {},
   }),
-  answer(body) {
-    const answer = scripted(understand(body));
+  answer(body, _url, script = scripted) {
+    const answer = script(understand(body));
     const shown = body.thinking && body.thinking.type !== 'disabled' ? answer : { ...answer, thinking: undefined };
     const { thinking, ...rest } = shown;
     const given: Scripted = thinking === undefined ? rest : { ...rest, thinking };

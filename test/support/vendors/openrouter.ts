@@ -26,8 +26,8 @@ export const openrouterVendor: Vendor<ChatBody> = {
     body: { error: { code, message, metadata: { provider_name: 'Vendor', raw: '{}' } }, user_id: 'user_vendor' },
     headers: code === 429 ? { 'retry-after': '7' } : {},
   }),
-  answer(body) {
-    const { thinking, ...rest } = scripted(understandChat(body));
+  answer(body, _url, script = scripted) {
+    const { thinking, ...rest } = script(understandChat(body));
     const answer: Scripted = thinking === undefined || !thinks(body) ? rest : { ...rest, thinking };
     return body.stream
       ? { type: 'stream', pieces: streamOf(answer, body) }

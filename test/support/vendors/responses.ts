@@ -24,7 +24,11 @@ interface Item {
   readonly content?: string | readonly Part[] | null;
   readonly call_id?: string;
   readonly name?: string;
-  readonly arguments?: string;
+  readonly arguments?: unknown;
+  readonly namespace?: string;
+  readonly execution?: string;
+  readonly input?: string;
+  readonly tools?: readonly unknown[];
   readonly output?: string | readonly Part[];
   readonly summary?: readonly Part[];
   readonly encrypted_content?: string;
@@ -51,8 +55,8 @@ export const responsesVendor: Vendor<ResponsesBody> = {
     body: { error: { message, type: types[status] ?? 'server_error', param: null, code: codes[status] ?? null } },
     headers: status === 429 ? { 'retry-after': '7' } : {},
   }),
-  answer(body) {
-    const items = itemsOf(scripted(understand(body)), body);
+  answer(body, _url, script = scripted) {
+    const items = itemsOf(script(understand(body)), body);
     return body.stream
       ? { type: 'stream', pieces: streamOf(items, body) }
       : { type: 'json', text: JSON.stringify(response(body, 'completed', items)) };
@@ -81,7 +85,7 @@ function understand(body: ResponsesBody) {
     text: textOf(newest),
     results: items
       .slice(asked + 1)
-      .filter(({ type }) => type === 'function_call_output')
+      .filter(({ type = '' }) => /_call_output$/.test(type))
       .map(({ output }) => textOf(output)),
     tools: (body.tools ?? []).flatMap(({ name }) => name ?? []),
     images: (Array.isArray(newest) ? newest : []).flatMap((part: Part) =>
@@ -93,7 +97,15 @@ function understand(body: ResponsesBody) {
 const known = [
   ...['model', 'input', 'instructions', 'max_output_tokens', 'temperature', 'top_p', 'stream', 'stream_options'],
   ...['tools', 'tool_choice', 'parallel_tool_calls', 'text', 'reasoning', 'include', 'store', 'metadata', 'user'],
-  ...['safety_identifier', 'prompt_cache_key', 'service_tier', 'truncation', 'max_tool_calls', 'top_logprobs'],
+  ...[
+    'client_metadata',
+    'safety_identifier',
+    'prompt_cache_key',
+    'service_tier',
+    'truncation',
+    'max_tool_calls',
+    'top_logprobs',
+  ],
 ];
 const idStarts: Readonly<Record<string, string>> = { reasoning: 'rs_', message: 'msg_', function_call: 'fc_' };
 
@@ -105,7 +117,8 @@ function findComplaint(body: ResponsesBody): string | undefined {
   if (max_output_tokens < 16) return 'integer below minimum value: max_output_tokens';
   if (/^(?:gpt-5|o\d)/.test(model) && (temperature !== undefined || top_p !== undefined))
     return "Unsupported parameter: 'temperature'";
-  if (tools?.length === 0 || (!tools && tool_choice !== undefined)) return 'tool_choice without tools';
+  // Codex sends `auto` without tools, and an empty list.
+  if (!tools?.length && tool_choice !== undefined && tool_choice !== 'auto') return 'tool_choice without tools';
   if (tools?.some(({ type, name, function: nested }) => type === 'function' && (!name || nested !== undefined)))
     return "Missing required parameter: 'tools[0].name'.";
   return findItemComplaint(itemList(body), body);
@@ -131,10 +144,25 @@ const findItemComplaint = (items: readonly Item[], body: ResponsesBody): string 
         break;
       }
       case 'function_call':
-        if (typeof item.arguments !== 'string' || !item.name || !item.call_id) return `input[${index}] is incomplete`;
+      case 'custom_tool_call':
+      case 'tool_search_call': {
+        const given = { function_call: item.arguments, custom_tool_call: item.input, tool_search_call: '' }[type];
+        if (typeof given !== 'string' || !item.call_id || (type !== 'tool_search_call' && !item.name))
+          return `input[${index}] is incomplete`;
+        if (type === 'tool_search_call' && (typeof item.arguments !== 'object' || item.execution !== 'client'))
+          return `Invalid type for 'input[${index}].arguments': expected an object.`;
         called.add(item.call_id);
         due.push(item.call_id);
         break;
+      }
+      case 'additional_tools':
+        if (item.role !== 'developer' || !Array.isArray(item.tools)) return `input[${index}] is incomplete`;
+        break;
+      case 'agent_message':
+        if (!Array.isArray(item.content)) return `input[${index}] is incomplete`;
+        break;
+      case 'custom_tool_call_output':
+      case 'tool_search_output':
       case 'function_call_output': {
         const { call_id = '' } = item;
         if (!called.has(call_id)) return `No tool call found for function call output with call_id ${call_id}.`;
@@ -143,7 +171,7 @@ const findItemComplaint = (items: readonly Item[], body: ResponsesBody): string 
       }
       case 'reasoning': {
         const next = items[index + 1];
-        const followed = next?.type === 'function_call' || next?.role === 'assistant';
+        const followed = /_call$/.test(next?.type ?? '') || next?.role === 'assistant';
         if (!followed) return `Item '${item.id}' of type 'reasoning' was provided without its required following item.`;
         if (body.store === false && item.encrypted_content === undefined) return `Item with id '${item.id}' not found.`;
         if (item.encrypted_content !== undefined && item.encrypted_content !== sealed)
@@ -175,15 +203,23 @@ const itemsOf = ({ thinking, text, calls = [] }: Scripted, body: ResponsesBody):
             content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
           },
         ]),
-    ...calls.map(({ id, name, input }, index) => ({
-      id: `fc_vendor${index}`,
-      type: 'function_call',
-      status: 'completed',
-      call_id: id,
-      name,
-      arguments: JSON.stringify(input),
-    })),
+    ...calls.map(callItem),
   ];
+};
+
+const callItem = (
+  { id, name, input, form, namespace }: NonNullable<Scripted['calls']>[number],
+  index: number,
+): Item => {
+  const head = { status: 'completed', call_id: id, ...(namespace !== undefined && { namespace }) };
+  switch (form) {
+    case 'custom':
+      return { ...head, id: `ctc_vendor${index}`, type: 'custom_tool_call', name, input: String(input.input) };
+    case 'tool_search':
+      return { ...head, id: `tsc_vendor${index}`, type: 'tool_search_call', execution: 'client', arguments: input };
+    default:
+      return { ...head, id: `fc_vendor${index}`, type: 'function_call', name, arguments: JSON.stringify(input) };
+  }
 };
 
 const usage = {
@@ -225,7 +261,7 @@ const streamOf = (items: readonly Item[], body: ResponsesBody): string[] => {
     const at = { item_id: item.id, output_index };
     emit('response.output_item.added', { output_index, item: opened(item) });
     if (item.type === 'message') streamText(textOf(item.content), at, emit);
-    if (item.type === 'function_call') streamArguments(item.arguments ?? '', at, emit);
+    if (item.type === 'function_call') streamArguments(String(item.arguments), at, emit);
     item.summary?.forEach(({ text = '' }, summary_index) => {
       streamSummary(text, { ...at, summary_index }, emit);
     });
@@ -244,6 +280,10 @@ const opened = (item: Item): Item => {
       return { ...item, content: [], status: 'in_progress' };
     case 'function_call':
       return { ...item, arguments: '', status: 'in_progress' };
+    case 'custom_tool_call':
+      return { ...item, input: '', status: 'in_progress' };
+    case 'tool_search_call':
+      return { ...item, status: 'in_progress' };
     default:
       return { ...item, summary: [], ...(item.encrypted_content && { encrypted_content: 'gAAAAABearly' }) };
   }

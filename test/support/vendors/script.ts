@@ -6,6 +6,10 @@ export interface Scripted {
     readonly id: string;
     readonly name: string;
     readonly input: Readonly<Record<string, unknown>>;
+    /** The call's form in Responses, where it isn't a function's; the other formats know functions alone. */
+    readonly form?: 'custom' | 'tool_search';
+    /** The group that declares the function in Responses. */
+    readonly namespace?: string;
   }[];
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Asked } from './script.ts';
+import type { Asked, Scripted } from './script.ts';
 
 /** A simulated vendor: rejects what the original rejects, and answers according to the user's text. */
 export interface Vendor<Body> {
@@ -13,7 +13,8 @@ export interface Vendor<Body> {
   readonly complaint: (body: Body, url: string) => string | undefined;
   /** The original's error of this status. */
   readonly failure: (status: number, message: string) => VendorFailure;
-  readonly answer: (body: Body, url: string) => VendorAnswer;
+  /** The answer in its wire format; by default what the user's words ask for. */
+  readonly answer: (body: Body, url: string, script?: (asked: Asked) => Scripted) => VendorAnswer;
   /** What it wants back unchanged in a conversation that it reasoned and called tools in. */
   readonly payload: string;
 }

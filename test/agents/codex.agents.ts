@@ -1,0 +1,4 @@
+import { codex } from './rig/codex.ts';
+import { testAgent } from './rig/test-agent.ts';
+
+testAgent(codex);

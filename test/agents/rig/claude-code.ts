@@ -1,0 +1,123 @@
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Agent, answer, call, done, hasText, mainTask, type Scenario } from './agent.ts';
+
+const mcpServer = resolve(import.meta.dirname, '../mcp-server.js');
+
+const echo = (words: string) => ({ command: `echo ${words}`, description: 'Says a word' });
+
+const scenarios: readonly Scenario[] = [
+  {
+    name: 'a text',
+    script: (_seen, tag) => answer({ text: `Hello, ${tag}!` }),
+    says: (tag) => [new RegExp(`Hello, ${tag}!`)],
+    requests: 1,
+  },
+  {
+    name: 'a tool loop',
+    script(seen, tag) {
+      if (seen.results.length === 0) return call(seen, [/^Bash$/, echo(`one-${tag}`)]);
+      if (seen.results.length === 1) {
+        // One of the two says nothing.
+        return call(seen, [/^Bash$/, echo(`two-${tag}`)], [/^Bash$/, { command: 'true', description: 'Says nothing' }]);
+      }
+      return done(seen);
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
+    requests: 3,
+  },
+  {
+    name: 'a tool of an MCP server',
+    mcp: true,
+    env: { ENABLE_TOOL_SEARCH: '0' },
+    script: (seen, tag) => (seen.results.length === 0 ? call(seen, [/mcp__demo__lookup$/, { key: tag }]) : done(seen)),
+    says: (tag) => [new RegExp(`DONE lookup found .*value-of-${tag}`)],
+    requests: 2,
+  },
+  {
+    name: 'a search for tools',
+    mcp: true,
+    script(seen, tag) {
+      switch (seen.results.length) {
+        case 0:
+          return call(seen, [/^ToolSearch$/, { query: 'select:mcp__demo__lookup' }]);
+        case 1:
+          return call(seen, [/mcp__demo__lookup$/, { key: tag }]);
+        default:
+          return done(seen);
+      }
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*mcp__demo__lookup[^|]*\\| lookup found .*value-of-${tag}`)],
+    requests: 3,
+  },
+  {
+    name: 'a sub-agent',
+    script(seen, tag) {
+      if (!hasText(seen, mainTask(tag))) return answer({ thinking: 'Easy.', text: `The sub-agent saw ${tag}.` });
+      if (seen.results.length > 0) return done(seen);
+      const prompt = `SUB-TASK ${tag}`;
+      return call(seen, [
+        /^Agent$/,
+        { description: 'Looks', prompt, subagent_type: 'general-purpose', run_in_background: false },
+      ]);
+    },
+    says: (tag) => [new RegExp(`DONE[^]*The sub-agent saw ${tag}`)],
+    requests: 3,
+  },
+  {
+    name: 'a conversation that becomes too long',
+    script(seen, tag) {
+      const last = seen.texts.at(-1) ?? '';
+      if (/summary/i.test(last) && !last.includes('The summary of')) {
+        return answer({ text: `<summary>The summary of ${tag}</summary>` });
+      }
+      if (hasText(seen, `The summary of ${tag}`)) return done(seen);
+      if (seen.results.length === 3) return { type: 'overflow' };
+      return call(seen, [/^Bash$/, echo(`${seen.results.length}-${tag}`)]);
+    },
+    says: () => [/DONE/],
+    requests: 7,
+  },
+  {
+    name: 'a broken stream',
+    script(_seen, tag, request) {
+      const scripted = { text: `Hello, ${tag}! `.repeat(20) };
+      return request === 1 ? { type: 'break', scripted } : answer(scripted);
+    },
+    says: (tag) => [new RegExp(`(?:Hello, ${tag}! ?){20}`)],
+    requests: 2,
+  },
+];
+
+/** Claude Code. Source: its documentation, "LLM gateway configuration", "Environment variables", "CLI reference". */
+export const claudeCode: Agent = {
+  name: 'Claude Code',
+  command: 'claude',
+  scenarios,
+  async setUp({ home, gatewayUrl }, { model, mcp, env, args = [] }, prompt) {
+    const servers = mcp ? { demo: { command: 'node', args: [mcpServer] } } : {};
+    const mcpConfig = join(home, 'mcp.json');
+    await writeFile(mcpConfig, JSON.stringify({ mcpServers: servers }));
+    return {
+      args: [
+        ...['-p', '--dangerously-skip-permissions', '--strict-mcp-config', '--mcp-config', mcpConfig],
+        ...(model ? ['--model', model] : []),
+        ...args,
+        // The servers' list takes all words up to the next option.
+        ...['--', prompt],
+      ],
+      env: {
+        CLAUDE_CONFIG_DIR: join(home, '.claude'),
+        ANTHROPIC_BASE_URL: gatewayUrl,
+        ANTHROPIC_AUTH_TOKEN: 'dead-key',
+        // The permissions' check is left out for the superuser only where this says that nothing can be harmed.
+        IS_SANDBOX: '1',
+        DISABLE_TELEMETRY: '1',
+        DISABLE_AUTOUPDATER: '1',
+        DISABLE_ERROR_REPORTING: '1',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        ...env,
+      },
+    };
+  },
+};

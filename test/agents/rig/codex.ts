@@ -1,0 +1,195 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Agent, answer, call, done, hasText, mainTask, type Scenario } from './agent.ts';
+
+const mcpServer = resolve(import.meta.dirname, '../mcp-server.js');
+
+/** Codex declares other tools for names that it knows than for those that it doesn't. */
+const names = { codeMode: 'gpt-6.2-sol', toolSearch: 'gpt-5.5', unknown: 'glm-5.3' } as const;
+
+/** The free text of a custom tool is its one argument toward vendors that have functions alone. */
+const javaScript = (lines: string) => ({ input: lines });
+
+const patch = (tag: string): string =>
+  ['*** Begin Patch', '*** Add File: new.txt', `+written ${tag}`, '*** End Patch', ''].join('\n');
+
+const scenarios: readonly Scenario[] = [
+  {
+    name: 'a text',
+    script: (_seen, tag) => answer({ text: `Hello, ${tag}!` }),
+    says: (tag) => [new RegExp(`Hello, ${tag}!`)],
+    requests: 1,
+  },
+  {
+    name: 'a tool loop in code mode',
+    mcp: true,
+    script(seen, tag) {
+      switch (seen.results.length) {
+        case 0:
+          return call(seen, [
+            /(?:^|__)exec$/,
+            javaScript(`const said = await tools.exec_command({ cmd: "echo one-${tag}" }); text(said.output ?? said);`),
+          ]);
+        case 1:
+          return call(seen, [
+            /(?:^|__)exec$/,
+            javaScript(`const found = await tools.mcp__demo__lookup({ key: "${tag}" }); text(found);`),
+          ]);
+        default:
+          return done(seen);
+      }
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*value-of-${tag}`)],
+    requests: 3,
+  },
+  {
+    name: 'a tool loop',
+    model: names.unknown,
+    script(seen, tag) {
+      if (seen.results.length === 0) return call(seen, [/exec_command$/, { cmd: `echo one-${tag}` }]);
+      if (seen.results.length === 1) {
+        return call(seen, [/exec_command$/, { cmd: `echo two-${tag}` }], [/exec_command$/, { cmd: 'true' }]);
+      }
+      return done(seen);
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*one-${tag}[^|]*\\|[^]*two-${tag}[^]*END`)],
+    requests: 3,
+  },
+  {
+    name: 'a custom tool',
+    model: names.toolSearch,
+    script(seen, tag) {
+      switch (seen.results.length) {
+        case 0:
+          return call(seen, [/apply_patch$/, { input: patch(tag) }]);
+        case 1:
+          return call(seen, [/exec_command$/, { cmd: 'cat new.txt' }]);
+        default:
+          return done(seen);
+      }
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*new\\.txt[^|]*\\|[^]*written ${tag}`)],
+    requests: 3,
+  },
+  {
+    name: 'a tool of an MCP server',
+    model: names.unknown,
+    mcp: true,
+    script: (seen, tag) => (seen.results.length === 0 ? call(seen, [/lookup$/, { key: tag }]) : done(seen)),
+    says: (tag) => [new RegExp(`DONE[^|]*value-of-${tag}`)],
+    requests: 2,
+  },
+  {
+    name: 'a search for tools',
+    model: names.toolSearch,
+    mcp: true,
+    script(seen, tag) {
+      switch (seen.results.length) {
+        case 0:
+          return call(seen, [/^tool_search$/, { query: 'lookup value key', limit: 4 }]);
+        case 1:
+          return call(seen, [/lookup$/, { key: tag }]);
+        default:
+          return done(seen);
+      }
+    },
+    says: (tag) => [new RegExp(`DONE[^|]*lookup[^|]*\\|[^]*value-of-${tag}`)],
+    requests: 3,
+  },
+  {
+    name: 'a sub-agent in code mode',
+    script(seen, tag) {
+      if (hasText(seen, `SUB-TASK ${tag}`)) return answer({ text: `The sub-agent saw ${tag}.` });
+      if (hasText(seen, `The sub-agent saw ${tag}`)) return done(seen);
+      return seen.results.length === 0
+        ? call(seen, [/spawn_agent$/, { task_name: 'looks', message: `SUB-TASK ${tag}`, fork_turns: 'none' }])
+        : call(seen, [/wait_agent$/, { timeout_ms: 20_000 }]);
+    },
+    says: () => [/DONE/],
+    requests: 5,
+  },
+  {
+    name: 'a sub-agent',
+    model: names.unknown,
+    script(seen, tag) {
+      if (!hasText(seen, mainTask(tag))) return answer({ text: `The sub-agent saw ${tag}.` });
+      if (seen.results.length === 0) return call(seen, [/spawn_agent$/, { message: `SUB-TASK ${tag}` }]);
+      if (seen.results.some((result) => result.includes(`The sub-agent saw ${tag}`))) return done(seen);
+      const [, id = 'none'] = /"agent_id"\s*:\s*"([^"]+)"/.exec(seen.results[0] ?? '') ?? [];
+      return call(seen, [/wait_agent$/, { targets: [id], timeout_ms: 20_000 }]);
+    },
+    says: (tag) => [new RegExp(`DONE[^]*The sub-agent saw ${tag}`)],
+    requests: 4,
+  },
+  {
+    name: 'a conversation that it compacts',
+    model: names.unknown,
+    // Each answer of the simulated vendors counts 120 tokens.
+    args: ['-c', 'model_auto_compact_token_limit=110'],
+    script(seen, tag) {
+      if (hasText(seen, `The summary of ${tag}`)) return done(seen);
+      if (seen.results.length === 0) return call(seen, [/exec_command$/, { cmd: `echo one-${tag}` }]);
+      return answer({ text: `The summary of ${tag}` });
+    },
+    says: () => [/DONE/],
+    requests: 3,
+  },
+  {
+    name: 'a conversation that is too long',
+    model: names.unknown,
+    script(seen, tag) {
+      return seen.results.length === 0
+        ? call(seen, [/exec_command$/, { cmd: `echo one-${tag}` }])
+        : { type: 'overflow' };
+    },
+    says: () => [/ran out of room in the model's context window/],
+    fails: true,
+    requests: 2,
+  },
+  {
+    name: 'a broken stream',
+    script(_seen, tag, request) {
+      const scripted = { text: `Hello, ${tag}! `.repeat(20) };
+      return request === 1 ? { type: 'break', scripted } : answer(scripted);
+    },
+    says: (tag) => [new RegExp(`(?:Hello, ${tag}! ?){20}`)],
+    requests: 2,
+  },
+];
+
+/** Codex. Source: its documentation, "Configuration", "Non-interactive mode". */
+export const codex: Agent = {
+  name: 'Codex',
+  command: 'codex',
+  scenarios,
+  async setUp({ home, work, gatewayUrl }, { model, mcp, args = [], env }, prompt) {
+    const folder = join(home, '.codex');
+    await mkdir(folder);
+    const provider = {
+      name: 'gateway',
+      base_url: `${gatewayUrl}/v1`,
+      env_key: 'GATEWAY_KEY',
+      wire_api: 'responses',
+      supports_websockets: false,
+    };
+    const lines = [
+      ...(model ? [`model = ${JSON.stringify(model)}`] : []),
+      'model_provider = "gateway"',
+      'check_for_update_on_startup = false',
+      '[analytics]',
+      'enabled = false',
+      '[model_providers.gateway]',
+      ...Object.entries(provider).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
+      ...(mcp ? ['[mcp_servers.demo]', 'command = "node"', `args = [${JSON.stringify(mcpServer)}]`] : []),
+    ];
+    await writeFile(join(folder, 'config.toml'), lines.join('\n'));
+    return {
+      args: [
+        ...['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-C', work],
+        ...args,
+        prompt,
+      ],
+      env: { CODEX_HOME: folder, GATEWAY_KEY: 'dead-key', ...env },
+    };
+  },
+};

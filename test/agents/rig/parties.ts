@@ -1,0 +1,130 @@
+import { breachesOf, hostVendor } from '../../support/hosts/host-vendor.ts';
+import { type StrictHost, strictHosts } from '../../support/hosts/hosts.ts';
+import { deepseekVendor } from '../../support/vendors/deepseek.ts';
+import { geminiVendor } from '../../support/vendors/gemini.ts';
+import { groqVendor } from '../../support/vendors/groq.ts';
+import { messagesVendor } from '../../support/vendors/messages.ts';
+import { openrouterVendor } from '../../support/vendors/openrouter.ts';
+import { responsesVendor } from '../../support/vendors/responses.ts';
+import type { Scripted } from '../../support/vendors/script.ts';
+import type { Vendor, VendorAnswer } from '../../support/vendors/vendor.ts';
+import type { Wire } from './seen.ts';
+
+/** Whoever answers an agent's requests behind the gateway: a vendor, or a strict host. */
+export interface Party {
+  readonly name: string;
+  /** As users configure it, but for the scheme: the gateway reaches it through a proxy that the tests hold. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Options of the provider's format, where its host doesn't decide. */
+  readonly options?: { readonly name: string; readonly options: object };
+  readonly wire: Wire;
+  readonly paths: RegExp;
+  /** What it refuses in a request; empty if it takes it. */
+  readonly refusals: (body: unknown, url: string) => readonly Refusal[];
+  readonly failure: (status: number, words: string) => { readonly status: number; readonly body: unknown };
+  readonly overflow: { readonly status: number; readonly words: string };
+  readonly answer: (scripted: Scripted, body: unknown, url: string) => VendorAnswer;
+}
+
+interface Refusal {
+  readonly status: number;
+  /** With the path, where it is known. */
+  readonly words: string;
+}
+
+type Row = Pick<Party, 'baseUrl' | 'model' | 'wire'> & Partial<Pick<Party, 'options'>> & { readonly overflow: string };
+
+/** A simulated vendor reads whatever it is sent, and says what is wrong with it. */
+const fromVendor = <Body>(name: string, vendor: Vendor<Body>, { overflow, ...row }: Row): Party => {
+  const refusals: Party['refusals'] = (body, url) => {
+    const words = vendor.complaint(body as Body, url);
+    return words === undefined ? [] : [{ status: 400, words }];
+  };
+  return {
+    name,
+    ...row,
+    paths: vendor.paths,
+    refusals,
+    failure(status, words) {
+      const failure = vendor.failure(status, words);
+      return { status: failure.status ?? status, body: failure.body };
+    },
+    overflow: { status: 400, words: overflow },
+    answer: (scripted, body, url) => vendor.answer(body as Body, url, () => scripted),
+  };
+};
+
+const fromHost = (name: string, host: StrictHost): Party => {
+  const vendor = hostVendor(host);
+  const { baseUrl, model, overflow, refusesWith = 400, failure } = host;
+  type Body = Parameters<typeof vendor.complaint>[0];
+  return {
+    name,
+    baseUrl,
+    model,
+    wire: 'chat',
+    paths: vendor.paths,
+    refusals: (body) =>
+      breachesOf(host, body as Body).map(({ path, words, status = refusesWith }) => ({
+        status,
+        words: `${path}: ${words}`,
+      })),
+    failure: (status, words) => ({ status, body: failure(status, words) }),
+    overflow,
+    answer: (scripted, body, url) => vendor.answer(body as Body, url, () => scripted),
+  };
+};
+
+const openAiOverflow =
+  "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
+
+/** A vendor of every format. */
+const vendors: readonly Party[] = [
+  fromVendor('anthropic', messagesVendor, {
+    baseUrl: 'http://api.anthropic.com',
+    model: 'claude-opus-5-5',
+    wire: 'messages',
+    overflow: 'prompt is too long: 9000 tokens > 8192 maximum',
+  }),
+  fromVendor('openai responses', responsesVendor, {
+    baseUrl: 'http://api.openai.com/v1',
+    model: 'gpt-5.5',
+    options: { name: 'openai', options: { api: 'responses' } },
+    wire: 'responses',
+    overflow: 'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  }),
+  fromVendor('gemini', geminiVendor, {
+    baseUrl: 'http://generativelanguage.googleapis.com',
+    model: 'gemini-3-flash-preview',
+    wire: 'gemini',
+    overflow: 'The input token count (9000) exceeds the maximum number of tokens allowed (8192).',
+  }),
+  fromVendor('deepseek', deepseekVendor, {
+    baseUrl: 'http://api.deepseek.com/v1',
+    model: 'deepseek-flash',
+    wire: 'chat',
+    overflow: openAiOverflow,
+  }),
+  fromVendor('openrouter', openrouterVendor, {
+    baseUrl: 'http://openrouter.ai/api/v1',
+    model: 'anthropic/claude-sonnet-4.5',
+    wire: 'chat',
+    overflow: "This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens.",
+  }),
+  fromVendor('groq', groqVendor, {
+    baseUrl: 'http://api.groq.com/openai/v1',
+    model: 'openai/gpt-oss-120b',
+    wire: 'chat',
+    overflow: 'Please reduce the length of the messages or completion.',
+  }),
+];
+
+/** All that agents are run against: vendors of every format, then strict hosts. */
+export const parties: readonly Party[] = [
+  ...vendors,
+  ...Object.entries(strictHosts).map(([name, host]) => fromHost(name, host)),
+];
+
+/** A name that can stand in a path. */
+export const slugOf = ({ name }: Pick<Party, 'name'>): string => name.replaceAll(/[^a-z0-9]+/g, '-');

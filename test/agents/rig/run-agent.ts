@@ -1,0 +1,62 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { type Agent, mainTask, type Scenario } from './agent.ts';
+import type { AgentGateway } from './gateway.ts';
+import type { Party } from './parties.ts';
+import { runProgram } from './program.ts';
+import type { World } from './world.ts';
+
+/** The installed programs' commands. */
+const commands = resolve(import.meta.dirname, '../node_modules/.bin');
+
+/** How long a run of an agent may take, in milliseconds. */
+const limitMs = 60_000;
+
+/** Nothing listens here: what isn't for the gateway goes nowhere. */
+const nowhere = 'http://127.0.0.1:9';
+
+let cases = 0;
+
+/** Runs an agent through the gateway to this party, and asserts what came of it. */
+export const runAgent = async (
+  t: ExecutionContext,
+  agent: Agent,
+  scenario: Scenario,
+  party: Party,
+  { world, gateway }: { readonly world: World; readonly gateway: AgentGateway },
+): Promise<void> => {
+  cases += 1;
+  const tag = `CASE${String(cases).padStart(4, '0')}X`;
+  const place = await mkdtemp(join(tmpdir(), 'switchyard-agent-'));
+  t.teardown(() => rm(place, { recursive: true, force: true }));
+  const [home, work] = [join(place, 'home'), join(place, 'work')];
+  await Promise.all([mkdir(home), mkdir(work)]);
+  const record = world.open({ party, tag, script: (seen, request) => scenario.script(seen, tag, request) });
+  const { args, env } = await agent.setUp({ home, work, gatewayUrl: gateway.urlFor(party) }, scenario, mainTask(tag));
+  const { PATH = '' } = process.env;
+  const program = runProgram(join(commands, agent.command), args, {
+    cwd: work,
+    env: {
+      PATH: `${commands}:${PATH}`,
+      HOME: home,
+      HTTP_PROXY: nowhere,
+      HTTPS_PROXY: nowhere,
+      NO_PROXY: '127.0.0.1',
+      ...env,
+    },
+    limitMs,
+  });
+  t.teardown(program.stop);
+  const { code, out, err, late } = await program.ended;
+  const said = `${out}\n${err}`;
+  const complaints = [...new Set(record.complaints)];
+  t.deepEqual(complaints, [], `the vendor has complaints; the agent said: ${tail(said)}`);
+  t.false(late, `it hangs after ${record.requests.length} requests: ${tail(said)}`);
+  for (const pattern of scenario.says(tag)) t.regex(said, pattern);
+  t.is(code === 0, scenario.fails !== true, tail(said));
+  t.true(record.requests.length <= scenario.requests, `${record.requests.length} requests`);
+};
+
+const tail = (text: string): string => text.slice(-600);

@@ -1,0 +1,56 @@
+import test from 'ava';
+import type { Agent } from './agent.ts';
+import { type AgentGateway, startGateway } from './gateway.ts';
+import { parties } from './parties.ts';
+import { runAgent } from './run-agent.ts';
+import { startWorld, type World } from './world.ts';
+
+/** A few runs that find most of what the whole set finds: each scenario once, each party at least once. */
+const isInBrief = (scenario: number, party: number, scenarios: number): boolean => party % scenarios === scenario;
+
+/** Declares the tests of an agent: each of its scenarios against each party. `AGENTS_BRIEF` chooses a few of them. */
+export const testAgent = (agent: Agent): void => {
+  let world: World;
+  let gateway: AgentGateway;
+
+  test.before(async () => {
+    world = await startWorld();
+    gateway = await startGateway(world.proxyUrl);
+  });
+  test.after.always(async () => {
+    await gateway?.stop();
+    await world?.close();
+  });
+
+  const brief = process.env.AGENTS_BRIEF === '1';
+  const queue = turns(2);
+  for (const [place, party] of parties.entries()) {
+    for (const [number, scenario] of agent.scenarios.entries()) {
+      if (brief && !isInBrief(number, place, agent.scenarios.length)) continue;
+      test(`${party.name}: ${scenario.name}`, async (t) => {
+        t.timeout(600_000);
+        t.teardown(await queue());
+        await runAgent(t, agent, scenario, party, { world, gateway });
+      });
+    }
+  }
+
+  test.after('every request belongs to a run', (t) => {
+    t.deepEqual([...new Set(world.strays)], []);
+  });
+};
+
+/** So many at once: resolves when it is the caller's turn, with what ends the turn. */
+const turns = (most: number): (() => Promise<() => void>) => {
+  const waiting: (() => void)[] = [];
+  let atWork = 0;
+  return async () => {
+    if (atWork >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else atWork += 1;
+    return () => {
+      const next = waiting.shift();
+      if (next) next();
+      else atWork -= 1;
+    };
+  };
+};

@@ -1,0 +1,62 @@
+import { type Breach, type Check, eachTool, type HostBody } from './check.ts';
+
+/** The host refuses all members that it doesn't know. */
+export const onlyMembers =
+  (...known: readonly string[]): Check =>
+  (body) =>
+    Object.keys(body)
+      .filter((name) => !known.includes(name))
+      .map((path) => ({ path, words: 'Extra inputs are not permitted', status: 422 }));
+
+/** The host refuses these members. */
+export const noMembers =
+  (...refused: readonly string[]): Check =>
+  (body) =>
+    refused
+      .filter((name) => body[name] !== undefined)
+      .map((path) => ({ path, words: `unsupported parameter: ${path}` }));
+
+/** A number between these, both included. */
+export const inRange =
+  (path: string, least: number, most: number): Check =>
+  (body) => {
+    const value = body[path];
+    return typeof value === 'number' && (value < least || value > most)
+      ? [{ path, words: `${path} must be between ${least} and ${most}: ${value}` }]
+      : [];
+  };
+
+/** What stands without what it belongs to. Source: OpenAI API reference, "Create chat completion". */
+export const membersTogether: Check = ({ tools, tool_choice, parallel_tool_calls, stream, stream_options }) => {
+  const hasTools = Array.isArray(tools) && tools.length > 0;
+  const breaches: readonly (Breach | false)[] = [
+    tools !== undefined && !hasTools && { path: 'tools', words: 'an empty list' },
+    !hasTools && tool_choice !== undefined && { path: 'tool_choice', words: 'needs tools' },
+    !hasTools && parallel_tool_calls !== undefined && { path: 'parallel_tool_calls', words: 'needs tools' },
+    !stream && stream_options !== undefined && { path: 'stream_options', words: 'needs stream' },
+  ];
+  return breaches.filter((breach) => breach !== false);
+};
+
+export const toolNames = (pattern = /^[a-zA-Z0-9_-]{1,64}$/): Check =>
+  eachTool(({ name }) => (pattern.test(name) ? undefined : `Invalid name: ${name}`), '.name');
+
+export const distinctTools: Check = ({ tools = [] }: HostBody) =>
+  tools.flatMap((tool, index) =>
+    tools.findIndex((other) => other.function.name === tool.function.name) < index
+      ? [{ path: `tools[${index}].function.name`, words: `Tool names must be unique: ${tool.function.name}` }]
+      : [],
+  );
+
+export const noStrict: Check = eachTool(
+  ({ strict }) => (strict === undefined ? undefined : 'strict is not supported'),
+  '.strict',
+);
+
+/** One of these words, where there is one at all. */
+export const wordsOf =
+  (path: string, ...words: readonly string[]): Check =>
+  ({ [path]: word }) =>
+    word === undefined || (typeof word === 'string' && words.includes(word))
+      ? []
+      : [{ path, words: `${path} must be one of ${words}: ${JSON.stringify(word)}` }];

@@ -1,0 +1,31 @@
+import { writeChat } from '../vendors/chat.ts';
+import { bearerKey, type ChatBody, understandChat } from '../vendors/chat-wire.ts';
+import { scripted, thought } from '../vendors/script.ts';
+import type { Vendor } from '../vendors/vendor.ts';
+import type { Breach, HostBody } from './check.ts';
+import type { StrictHost } from './hosts.ts';
+
+/** Everything in this body that the host refuses. */
+export const breachesOf = ({ checks }: StrictHost, body: HostBody): readonly Breach[] =>
+  checks.flatMap((check) => check(body));
+
+/** A strict host as a simulated vendor. */
+export const hostVendor = (host: StrictHost): Vendor<ChatBody & HostBody> => {
+  const { baseUrl, refusesWith = 400, failure } = host;
+  const path = `${new URL(baseUrl).pathname}/chat/completions`;
+  return {
+    paths: new RegExp(`^${path.replaceAll('.', '\\.')}$`),
+    key: bearerKey,
+    understand: understandChat,
+    complaint(body) {
+      const [first] = breachesOf(host, body);
+      return first && `${first.path}: ${first.words}`;
+    },
+    failure: (status, words) => ({
+      status: status === 400 ? refusesWith : status,
+      body: failure(status === 400 ? refusesWith : status, words),
+    }),
+    answer: (body, _url, script = scripted) => writeChat(script(understandChat(body)), body, host),
+    payload: thought,
+  };
+};

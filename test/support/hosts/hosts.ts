@@ -1,0 +1,295 @@
+import {
+  distinctTools,
+  inRange,
+  membersTogether,
+  noMembers,
+  noStrict,
+  onlyMembers,
+  toolNames,
+  wordsOf,
+} from './body-checks.ts';
+import type { Check } from './check.ts';
+import {
+  alternatingRoles,
+  argumentsAsText,
+  assistantAsString,
+  callIds,
+  callsWith,
+  knownMessageMembers,
+  knownRoles,
+  lastIsNotAssistant,
+  noEmptyText,
+  noUserAfterTool,
+  oneSystemFirst,
+  pairedCalls,
+  reasoningWithCalls,
+  textAsString,
+  textOnly,
+} from './message-checks.ts';
+import { moonshotSchemas, noReferences, noRootUnion, rootObject } from './schema-checks.ts';
+
+/** A host that speaks Chat Completions, and what it refuses. */
+export interface StrictHost {
+  /** As users configure it, but for the scheme. */
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly checks: readonly Check[];
+  /** The status of a refusal. Default: 400. */
+  readonly refusesWith?: number;
+  /** The body of an error. */
+  readonly failure: (status: number, words: string) => unknown;
+  /** The member of an answer that holds reasoning; absent: its answers show none. */
+  readonly reasoning?: 'reasoning' | 'reasoning_content';
+  /** Members that each call of an answer has beside the usual ones. */
+  readonly callMembers?: Readonly<Record<string, unknown>>;
+  /** How it says that the prompt is too long. */
+  readonly overflow: { readonly status: number; readonly words: string };
+}
+
+const standardRoles = knownRoles('system', 'user', 'assistant', 'tool');
+
+/** What all of them refuse. */
+const common: readonly Check[] = [pairedCalls, argumentsAsText, membersTogether, toolNames(), distinctTools];
+
+/** Servers whose template is the model's own, with a model of Qwen 3.5 or later. */
+const qwenServer: readonly Check[] = [...common, standardRoles, oneSystemFirst];
+
+const openAiFailure = (status: number, message: string) => ({
+  error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: null },
+});
+
+const doorSignature = { extra_content: { google: { thought_signature: 'Q2lRQmp6MXJYMnRob3VnaHQ=' } } };
+
+/**
+ * Strict hosts, by name. Sources: the hosts' own pages, their clients' sources and reports of users, November 2026. What is merely
+ * ignored isn't refused here.
+ */
+export const strictHosts = {
+  openai: {
+    baseUrl: 'http://api.openai.com/v1',
+    model: 'gpt-5.5',
+    checks: [...common, rootObject, callIds(/^.{1,40}$/, 'string too long. Expected maximum length 40')],
+    failure: openAiFailure,
+    overflow: {
+      status: 400,
+      words: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+    },
+  },
+  vllm: {
+    baseUrl: 'http://vllm.lan:8000/v1',
+    model: 'Qwen/Qwen3.8-27B',
+    checks: qwenServer,
+    failure: (code, message) => ({ error: { message, type: 'BadRequestError', param: null, code } }),
+    reasoning: 'reasoning',
+    overflow: {
+      status: 400,
+      words: "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens in the messages.",
+    },
+  },
+  sglang: {
+    baseUrl: 'http://sglang.lan:30000/v1',
+    model: 'Qwen/Qwen3.8-27B',
+    checks: qwenServer,
+    failure: (code, message) => ({ object: 'error', message, type: 'BadRequest', param: null, code }),
+    reasoning: 'reasoning_content',
+    overflow: {
+      status: 400,
+      words: "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+    },
+  },
+  'llama.cpp': {
+    baseUrl: 'http://llama.lan:8080/v1',
+    model: 'qwen3.8-27b-q4_k_m',
+    checks: [...qwenServer, noReferences],
+    refusesWith: 500,
+    failure: (code, message) => ({ error: { code, message, type: 'server_error' } }),
+    reasoning: 'reasoning_content',
+    overflow: {
+      status: 400,
+      words: 'request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it',
+    },
+  },
+  ollama: {
+    baseUrl: 'http://ollama.lan:11434/v1',
+    model: 'qwen3.8:27b',
+    checks: qwenServer,
+    failure: openAiFailure,
+    reasoning: 'reasoning',
+    overflow: { status: 400, words: 'prompt too long; exceeded max context length by 808 tokens' },
+  },
+  'ollama cloud': {
+    baseUrl: 'http://ollama.com/v1',
+    model: 'qwen3.8-coder:480b-cloud',
+    checks: [...qwenServer, textAsString],
+    failure: (_status, error) => ({ error }),
+    reasoning: 'reasoning',
+    overflow: { status: 400, words: 'prompt too long; exceeded max context length by 808 tokens' },
+  },
+  'lm studio': {
+    baseUrl: 'http://lmstudio.lan:1234/v1',
+    model: 'qwen/qwen3.8-27b',
+    checks: [...qwenServer, alternatingRoles, wordsOf('tool_choice', 'auto', 'none', 'required')],
+    failure: (_status, error) => ({ error }),
+    reasoning: 'reasoning_content',
+    overflow: {
+      status: 400,
+      words:
+        'The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 9000 >= n_ctx: 8192).',
+    },
+  },
+  mistral: {
+    baseUrl: 'http://api.mistral.ai/v1',
+    model: 'devstral-medium-2607',
+    checks: [
+      ...common,
+      standardRoles,
+      noUserAfterTool,
+      lastIsNotAssistant,
+      callIds(/^[A-Za-z0-9]{9}$/, 'Tool call id must be a-z, A-Z, 0-9, with a length of 9'),
+      onlyMembers(
+        ...['model', 'messages', 'temperature', 'top_p', 'max_tokens', 'stream', 'stop', 'random_seed', 'tools'],
+        ...['response_format', 'tool_choice', 'presence_penalty', 'frequency_penalty', 'n', 'prediction'],
+        ...['parallel_tool_calls', 'prompt_mode', 'safe_prompt'],
+      ),
+      knownMessageMembers('role', 'content', 'tool_calls', 'tool_call_id', 'name', 'prefix'),
+    ],
+    failure: (status, message) => ({
+      object: 'error',
+      message: status === 422 ? { detail: [{ type: 'extra_forbidden', loc: ['body'], msg: message }] } : message,
+      type: 'invalid_request_message_order',
+      param: null,
+      code: '3230',
+    }),
+    overflow: {
+      status: 400,
+      words: 'Prompt contains 9000 tokens, too large for model with 8192 maximum context length',
+    },
+  },
+  xai: {
+    baseUrl: 'http://api.x.ai/v1',
+    model: 'grok-4.20-reasoning',
+    checks: [
+      ...common,
+      standardRoles,
+      noMembers('stop', 'presence_penalty', 'frequency_penalty', 'reasoning_effort', 'store'),
+    ],
+    failure: (_status, error) => ({ code: 'Client specified an invalid argument', error }),
+    reasoning: 'reasoning_content',
+    overflow: {
+      status: 400,
+      words: "This model's maximum prompt length is 8192 but the request contains 9000 tokens.",
+    },
+  },
+  kimi: {
+    baseUrl: 'http://api.moonshot.ai/v1',
+    model: 'kimi-k3',
+    checks: [
+      ...common,
+      standardRoles,
+      rootObject,
+      moonshotSchemas,
+      noStrict,
+      noMembers('temperature', 'top_p', 'n', 'presence_penalty', 'frequency_penalty', 'thinking'),
+      wordsOf('reasoning_effort', 'low', 'high', 'max'),
+      reasoningWithCalls('reasoning_content'),
+    ],
+    failure: (_status, message) => ({ error: { message, type: 'invalid_request_error' } }),
+    reasoning: 'reasoning_content',
+    overflow: { status: 400, words: 'Your request exceeded model token limit: 8192 (requested: 9000)' },
+  },
+  'z.ai': {
+    baseUrl: 'http://api.z.ai/api/paas/v4',
+    model: 'glm-5.3',
+    checks: [
+      ...common,
+      standardRoles,
+      noEmptyText,
+      textOnly,
+      noStrict,
+      inRange('max_tokens', 1, 131_072),
+      noMembers('max_completion_tokens', 'store'),
+      wordsOf('reasoning_effort', 'low', 'high', 'max'),
+    ],
+    failure: (_status, message) => ({ error: { code: /exceeds/.test(message) ? '1261' : '1210', message } }),
+    reasoning: 'reasoning_content',
+    overflow: { status: 400, words: 'prompt exceeds max length' },
+  },
+  dashscope: {
+    baseUrl: 'http://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    model: 'qwen3.8-max',
+    checks: [...qwenServer, wordsOf('tool_choice', 'auto', 'none')],
+    failure: (_status, message) => ({
+      error: { code: 'invalid_parameter_error', message, type: 'invalid_request_error' },
+      request_id: 'request',
+    }),
+    reasoning: 'reasoning_content',
+    overflow: { status: 400, words: 'Range of input length should be [1, 8192]' },
+  },
+  minimax: {
+    baseUrl: 'http://api.minimax.io/v1',
+    model: 'MiniMax-M3',
+    checks: [...common, standardRoles, oneSystemFirst, inRange('temperature', Number.MIN_VALUE, 1)],
+    failure: (_status, message) => ({ type: 'error', error: { type: 'bad_request_error', message } }),
+    overflow: { status: 400, words: 'invalid params, context window exceeds limit (2013)' },
+  },
+  cerebras: {
+    baseUrl: 'http://api.cerebras.ai/v1',
+    model: 'gpt-oss-120b',
+    checks: [
+      ...common,
+      wordsOf('tool_choice', 'auto', 'none'),
+      noMembers(
+        ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'],
+        ...['prompt_cache_key', 'store'],
+      ),
+    ],
+    failure: (_status, message) => ({ message, type: 'invalid_request_error', param: null, code: null }),
+    reasoning: 'reasoning',
+    overflow: { status: 400, words: 'Please reduce the length of the messages or completion.' },
+  },
+  together: {
+    baseUrl: 'http://api.together.xyz/v1',
+    model: 'zai-org/GLM-5.3',
+    checks: [...common, standardRoles, noStrict, noMembers('store', 'reasoning_effort', 'max_completion_tokens')],
+    failure: openAiFailure,
+    reasoning: 'reasoning',
+    overflow: {
+      status: 400,
+      words: "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+    },
+  },
+  nim: {
+    baseUrl: 'http://integrate.api.nvidia.com/v1',
+    model: 'deepseek-ai/deepseek-v3.2',
+    checks: [
+      ...common,
+      standardRoles,
+      assistantAsString,
+      noStrict,
+      noMembers('store', 'reasoning_effort', 'max_completion_tokens'),
+    ],
+    failure: openAiFailure,
+    reasoning: 'reasoning_content',
+    overflow: {
+      status: 400,
+      words: "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens in the messages.",
+    },
+  },
+  "gemini's door": {
+    baseUrl: 'http://generativelanguage.googleapis.com/v1beta/openai',
+    model: 'gemini-3.6-flash',
+    checks: [
+      ...common,
+      rootObject,
+      noRootUnion,
+      noMembers('store', 'presence_penalty', 'frequency_penalty'),
+      callsWith(doorSignature, 'Function call is missing a thought_signature in functionCall parts.'),
+    ],
+    failure: (code, message) => [{ error: { code, message, status: 'INVALID_ARGUMENT' } }],
+    callMembers: doorSignature,
+    overflow: {
+      status: 400,
+      words: 'The input token count (9000) exceeds the maximum number of tokens allowed (8192).',
+    },
+  },
+} as const satisfies Readonly<Record<string, StrictHost>>;
