@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { nanoPerUsd } from '../engine/catalogue/catalogue.ts';
-import { hashedKey, newClientKey } from '../engine/config/clients.ts';
-import type { NamedClient } from '../engine/config/config.ts';
+import { editClients, firstClientNotice, hashedKey, lastClientNotice, newClientKey } from '../engine/config/clients.ts';
+import type { Config, NamedClient } from '../engine/config/config.ts';
 import { type ClientBudget, ClientFile } from '../engine/config/schema.ts';
 import type { ConfigStore } from '../engine/config/store.ts';
 import { fail, quoted } from '../engine/model/fault.ts';
@@ -16,6 +16,8 @@ import { AddedClient, ClientList, Outcome } from './schema.ts';
 interface ClientParts {
   readonly gateway: () => Gateway;
   readonly store: ConfigStore;
+  /** Requests refused for their key since the start. */
+  readonly keyRefusals: () => Promise<number>;
 }
 
 /** What a client is added with; its key is made by the service. */
@@ -25,7 +27,7 @@ const NewClient = Type.Omit(ClientFile, ['key']);
  * Clients with keys of their own: limits and use, but neither keys nor their digests. `POST` adds one and answers with its key,
  * `DELETE` removes one.
  */
-export const clientRoutes = ({ gateway, store }: ClientParts): readonly DocumentedRoute[] => [
+export const clientRoutes = ({ gateway, store, keyRefusals }: ClientParts): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/clients', {
     summary: 'Clients with keys of their own: limits and use',
     says: 'The clients of the configuration.',
@@ -35,7 +37,11 @@ export const clientRoutes = ({ gateway, store }: ClientParts): readonly Document
       await Promise.all(
         (current.config.clients ?? []).map(({ name, budget }) => budget && current.usage.heard(name, budget.per)),
       );
-      return { clients: (current.config.clients ?? []).map((client) => show(client, current)) };
+      return {
+        clients: (current.config.clients ?? []).map((client) => show(client, current)),
+        isKeyNeeded: (current.config.apiKey ?? current.config.clients) !== undefined,
+        keyRefusals: await keyRefusals(),
+      };
     },
   }),
   jsonRoute('POST', '/api/clients', {
@@ -47,7 +53,8 @@ export const clientRoutes = ({ gateway, store }: ClientParts): readonly Document
       const { key: given, ...client } = readJsonBody(body);
       if (given !== undefined) fail('invalid-request', 'key must be left out: the service makes it.', { param: 'key' });
       const key = newClientKey();
-      const { message } = await change(store, (clients) => [...clients, { ...client, key: hashedKey(key) }]);
+      const add = (clients: readonly Json[]) => [...clients, { ...client, key: hashedKey(key) }];
+      const { message } = await change(store, add, firstClientNotice);
       return { message, key };
     },
   }),
@@ -56,21 +63,33 @@ export const clientRoutes = ({ gateway, store }: ClientParts): readonly Document
     says: 'Its key is refused from now on.',
     reply: Outcome,
     answer: (_, { name = '' }) =>
-      change(store, (clients) => {
-        const others = clients.filter((client) => !isJsonObject(client) || client.name !== name);
-        return others.length < clients.length ? others : fail('not-found', `There is no client ${quoted(name)}.`);
-      }),
+      change(
+        store,
+        (clients) => {
+          const others = clients.filter((client) => !isJsonObject(client) || client.name !== name);
+          return others.length < clients.length ? others : fail('not-found', `There is no client ${quoted(name)}.`);
+        },
+        lastClientNotice,
+      ),
   }),
 ];
 
-/** Changes `CLIENTS` alone: a change of the file that wasn't seen yet is applied first. */
-const change = async (store: ConfigStore, edit: (clients: readonly Json[]) => readonly Json[]): Promise<Outcome> => {
+/**
+ * Changes `CLIENTS` alone: a change of the file that wasn't seen yet is applied first. `noticeOf`: what the change means for
+ * others, from the configuration before it.
+ */
+const change = async (
+  store: ConfigStore,
+  edit: (clients: readonly Json[]) => readonly Json[],
+  noticeOf: (before: Config) => string | undefined,
+): Promise<Outcome> => {
   for (;;) {
-    const { source } = store;
-    const { CLIENTS } = source;
-    const edited = { ...source, CLIENTS: edit(Array.isArray(CLIENTS) ? CLIENTS : []) };
-    const changed = await store.replaceIf((present) => present === source, edited);
-    if (changed) return configOutcome(changed);
+    const { source, config } = store;
+    const changed = await store.replaceIf((present) => present === source, editClients(source, edit));
+    if (!changed) continue;
+    const { message, ...outcome } = configOutcome(changed);
+    const notice = noticeOf(config);
+    return { ...outcome, message: notice === undefined ? message : `${message} ${notice}.` };
   }
 };
 

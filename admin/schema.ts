@@ -117,7 +117,11 @@ const ClientRow = Type.Object({
 });
 
 /** `GET /api/clients`. */
-export const ClientList = Type.Object({ clients: listOf(ClientRow) });
+export const ClientList = Type.Object({
+  clients: listOf(ClientRow),
+  isKeyNeeded: Type.Boolean({ description: 'Whether requests to the model routes need a key.' }),
+  keyRefusals: Type.Integer({ description: 'Requests refused since the start because their key is missing or wrong.' }),
+});
 export type ClientList = Static<typeof ClientList>;
 
 /** `POST /api/clients`. */

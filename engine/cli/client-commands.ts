@@ -1,7 +1,7 @@
 import { text as readText } from 'node:stream/consumers';
 import { nanoPerUsd } from '../catalogue/catalogue.ts';
-import { hashedKey, newClientKey } from '../config/clients.ts';
-import type { NamedClient } from '../config/config.ts';
+import { editClients, firstClientNotice, hashedKey, lastClientNotice, newClientKey } from '../config/clients.ts';
+import type { Config, NamedClient } from '../config/config.ts';
 import { configFile } from '../config/read.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { changeConfig } from './change-config.ts';
@@ -28,12 +28,16 @@ interface ClientOptions {
 export const addClient = async (cli: Cli, name: string, options: ClientOptions): Promise<void> => {
   const key = newClientKey();
   const entry = entryOf(name, key, options);
+  const before = await configOrNone(cli);
   const written = await changeClients(cli, (clients) => [...clients, entry]);
   if (written === undefined) {
     cli.warn(`${configFile(cli.home, cli.env)} can't be written. Add this to its CLIENTS, where it comes from:`);
     cli.warn(JSON.stringify(entry));
   } else cli.warn(`Added ${name} to ${written}. Its key, which is shown only now:`);
   cli.print(key);
+  const notice = before && firstClientNotice(before);
+  if (notice === undefined) return;
+  cli.warn(`${notice}. For those that use the gateway now, \`switchyard client add existing-tools\` makes a key.`);
 };
 
 const entryOf = (
@@ -68,6 +72,7 @@ const numberOf = (text: string): Json => (/^\d{1,15}(?:\.\d{1,9})?$/.test(text) 
 
 /** `switchyard client revoke NAME`: removes a client; a running service refuses its key as soon as it has seen the change. */
 export const revokeClient = async (cli: Cli, name: string): Promise<void> => {
+  const before = await configOrNone(cli);
   const written = await changeClients(cli, (clients) => {
     const others = clients.filter((client) => !isJsonObject(client) || client.name !== name);
     if (others.length === clients.length) throw new CommandError(`There is no client ${JSON.stringify(name)}.`);
@@ -75,12 +80,18 @@ export const revokeClient = async (cli: Cli, name: string): Promise<void> => {
   });
   if (written === undefined) throw new CommandError(`${configFile(cli.home, cli.env)} can't be written.`);
   cli.print(`Removed ${name} from ${written}.`);
+  const notice = before && lastClientNotice(before);
+  if (notice !== undefined) cli.warn(`${notice}.`);
 };
+
+/** The configuration before a change; `undefined` if it can't be used, which the change itself reports. */
+const configOrNone = (cli: Cli): Promise<Config | undefined> => usableConfig(cli).catch(() => undefined);
 
 /** `switchyard client list`: prints the clients, their limits and, if the service runs, what they used. */
 export const listClients = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<void> => {
   const { clients = [] } = await usableConfig(cli);
-  const used = await useByName(cli);
+  const answer = await askService(cli);
+  const used = useByName(answer);
   const rows = clients.map(({ name, models, routes, limits, budget }) => ({
     name,
     ...(models && { models }),
@@ -98,6 +109,8 @@ export const listClients = async (cli: Cli, { json = false }: { readonly json?: 
     );
     for (const line of notesOf(used.get(name))) cli.print(`${' '.repeat(width)}  ${line}`);
   }
+  const refusals = answer?.keyRefusals;
+  if (Number(refusals) > 0) cli.print(`Requests refused since the start for want of a valid key: ${refusals}.`);
 };
 
 /** What a running service adds to the configuration's part. */
@@ -128,12 +141,16 @@ interface ClientUse {
   readonly unpricedModels: readonly Json[];
 }
 
-/** What the running service says of each client; empty if it doesn't run. */
-const useByName = async (cli: Cli): Promise<ReadonlyMap<string, ClientUse>> => {
+/** What the running service says of its clients; `undefined` if it doesn't run. */
+const askService = async (cli: Cli): Promise<JsonObject | undefined> => {
   const located = await locateService(cli);
-  if (located.found.type !== 'running') return new Map();
-  const answer = await callService(located, 'GET', '/api/clients').catch(() => undefined);
-  const rows: readonly Json[] = Array.isArray(answer?.body.clients) ? answer.body.clients : [];
+  if (located.found.type !== 'running') return undefined;
+  return (await callService(located, 'GET', '/api/clients').catch(() => undefined))?.body;
+};
+
+/** What it says of each client. */
+const useByName = (answer: JsonObject | undefined): ReadonlyMap<string, ClientUse> => {
+  const rows: readonly Json[] = Array.isArray(answer?.clients) ? answer.clients : [];
   return new Map(
     rows.flatMap((row) => {
       if (!isJsonObject(row) || !isJsonObject(row.usage)) return [];
@@ -166,7 +183,4 @@ export const hashKey = async (cli: Cli): Promise<void> => {
 
 /** Replaces `CLIENTS` in the configuration's file, whose name it returns; `undefined` if the file may not be written. */
 const changeClients = (cli: Cli, change: (clients: readonly Json[]) => readonly Json[]): Promise<string | undefined> =>
-  changeConfig(cli, (source) => ({
-    ...source,
-    CLIENTS: change(Array.isArray(source.CLIENTS) ? source.CLIENTS : []),
-  }));
+  changeConfig(cli, (source) => editClients(source, change));

@@ -9,12 +9,25 @@ const exitCodes = { running: 0, silent: 4, stale: 1, none: 3 } as const;
 export const status = async (cli: Cli, { json = false }: { readonly json?: boolean }): Promise<number> => {
   const located = await locateService(cli);
   const { found } = located;
-  const [facts, fleet] = await Promise.all([factsOf(located, '/api/service'), factsOf(located, '/api/fleet')]);
+  const [facts, fleet, { keyRefusals }] = await Promise.all([
+    factsOf(located, '/api/service'),
+    factsOf(located, '/api/fleet'),
+    factsOf(located, '/api/clients'),
+  ]);
   if (json)
     cli.print(
-      JSON.stringify({ state: found.type, ...factsOnly(located, facts), ...(fleet.store && { fleet }) }, null, 2),
+      JSON.stringify(
+        {
+          state: found.type,
+          ...factsOnly(located, facts),
+          ...(keyRefusals !== undefined && { keyRefusals }),
+          ...(fleet.store && { fleet }),
+        },
+        null,
+        2,
+      ),
     );
-  else for (const line of lines(cli, located, facts, fleet)) cli.print(line);
+  else for (const line of lines(cli, located, { ...facts, keyRefusals }, fleet)) cli.print(line);
   return exitCodes[found.type];
 };
 
@@ -54,6 +67,7 @@ const lines = ({ home }: Cli, located: ServiceLocation, facts: JsonObject, fleet
       ? [`  HTTP server    ${http.server === 'uws' ? 'uWebSockets.js' : 'node:http'} (${http.reason})`]
       : []),
     `  configuration  ${home}`,
+    ...(Number(facts.keyRefusals) > 0 ? [`  refused        ${facts.keyRefusals} requests without a valid key`] : []),
     ...fleetLines(fleet),
   ];
 };

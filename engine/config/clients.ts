@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { Json, JsonObject } from '../model/json/json.ts';
 import { memberPath } from '../model/schema.ts';
 import { type Config, fallbackRules, type NamedClient } from './config.ts';
 import { closeNames, type Diagnostics } from './diagnostics.ts';
@@ -23,6 +24,28 @@ export const newClientKey = (): string => `sk-switchyard-${randomBytes(keyBytes)
 export const hashedKey = (key: string): string => hashPrefix + hash('sha256', key, 'hex');
 
 const hashPrefix = 'sha256:';
+
+/** Changes `CLIENTS` of a configuration; the member goes with the last client. */
+export const editClients = (source: JsonObject, edit: (clients: readonly Json[]) => readonly Json[]): JsonObject => {
+  const { CLIENTS, ...others } = source;
+  const edited = edit(Array.isArray(CLIENTS) ? CLIENTS : []);
+  return edited.length > 0 ? { ...source, CLIENTS: edited } : others;
+};
+
+/**
+ * What the first client changes, if there is no `APIKEY`: programs that call without a key are refused. `undefined`: nothing
+ * changes for others, or nothing did.
+ */
+export const firstClientNotice = ({ apiKey, clients }: Pick<Config, 'apiKey' | 'clients'>): string | undefined =>
+  apiKey === undefined && clients === undefined
+    ? 'The model routes need a key from now on: programs that call without one get 401 until they send the key of a client'
+    : undefined;
+
+/** The opposite, for the last client. */
+export const lastClientNotice = ({ apiKey, clients }: Pick<Config, 'apiKey' | 'clients'>): string | undefined =>
+  apiKey === undefined && clients?.length === 1
+    ? 'That was the last client: the model routes need no key any more'
+    : undefined;
 
 /** Reads `CLIENTS`, which matches its schema. */
 export const readClients = (

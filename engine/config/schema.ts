@@ -593,7 +593,7 @@ export const ServiceSettings = Type.Object({
     Type.Array(ClientFile, {
       maxItems: 1_000,
       description:
-        'Clients with keys of their own, for the model routes only. If present, these routes always need a key.',
+        'Clients with keys of their own, for the model routes only. With at least one, these routes always need a key.',
       examples: [[{ name: 'team-a', key: `sha256:${'0123456789abcdef'.repeat(4)}` }]],
     }),
   ),

@@ -30,7 +30,10 @@ export const readServiceSettings = (
   const settings = withDefaults(source);
   if (!complete.matches(settings)) return undefined;
   const workers = processCount(settings.WORKERS);
-  const clients = settings.CLIENTS && readClients(settings.CLIENTS, { ...settings, workers }, findings);
+  // A list of none is the same as no list: there is no client to serve, and nobody must be locked out by a key that can't exist.
+  const clients = settings.CLIENTS?.length
+    ? readClients(settings.CLIENTS, { ...settings, workers }, findings)
+    : undefined;
   const fleet = settings.FLEET && readFleet(settings.FLEET, unset, findings);
   const telemetry = settings.TELEMETRY && readTelemetry(settings.TELEMETRY, unset, findings);
   return { ...configOf(settings, unset, findings), clients, fleet, telemetry };

@@ -15,12 +15,10 @@ export interface KeySettings {
 }
 
 /** Whose key a request carries. `keyless`: there is no administrator's key, and it carries none, or there are no keys at all. */
-type KeyOwner =
-  | { readonly type: 'administrator' | 'keyless' }
-  | { readonly type: 'client'; readonly name: string };
+type KeyOwner = { readonly type: 'administrator' | 'keyless' } | { readonly type: 'client'; readonly name: string };
 
 /** The owner of a request's key; `undefined` if the key is missing or wrong. */
-export type KeyCheck = (headers: HeaderList) => KeyOwner | undefined;
+type KeyCheck = (headers: HeaderList) => KeyOwner | undefined;
 
 /** The header for a key of the gateway where a client sends its own credentials for a provider in the usual ones. */
 export const gatewayKeyHeader = 'x-switchyard-api-key';
@@ -59,6 +57,10 @@ export const keyCheck = ({ apiKey, clients }: KeySettings): KeyCheck => {
     return plain?.type === 'administrator' ? plain : (bearer ?? plain);
   };
 };
+
+/** Whether a request carries a key, right or wrong. */
+export const carriesKey = (headers: HeaderList): boolean =>
+  [gatewayKeyHeader, 'authorization', 'x-api-key'].some((name) => headerValue(headers, name) !== undefined);
 
 const administrator: KeyOwner = { type: 'administrator' };
 const keyless: KeyOwner = { type: 'keyless' };

@@ -1,5 +1,6 @@
 import type { Fault } from '../model/fault.ts';
 import {
+  carriesKey,
   isFromOwnPage,
   type KeySettings,
   keyCheck,
@@ -23,8 +24,13 @@ type Caller = Pick<HttpStream, 'headers' | 'remoteAddress' | 'proxiedAddress'>;
 /** Whom a path is for; `undefined`: there is no such path. */
 type Access = Pick<Endpoint, 'open' | 'forClients' | 'anyHost'> | undefined;
 
+/** Why a request without a valid key is refused. `not_direct`: it would need none if it were a direct call. */
+export type KeyRefusal = 'missing_key' | 'wrong_key' | 'not_direct';
+
 /** A request that may go on, with the client whose key it carries; or why it may not. */
-type Decision = { readonly namedClient: string | undefined } | { readonly fault: Fault };
+type Decision =
+  | { readonly namedClient: string | undefined }
+  | { readonly fault: Fault; readonly keyRefusal?: KeyRefusal };
 
 /** Decides about one request. Must be called while the server's handler runs. */
 export type Admit = (caller: Caller, access: Access) => Decision;
@@ -51,7 +57,7 @@ export const admission = ({ guard, proxies, ...keys }: AdmissionSettings): Admit
     if (refused) return { fault: refused };
     if (access?.open) return admitted;
     const owner = keyOwner(headers);
-    if (!owner) return { fault: wrongKey };
+    if (!owner) return { fault: wrongKey, keyRefusal: carriesKey(headers) ? 'wrong_key' : 'missing_key' };
     switch (owner.type) {
       case 'administrator':
         return admitted;
@@ -59,11 +65,12 @@ export const admission = ({ guard, proxies, ...keys }: AdmissionSettings): Admit
         if (access && !access.forClients) return { fault: forAdministrator(owner.name) };
         return { namedClient: owner.name };
       case 'keyless': {
-        if (access?.forClients) return hasClients ? { fault: missingKey } : admitted;
+        if (access?.forClients) return hasClients ? { fault: missingKey, keyRefusal: 'missing_key' } : admitted;
         // Nothing is hidden where the model routes are open.
         if (!access && !hasClients) return admitted;
         const reason = detour(caller, proxies);
-        return reason === undefined ? admitted : { fault: needsAdministratorsKey(reason) };
+        if (reason === undefined) return admitted;
+        return { fault: needsAdministratorsKey(reason), keyRefusal: 'not_direct' };
       }
       default:
         return owner satisfies never;

@@ -172,7 +172,10 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   #rejection(): Rejection | undefined {
     const endpoint = 'endpoint' in this.#found ? this.#found.endpoint : undefined;
     const decision = this.#settings.admit(this.stream, endpoint);
-    if ('fault' in decision) return { fault: decision.fault, close: false };
+    if ('fault' in decision) {
+      if (decision.keyRefusal) this.#listener.hooks.keyRefused?.(decision.keyRefusal);
+      return { fault: decision.fault, close: false };
+    }
     this.namedClient = decision.namedClient;
     const busy = this.#listener.rejection(this.remoteAddress);
     if (busy || 'endpoint' in this.#found) return busy;

@@ -1,5 +1,5 @@
 import type { TrustedProxies } from './access.ts';
-import type { Admit } from './admission.ts';
+import type { Admit, KeyRefusal } from './admission.ts';
 import type { HttpRouter } from './router.ts';
 
 /** What a listener serves and to whom. Replaced as a whole on each configuration change. */
@@ -18,6 +18,8 @@ export interface RequestHooks {
   readonly started?: (request: RequestInfo) => void;
   /** The request is over. Called once per request. */
   readonly finished?: (request: RequestInfo, outcome: RequestOutcome) => void;
+  /** A request was refused for its key. */
+  readonly keyRefused?: (reason: KeyRefusal) => void;
   /** Called when many requests are active, and when few are again. */
   readonly busy?: (isBusy: boolean) => void;
   /** An endpoint failed unexpectedly: a bug. */

@@ -134,7 +134,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
     ...serviceRoutes(facts, supervision),
     ...fleetRoutes(parts.fleet),
     ...upstreamRoutes(gateway),
-    ...clientRoutes({ gateway, store }),
+    ...clientRoutes({ gateway, store, keyRefusals: metrics.keyRefusals }),
     ...feedRoutes({ requests: parts.allRequests, startedAtMs, workers, home, logs, feeds: parts.feeds }),
     ...historyRoutes(parts.history),
     ...sessionRoutes({ history: parts.history, requests: parts.allRequests }),

@@ -219,7 +219,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       fleet: supervision?.fleet() ?? { pid: process.pid, startedAtMs, restarts: 0, workers: [] },
     }),
   });
-  const listener = await orClose(release, openListener(options, config, routes, logs));
+  const listener = await orClose(release, openListener(options, config, routes, logs, metrics));
   gateway.watch(({ config: next }) => {
     listener.update(servingOptions(next, routes));
     metrics.reloaded('applied');
@@ -382,11 +382,12 @@ const openListener = (
   config: Config,
   routes: readonly HttpRoute[],
   logs: Logs,
+  { keyRefused }: Metrics,
 ): Promise<Listener> =>
   listen({
     ...servingOptions(config, routes),
     ...(sharing ? listenAt(config, sharing.taken) : { host: config.host, port: port ?? config.port }),
-    hooks: { ...httpLog(logs), busy: tuneHeap },
+    hooks: { ...httpLog(logs), busy: tuneHeap, keyRefused },
     server,
   });
 

@@ -31,6 +31,8 @@ test('GET /api/clients tells limits, what is left and use, but neither keys nor 
       },
       { name: 'b', limits: [], usage: { today: none, month: none } },
     ],
+    isKeyNeeded: true,
+    keyRefusals: 0,
   });
   for (const secret of [keyOf('a'), hashedKey(keyOf('a')).slice(7)]) t.false(answer.includes(secret));
 });
@@ -77,5 +79,36 @@ test('POST adds a client, whose key works at once; DELETE revokes it', async (t)
 
 test('without CLIENTS the list is empty', async (t) => {
   const { admin } = await clientRig(t, [], { more: { CLIENTS: undefined } });
-  t.deepEqual(await (await admin('/api/clients')).json(), { clients: [] });
+  t.deepEqual(await (await admin('/api/clients')).json(), { clients: [], isKeyNeeded: true, keyRefusals: 0 });
+});
+
+test('the first client ends keyless use and says so, the last one brings it back; refusals are counted', async (t) => {
+  const { gateway } = await clientRig(t, [], { more: { CLIENTS: undefined, APIKEY: undefined } });
+  const { baseUrl, home } = gateway;
+  const ask = async (method: string, path = '', body?: object) => {
+    const answer = await fetch(`${baseUrl}/api/clients${path}`, {
+      method,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return JSON.parse(await answer.text());
+  };
+  const models = async (headers: Record<string, string> = {}) =>
+    (await fetch(`${baseUrl}/v1/models`, { headers })).status;
+  t.is(await models(), 200);
+  t.deepEqual(await ask('GET'), { clients: [], isKeyNeeded: false, keyRefusals: 0 });
+  const first = await ask('POST', '', { name: 'a' });
+  t.regex(first.message, /programs that call without one get 401 until they send the key of a client\.$/);
+  t.notRegex((await ask('POST', '', { name: 'b' })).message, /401/);
+  t.is(await models({ 'x-api-key': first.key }), 200);
+  t.is(await models(), 401);
+  t.is(await models({ 'x-api-key': 'wrong' }), 401);
+  t.is((await fetch(`${baseUrl}/api/config`, { headers: { via: '1.1 proxy' } })).status, 401);
+  t.like(await ask('GET'), { isKeyNeeded: true, keyRefusals: 3 });
+  const metrics = await (await fetch(`${baseUrl}/metrics`)).text();
+  for (const reason of ['missing_key', 'wrong_key', 'not_direct'])
+    t.true(metrics.includes(`switchyard_key_refusals_total{reason="${reason}"} 1`), metrics);
+  t.notRegex((await ask('DELETE', '/a')).message, /last client/);
+  t.regex((await ask('DELETE', '/b')).message, /That was the last client: the model routes need no key any more\.$/);
+  t.false('CLIENTS' in JSON.parse(await readFile(join(home, 'config.json'), 'utf8')));
+  t.is(await models(), 200);
 });

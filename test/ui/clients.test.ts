@@ -49,7 +49,7 @@ const on = async (t: ExecutionContext, hash: string, run: (page: Page) => Promis
 const statusFor = async (key: string, model = 'any'): Promise<number> => {
   const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'x-api-key': key },
+    headers: key === '' ? {} : { 'x-api-key': key },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
   });
   await answer.text();
@@ -60,10 +60,13 @@ const onDisk = () => readFile(join(gateway.home, 'config.json'), 'utf8');
 
 browserTest('a client is added by keyboard, its key is shown once, used, and revoked', async (t) => {
   await on(t, '/settings?tab=clients', async (page) => {
-    await page.getByText('No clients yet').waitFor();
+    await page.getByText('Requests need no key. The first client changes that for all programs.').waitFor();
+    t.is(await statusFor(''), 200);
     t.deepEqual(await violations(page), []);
     await page.getByRole('button', { name: 'Add a client' }).press('Enter');
     const dialog = page.getByRole('dialog');
+    await dialog.getByText('Requests without a key will be refused').waitFor();
+    t.true(await dialog.getByLabel('Also create a key for them').isChecked());
     await dialog.getByLabel('Name').fill('team-a');
     await page.keyboard.press('Tab');
     await page.keyboard.type('small p,sm*');
@@ -75,8 +78,9 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Key of team-a' }).waitFor();
-    const key = await dialog.getByLabel('Key').inputValue();
-    t.regex(key, /^sk-switchyard-[\w-]{43}$/);
+    const key = await dialog.getByLabel('Key', { exact: true }).inputValue();
+    const keyOfTools = await dialog.getByLabel('Key of existing-tools', { exact: true }).inputValue();
+    for (const one of [key, keyOfTools]) t.regex(one, /^sk-switchyard-[\w-]{43}$/);
     t.deepEqual(await violations(page), []);
     await page.keyboard.press('Escape');
     t.true(await dialog.isVisible(), 'a key that is shown once is not lost by a slip');
@@ -92,8 +96,12 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
         budget: { tokens: 5_000_000, usd: 1, per: 'day' },
         key: hashedKey(key),
       },
+      { name: 'existing-tools', key: hashedKey(keyOfTools) },
     ]);
     t.is(await statusFor(key), 200);
+    t.is(await statusFor(keyOfTools), 200);
+    t.is(await statusFor(''), 401);
+    await page.getByText('1 request without a valid key refused since the gateway started.').waitFor();
     const row = page.getByRole('row', { name: /team-a/ });
     await row.getByText('59 of 60 requests per minute left').waitFor();
     await row.getByText('4,999,998 of 5,000,000 tokens per day left').waitFor();
@@ -106,8 +114,14 @@ browserTest('a client is added by keyboard, its key is shown once, used, and rev
 
     await page.getByRole('button', { name: 'Revoke team-a' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('No clients yet').waitFor();
+    await row.waitFor({ state: 'detached' });
     await until(async () => (await statusFor(key)) === 401);
+    await page.getByRole('button', { name: 'Revoke existing-tools' }).click();
+    await dialog.getByText('requests need no key any more').waitFor();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('No clients yet').waitFor();
+    await until(async () => (await statusFor('')) === 200);
+    t.false('CLIENTS' in JSON.parse(await onDisk()));
   });
 });
 

@@ -118,6 +118,7 @@ export class Counts {
   readonly fallbacks = new Tally();
   readonly aborts = new Tally();
   readonly reloads = new Tally();
+  readonly keyRefusals = new Tally();
   readonly durations = new Distribution(answerSeconds);
   readonly firstBytes = new Distribution(firstByteSeconds);
   readonly overheads = new Distribution(overheadSeconds);

@@ -6,7 +6,7 @@ import { Counts } from './counts.ts';
 import { type Across, type Family, FamilyChanges, renderFamilies } from './families.ts';
 import { type FleetFigures, fleetMetrics } from './fleet-metrics.ts';
 import { familyOf, seriesText } from './prometheus.ts';
-import { requestMetrics } from './request-metrics.ts';
+import { keyRefusalsName, requestMetrics } from './request-metrics.ts';
 import { type TelemetryFigures, telemetryMetrics } from './telemetry-metrics.ts';
 import { upstreamMetrics } from './upstream-metrics.ts';
 
@@ -17,6 +17,10 @@ export interface Metrics {
   readonly activeStreams: () => number;
   /** Counts a reload of the configuration. */
   readonly reloaded: (result: 'applied' | 'invalid') => void;
+  /** Counts a request that was refused for its key. */
+  readonly keyRefused: (reason: string) => void;
+  /** Such requests since the start, in all processes of the service; those of this one if the others don't answer. */
+  readonly keyRefusals: () => Promise<number>;
   /** Tells the other processes of the service what has changed; does nothing if there are none. */
   readonly tell: () => void;
   /** The same, with memory, processor time and the like. */
@@ -76,6 +80,13 @@ export const createMetrics = ({ losses, upstreams, shared, fleet, telemetry, now
     started: counts.started,
     activeStreams: () => counts.streams,
     reloaded: (result) => counts.reloads.add([result]),
+    keyRefused: (reason) => counts.keyRefusals.add([reason]),
+    async keyRefusals() {
+      const own = metrics.map(familyOf);
+      if (!shared?.isShared()) return refusalsIn(own);
+      await tellAll();
+      return refusalsIn((await shared.metrics()) ?? own);
+    },
     tell() {
       if (shared?.isShared()) tell(metrics.map(familyOf));
     },
@@ -93,6 +104,12 @@ export const createMetrics = ({ losses, upstreams, shared, fleet, telemetry, now
     },
   };
 };
+
+const refusalsIn = (families: readonly Family[]): number =>
+  families
+    .filter(({ name }) => name.endsWith(`_${keyRefusalsName}`))
+    .flatMap(({ series }) => series)
+    .reduce((sum, [, value]) => sum + value, 0);
 
 /** prom-client's words for what several processes' values come to; the first start and the worst lag are of interest. */
 const acrossOf = (aggregator: string): Across => {

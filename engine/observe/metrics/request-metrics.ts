@@ -2,6 +2,9 @@ import type { LossSeries } from '../../observer.ts';
 import { type Counts, type Distribution, Tally } from './counts.ts';
 import { histogramSamples, type Metric } from './prometheus.ts';
 
+/** The metric of requests without a valid key, without the prefix. */
+export const keyRefusalsName = 'key_refusals_total';
+
 /** What is counted of requests, and the losses, if given. */
 export const requestMetrics = (counts: Counts, losses: (() => Iterable<LossSeries>) | undefined): readonly Metric[] => {
   const where = ['route', 'provider'];
@@ -32,6 +35,7 @@ export const requestMetrics = (counts: Counts, losses: (() => Iterable<LossSerie
     tally('fallbacks_total', 'Requests that went to another destination.', ['from', 'to'], counts.fallbacks),
     tally('client_aborts_total', 'Requests whose client went before the end.', ['route'], counts.aborts),
     tally('config_reloads_total', 'Changes of the configuration.', ['result'], counts.reloads),
+    tally(keyRefusalsName, 'Requests refused for their key.', ['reason'], counts.keyRefusals),
     ...(losses ? [lossMetric(losses)] : []),
     distribution('request_duration_seconds', "From a request's arrival to its end.", counts.durations),
     distribution(

@@ -70,7 +70,24 @@ test('client add, list, revoke: the key is shown once, and a running service tak
   const revoked = await ask(['client', 'revoke', 'team-a']);
   t.is(revoked.code, 0, revoked.err);
   await until(async () => (await statusFor(key)) === 401);
-  t.is((await ask(['client', 'list'])).out, 'There are no clients with keys of their own.\n');
+  t.regex(
+    (await ask(['client', 'list'])).out,
+    /^There are no clients with keys of their own\.\nRequests refused since the start for want of a valid key: \d+\.\n$/,
+  );
+  t.regex((await ask(['status'])).out, /refused +\d+ requests without a valid key/);
+});
+
+test('without APIKEY, the first client says what it changes, and the last one takes CLIENTS with it', async (t) => {
+  const { home, ask } = await commandRig(t, { ...config, APIKEY: undefined });
+  const first = await ask(['client', 'add', 'a']);
+  t.regex(first.err, /programs that call without one get 401/);
+  t.regex(first.err, /`switchyard client add existing-tools` makes a key/);
+  const second = await ask(['client', 'add', 'existing-tools']);
+  t.notRegex(second.err, /401/);
+  t.is((await ask(['client', 'revoke', 'a'])).err, '');
+  t.regex((await ask(['client', 'revoke', 'existing-tools'])).err, /the model routes need no key any more/);
+  const parsed = parseConfig(await readFile(join(home, 'config.json'), 'utf8'));
+  t.false('source' in parsed && 'CLIENTS' in parsed.source);
 });
 
 test('client commands refuse what is wrong and write nothing then', async (t) => {

@@ -6,9 +6,8 @@ import type { JsonObject } from './json.ts';
 /** A client with a key of its own: its limits and what it used. */
 export type Client = ClientList['clients'][number];
 
-/** All clients with keys of their own. */
-export const listClients = async (signal?: AbortSignal): Promise<readonly Client[]> =>
-  (await call<ClientList>('/api/clients', { signal })).clients;
+/** All clients with keys of their own, and whether requests need a key. */
+export const listClients = (signal?: AbortSignal): Promise<ClientList> => call('/api/clients', { signal });
 
 /** Adds a client, whose key only this answer has. The members are those of an element of `CLIENTS`, without the key. */
 export const addClient = (client: JsonObject): Promise<AddedClient> =>

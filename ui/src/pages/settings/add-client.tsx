@@ -6,7 +6,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { NumberField, SelectField, TextField } from '../../parts/field.tsx';
+import { CheckField, NumberField, SelectField, TextField } from '../../parts/field.tsx';
 import { Notice } from '../../parts/notice.tsx';
 
 interface Draft {
@@ -34,10 +34,28 @@ const emptyDraft: Draft = {
   per: 'month',
 };
 
+/** The client whose key is for the programs that call without one so far. */
+const existingTools = 'existing-tools';
+
+interface AddClientProps {
+  /** Requests need no key yet, and do once there is a client. */
+  readonly endsKeylessUse: boolean;
+  readonly onAdded: () => void;
+  readonly onClose: () => void;
+}
+
+interface ShownKey {
+  readonly name: string;
+  readonly key: string;
+}
+
 /** Adds a client, and shows its key, which the gateway doesn't keep. */
-export const AddClient = ({ onAdded, onClose }: { readonly onAdded: () => void; readonly onClose: () => void }) => {
+export const AddClient = ({ endsKeylessUse, onAdded, onClose }: AddClientProps) => {
+  // What is asked stays while the list behind the dialog is read anew.
+  const [isFirst] = useState(endsKeylessUse);
   const [draft, setDraft] = useState(emptyDraft);
-  const [key, setKey] = useState<string>();
+  const [forTools, setForTools] = useState(isFirst);
+  const [keys, setKeys] = useState<readonly ShownKey[]>([]);
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);
   const form = useId();
@@ -47,32 +65,46 @@ export const AddClient = ({ onAdded, onClose }: { readonly onAdded: () => void; 
     setBusy(true);
     setError(undefined);
     try {
-      const added = await addClient(entryOf(draft));
-      setKey(added.key);
+      const own = { name: draft.name.trim(), key: (await addClient(entryOf(draft))).key };
+      setKeys([own]);
       onAdded();
+      if (forTools && own.name !== existingTools) {
+        const { key } = await addClient({ name: existingTools });
+        setKeys([own, { name: existingTools, key }]);
+        onAdded();
+      }
       await reloadChangedConfig();
     } catch (caught) {
       setError(wordError(caught));
     }
     setBusy(false);
   };
-  if (key !== undefined) {
+  if (keys.length > 0) {
     return (
       <Dialog
-        title={`Key of ${draft.name.trim()}`}
+        title={`Key of ${keys.map(({ name }) => name).join(' and of ')}`}
         closable={false}
         onClose={onClose}
         actions={
-          <>
-            <CopyButton text={key} label="Copy the key" />
-            <Button look="primary" onClick={onClose}>
-              Done
-            </Button>
-          </>
+          <Button look="primary" busy={busy} onClick={onClose}>
+            Done
+          </Button>
         }
       >
+        {error !== undefined && <Notice kind="failed">{error}</Notice>}
         <Notice kind="warn">Copy it now: the gateway keeps only its digest and can’t show it again.</Notice>
-        <TextField label="Key" readOnly className="mono" value={key} onChange={() => undefined} />
+        {keys.map(({ name, key }) => (
+          <div key={name} className="stack">
+            <TextField
+              label={name === existingTools ? 'Key of existing-tools' : 'Key'}
+              readOnly
+              className="mono"
+              value={key}
+              onChange={() => undefined}
+            />
+            <CopyButton text={key} label={name === existingTools ? 'Copy the key of existing-tools' : 'Copy the key'} />
+          </div>
+        ))}
       </Dialog>
     );
   }
@@ -91,6 +123,19 @@ export const AddClient = ({ onAdded, onClose }: { readonly onAdded: () => void; 
     >
       <form id={form} className="stack" onSubmit={(event) => void add(event)}>
         {error !== undefined && <Notice kind="failed">{error}</Notice>}
+        {isFirst && (
+          <>
+            <Notice kind="warn">
+              Requests without a key will be refused: programs that use this gateway now get 401 until they send a key.
+            </Notice>
+            <CheckField
+              label="Also create a key for them"
+              hint={`A second client, ${existingTools}, without limits.`}
+              checked={forTools}
+              onChange={setForTools}
+            />
+          </>
+        )}
         <TextField
           label="Name"
           hint="Letters, digits, dots, hyphens and underscores."

@@ -11,6 +11,7 @@ import { DataTable } from '../../parts/data-table.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { LoadFailed } from '../../parts/load-failed.tsx';
 import { Loading } from '../../parts/loading.tsx';
+import { Notice } from '../../parts/notice.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
@@ -36,12 +37,24 @@ export const Clients = () => {
     >
       {error !== undefined && <LoadFailed what="the clients" error={error} onRetry={reload} />}
       {!data && error === undefined && <Loading what="clients" />}
+      {data && data.keyRefusals > 0 && (
+        <Notice kind="warn">
+          {counted(data.keyRefusals, 'request')} without a valid key refused since the gateway started. Each tool needs
+          the key of a client, or the gateway’s own.
+        </Notice>
+      )}
       {data && (
         <DataTable
           label="Clients"
-          rows={data}
+          rows={data.clients}
           rowKey={({ name }) => name}
-          empty={<Empty title="No clients yet">All clients use the key of this gateway, if it has one.</Empty>}
+          empty={
+            <Empty title="No clients yet">
+              {data.isKeyNeeded
+                ? 'All programs use the key of this gateway (APIKEY).'
+                : 'Requests need no key. The first client changes that for all programs.'}
+            </Empty>
+          }
           columns={[
             { name: 'name', title: 'Name', cell: ({ name }) => <span className="mono data-whole">{name}</span> },
             {
@@ -56,7 +69,7 @@ export const Clients = () => {
               name: 'actions',
               title: 'Actions',
               cell: ({ name }) => (
-                <Button onClick={() => void revoke(name).then((done) => done && reload())}>
+                <Button onClick={() => void revoke(name, data.clients.length === 1).then((done) => done && reload())}>
                   Revoke<span className="unseen"> {name}</span>
                 </Button>
               ),
@@ -64,7 +77,9 @@ export const Clients = () => {
           ]}
         />
       )}
-      {adding && <AddClient onAdded={reload} onClose={() => setAdding(false)} />}
+      {adding && (
+        <AddClient endsKeylessUse={data?.isKeyNeeded === false} onAdded={reload} onClose={() => setAdding(false)} />
+      )}
     </Panel>
   );
 };
@@ -116,10 +131,10 @@ const Use = ({ requests, input, output, cost, unpriced }: Client['usage']['today
   );
 
 /** Whether the user confirmed and it worked. */
-const revoke = async (name: string): Promise<boolean> => {
+const revoke = async (name: string, isLast: boolean): Promise<boolean> => {
   const sure = await confirm({
     title: `Revoke the key of ${name}?`,
-    text: 'Its requests are refused from then on. Answers in progress end as usual. The key can’t be restored, only a backup of the configuration.',
+    text: `Its requests are refused from then on. Answers in progress end as usual. The key can’t be restored, only a backup of the configuration.${isLast ? ' It is the last client: without a key of the gateway (APIKEY), requests need no key any more.' : ''}`,
     yes: 'Revoke',
     danger: true,
   });
