@@ -1,4 +1,4 @@
-import { type FieldNames, toClientPath } from './client-paths.ts';
+import { type FieldNames, fieldPattern, toClientPath } from './client-paths.ts';
 import type { JsonObject } from './json/json.ts';
 
 /** How a conversion treats a field that it can't represent exactly. */
@@ -14,6 +14,68 @@ export interface Loss {
   /** What the field became, if not obvious. */
   readonly note?: string | undefined;
 }
+
+/**
+ * Members by how much their loss matters, in all protocols' names; a whole entry of a list is named with `[]`. `heavy`: what the
+ * model is asked, with which tools, and the form of its answer. `light`: what leaves the answer as it is. All others, such as
+ * limits and sampling, are in between.
+ */
+const weights: Readonly<Record<'heavy' | 'light', ReadonlySet<string>>> = {
+  heavy: new Set([
+    'tools[]',
+    'functions[]',
+    'messages[]',
+    'input[]',
+    'content[]',
+    'output[]',
+    'tools',
+    'tool_choice',
+    'function_call',
+    'messages',
+    'input',
+    'content',
+    'system',
+    'system[]',
+    'instructions',
+    'format',
+    'response_format',
+    'output_format',
+    'parameters',
+    'input_schema',
+    'mcp_servers',
+    'mcp_servers[]',
+  ]),
+  light: new Set([
+    'cache_control',
+    'prompt_cache_breakpoint',
+    'prompt_cache_key',
+    'prompt_cache_options',
+    'prompt_cache_retention',
+    'metadata',
+    'client_metadata',
+    'user',
+    'user_id',
+    'safety_identifier',
+    'id',
+    'phase',
+    'include',
+    'annotations',
+    'citations',
+    'signature',
+    'defer_loading',
+    'service_tier',
+    'store',
+    'stream_options',
+  ]),
+};
+
+/** The rank of a lost field by how much it changes the answer: 0 is the heaviest. */
+export const lossRank = ({ path }: Loss): 0 | 1 | 2 => {
+  const members = fieldPattern(path).split('.');
+  if (members.some((member) => weights.light.has(member))) return 2;
+  const last = members.at(-1) ?? '';
+  return weights.heavy.has(last) || members.includes('format') ? 0 : 1;
+};
 
 /** The losses of all steps of a request, by step and path. Created with the first loss: most requests have none. */
 interface Recorded {

@@ -12,7 +12,7 @@ import { fieldPattern, plainPath } from '../model/client-paths.ts';
 import type { Batch, ModelEvent } from '../model/event.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import { withinStack, writeJson } from '../model/json/json.ts';
-import type { Loss } from '../model/loss.ts';
+import { type Loss, lossRank } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { Headers } from '../model/protocol.ts';
 import { foldReply, isFault } from '../model/reply.ts';
@@ -157,34 +157,44 @@ const maxLossPath = 128;
 
 /**
  * Lists losses in at most 1 KiB of ASCII: `dropped: top_k, tools[].cache_control*3; approximated: temperature; +12`. Paths that
- * differ only in indices are listed once, with their number. The last number counts the losses left out.
+ * differ only in indices are listed once, with their number. What changes the answer most comes first. The last number counts the
+ * losses left out.
  */
 export const lossHeader = (losses: readonly Loss[]): string => {
   let free = maxLossHeader - 'dropped: ; approximated: ; +999999'.length;
   let left = 0;
-  const texts = (['dropped', 'approximated'] as const).flatMap((outcome) => {
-    const kept: string[] = [];
-    for (const paths of groupByPattern(losses.filter((loss) => loss.outcome === outcome))) {
-      const text = lossText(paths);
-      free -= text.length + 2;
-      if (free < 0) left += paths.size;
-      else kept.push(text);
-    }
-    return kept.length > 0 ? [`${outcome}: ${kept.join(', ')}`] : [];
-  });
-  return [...texts, ...(left > 0 ? [`+${left}`] : [])].join('; ');
+  const kept: Record<Loss['outcome'], string[]> = { dropped: [], approximated: [] };
+  for (const { outcome, paths } of byWeight(losses)) {
+    const text = lossText(paths);
+    free -= text.length + 2;
+    if (free < 0) left += paths.size;
+    else kept[outcome].push(text);
+  }
+  const lists = (['dropped', 'approximated'] as const).flatMap((outcome) =>
+    kept[outcome].length > 0 ? [`${outcome}: ${kept[outcome].join(', ')}`] : [],
+  );
+  return [...lists, ...(left > 0 ? [`+${left}`] : [])].join('; ');
 };
 
-/** The paths, grouped by their pattern without indices. */
-const groupByPattern = (losses: readonly Loss[]): Iterable<ReadonlySet<string>> => {
-  const byPattern = new Map<string, Set<string>>();
-  for (const { path } of losses) {
-    const pattern = fieldPattern(path);
-    const paths = byPattern.get(pattern);
-    if (paths) paths.add(path);
-    else byPattern.set(pattern, new Set([path]));
+/** The paths of losses that differ only in indices. */
+interface LossGroup {
+  readonly outcome: Loss['outcome'];
+  readonly rank: number;
+  readonly paths: Set<string>;
+}
+
+/** The losses in groups, those that change the answer most first; of equal weight, dropped ones first. */
+const byWeight = (losses: readonly Loss[]): readonly LossGroup[] => {
+  const groups = new Map<string, LossGroup>();
+  for (const loss of losses) {
+    const { outcome, path } = loss;
+    const key = `${outcome} ${fieldPattern(path)}`;
+    const group = groups.get(key);
+    if (group) group.paths.add(path);
+    else groups.set(key, { outcome, rank: lossRank(loss), paths: new Set([path]) });
   }
-  return byPattern.values();
+  const order = ({ rank, outcome }: LossGroup): number => 2 * rank + (outcome === 'dropped' ? 0 : 1);
+  return [...groups.values()].sort((a, b) => order(a) - order(b));
 };
 
 /** Field names come from clients, so non-ASCII characters and the list's own punctuation are replaced. */

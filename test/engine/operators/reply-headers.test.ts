@@ -26,6 +26,19 @@ const cases: readonly (readonly [string, readonly Loss[], string])[] = [
     [dropped('a\r\nset-cookie: x'), dropped('ü;, *'), dropped('\u0000\u007f')],
     'dropped: a__set-cookie:_x, _____, __',
   ],
+  [
+    'what changes the answer most comes first',
+    [
+      dropped('prompt_cache_key'),
+      dropped('top_k'),
+      approximated('input[3].arguments'),
+      dropped('messages[1].content[0].cache_control'),
+      dropped('tools[4]'),
+      approximated('text.format.name'),
+      dropped('tool_choice'),
+    ],
+    'dropped: tools[4], tool_choice, top_k, prompt_cache_key, messages[1].content[0].cache_control; approximated: text.format.name, input[3].arguments',
+  ],
   ['a long name is cut', [dropped('x'.repeat(5_000))], `dropped: ${'x'.repeat(126)}..`],
   ['nothing', [], ''],
 ];
@@ -40,4 +53,13 @@ test('what has no room is counted, and the header stays below 1 KiB', (t) => {
     const left = Number(/\+(\d+)$/.exec(header)?.[1]);
     t.is(header.replace(/; \+\d+$/, '').split(/[,;] /).length + left, 3_001);
   }
+});
+
+test('the heaviest losses have room, whatever came before them', (t) => {
+  const losses = [
+    ...many(3_000, (i) => `metadata.${'x'.repeat(40)}${i}`),
+    dropped('instructions'),
+    approximated('tools[1]'),
+  ];
+  t.regex(lossHeader(losses), /^dropped: instructions, metadata.*; approximated: tools\[1\]; \+\d+$/);
 });
