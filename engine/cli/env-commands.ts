@@ -24,6 +24,10 @@ export const runClient = async (cli: Cli, [command = '', ...args]: readonly stri
   const connection = await accessTo(cli, located);
   const name = basename(command).replace(/\.(?:exe|cmd|ps1)$/i, '');
   const known = clients.find(({ commands }) => commands.includes(name));
+  if (known?.setUpByHand) {
+    const how = `\`switchyard env --for ${known.name}\` prints what belongs there`;
+    throw new CommandError(`${known.about} can be directed to the gateway by its own settings only: ${how}.`);
+  }
   const matching = known ? [known] : plainClients;
   const preferred = new Set(matching.flatMap((row) => row.preferred ?? []));
   const set = Object.fromEntries([
@@ -106,14 +110,18 @@ const overruling = async ({ env }: Cli, client: Client | undefined, variables: V
     return names.length > 0 ? [{ file, always, names: names.join(', ') }] : [];
   });
 
-/** A switch that is set is off with each of these values. */
+/** Where the launcher sets none, a switch of the file may be off as well. */
 const isOther = (own: string, set: string | undefined): boolean =>
-  set === '' ? !/^(?:|0|false|no|off)$/i.test(own) : set !== undefined && own !== set;
+  set === '' ? !offValues.includes(own.toLowerCase()) : set !== undefined && own !== set;
+
+const offValues = ['', '0', 'false', 'no', 'off'];
 
 const refuseOverruled = async (cli: Cli, client: Client | undefined, variables: Variables): Promise<void> => {
   const found = (await overruling(cli, client, variables)).find(({ always }) => always);
   if (found)
-    throw new CommandError(`${found.file} sets ${found.names} for all users, so the gateway would not be used.`);
+    throw new CommandError(
+      `${found.file} sets ${found.names}, which wins over all else: the gateway would not be used.`,
+    );
 };
 
 const warnOverruled = async (cli: Cli, client: Client, variables: Variables): Promise<void> => {

@@ -41,7 +41,7 @@ export const openRunFiles = (home: string): RunFiles => {
 const removeLeftOver = (folder: string): void => {
   try {
     for (const name of readdirSync(folder))
-      if (/^\d+$/.test(name) && !isAlive(Number(name))) rmSync(join(folder, name), { recursive: true, force: true });
+      if (Number(name) > 0 && !isAlive(Number(name))) rmSync(join(folder, name), { recursive: true, force: true });
   } catch {
     // There is no such folder, or nothing in it can be removed.
   }

@@ -40,6 +40,8 @@ export interface Client {
   readonly about: string;
   /** Executable names of the program, without extension. */
   readonly commands: readonly string[];
+  /** Only its own settings direct it to the gateway, which the user changes as `block` says: it isn't started. */
+  readonly setUpByHand?: boolean;
   /** Environment variables that direct it to the gateway. */
   readonly variables: (access: ServiceAccess) => Variables;
   /** Variables of which the user's own values win. */

@@ -1,10 +1,14 @@
+import { aider } from './aider.ts';
 import { claudeCode } from './claude-code.ts';
 import type { Client } from './client.ts';
 import { codex } from './codex.ts';
+import { copilot } from './copilot.ts';
+import { cline, zed } from './editors.ts';
+import { opencode } from './opencode.ts';
 import { anthropic, openai } from './sdks.ts';
 
 /** All known clients. */
-export const clients: readonly Client[] = [claudeCode, codex, openai, anthropic];
+export const clients: readonly Client[] = [claudeCode, codex, opencode, copilot, aider, cline, zed, openai, anthropic];
 
 /** Clients whose variables are set for an unknown program; variables it doesn't read are harmless. */
 export const plainClients: readonly Client[] = [openai, anthropic];

@@ -241,6 +241,75 @@ for (const [title, own, windows] of [
   });
 }
 
+/** opencode: a project's file, then the content of the variable, member by member. */
+const opencode = `
+const { readFileSync } = require('node:fs');
+const merge = (one, other) => Object.assign({}, one, Object.fromEntries(Object.entries(other).map(([name, value]) => [
+  name, value && typeof value === 'object' && !Array.isArray(value) ? merge(one[name] ?? {}, value) : value,
+])));
+const { model, provider, enabled_providers } = merge(
+  JSON.parse(readFileSync('opencode.json', 'utf8')), JSON.parse(process.env.OPENCODE_CONFIG_CONTENT),
+);
+const { options, models } = provider[model.split('/')[0]];
+console.log(JSON.stringify({ model, enabled_providers, options, models }));
+`;
+
+test('opencode uses the gateway, whatever a project says', async (t) => {
+  const rig = await start(t, { opencode });
+  const options = { baseURL: 'https://other.example', apiKey: 'a-key-for-others' };
+  const own = { model: 'other/m', provider: { other: { options, models: {} }, switchyard: { options } } };
+  await write(rig, 'project/opencode.json', own);
+  const { out, err } = await rig.run(['opencode']);
+  const used = JSON.parse(out);
+  t.like(used, { model: 'switchyard/switchyard', enabled_providers: ['switchyard'] }, err);
+  t.is(used.options.apiKey, 'key-of-the-gateway');
+  t.regex(used.options.baseURL, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  t.deepEqual(used.models['p,m'].limit, { context: 90_000, output: 7_000 });
+  t.false('limit' in used.models['p,unknown']);
+});
+
+test('Copilot CLI and aider use the gateway, whatever the environment says', async (t) => {
+  const print = 'console.log(JSON.stringify(process.env))';
+  const rig = await start(t, { copilot: print, aider: print });
+  const copilot = JSON.parse(
+    (
+      await rig.run(['copilot'], {
+        COPILOT_PROVIDER_BASE_URL: 'https://other.example',
+        COPILOT_PROVIDER_HEADERS: 'x: y',
+      })
+    ).out,
+  );
+  t.like(copilot, { COPILOT_PROVIDER_API_KEY: 'key-of-the-gateway', COPILOT_PROVIDER_MAX_PROMPT_TOKENS: '90000' });
+  t.regex(copilot.COPILOT_PROVIDER_BASE_URL, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  t.false('COPILOT_PROVIDER_HEADERS' in copilot);
+
+  const aider = JSON.parse((await rig.run(['aider'], { OPENAI_API_BASE: 'https://other.example' })).out);
+  t.regex(aider.AIDER_OPENAI_API_BASE, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+  t.is(aider.AIDER_OPENAI_API_KEY, 'key-of-the-gateway');
+  await writeFile(join(rig.project, '.env'), '# mine\nexport AIDER_OPENAI_API_BASE="https://other.example"\n');
+  const refused = await rig.run(['aider']);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /\.env sets AIDER_OPENAI_API_BASE, which wins over all else/);
+});
+
+test('programs that only their own settings direct are not started, and env prints these', async (t) => {
+  const rig = await start(t, { cline: 'console.log("started")', zed: 'console.log("started")' });
+  for (const [name, block] of [
+    ['cline', /^# {3}cline auth -p openai-compatible -k "\$SWITCHYARD_API_KEY" -m switchyard -b http:\S+\/v1$/m],
+    [
+      'zed',
+      /^# +"name": "p,m",\n# +"display_name": "m \(p\)",\n# +"max_tokens": 90000,\n# +"max_output_tokens": 7000,$/m,
+    ],
+  ] as const) {
+    const refused = await rig.run([name]);
+    t.deepEqual([refused.code, refused.out], [1, '']);
+    t.true(refused.err.includes(`switchyard env --for ${name}`));
+    const { out } = await rig.ask(['env', '--for', name]);
+    t.regex(out, block);
+    t.regex(out, /^export SWITCHYARD_API_KEY='key-of-the-gateway'$/m);
+  }
+});
+
 test('env --for codex writes the models to a file that stays', async (t) => {
   const rig = await commandRig(t, config);
   const { out } = await rig.ask(['env', '--for', 'codex']);

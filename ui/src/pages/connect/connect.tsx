@@ -40,6 +40,9 @@ export const Connect = ({ query }: PageProps) => {
     model: byRules ? routedName : (picked ?? listed[0]?.id ?? ''),
     byRules,
     models: listed.map(({ id }) => id),
+    limits: new Map(
+      listed.map(({ id, context_length: context, max_completion_tokens: maxOutput }) => [id, { context, maxOutput }]),
+    ),
   };
   return (
     <>

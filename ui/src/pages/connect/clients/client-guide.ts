@@ -16,7 +16,19 @@ export interface Connection {
   readonly byRules: boolean;
   /** All model names that the gateway accepts. */
   readonly models: readonly string[];
+  /** What is known of their limits, by name. */
+  readonly limits?: ReadonlyMap<string, ModelLimits>;
 }
+
+/** Limits of a model, in tokens; absent: unknown. */
+export interface ModelLimits {
+  readonly context?: number | undefined;
+  readonly maxOutput?: number | undefined;
+}
+
+/** The limits of a name; those of the default route if the rules choose. */
+export const limitsOf = ({ limits }: Connection, name: string): ModelLimits =>
+  limits?.get(name === routedName ? `${routedName}-default` : name) ?? {};
 
 /** A text to copy, with a label. */
 interface Snippet {

@@ -1,4 +1,4 @@
-import { baseOf, type ClientGuide } from './client-guide.ts';
+import { baseOf, type ClientGuide, type Connection, limitsOf } from './client-guide.ts';
 import { anyKey, assignments, keyVariable, shellLabel } from './shell.ts';
 
 /** Codex. Source: its documentation, "Configuration", `model_providers`. */
@@ -13,6 +13,7 @@ export const codex: ClientGuide = {
       text: [
         ...(connection.byRules ? [] : [`model = ${JSON.stringify(connection.model)}`]),
         'model_provider = "switchyard"',
+        ...windowOf(connection),
         '',
         '[model_providers.switchyard]',
         'name = "Switchyard"',
@@ -30,6 +31,11 @@ export const codex: ClientGuide = {
   notes: [
     'What is above `[model_providers.switchyard]` must come before the first `[table]` in the file. Back the file up before you change it.',
     `Codex reads the key from \`${keyVariable}\` and refuses to start while it is empty.`,
-    '`switchyard run codex` does the same for a single run and changes no files.',
+    '`switchyard run codex` does the same for a single run, changes no files and tells Codex the window of each model.',
   ],
+};
+
+const windowOf = (connection: Connection): readonly string[] => {
+  const { context } = limitsOf(connection, connection.model);
+  return context === undefined ? [] : [`model_context_window = ${context}`];
 };

@@ -1,4 +1,4 @@
-import { baseOf, type ClientGuide, type Connection } from './client-guide.ts';
+import { baseOf, type ClientGuide, type Connection, limitsOf } from './client-guide.ts';
 import { anyKey, keyVariable } from './shell.ts';
 
 /** The values of the form's fields. */
@@ -8,6 +8,7 @@ const fields = (connection: Connection): string =>
     `Base URL       ${baseOf(connection, 'with /v1')}`,
     `API Key        ${connection.wantsKey ? `the value of $${keyVariable}` : anyKey}`,
     `Model ID       ${connection.model}`,
+    `Context Window ${limitsOf(connection, connection.model).context ?? 'that of the model'}`,
   ].join('\n');
 
 const formClient = (name: string, title: string, place: string): ClientGuide => ({
@@ -18,7 +19,7 @@ const formClient = (name: string, title: string, place: string): ClientGuide => 
   snippets: (connection) => [{ label: place, text: fields(connection) }],
   notes: [
     'The editor stores the key. It is the gateway’s key, not a provider’s.',
-    'Set the context window to that of the actual model; the form cannot detect it.',
+    'Set the context window: the form cannot detect it.',
   ],
 });
 

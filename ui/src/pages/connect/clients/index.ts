@@ -5,6 +5,7 @@ import { claudeCode } from './claude-code.ts';
 import type { ClientGuide } from './client-guide.ts';
 import { codex } from './codex.ts';
 import { continueDev } from './continue.ts';
+import { copilot } from './copilot.ts';
 import { curl } from './curl.ts';
 import { cline, kilo } from './form-clients.ts';
 import { openaiSdk } from './openai-sdk.ts';
@@ -19,6 +20,7 @@ export const clientGuides: readonly ClientGuide[] = [
   anthropicSdk,
   aiSdk,
   opencode,
+  copilot,
   zed,
   continueDev,
   cline,

@@ -1,4 +1,4 @@
-import { baseOf, type ClientGuide, type Connection } from './client-guide.ts';
+import { baseOf, type ClientGuide, type Connection, limitsOf } from './client-guide.ts';
 import { anyKey, keyVariable } from './shell.ts';
 
 /** opencode. Source: its documentation, "Providers". */
@@ -23,7 +23,7 @@ export const opencode: ClientGuide = {
                 apiKey: connection.wantsKey ? `{env:${keyVariable}}` : anyKey,
                 timeout: 600_000,
               },
-              models: Object.fromEntries(namesOf(connection).map((name) => [name, {}])),
+              models: Object.fromEntries(namesOf(connection).map((name) => [name, modelOf(connection, name)])),
             },
           },
         },
@@ -32,7 +32,17 @@ export const opencode: ClientGuide = {
       ),
     },
   ],
-  notes: ['opencode shows only the models listed in this file. Add a line for each model that you add to the gateway.'],
+  notes: [
+    'opencode shows only the models listed in this file. Add a line for each model that you add to the gateway.',
+    '`switchyard run opencode` sets this for a single run, with all models.',
+  ],
+};
+
+/** Without `limit`, opencode never compacts. It takes both members or none; it asks for 32,000 tokens by itself. */
+const modelOf = (connection: Connection, name: string): object => {
+  const { context, maxOutput } = limitsOf(connection, name);
+  if (context === undefined) return {};
+  return { limit: { context, output: maxOutput ?? Math.min(32_000, Math.floor(context / 4)) } };
 };
 
 /** The name that the examples ask for, then all others. */

@@ -1,4 +1,4 @@
-import { baseOf, type ClientGuide } from './client-guide.ts';
+import { baseOf, type ClientGuide, limitsOf } from './client-guide.ts';
 import { anyKey, assignments, keyVariable, shellLabel } from './shell.ts';
 
 /** Zed. Source: its documentation, "LLM Providers", "OpenAI API Compatible". */
@@ -20,8 +20,8 @@ export const zed: ClientGuide = {
                   {
                     name: connection.model,
                     display_name: connection.model,
-                    max_tokens: 128_000,
-                    max_output_tokens: 16_000,
+                    max_tokens: limitsOf(connection, connection.model).context ?? 128_000,
+                    max_output_tokens: limitsOf(connection, connection.model).maxOutput ?? 16_000,
                     capabilities: { tools: true, images: true, parallel_tool_calls: true, prompt_cache_key: false },
                   },
                 ],
@@ -39,6 +39,6 @@ export const zed: ClientGuide = {
   ],
   notes: [
     `Zed reads the key from \`${keyVariable}\` (the provider’s name in upper case) or from its settings.`,
-    'Zed takes token limits and capabilities from this file: set them to match the actual model.',
+    'Zed takes token limits and capabilities from this file: those above are what the gateway knows of the model, or a guess.',
   ],
 };

@@ -1,0 +1,41 @@
+import { type Client, type OfferedModel, routedName, type ServiceAccess } from './client.ts';
+
+/** An environment variable has room for about this many models. */
+const mostModels = 300;
+
+/** The longest answer of a model of which none is known; opencode asks for no more by itself. */
+const usualOutput = 32_000;
+
+const model = ({ title, context, maxOutput }: OfferedModel) => ({
+  name: title,
+  // opencode takes both or none.
+  ...(context !== undefined && {
+    limit: { context, output: maxOutput ?? Math.min(usualOutput, Math.floor(context / 4)) },
+  }),
+});
+
+const configuration = ({ baseUrl, apiKey, models }: ServiceAccess) => ({
+  model: `switchyard/${routedName}`,
+  small_model: `switchyard/${routedName}`,
+  // An agent or a command of the user's may name a model of another provider: it fails instead of going there.
+  enabled_providers: ['switchyard'],
+  provider: {
+    switchyard: {
+      npm: '@ai-sdk/openai-compatible',
+      name: 'Switchyard',
+      options: { baseURL: `${baseUrl}/v1`, apiKey, timeout: 600_000 },
+      models: Object.fromEntries(models.slice(0, mostModels).map((one) => [one.name, model(one)])),
+    },
+  },
+});
+
+/**
+ * opencode. Source: its documentation, "Config" and "Providers": the content of this variable wins over global and project files.
+ * The file's form was tried with version 1.18.33, the variable wasn't.
+ */
+export const opencode: Client = {
+  name: 'opencode',
+  about: 'opencode',
+  commands: ['opencode'],
+  variables: (access) => ({ OPENCODE_CONFIG_CONTENT: JSON.stringify(configuration(access)) }),
+};
