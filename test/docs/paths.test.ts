@@ -4,7 +4,9 @@ import test from 'ava';
 
 const root = resolve(import.meta.dirname, '../..');
 const files = ['engine', 'protocols', 'transformers', 'admin', 'ui/src', 'test', 'docs'].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => !file.includes('node_modules'))
+    .map((file) => join(folder, file)),
 );
 const pages = ['README.md', ...files.filter((file) => file.endsWith('.md'))];
 const sources = files.filter((file) => /\.(?:tsx?|js)$/.test(file));

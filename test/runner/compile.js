@@ -30,7 +30,7 @@ const maxAgeMs = 3_600_000;
 export const testFiles = () =>
   readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .map((file) => join('test', file))
-    .filter((file) => file.endsWith('.test.ts') && !isGroup(file))
+    .filter((file) => file.endsWith('.test.ts') && !isGroup(file) && !file.includes('node_modules'))
     .sort();
 
 /**

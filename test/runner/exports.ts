@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, '../..');
 const filesOf = (...folders: readonly string[]): readonly string[] =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /(?<!\.d)\.(?:tsx?|js)$/.test(file))
+      .filter((file) => /(?<!\.d)\.(?:tsx?|js)$/.test(file) && !file.includes('node_modules'))
       .map((file) => join(folder, file)),
   );
 

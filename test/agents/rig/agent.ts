@@ -73,8 +73,7 @@ const callable = ({ name, form, namespace }: SeenTool): Pick<Call, 'name' | 'for
   ...(namespace && { namespace }),
 });
 
-const findTool = ({ tools }: Seen, name: RegExp): SeenTool | undefined =>
-  tools.find((tool) => name.test(tool.name));
+const findTool = ({ tools }: Seen, name: RegExp): SeenTool | undefined => tools.find((tool) => name.test(tool.name));
 
 /** The last answer of a run: it repeats what the tools said. */
 export const done = ({ results }: Seen): Act => answer({ thinking: thought, text: `DONE ${results.join(' | ')} END` });

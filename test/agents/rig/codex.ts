@@ -27,12 +27,12 @@ const scenarios: readonly Scenario[] = [
       switch (seen.results.length) {
         case 0:
           return call(seen, [
-            /(?:^|__)exec$/,
+            /(?:^|_|\.)exec$/,
             javaScript(`const said = await tools.exec_command({ cmd: "echo one-${tag}" }); text(said.output ?? said);`),
           ]);
         case 1:
           return call(seen, [
-            /(?:^|__)exec$/,
+            /(?:^|_|\.)exec$/,
             javaScript(`const found = await tools.mcp__demo__lookup({ key: "${tag}" }); text(found);`),
           ]);
         default:
@@ -171,6 +171,9 @@ export const codex: Agent = {
       env_key: 'GATEWAY_KEY',
       wire_api: 'responses',
       supports_websockets: false,
+      // A stream that breaks is repeated once; what is refused again and again takes no longer for it.
+      request_max_retries: 0,
+      stream_max_retries: 1,
     };
     const lines = [
       ...(model ? [`model = ${JSON.stringify(model)}`] : []),

@@ -57,12 +57,13 @@ const fromVendor = <Body>(name: string, vendor: Vendor<Body>, { overflow, ...row
 
 const fromHost = (name: string, host: StrictHost): Party => {
   const vendor = hostVendor(host);
-  const { baseUrl, model, overflow, refusesWith = 400, failure } = host;
+  const { baseUrl, model, options, overflow, refusesWith = 400, failure } = host;
   type Body = Parameters<typeof vendor.complaint>[0];
   return {
     name,
     baseUrl,
     model,
+    ...(options && { options: { name: 'openai', options } }),
     wire: 'chat',
     paths: vendor.paths,
     refusals: (body) =>

@@ -41,9 +41,11 @@ const killGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
   }
 };
 
+// Groups of their own don't end with this process.
 process.once('exit', () => {
   for (const child of atWork) killGroup(child, 'SIGKILL');
 });
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
 /** Starts a program in a process group of its own, which ends with it. */
 export const runProgram = (command: string, args: readonly string[], { cwd, env, limitMs }: How): Program => {

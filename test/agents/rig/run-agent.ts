@@ -2,14 +2,14 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { type Agent, mainTask, type Scenario } from './agent.ts';
+import { type Agent, answer, mainTask, type Scenario } from './agent.ts';
 import type { AgentGateway } from './gateway.ts';
 import type { Party } from './parties.ts';
 import { runProgram } from './program.ts';
 import type { World } from './world.ts';
 
 /** The installed programs' commands. */
-const commands = resolve(import.meta.dirname, '../node_modules/.bin');
+const commands = process.env.AGENTS_COMMANDS ?? resolve(import.meta.dirname, '../node_modules/.bin');
 
 /** How long a run of an agent may take, in milliseconds. */
 const limitMs = 60_000;
@@ -33,7 +33,13 @@ export const runAgent = async (
   t.teardown(() => rm(place, { recursive: true, force: true }));
   const [home, work] = [join(place, 'home'), join(place, 'work')];
   await Promise.all([mkdir(home), mkdir(work)]);
-  const record = world.open({ party, tag, script: (seen, request) => scenario.script(seen, tag, request) });
+  const record = world.open({
+    party,
+    tag,
+    script: (seen, request) =>
+      // An agent that goes in a circle ends.
+      request > 2 * scenario.requests ? answer({ text: 'ENOUGH' }) : scenario.script(seen, tag, request),
+  });
   const { args, env } = await agent.setUp({ home, work, gatewayUrl: gateway.urlFor(party) }, scenario, mainTask(tag));
   const { PATH = '' } = process.env;
   const program = runProgram(join(commands, agent.command), args, {

@@ -33,6 +33,8 @@ export interface StrictHost {
   /** As users configure it, but for the scheme. */
   readonly baseUrl: string;
   readonly model: string;
+  /** Options of the provider's format that the address doesn't tell. */
+  readonly options?: object;
   readonly checks: readonly Check[];
   /** The status of a refusal. Default: 400. */
   readonly refusesWith?: number;
@@ -68,6 +70,7 @@ export const strictHosts = {
   openai: {
     baseUrl: 'http://api.openai.com/v1',
     model: 'gpt-5.5',
+    options: { api: 'chat' },
     checks: [...common, rootObject, callIds(/^.{1,40}$/, 'string too long. Expected maximum length 40')],
     failure: openAiFailure,
     overflow: {

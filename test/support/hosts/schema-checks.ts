@@ -29,7 +29,9 @@ const eachSchema =
 const walk = (value: unknown, path: string, find: (schema: Schema) => string | undefined): readonly Breach[] => {
   if (!isSchema(value)) return [];
   const words = find(value);
-  const inner = ['properties', '$defs'].flatMap((group) => Object.entries(isSchema(value[group]) ? value[group] : {}));
+  const inner = ['properties', '$defs'].flatMap((group) =>
+    Object.entries(isSchema(value[group]) ? value[group] : {}).map(([name, one]) => [`${group}.${name}`, one] as const),
+  );
   const listed = [...unions, 'prefixItems'].flatMap((name) => {
     const list = value[name];
     return Array.isArray(list) ? list.map((one: unknown, index) => [`${name}[${index}]`, one] as const) : [];

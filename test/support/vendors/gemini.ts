@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { counts, pieces, type Scripted, scripted } from './script.ts';
 import type { Vendor } from './vendor.ts';
 
@@ -225,12 +226,14 @@ const findTurnComplaint = (contents: readonly GeminiContent[], third: boolean): 
   return before === 'model' ? 'the last content must be of the user' : undefined;
 };
 
-/** Ids in this vendor's format; requested ids are ignored. */
+/** Ids in this vendor's format, eight characters, in place of the requested ones. */
+const ownId = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 8);
+
 const partsOf = ({ thinking, text, calls = [] }: Scripted): readonly GeminiPart[] => [
   ...(thinking === undefined ? [] : pieces(thinking).map((piece) => ({ text: piece, thought: true }))),
   ...pieces(text ?? '').map((piece) => ({ text: piece })),
-  ...calls.map(({ name, input }, index) => ({
-    functionCall: { name, args: input, id: `v3nd0r0${index}` },
+  ...calls.map(({ id, name, input }, index) => ({
+    functionCall: { name, args: input, id: ownId(id) },
     ...(index === 0 && { thoughtSignature }),
   })),
 ];
