@@ -29,5 +29,5 @@ export const reasoning = transformer({
   }),
   request: (request, { enable = byDefault }, losses) => addReasoningSwitches(request, enable, losses),
   events: ({ enable = byDefault, tag }) =>
-    enable && tag === undefined ? undefined : splitReasoning({ tag, shows: enable }),
+    enable && tag === undefined ? undefined : splitReasoning({ tags: tag === undefined ? [] : [tag], shows: enable }),
 });

@@ -55,6 +55,7 @@ const fetchPage = (
   const { provider, graph, upstream } = plan;
   const credentials = graph.callUpstream.work({
     apiKey: provider.apiKeys[0] ?? '',
+    baseUrl: plan.target.baseUrl,
     clientHeader: () => undefined,
     request: probeRequest(''),
   });

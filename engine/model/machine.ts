@@ -62,7 +62,8 @@ export const chain = <I, M, O>(first: Machine<I, M>, second: Machine<M, O>): Mac
         pass(between, out);
         after.end(out);
       },
-      settled: () => after.settled?.() ?? false,
+      // What completes the input of either completes the whole: a second machine may have no sign of its own.
+      settled: () => (after.settled?.() ?? false) || (before.settled?.() ?? false),
     };
   },
 });

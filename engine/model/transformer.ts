@@ -123,6 +123,8 @@ export interface Format {
   readonly pathFor?: (target: Target, request: ModelRequest) => string;
   /** The protocol with this provider's options. Throws an `invalid-request` fault for options that don't fit the schema. */
   readonly protocol: (target: Target) => UpstreamProtocol;
+  /** The rows of the format's tables that this provider's dialect is made of, for users; absent: it has none. */
+  readonly rows?: (target: Target) => readonly RowUse[];
   /** Credentials and other headers that the vendor requires. */
   readonly headers: (call: Call) => Readonly<Record<string, string>>;
 }
@@ -139,11 +141,21 @@ export interface Target<Options = Readonly<Record<string, unknown>>> {
   readonly passes: WireFormat | undefined;
 }
 
+/** A row of a format's table that applies to a provider or model, and how it was recognised. */
+export interface RowUse {
+  readonly kind: 'host' | 'family';
+  readonly name: string;
+  /** `option`: the configuration names it. `host`, `port`: the base URL's. `model`: the model's name. */
+  readonly because: 'option' | 'host' | 'port' | 'model';
+}
+
 /** The declaration of a format: its functions get checked options. */
-interface FormatSpec<S extends TSchema> extends Omit<Format, 'options' | 'optionsReader' | 'pathFor' | 'protocol'> {
+interface FormatSpec<S extends TSchema>
+  extends Omit<Format, 'options' | 'optionsReader' | 'pathFor' | 'protocol' | 'rows'> {
   readonly options: S;
   readonly pathFor?: (target: Target<Static<S>>, request: ModelRequest) => string;
   readonly protocol: (target: Target<Static<S>>) => UpstreamProtocol;
+  readonly rows?: (target: Target<Static<S>>) => readonly RowUse[];
 }
 
 /** Schema of a format without options. */
@@ -151,7 +163,7 @@ export const noOptions = Type.Object({}, { additionalProperties: false });
 
 export const format = <const S extends TSchema>(spec: FormatSpec<S>): Format => {
   const optionsReader = reader(spec.options, { compiled: false });
-  const { pathFor, protocol, ...fields } = spec;
+  const { pathFor, protocol, rows, ...fields } = spec;
   /** A plan has one target, and each call asks for its path. */
   const known = new WeakMap<Target, Target<Static<S>>>();
   const checked = (target: Target): Target<Static<S>> => {
@@ -166,12 +178,14 @@ export const format = <const S extends TSchema>(spec: FormatSpec<S>): Format => 
     optionsReader,
     protocol: (target) => protocol(checked(target)),
     ...(pathFor && { pathFor: (target: Target, request: ModelRequest) => pathFor(checked(target), request) }),
+    ...(rows && { rows: (target: Target) => rows(checked(target)) }),
   };
 };
 
 /** One call to a provider. */
 export interface Call {
   readonly apiKey: string;
+  readonly baseUrl: URL;
   /** A header of the client's request, by lower-case name. */
   readonly clientHeader: (name: string) => string | undefined;
   readonly request: ModelRequest;
@@ -188,7 +202,8 @@ export const bearer = ({ apiKey }: Call): Readonly<Record<string, string>> =>
 export interface KnownModels<Traits> {
   /** Matches names from `plainName`. Must be linear: clients choose the names. */
   readonly names: RegExp;
-  readonly differ: Partial<Traits>;
+  /** What differs; a function where that depends on the traits so far. */
+  readonly differ: Partial<Traits> | ((traits: Traits) => Partial<Traits>);
 }
 
 /** The traits of a model: those of the newest one, overridden by every matching entry in order. */
@@ -199,8 +214,22 @@ export const traitsOf = <Traits extends object>(
 ): Traits => {
   const name = plainName(model);
   let traits = newest;
-  for (const { names, differ } of known) if (names.test(name)) traits = { ...traits, ...differ };
+  for (const { names, differ } of known) {
+    if (names.test(name)) traits = { ...traits, ...(typeof differ === 'function' ? differ(traits) : differ) };
+  }
   return traits;
+};
+
+/** As `traitsOf`, for many requests: keeps the traits of the last model, since most callers have one. */
+export const traitsByModel = <Traits extends object>(
+  newest: Traits,
+  known: readonly KnownModels<Traits>[],
+): ((model: string) => Traits) => {
+  let last: { readonly model: string; readonly traits: Traits } | undefined;
+  return (model) => {
+    if (last?.model !== model) last = { model, traits: traitsOf(newest, known, model) };
+    return last.traits;
+  };
 };
 
 /**

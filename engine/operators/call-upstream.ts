@@ -28,16 +28,17 @@ export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): Seque
   return (routed) => {
     const { plan, resolution, clientHeader, request, apiKey, addressAt, observer, trace } = routed;
     const passThrough = mayPassThrough(routed);
+    const target = plan.targets[addressAt] ?? plan.target;
     const headers = {
       'content-type': 'application/json',
       accept: request.stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'switchyard',
-      ...plan.graph.callUpstream.work({ apiKey, clientHeader, request }),
+      ...plan.graph.callUpstream.work({ apiKey, baseUrl: target.baseUrl, clientHeader, request }),
       ...trace?.callHeaders(),
     };
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
-    const url = callUrl(plan.format, plan.targets[addressAt] ?? plan.target, resolution.model, request);
+    const url = callUrl(plan.format, target, resolution.model, request);
     const body = withinStack('invalid-request', tooComplex, () => bodyOf(routed, passThrough));
     const call = { url, headers: sent, body };
     const changed = plan.graph.callStages.length > 0 ? changeCall(routed, call) : call;

@@ -4,6 +4,8 @@ import type { Losses } from '../../engine/model/loss.ts';
 import type { CacheMark, Effort } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
 import type { KnownModels } from '../../engine/model/transformer.ts';
+import type { CallIdForm } from '../../engine/model/wire/call-ids.ts';
+import { anyToolSchema, type ToolSchemaForm } from '../../engine/model/wire/tool-schema.ts';
 
 /** Request members that only some Chat Completions servers accept. */
 export type ChatField =
@@ -40,8 +42,23 @@ export interface ChatDialect {
   readonly maxTokens: 'max_tokens' | 'max_completion_tokens';
   /** The role of instructions. */
   readonly systemRole: 'system' | 'developer';
+  /**
+   * Where instructions may stand. `first`: in one message at the front; later ones become the user's text at their place, and
+   * messages of one role in a row become one, as strict chat templates require.
+   */
+  readonly systemPlace: 'anywhere' | 'first';
+  /** Text-only content is one string, never a list, empty or null. */
+  readonly plainText: boolean;
+  /** Leaves out members at their default: some servers reject members that they don't know, whatever the value. */
+  readonly omitsDefaults: boolean;
   /** The optional members that it accepts; all others are recorded as losses. */
   readonly fields: ReadonlySet<ChatField>;
+  /** Its names for members, where they differ. */
+  readonly fieldNames: Readonly<Partial<Record<ChatField, string>>>;
+  /** The lowest and the highest accepted temperature; absent: the reference's. */
+  readonly temperatures: readonly [least: number, most: number] | undefined;
+  /** The highest output token limit that it accepts; absent: the model's. */
+  readonly mostTokens: number | undefined;
   /** Which requests of chat clients pass through unchanged: all, those without web search, or none. */
   readonly passThrough: 'all' | 'without-web-search' | 'none';
   /** Unmodelled members of a chat client's body that this vendor rejects. */
@@ -55,8 +72,20 @@ export interface ChatDialect {
   readonly user: { readonly field: 'user' | 'safety_identifier' | 'user_id'; readonly fits: RegExp } | undefined;
   /** The vendor's value for each service tier; a missing tier is a loss. */
   readonly serviceTiers: Readonly<Partial<Record<ServiceTier, string>>>;
-  /** The maximum length of a call id, in characters; absent: unlimited. */
-  readonly maxCallId: number | undefined;
+  /** The call ids that it accepts; absent: all. */
+  readonly callIds: CallIdForm | undefined;
+  /** What it accepts in the JSON Schema of a tool's parameters. */
+  readonly toolSchema: ToolSchemaForm;
+  /** Requires parameters on every function, also on one without arguments. */
+  readonly requiresParameters: boolean;
+  /** The values of `tool_choice` that it accepts besides `auto`. `named`: one function. */
+  readonly toolChoices: ReadonlySet<'none' | 'required' | 'named'>;
+  /** Its word for the tool choice `required`. */
+  readonly requiredWord: 'required' | 'any';
+  /** Accepts a user message directly after a tool message. */
+  readonly userAfterTool: boolean;
+  /** Accepts `stream_options`. */
+  readonly streamUsage: boolean;
   /** The maximum number of stop sequences. */
   readonly maxStops: number;
   /** The member for cache marks; absent: not supported. */
@@ -69,14 +98,19 @@ export interface ChatDialect {
   readonly jsonSchema: boolean;
   /** Accepts images. */
   readonly images: boolean;
+  /** Accepts images by URL. */
+  readonly imageUrls: boolean;
   /** Accepts images in tool messages. */
   readonly toolImages: boolean;
   /** Accepts `file` parts with a PDF in user messages. */
   readonly files: boolean;
   /** Accepts `input_audio` parts in user messages. */
   readonly audio: boolean;
-  /** Continues a final assistant message that is marked `prefix`. */
-  readonly prefix: boolean;
+  /**
+   * A final assistant message. `kept`: the model may start a new one; `prefix`: marked so, the answer continues it; `followed`:
+   * it is rejected, so a short user message follows it.
+   */
+  readonly finalAssistant: 'kept' | 'prefix' | 'followed';
   /** When it rejects a forced tool call: while thinking is requested, or unless it is off; absent: never. */
   readonly unforced: 'asked-to-think' | 'unless-off' | undefined;
   /** Absent: no reasoning controls. */
@@ -87,23 +121,42 @@ export interface ChatDialect {
   readonly reasoningReply: ReasoningReply | undefined;
   /** The members by which a client chooses the form of reasoning; they are mutually exclusive. */
   readonly reasoningMembers: readonly string[];
-  /** The tag around reasoning that its models may write at the start of the text. */
-  readonly reasoningTag: string | undefined;
+  /** The tags around reasoning that its models may write at the start of the text. */
+  readonly reasoningTags: readonly string[];
   readonly reasoningHistory: ReasoningHistory | undefined;
   /** How web search is requested; absent: not supported. */
   readonly webSearch: 'web_search_options' | 'plugins' | 'search_settings' | undefined;
 }
 
-/** A vendor's reasoning controls. */
-export interface ReasoningControl {
-  /**
-   * `reasoning_effort`: an effort value; `thinking`: a switch `{type: "enabled" | "disabled"}`, plus
-   * `reasoning_effort` if `efforts` has values; `reasoning`: an object with an effort or a budget.
-   */
-  readonly form: 'reasoning_effort' | 'thinking' | 'reasoning';
+/**
+ * A vendor's reasoning controls. `reasoning_effort`: an effort value; `reasoning`: an object with an effort or a budget;
+ * `switch`: members that switch it on or off, plus `reasoning_effort` if `efforts` has values.
+ */
+export type ReasoningControl = EffortControl | SwitchControl;
+
+interface EffortControl {
+  readonly form: 'reasoning_effort' | 'reasoning';
   /** The vendor's value for each effort; a missing effort is a loss. */
   readonly efforts: Readonly<Partial<Record<Effort, string>>>;
 }
+
+export interface SwitchControl extends Pick<EffortControl, 'efforts'> {
+  readonly form: 'switch';
+  readonly on: JsonObject;
+  readonly off: JsonObject;
+  /** The member for a budget in tokens; absent: budgets become efforts. */
+  readonly budget?: string;
+  /** Reasons only in streams: it must be switched off otherwise. */
+  readonly streamsOnly?: boolean;
+}
+
+/** The switch `thinking: {type}`. */
+export const thinkingSwitch = {
+  form: 'switch',
+  on: { thinking: { type: 'enabled' } },
+  off: { thinking: { type: 'disabled' } },
+  efforts: {},
+} as const satisfies SwitchControl;
 
 /** Request members that choose the form of returned reasoning. */
 interface ReasoningReply {
@@ -125,8 +178,10 @@ interface ReasoningHistory {
    * lack it.
    */
   readonly signed?: boolean;
-  /** A message with tool calls must carry it unless reasoning is off; an empty text replaces missing reasoning. */
+  /** A message with tool calls must carry it unless reasoning is off; `placeholder` replaces missing reasoning. */
   readonly required: boolean;
+  /** Absent: an empty text. */
+  readonly placeholder?: string;
 }
 
 /** Every effort under its own name. */
@@ -144,6 +199,12 @@ export const plainEfforts = {
 export const plainDialect: ChatDialect = {
   maxTokens: 'max_tokens',
   systemRole: 'system',
+  systemPlace: 'anywhere',
+  plainText: false,
+  omitsDefaults: false,
+  fieldNames: {},
+  temperatures: undefined,
+  mostTokens: undefined,
   fields: new Set<ChatField>([
     'temperature',
     'top_p',
@@ -174,23 +235,30 @@ export const plainDialect: ChatDialect = {
     scale: 'scale',
     priority: 'priority',
   },
-  maxCallId: undefined,
+  callIds: undefined,
+  toolSchema: anyToolSchema,
+  requiresParameters: false,
+  toolChoices: new Set(['none', 'required', 'named']),
+  requiredWord: 'required',
+  userAfterTool: true,
+  streamUsage: true,
   maxStops: 4,
   cacheMarks: undefined,
   jsonMode: true,
   jsonWord: false,
   jsonSchema: true,
   images: true,
+  imageUrls: true,
   toolImages: false,
   files: true,
   audio: true,
-  prefix: false,
+  finalAssistant: 'kept',
   unforced: undefined,
   reasoning: { form: 'reasoning_effort', efforts: plainEfforts },
   toolsWithoutReasoning: undefined,
   reasoningReply: undefined,
   reasoningMembers: [],
-  reasoningTag: undefined,
+  reasoningTags: [],
   reasoningHistory: undefined,
   webSearch: undefined,
 };

@@ -29,7 +29,10 @@ export const encodeAssistant = (turn: Turn, context: AssistantContext): JsonObje
   const content = assistantContent(turn.parts, context);
   const reasoning = encodeHistory(turn, calls.length > 0, context);
   if (content === undefined && calls.length === 0 && !reasoning) return undefined;
-  const message: JsonDraft = { role: 'assistant', content: content ?? (calls.length > 0 ? null : '') };
+  const message: JsonDraft = {
+    role: 'assistant',
+    content: content ?? (calls.length > 0 && !dialect.plainText ? null : ''),
+  };
   if (reasoning) Object.assign(message, reasoning);
   if (calls.length > 0) message.tool_calls = calls;
   if (turn.name !== undefined) {
@@ -127,7 +130,7 @@ const encodeHistory = (turn: Turn, calls: boolean, context: AssistantContext): J
   const off = request.reasoning?.mode === 'off' || request.reasoning?.effort === 'none';
   if (!history?.required || !calls || off) return undefined;
   losses.approximate(`${at}.${history.field}`, 'the reasoning of this call is lost');
-  return { [history.field]: history.field === 'reasoning_details' ? [] : '' };
+  return { [history.field]: history.field === 'reasoning_details' ? [] : (history.placeholder ?? '') };
 };
 
 /** A plain text member can't hold signatures, but text whose signature stays behind is still this vendor's. */

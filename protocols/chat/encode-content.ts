@@ -33,10 +33,10 @@ export const encodeParts = (parts: readonly Part[], context: ContentContext): Js
   return content;
 };
 
-/** Content parts as `content`: a single plain text as a string, otherwise a list. */
-export const asContent = (parts: readonly JsonObject[]): string | readonly JsonObject[] => {
-  const [only] = parts;
-  return parts.length === 1 && only && isPlainText(only) && typeof only.text === 'string' ? only.text : parts;
+/** Content parts as `content`: a single plain text, or all texts if the dialect requires it, as a string; otherwise a list. */
+export const asContent = (parts: readonly JsonObject[], { plainText }: ChatDialect): string | readonly JsonObject[] => {
+  if (parts.length > 1 && !plainText) return parts;
+  return parts.every(isPlainText) ? parts.map(({ text }) => text).join('\n\n') : parts;
 };
 
 /** A text part without any other member. */
@@ -90,9 +90,13 @@ const encodeImage = (part: ImagePart, { model, dialect, losses }: ContentContext
   const { source } = part;
   if (!dialect.images) return unsupported(at, `${at}: the model ${model} accepts no images.`);
   if (source.kind === 'file') return unsupported(at, `${at}: a file of another vendor can't be sent on.`);
+  if (source.kind === 'url' && !dialect.imageUrls) {
+    return unsupported(at, `${at}: this provider accepts no images by URL; send the image's data.`);
+  }
   if (part.detail === 'original') losses.approximate(`${at}.detail`, 'auto');
   const url = source.kind === 'url' ? source.url : `data:${mediaTypeOf(source.mediaType)};base64,${source.data}`;
-  const detail = part.detail === 'original' ? 'auto' : part.detail;
+  const asked = part.detail === 'original' ? 'auto' : part.detail;
+  const detail = dialect.omitsDefaults && asked === 'auto' ? undefined : asked;
   const wire: JsonDraft = { type: 'image_url', image_url: { url, ...(detail && { detail }) } };
   Object.assign(wire, cacheMember(part.cache, dialect, part.at, losses));
   writeExtra(wire, part.extra, losses, refusesUnknown(dialect));

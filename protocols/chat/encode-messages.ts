@@ -1,7 +1,8 @@
 import type { RequestContext } from '../../engine/model/context.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import type { Losses } from '../../engine/model/loss.ts';
 import { recordExtraLoss } from '../../engine/model/record-losses.ts';
-import type { ModelRequest, Part, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
+import type { ModelRequest, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
 import { type ChatDialect, cacheMember, takes } from './dialect.ts';
 import { type AssistantContext, encodeAssistant } from './encode-assistant.ts';
 import {
@@ -27,8 +28,8 @@ export const encodeMessages = (
 ): JsonObject[] => {
   const context: AssistantContext = { model: request.model, dialect, losses, names, request };
   const messages: JsonObject[] = [];
-  addSystem(request, note, context, messages);
-  const turns = joinCallers(request.turns);
+  const { system, turns } = placeSystem(request, context);
+  addSystem(system, note, context, messages);
   for (let index = 0; index < turns.length; ) {
     const turn = turns[index];
     let calls: readonly ToolCallPart[] = [];
@@ -36,7 +37,7 @@ export const encodeMessages = (
       const message = encodeAssistant(turn, context);
       calls = callsOf(turn);
       const begins = index === turns.length - 1 && calls.length === 0;
-      if (message) messages.push(begins ? asBeginning(message, turn, context) : message);
+      if (message) messages.push(...(begins ? asBeginning(message, turn, context) : [message]));
       index += 1;
     }
     const from = index;
@@ -46,39 +47,84 @@ export const encodeMessages = (
   return messages;
 };
 
-/** Joins a turn with tool calls and the next assistant turn: only results may follow calls. */
-const joinCallers = (turns: readonly Turn[]): readonly Turn[] => {
+/** The instructions at the front, and the turns after them. */
+interface Placed {
+  readonly system: readonly TextPart[];
+  readonly turns: readonly Turn[];
+}
+
+const placeSystem = ({ system, turns }: ModelRequest, { dialect, losses }: ContentContext): Placed => {
+  if (dialect.systemPlace === 'anywhere') return { system, turns: joinAssistants(turns, false, losses) };
+  const first = turns.findIndex(({ role }) => role !== 'system');
+  const leading = turns.slice(0, first < 0 ? turns.length : first);
+  for (const { extra } of leading) recordExtraLoss(extra, losses);
+  return {
+    system: [...system, ...leading.flatMap(({ parts }) => parts.filter((part) => part.type === 'text'))],
+    turns: joinAssistants(leading.length === 0 ? turns : turns.slice(leading.length), true, losses),
+  };
+};
+
+/**
+ * Joins a turn with tool calls and the next assistant turn: only results may follow calls. `all`: joins all assistant turns of one
+ * speaker in a row; their texts stay apart.
+ */
+const joinAssistants = (turns: readonly Turn[], all: boolean, losses: Losses): readonly Turn[] => {
   if (!turns.some(followsAssistant)) return turns;
   const joined: Turn[] = [];
+  let open: { readonly parts: Part[]; calls: boolean; text: boolean } | undefined;
   for (const turn of turns) {
     const last = joined.at(-1);
-    if (last?.role === 'assistant' && turn.role === 'assistant' && callsOf(last).length > 0) {
-      joined[joined.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] };
-    } else joined.push(turn);
+    const calls = holds(turn, 'tool-call');
+    const text = holds(turn, 'text');
+    if (turn.role !== 'assistant') open = undefined;
+    if (open && (open.calls || (all && last?.name === turn.name))) {
+      if (!open.calls && open.text && text) open.parts.push({ type: 'text', text: '\n\n' });
+      for (const part of turn.parts) open.parts.push(part);
+      open.calls ||= calls;
+      open.text ||= text;
+      recordExtraLoss(turn.extra, losses);
+    } else {
+      const parts = [...turn.parts];
+      joined.push({ ...turn, parts });
+      open = turn.role === 'assistant' ? { parts, calls, text } : undefined;
+    }
   }
   return joined;
 };
 
+const holds = ({ parts }: Turn, type: Part['type']): boolean => parts.some((part) => part.type === type);
+
 const followsAssistant = ({ role }: Turn, index: number, turns: readonly Turn[]): boolean =>
   role === 'assistant' && turns[index - 1]?.role === 'assistant';
 
-/** The final assistant message, which the reply is meant to continue. */
-const asBeginning = (message: JsonObject, { at }: Turn, { dialect, losses }: ContentContext): JsonObject => {
-  if (dialect.prefix) return { ...message, prefix: true };
-  losses.approximate(at ?? 'messages', 'the model may start a new answer instead of continuing this text');
-  return message;
+/** The final assistant message, which the reply is meant to continue, in the dialect's form. */
+const asBeginning = (message: JsonObject, { at }: Turn, { dialect, losses }: ContentContext): readonly JsonObject[] => {
+  switch (dialect.finalAssistant) {
+    case 'prefix':
+      return [{ ...message, prefix: true }];
+    case 'kept':
+      losses.approximate(at ?? 'messages', 'the model may start a new answer instead of continuing this text');
+      return [message];
+    case 'followed':
+      losses.approximate(at ?? 'messages', `the user's "${goOn}" follows: the provider accepts no answer to continue`);
+      return [message, { role: 'user', content: goOn }];
+    default:
+      return dialect.finalAssistant satisfies never;
+  }
 };
+
+const goOn = 'Continue.';
 
 const callsOf = (turn: Turn): readonly ToolCallPart[] => turn.parts.filter((part) => part.type === 'tool-call');
 
 const addSystem = (
-  request: ModelRequest,
+  system: readonly TextPart[],
   note: string | undefined,
   context: ContentContext,
   messages: JsonObject[],
 ): void => {
   const parts: JsonObject[] = [];
-  for (const part of request.system) addText(part, context, parts);
+  for (const part of system) addText(part, context, parts);
   if (note !== undefined) parts.push({ type: 'text', text: note });
   if (parts.length === 0) return;
   const content = parts.every(isPlainText) ? parts.map((part) => part.text).join('\n\n') : parts;
@@ -92,21 +138,88 @@ const addFollowing = (
   context: AssistantContext,
   messages: JsonObject[],
 ): void => {
-  const rest = calls.length === 0 && !turns.some(holdsResult) ? undefined : addResults(calls, turns, context, messages);
-  for (const [index, turn] of turns.entries()) addTurn(turn, rest?.[index] ?? turn.parts, context, messages);
+  const needed = calls.length > 0 || turns.some((turn) => holds(turn, 'tool-result'));
+  const { rest, media } = needed ? addResults(calls, turns, context, messages) : nothingAdded;
+  const merges = context.dialect.systemPlace === 'first';
+  /** The user message to which the next turn may be added. */
+  let open: UserMessage | undefined;
+  const close = (): void => {
+    if (open) addUser(open, context, messages);
+    open = undefined;
+  };
+  if (media.length > 0) open = { role: 'user', content: encodeParts(media, context), at: undefined, from: [] };
+  for (const [index, turn] of turns.entries()) {
+    const content = encodeParts(rest?.[index] ?? turn.parts, context);
+    if (content.length === 0) {
+      recordExtraLoss(turn.extra, context.losses);
+      continue;
+    }
+    const moved = merges && turn.role === 'system';
+    if (moved) context.losses.approximate(turn.at ?? 'messages', "the user's text");
+    const role = turn.role === 'system' && !moved ? context.dialect.systemRole : 'user';
+    if (open && merges && nameOf(open) === turn.name) {
+      for (const part of content) open.content.push(part);
+      open.from.push(turn);
+    } else {
+      close();
+      open = { role, content, at: turn.at, from: [turn] };
+    }
+  }
+  close();
 };
 
-const holdsResult = ({ parts }: Turn): boolean => parts.some(({ type }) => type === 'tool-result');
+const nothingAdded: Results = { rest: undefined, media: [] };
 
-/** Adds a message for each call's result, then one for their media. Returns the other parts of each turn. */
+/** A message of the user, or with instructions, as it is collected. */
+interface UserMessage {
+  readonly role: string;
+  readonly content: JsonObject[];
+  readonly at: string | undefined;
+  /** The turns that it comes from. */
+  readonly from: Turn[];
+}
+
+const nameOf = ({ from }: UserMessage): string | undefined => from[0]?.name;
+
+const addUser = (message: UserMessage, { dialect, losses }: ContentContext, messages: JsonObject[]): void => {
+  const { role, content, from } = message;
+  const at = message.at ?? 'messages';
+  if (!dialect.userAfterTool && messages.at(-1)?.role === 'tool') {
+    losses.approximate(at, `the assistant's "${done}" precedes it: the model accepts none directly after a result`);
+    messages.push({ role: 'assistant', content: done });
+  }
+  const plain = role !== 'user' && content.every(isPlainText);
+  const wire: JsonDraft = {
+    role,
+    content: plain ? content.map((part) => part.text).join('\n\n') : asContent(content, dialect),
+  };
+  const name = nameOf(message);
+  if (name !== undefined) {
+    if (takes(dialect, 'name')) wire.name = name;
+    else losses.drop(`${at}.name`);
+  }
+  for (const { extra } of from) writeExtra(wire, extra, losses, refusesUnknown(dialect));
+  messages.push(wire);
+};
+
+const done = 'Done.';
+
+/** What is left of turns whose results were added. */
+interface Results {
+  /** The other parts of each turn; absent: all of them. */
+  readonly rest: readonly (readonly Part[])[] | undefined;
+  /** Media of tool results; they move to the user message that follows. */
+  readonly media: readonly Part[];
+}
+
+/** Adds a message for each call's result. Returns the rest. */
 const addResults = (
   calls: readonly ToolCallPart[],
   turns: readonly Turn[],
   context: AssistantContext,
   messages: JsonObject[],
-): readonly (readonly Part[])[] => {
+): Results => {
   const open = new Map(calls.map((call) => [call.id, call]));
-  /** Media of tool results; they move to the user message that follows. */
   const media: Part[] = [];
   const rest = turns.map(({ parts }) => {
     const others: Part[] = [];
@@ -122,8 +235,7 @@ const addResults = (
     const id = wireCallId(call.id, context.names, context.dialect);
     messages.push({ role: 'tool', tool_call_id: id, content: 'Error: this call has no result.' });
   }
-  if (media.length > 0) messages.push({ role: 'user', content: encodeParts(media, context) });
-  return rest;
+  return { rest, media };
 };
 
 /** A result without a preceding call would be rejected, so it becomes user content. */
@@ -131,27 +243,6 @@ const strayResult = (part: ToolResultPart, { losses }: ContentContext): readonly
   const at = part.at ?? 'messages';
   losses.approximate(at, 'a result without its call became text');
   return [{ type: 'text', text: `Result of the tool call ${part.id}:`, at }, ...part.content];
-};
-
-const addTurn = (turn: Turn, parts: readonly Part[], context: ContentContext, messages: JsonObject[]): void => {
-  const { losses, dialect } = context;
-  const content = encodeParts(parts, context);
-  if (content.length === 0) {
-    recordExtraLoss(turn.extra, losses);
-    return;
-  }
-  const system = turn.role === 'system';
-  const plain = system && content.every(isPlainText);
-  const message: JsonDraft = {
-    role: system ? dialect.systemRole : 'user',
-    content: plain ? content.map((part) => part.text).join('\n\n') : asContent(content),
-  };
-  if (turn.name !== undefined) {
-    if (takes(dialect, 'name')) message.name = turn.name;
-    else losses.drop(`${turn.at ?? 'messages'}.name`);
-  }
-  writeExtra(message, turn.extra, losses, refusesUnknown(dialect));
-  messages.push(message);
 };
 
 /**
@@ -178,7 +269,7 @@ const encodeToolResult = (part: ToolResultPart, context: AssistantContext, media
   const message: JsonDraft = {
     role: 'tool',
     tool_call_id: wireCallId(part.id, names, dialect),
-    content: resultContent(parts),
+    content: resultContent(parts, dialect),
   };
   const mark = part.cache && cacheMember(part.cache, dialect, part.at, losses);
   if (mark && Object.keys(mark).length > 0) {
@@ -192,13 +283,16 @@ const encodeToolResult = (part: ToolResultPart, context: AssistantContext, media
 };
 
 /** Joins texts into one string; the error prefix belongs to the text that follows it. */
-const resultContent = (parts: readonly JsonObject[]): string | readonly JsonObject[] => {
-  if (!parts.every(isPlainText)) return asContent(parts);
+const resultContent = (parts: readonly JsonObject[], dialect: ChatDialect): string | readonly JsonObject[] => {
+  if (!parts.every(isPlainText)) return asContent(parts, dialect);
   const texts = parts.map((part) => part.text);
-  return texts[0] === 'Error: ' ? `Error: ${texts.slice(1).join('\n\n')}` : texts.join('\n\n');
+  const text = texts[0] === 'Error: ' ? `Error: ${texts.slice(1).join('\n\n')}` : texts.join('\n\n');
+  return text === '' && dialect.plainText ? noOutput : text;
 };
 
+const noOutput = '(no output)';
+
 const marked = (parts: readonly JsonObject[], mark: JsonObject): readonly JsonObject[] => {
-  const all = parts.length > 0 ? parts : [{ type: 'text', text: '(no output)' }];
+  const all = parts.length > 0 ? parts : [{ type: 'text', text: noOutput }];
   return all.map((part, index) => (index === all.length - 1 ? { ...part, ...mark } : part));
 };

@@ -3,12 +3,16 @@ import type { Losses } from '../../engine/model/loss.ts';
 import { recordMootLoss, recordReasoningLoss } from '../../engine/model/record-losses.ts';
 import type { Effort, Extra, ModelRequest, Reasoning, Turn } from '../../engine/model/request.ts';
 import { isOff } from '../../engine/model/request.ts';
-import { type ChatDialect, plainDialect, type ReasoningControl } from './dialect.ts';
+import { type ChatDialect, plainDialect, type ReasoningControl, type SwitchControl } from './dialect.ts';
 import { wireFormat } from './reasoning-details.ts';
 
 /** Reasoning controls → the dialect's members. Controls without a counterpart become losses. */
 export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, losses: Losses): JsonObject => {
   const { reasoning, extra } = request;
+  if (mustBeOff(request, dialect)) {
+    if (reasoning && !isOff(reasoning)) losses.approximate('reasoning', 'off: the provider reasons only in streams');
+    return dialect.reasoning?.form === 'switch' ? dialect.reasoning.off : {};
+  }
   if (toolsForbidReasoning(request, dialect)) {
     // Without reasoning controls, the loss is that of the tools.
     losses.approximate(reasoning ? 'reasoning' : 'tools', 'without reasoning: the model rejects tools with it here');
@@ -26,6 +30,10 @@ export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, los
     ...(reasoning && encodeControl(reasoning, dialect.reasoning, hides && !form, losses)),
   };
 };
+
+/** Whether reasoning must be switched off because the answer isn't streamed. */
+export const mustBeOff = ({ stream }: ModelRequest, { reasoning }: ChatDialect): boolean =>
+  !stream && reasoning?.form === 'switch' && reasoning.streamsOnly === true;
 
 const toolsForbidReasoning = (
   { tools, reasoning = {} }: ModelRequest,
@@ -64,12 +72,10 @@ const encodeControl = (
   if (cannotHide) losses.drop('reasoning.summary');
   // Nothing is known of this vendor, so configured members win over the reference's.
   if (reasoning.providerMembers && given === plainDialect.reasoning) return reasoning.providerMembers;
-  const word = effortWord(reasoning, given, losses);
-  return given.form === 'thinking'
-    ? thinkingSwitch(reasoning, word)
-    : word === undefined
-      ? {}
-      : { reasoning_effort: word };
+  const word =
+    given.form === 'switch' && takesBudget(reasoning, given) ? undefined : effortWord(reasoning, given, losses);
+  const effort = word === undefined ? {} : { reasoning_effort: word };
+  return given.form === 'switch' ? { ...switchMembers(reasoning, given), ...effort } : effort;
 };
 
 /** Effort of a budget in tokens: none at 0, low up to 1024, medium up to 8192, high above. */
@@ -88,20 +94,24 @@ const effortWord = (reasoning: Reasoning, control: ReasoningControl, losses: Los
   const effort = effortOf(reasoning);
   if (effort === undefined) return undefined;
   const word = control.efforts[effort];
-  const switchesOff = control.form === 'thinking' && effort === 'none';
+  const switchesOff = control.form === 'switch' && effort === 'none';
   const turnsBudget = reasoning.effort === undefined && (reasoning.budget ?? 0) > 0;
+  if (switchesOff) return undefined;
   if (word === undefined) {
-    if (!switchesOff) losses.drop('reasoning.effort');
+    losses.drop(turnsBudget ? 'reasoning.budget_tokens' : 'reasoning.effort');
   } else if (turnsBudget) losses.approximate('reasoning.budget_tokens', `effort ${word}`);
   else if (word !== effort) losses.approximate('reasoning.effort', word);
   return word;
 };
 
-const thinkingSwitch = (reasoning: Reasoning, word: string | undefined): JsonObject => {
-  if (effortOf(reasoning) === 'none') return { thinking: { type: 'disabled' } };
-  const effort = word === undefined ? {} : { reasoning_effort: word };
-  return reasoning.mode === 'adaptive' ? effort : { thinking: { type: 'enabled' }, ...effort };
+const switchMembers = (reasoning: Reasoning, control: SwitchControl): JsonObject => {
+  if (effortOf(reasoning) === 'none') return control.off;
+  if (takesBudget(reasoning, control) && control.budget) return { ...control.on, [control.budget]: reasoning.budget };
+  return reasoning.mode === 'adaptive' ? {} : control.on;
 };
+
+const takesBudget = ({ effort, budget = 0 }: Reasoning, control: SwitchControl): boolean =>
+  control.budget !== undefined && effort === undefined && budget > 0;
 
 const reasoningObject = (reasoning: Reasoning, control: ReasoningControl, losses: Losses): JsonObject => {
   const hidden = reasoning.show === 'hidden' ? { exclude: true } : {};

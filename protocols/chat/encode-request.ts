@@ -1,13 +1,12 @@
 import type { RequestContext } from '../../engine/model/context.ts';
 import { tierOf } from '../../engine/model/event.ts';
-import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
+import type { Json, JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Part } from '../../engine/model/request.ts';
-import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 import { type ChatDialect, type ChatField, cacheMember, takes } from './dialect.ts';
 import { writeExtra } from './encode-content.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { encodeReasoning } from './encode-reasoning.ts';
+import { encodeReasoning, mustBeOff } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 
 /**
@@ -15,10 +14,10 @@ import { encodeTools } from './encode-tools.ts';
  * that must not get lost silently.
  */
 export const encodeRequest =
-  (newest: ChatDialect, known: readonly KnownModels<ChatDialect>[]) =>
+  (dialectOf: (model: string) => ChatDialect) =>
   (request: ModelRequest, context: RequestContext): JsonObject => {
     const { losses } = context;
-    const dialect = traitsOf(newest, known, request.model);
+    const dialect = dialectOf(request.model);
     // Declared names come first, so that calls in the history use their tool's name.
     const tools = hasTools(request) ? encodeTools(request, dialect, context) : undefined;
     const output = encodeOutput(request, dialect, losses);
@@ -27,13 +26,14 @@ export const encodeRequest =
       messages: encodeMessages(request, dialect, context, output.note),
       ...tools,
     };
-    if (request.maxTokens !== undefined) body[dialect.maxTokens] = request.maxTokens;
-    for (const [field, member] of plainFields) {
+    if (request.maxTokens !== undefined) body[dialect.maxTokens] = withinLimit(request.maxTokens, dialect, losses);
+    for (const [field, member, usual] of plainFields) {
       const value = request[member];
-      if (value === undefined) continue;
-      if (takes(dialect, field)) body[field] = value;
-      // Models without a temperature still accept the default.
-      else if (field !== 'temperature' || value !== 1) losses.drop(field);
+      if (value === undefined || (dialect.omitsDefaults && value === usual)) continue;
+      if (takes(dialect, field)) {
+        body[dialect.fieldNames[field] ?? field] = member === 'temperature' ? accepted(value, dialect, losses) : value;
+        // Nothing is lost of a default.
+      } else if (value !== usual) losses.drop(field);
     }
     encodeTier(request, dialect, context, body);
     encodeStop(request, dialect, context, body);
@@ -50,7 +50,8 @@ export const encodeRequest =
       body.stream = true;
       // Usage is returned only on request. The client's encoder decides whether to show it; a passed-through reply
       // shows it as requested.
-      if (!context.replyPassesThrough || request.streamUsage) body.stream_options = { include_usage: true };
+      if (dialect.streamUsage && (!context.replyPassesThrough || request.streamUsage))
+        body.stream_options = { include_usage: true };
     }
     writeExtra(body, request.extra, losses, rejectedExtra(dialect, request.stream));
     return body;
@@ -60,22 +61,41 @@ const hasTools = ({ tools, toolChoice, parallelToolCalls }: ModelRequest): boole
   tools.length > 0 || toolChoice !== undefined || parallelToolCalls !== undefined;
 
 /** Whether the request has reasoning controls, or the dialect has members for requests without them. */
-const concernsReasoning = ({ reasoning }: ModelRequest, dialect: ChatDialect): boolean =>
-  reasoning !== undefined || dialect.toolsWithoutReasoning !== undefined || dialect.reasoningReply?.when === 'always';
+const concernsReasoning = (request: ModelRequest, dialect: ChatDialect): boolean =>
+  request.reasoning !== undefined ||
+  dialect.toolsWithoutReasoning !== undefined ||
+  dialect.reasoningReply?.when === 'always' ||
+  mustBeOff(request, dialect);
 
-/** Fields that keep their value, and the request's members that hold them. */
+/** Fields that keep their value, the request's members that hold them, and their defaults. */
 const plainFields = [
-  ['temperature', 'temperature'],
-  ['top_p', 'topP'],
-  ['top_k', 'topK'],
-  ['seed', 'seed'],
-  ['presence_penalty', 'presencePenalty'],
-  ['frequency_penalty', 'frequencyPenalty'],
-  ['logit_bias', 'logitBias'],
-  ['verbosity', 'verbosity'],
-  ['metadata', 'metadata'],
-  ['prompt_cache_key', 'promptCacheKey'],
-] as const satisfies readonly (readonly [ChatField, keyof ModelRequest])[];
+  ['temperature', 'temperature', 1],
+  ['top_p', 'topP', 1],
+  ['top_k', 'topK', undefined],
+  ['seed', 'seed', undefined],
+  ['presence_penalty', 'presencePenalty', 0],
+  ['frequency_penalty', 'frequencyPenalty', 0],
+  ['logit_bias', 'logitBias', undefined],
+  ['verbosity', 'verbosity', undefined],
+  ['metadata', 'metadata', undefined],
+  ['prompt_cache_key', 'promptCacheKey', undefined],
+] as const satisfies readonly (readonly [ChatField, keyof ModelRequest, Json | undefined])[];
+
+/** The client's output token limit, or the highest that the vendor accepts. */
+const withinLimit = (asked: number, { mostTokens }: ChatDialect, losses: Losses): number => {
+  if (mostTokens === undefined || asked <= mostTokens) return asked;
+  losses.approximate('max_tokens', `${mostTokens}, the vendor's maximum`);
+  return mostTokens;
+};
+
+/** A temperature within the vendor's range. */
+const accepted = (asked: Json, { temperatures }: ChatDialect, losses: Losses): Json => {
+  if (!temperatures || typeof asked !== 'number') return asked;
+  const [least, most] = temperatures;
+  const taken = Math.min(Math.max(asked, least), most);
+  if (taken !== asked) losses.approximate('temperature', String(taken));
+  return taken;
+};
 
 const rejectedExtra =
   (dialect: ChatDialect, stream: boolean) =>
@@ -85,7 +105,7 @@ const rejectedExtra =
     // One limit is enough; the newer name wins.
     name === 'max_tokens' ||
     // Servers reject it without streaming.
-    (name === 'stream_options' && !stream);
+    (name === 'stream_options' && !(stream && dialect.streamUsage));
 
 const encodeTier = (
   { serviceTier }: ModelRequest,

@@ -17,6 +17,10 @@ export const encodeChoice = (
   left: ReadonlySet<string>,
 ): Json | undefined => {
   const wire = request.toolChoice && wordChoice(request.toolChoice, request, dialect, context, left);
+  if (wire === 'none' && !dialect.toolChoices.has('none')) {
+    context.losses.drop('tool_choice', 'the provider has no way to forbid calls');
+    return undefined;
+  }
   if (wire === undefined || wire === 'auto' || wire === 'none' || !cannotForce(request, dialect)) return wire;
   context.losses.approximate('tool_choice', 'auto: the model accepts no other choice while it thinks');
   return 'auto';
@@ -36,23 +40,34 @@ const wordChoice = (
       return choice.type;
     case 'required':
       if (callable.length === 0 && left.size > 0) unsupported('tool_choice', hostedForced);
-      return 'required';
+      return requiredChoice(dialect);
     case 'tool': {
       const tool = callable.find(({ name }) => name === choice.name);
       if (!tool && left.size > 0) unsupported('tool_choice', hostedForced);
+      if (!dialect.toolChoices.has('named')) {
+        const required = requiredChoice(dialect);
+        losses.approximate('tool_choice', 'the other tools are left out');
+        return required;
+      }
       const kind = tool?.type === 'custom' && takes(dialect, 'custom_tools') ? 'custom' : 'function';
       return { type: kind, [kind]: { name: wireName(names, choice.name) } };
     }
     case 'allowed':
       if (takes(dialect, 'allowed_tools')) return allowedChoice(choice, callable, names);
       losses.approximate('tool_choice', 'the other tools are left out');
-      return choice.required ? 'required' : 'auto';
+      return choice.required ? requiredChoice(dialect) : 'auto';
     case 'opaque':
       return unsupported('tool_choice', hostedForced);
     default:
       return choice satisfies never;
   }
 };
+
+/** Throws an `unsupported` fault if the vendor can't be made to call a tool. */
+const requiredChoice = ({ toolChoices, requiredWord }: ChatDialect): string =>
+  toolChoices.has('required')
+    ? requiredWord
+    : unsupported('tool_choice', "tool_choice: this provider can't be made to call a tool; it decides itself.");
 
 const cannotForce = ({ reasoning = {} }: ModelRequest, { unforced }: ChatDialect): boolean => {
   if (!unforced) return false;

@@ -2,7 +2,13 @@ import type { RequestContext } from '../../engine/model/context.ts';
 import { unsupported } from '../../engine/model/fault.ts';
 import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import { recordDropped, recordExtraLoss } from '../../engine/model/record-losses.ts';
-import type { CustomTool, FunctionTool, ModelRequest } from '../../engine/model/request.ts';
+import type { CustomTool, FunctionTool, ModelRequest, ToolChoice } from '../../engine/model/request.ts';
+import {
+  parametersPath,
+  strictToolSchema,
+  type ToolSchemaForm,
+  toolSchema,
+} from '../../engine/model/wire/tool-schema.ts';
 import { type ChatDialect, cacheMember, takes } from './dialect.ts';
 import { refusesUnknown, writeExtra } from './encode-content.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
@@ -41,19 +47,25 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
     }
   }
   if (tools.length > 0) body.tools = tools;
+  if (leavesOutTools(request, dialect)) {
+    delete body.tools;
+    return body;
+  }
   const choice = encodeChoice(request, dialect, context, left);
   const wanted = request.toolChoice?.type;
-  if (choice !== undefined && tools.length > 0) body.tool_choice = choice;
-  else if (wanted !== undefined && wanted !== 'auto' && wanted !== 'none') losses.drop('tool_choice');
-  if (request.parallelToolCalls !== undefined) {
-    if (tools.length > 0 && takes(dialect, 'parallel_tool_calls')) {
-      body.parallel_tool_calls = request.parallelToolCalls;
-    } else losses.drop('parallel_tool_calls');
+  if (choice !== undefined && tools.length > 0) {
+    if (choice !== 'auto' || !dialect.omitsDefaults) body.tool_choice = choice;
+  } else if (wanted !== undefined && wanted !== 'auto' && wanted !== 'none') losses.drop('tool_choice');
+  const parallel = request.parallelToolCalls;
+  if (parallel !== undefined && !(parallel && dialect.omitsDefaults)) {
+    if (tools.length > 0 && takes(dialect, 'parallel_tool_calls')) body.parallel_tool_calls = parallel;
+    else if (!parallel || !takes(dialect, 'parallel_tool_calls')) losses.drop('parallel_tool_calls');
   }
-  if (body.tools && request.toolChoice?.type === 'allowed' && !takes(dialect, 'allowed_tools')) {
-    const names = new Set(request.toolChoice.names.map((name) => wireName(context.names, name)));
+  const only = onlyTools(request.toolChoice, dialect);
+  if (body.tools && only) {
+    const names = new Set(only.map((name) => wireName(context.names, name)));
     body.tools = tools.filter((tool) => names.has(toolName(tool)));
-    const allowed = new Set(request.toolChoice.names);
+    const allowed = new Set(only);
     for (const tool of request.tools) {
       if ((tool.type === 'function' || tool.type === 'custom') && !allowed.has(tool.name)) {
         recordDropped(tool, 'not among the tools that may be called', losses);
@@ -61,6 +73,21 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
     }
   }
   return body;
+};
+
+/** Whether no call is allowed, and the dialect can say so only by leaving out the tools. A history with calls needs them. */
+const leavesOutTools = ({ toolChoice, turns }: ModelRequest, { toolChoices }: ChatDialect): boolean =>
+  toolChoice?.type === 'none' &&
+  !toolChoices.has('none') &&
+  !turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call'));
+
+/** The only tools that may be declared, because the dialect can't select some of them. */
+const onlyTools = (choice: ToolChoice | undefined, dialect: ChatDialect): readonly string[] | undefined => {
+  if (choice?.type === 'allowed' && !takes(dialect, 'allowed_tools')) return choice.names;
+  const { toolChoices } = dialect;
+  return choice?.type === 'tool' && !toolChoices.has('named') && toolChoices.has('required')
+    ? [choice.name]
+    : undefined;
 };
 
 /**
@@ -77,10 +104,14 @@ const toolName = (tool: JsonObject): string => {
 const encodeFunction = (tool: FunctionTool, dialect: ChatDialect, { names, losses }: RequestContext): JsonObject => {
   const body: JsonDraft = { name: wireName(names, tool.name) };
   if (tool.description !== undefined) body.description = tool.description;
-  if (tool.parameters !== undefined) body.parameters = tool.parameters;
-  if (tool.strict !== undefined) {
+  if (tool.parameters !== undefined || dialect.requiresParameters) {
+    const form = tool.strict ? strictForm(dialect.toolSchema) : dialect.toolSchema;
+    body.parameters = toolSchema(tool.parameters, form, parametersPath(tool.at), losses);
+  }
+  if (tool.strict !== undefined && (tool.strict || !dialect.omitsDefaults)) {
     if (takes(dialect, 'strict')) body.strict = tool.strict;
-    else losses.drop(`${tool.at ?? 'tools'}.strict`);
+    // Without it, a schema isn't enforced.
+    else if (tool.strict) losses.drop(`${tool.at ?? 'tools'}.strict`);
   }
   const marked = dialect.cacheMarks === 'prompt_cache_breakpoint' ? { ...dialect, cacheMarks: undefined } : dialect;
   const wire: JsonDraft = {
@@ -91,6 +122,9 @@ const encodeFunction = (tool: FunctionTool, dialect: ChatDialect, { names, losse
   writeExtra(wire, tool.extra, losses, refusesUnknown(dialect));
   return wire;
 };
+
+/** Strict tools accept no alternatives at the root. */
+const strictForm = (form: ToolSchemaForm): ToolSchemaForm => ({ ...form, rootUnion: strictToolSchema.rootUnion });
 
 const encodeCustom = (tool: CustomTool, dialect: ChatDialect, { names, losses }: RequestContext): JsonObject => {
   const name = wireName(names, tool.name);

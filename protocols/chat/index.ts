@@ -3,8 +3,8 @@ import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protoc
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { splitReasoning } from '../../engine/model/reasoning/split-reasoning.ts';
 import type { ModelRequest } from '../../engine/model/request.ts';
-import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
-import { callIdsFit } from '../../engine/model/wire/tool-names.ts';
+import { type KnownModels, traitsByModel } from '../../engine/model/transformer.ts';
+import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, readsFunctionCalls, usesFunctions } from './decode-request.ts';
@@ -17,7 +17,14 @@ import { encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
 
-export { type ChatDialect, type ChatField, plainDialect, plainEfforts, searchModels } from './dialect.ts';
+export {
+  type ChatDialect,
+  type ChatField,
+  plainDialect,
+  plainEfforts,
+  searchModels,
+  thinkingSwitch,
+} from './dialect.ts';
 export { chatModelList } from './models.ts';
 
 /** The client side of Chat Completions. */
@@ -42,9 +49,9 @@ export const chatClient: ClientProtocol = {
 };
 
 const acceptsVerbatim =
-  (newest: ChatDialect, known: readonly KnownModels<ChatDialect>[]) =>
+  (dialectOf: (model: string) => ChatDialect) =>
   (request: ModelRequest): boolean => {
-    const dialect = traitsOf(newest, known, request.model);
+    const dialect = dialectOf(request.model);
     const searches = request.tools.some((tool) => tool.type === 'web-search');
     const all = dialect.passThrough === 'all' || (dialect.passThrough === 'without-web-search' && !searches);
     const thinks = request.reasoning !== undefined;
@@ -52,8 +59,8 @@ const acceptsVerbatim =
   };
 
 /** Whether the model accepts all call ids of this request unchanged. */
-const acceptsCallIds = (request: ModelRequest, { maxCallId }: ChatDialect): boolean =>
-  maxCallId === undefined || callIdsFit(request, maxCallId);
+const acceptsCallIds = (request: ModelRequest, { callIds }: ChatDialect): boolean =>
+  !callIds?.strict || callIdsFit(request, callIds);
 
 /**
  * The upstream side of Chat Completions for one vendor: the dialect of its newest models, and the known differences
@@ -62,20 +69,23 @@ const acceptsCallIds = (request: ModelRequest, { maxCallId }: ChatDialect): bool
 export const chatUpstream = (
   newest: ChatDialect,
   known: readonly KnownModels<ChatDialect>[] = [searchModels],
-): UpstreamProtocol => ({
-  wire: 'chat',
-  acceptsVerbatim: acceptsVerbatim(newest, known),
-  encodeRequest: encodeRequest(newest, known),
-  ...answers(newest),
-  decodeFault,
-  reasoningMarker: '"reasoning',
-  mayReason: () => newest.reasoningHistory !== undefined,
-});
+): UpstreamProtocol => {
+  const dialectOf = traitsByModel(newest, known);
+  return {
+    wire: 'chat',
+    acceptsVerbatim: acceptsVerbatim(dialectOf),
+    encodeRequest: encodeRequest(dialectOf),
+    ...answers(newest),
+    decodeFault,
+    reasoningMarker: '"reasoning',
+    mayReason: () => newest.reasoningHistory !== undefined,
+  };
+};
 
 /** The reply decoders; they move reasoning out of tags in the text. */
-const answers = ({ reasoningTag: tag }: ChatDialect): Pick<UpstreamProtocol, 'decodeStream' | 'decodeReply'> => {
-  if (tag === undefined) return { decodeStream, decodeReply };
-  const split = splitReasoning({ tag, shows: true });
+const answers = ({ reasoningTags: tags }: ChatDialect): Pick<UpstreamProtocol, 'decodeStream' | 'decodeReply'> => {
+  if (tags.length === 0) return { decodeStream, decodeReply };
+  const split = splitReasoning({ tags, shows: true });
   return {
     decodeStream: chain(decodeStream, split),
     decodeReply: (body, context) => runWhole(split, context, decodeReply(body, context)),

@@ -9,5 +9,5 @@ const maxNameLength = 64;
 export const wireName = (names: ToolNames, name: string): string => names.wire(name, nameFits, maxNameLength);
 
 /** A call's id as sent upstream. */
-export const wireCallId = (id: string, { callIds }: ToolNames, { maxCallId }: ChatDialect): string =>
-  callIds.wire(id, maxCallId);
+export const wireCallId = (id: string, { callIds }: ToolNames, dialect: ChatDialect): string =>
+  callIds.wire(id, dialect.callIds);

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
+import { mergeSchemas } from '../../engine/model/wire/merge-schemas.ts';
 import { type SchemaType, schemaTypes, typedKeywords } from './clean-keywords.ts';
 import { below, flattenSchema, maxDepth, maxSchemas, type SchemaPlace } from './flatten-schema.ts';
-import { mergeSchemas } from './merge-schemas.ts';
 
 /**
  * JSON Schema → the OpenAPI subset that all servers of this format accept; any other keyword fails the whole request.

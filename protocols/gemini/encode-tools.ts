@@ -3,10 +3,10 @@ import { isJsonObject, type JsonDraft, type JsonObject } from '../../engine/mode
 import { recordDropped, recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { CustomTool, FunctionTool, HostedTool, ModelRequest, WebSearchTool } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
+import { mergeSchemas } from '../../engine/model/wire/merge-schemas.ts';
 import { cleanSchema, objectOf } from './clean-schema.ts';
 import { type ContentContext, dropMarks } from './encode-content.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
-import { mergeSchemas } from './merge-schemas.ts';
 import { wireFormat, wireName } from './tool-names.ts';
 
 /** The body's tool members; absent without tools. */

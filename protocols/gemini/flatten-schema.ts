@@ -1,6 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import { mergeSchemas } from './merge-schemas.ts';
+import { mergeAllSchemas, mergeSchemas } from '../../engine/model/wire/merge-schemas.ts';
+import { schemaAt } from '../../engine/model/wire/schema-reference.ts';
 
 /** A position in a schema walk, and its remaining budget. */
 export interface SchemaPlace {
@@ -39,7 +40,7 @@ export const flattenSchema = (schema: JsonObject, place: SchemaPlace): { schema:
       place.losses.approximate(`${place.at}.$ref`, 'recursion ends in any object');
       return { schema: mergeSchemas({ type: 'object' }, onlyNotes(siblings)), place: here };
     }
-    const target = lookUp(place.root, $ref);
+    const target = schemaAt(place.root, $ref);
     if (!target) place.losses.drop(`${place.at}.$ref`, 'points to nothing in the schema');
     flat = mergeSchemas(target ?? {}, siblings);
     here = { ...here, refs: [...here.refs, $ref] };
@@ -54,39 +55,10 @@ export const flattenSchema = (schema: JsonObject, place: SchemaPlace): { schema:
     here = { ...here, refs: inner.place.refs };
     parts.push(inner.schema);
   }
-  return { schema: mergeAll(parts), place: here };
-};
-
-/** Merges pairwise: one by one would copy the result for each schema. */
-const mergeAll = (schemas: readonly JsonObject[]): JsonObject => {
-  const [only = {}] = schemas;
-  if (schemas.length < 2) return only;
-  const half = schemas.length >> 1;
-  return mergeSchemas(mergeAll(schemas.slice(0, half)), mergeAll(schemas.slice(half)));
+  return { schema: mergeAllSchemas(parts), place: here };
 };
 
 const onlyNotes = ({ title, description }: JsonObject): JsonObject => ({
   ...(title !== undefined && { title }),
   ...(description !== undefined && { description }),
 });
-
-/** Resolves a reference within the schema. Source: RFC 6901, "JSON Pointer", in a URI fragment. */
-const lookUp = (root: JsonObject, ref: string): JsonObject | undefined => {
-  if (ref !== '#' && !ref.startsWith('#/')) return undefined;
-  let found: Json | undefined = root;
-  for (const step of ref.split('/').slice(1)) {
-    const name = unescapePointer(step);
-    if (Array.isArray(found)) found = found[Number(name)];
-    else found = isJsonObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-  }
-  return isJsonObject(found) ? found : undefined;
-};
-
-/** Keeps percent signs that aren't a UTF-8 escape. */
-const unescapePointer = (step: string): string => {
-  let plain = step;
-  try {
-    plain = decodeURIComponent(step);
-  } catch {}
-  return plain.replaceAll('~1', '/').replaceAll('~0', '~');
-};

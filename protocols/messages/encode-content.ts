@@ -19,7 +19,7 @@ import {
 } from '../../engine/model/request.ts';
 import { encodeCitation } from './citations.ts';
 import { carriedParts, isNative } from './encode-messages.ts';
-import { wireName } from './tool-names.ts';
+import { wireCallId, wireName } from './tool-names.ts';
 
 /** Parts → content blocks. Throws an `unsupported` fault for content that would get lost silently. */
 export const encodeParts = (parts: readonly Part[], at: string, context: RequestContext): readonly JsonObject[] =>
@@ -126,7 +126,7 @@ const encodeCall = (part: ToolCallPart, at: string, { names, losses }: RequestCo
   if (part.signature) losses.drop(`${at}.signature`);
   return {
     type: 'tool_use',
-    id: part.id,
+    id: wireCallId(part.id, names),
     name: wireName(names, part.name),
     input: input ?? {},
     cache_control: cacheControl(part.cache),
@@ -137,7 +137,7 @@ const encodeResult = (part: ToolResultPart, at: string, context: RequestContext)
   const content = encodeParts(part.content, at, context);
   return {
     type: 'tool_result',
-    tool_use_id: part.id,
+    tool_use_id: wireCallId(part.id, context.names),
     content: content.length > 0 ? content : undefined,
     is_error: part.isError,
     cache_control: cacheControl(part.cache),

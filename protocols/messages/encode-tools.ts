@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../engine/model/context.ts';
 import { fail } from '../../engine/model/fault.ts';
-import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import { recordDropped } from '../../engine/model/record-losses.ts';
 import type {
   CustomTool,
@@ -11,6 +11,7 @@ import type {
   Turn,
   WebSearchTool,
 } from '../../engine/model/request.ts';
+import { anyToolSchema, parametersPath, type ToolSchemaForm, toolSchema } from '../../engine/model/wire/tool-schema.ts';
 import { cacheControl, ownExtra } from './encode-content.ts';
 import { wireName } from './tool-names.ts';
 
@@ -80,10 +81,10 @@ const encodeTool = (tool: Tool, at: string, context: RequestContext): JsonObject
   }
 };
 
-const encodeFunction = (tool: FunctionTool, { names }: RequestContext): JsonObject => ({
+const encodeFunction = (tool: FunctionTool, { names, losses }: RequestContext): JsonObject => ({
   name: wireName(names, tool.name),
   description: tool.description,
-  input_schema: inputSchema(tool.parameters),
+  input_schema: toolSchema(tool.parameters, schemaForm, parametersPath(tool.at), losses),
   strict: tool.strict,
   cache_control: cacheControl(tool.cache),
 });
@@ -164,40 +165,12 @@ const opaqueChoice = (
     : fail('unsupported', "tool_choice names a tool that this provider doesn't have.", { param: 'tool_choice' });
 
 /**
- * A tool's parameters as the vendor requires: an object schema that is valid under JSON Schema draft 2020-12, without
- * duplicates in `required`. Returns the same object if nothing changes.
+ * JSON Schema draft 2020-12, without alternatives at the root. Source: Anthropic API reference, "Create a Message",
+ * `input_schema`, and the API's own errors, as of November 2026.
  */
-const inputSchema = (parameters: JsonObject | undefined): JsonObject => {
-  if (!parameters) return { type: 'object', properties: {} };
-  const valid = uniqueRequired(parameters);
-  return valid.type === undefined ? { type: 'object', ...valid } : valid;
-};
-
-/** Keywords whose values are data, not schemas. */
-const dataMembers: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples']);
-
-const uniqueRequired = (schema: JsonObject): JsonObject => {
-  let draft: JsonDraft | undefined;
-  for (const [name, value] of Object.entries(schema)) {
-    const changed = dataMembers.has(name) ? value : name === 'required' ? unique(value) : uniqueWithin(value);
-    if (changed === value) continue;
-    draft ??= { ...schema };
-    draft[name] = changed;
-  }
-  return draft ?? schema;
-};
-
-const uniqueWithin = (value: Json | undefined): Json | undefined => {
-  if (isJsonObject(value)) return uniqueRequired(value);
-  if (!Array.isArray(value)) return value;
-  const items: readonly Json[] = value;
-  const changed = items.map((item) => (isJsonObject(item) ? uniqueRequired(item) : item));
-  return changed.some((item, index) => item !== items[index]) ? changed : value;
-};
-
-/** A property may be named `required`; only a list of names is the keyword. */
-const unique = (value: Json | undefined): Json | undefined => {
-  if (!Array.isArray(value)) return uniqueWithin(value);
-  const names = [...new Set<Json>(value)];
-  return names.length < value.length ? names : value;
+const schemaForm: ToolSchemaForm = {
+  ...anyToolSchema,
+  rootUnion: 'merged',
+  tuples: 'prefixItems',
+  properties: 'optional',
 };

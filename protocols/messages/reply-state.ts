@@ -166,7 +166,15 @@ const openCall = (state: ReplyState, block: JsonObject, out: ModelEvent[]): void
   if (isJsonObject(block.caller) && block.caller.type !== 'direct') {
     context.losses.drop(`content[${state.blocks}].caller`);
   }
-  open(state, { type: 'tool-call', id: text(block.id), name: context.names.model(text(block.name)) }, out);
+  open(
+    state,
+    {
+      type: 'tool-call',
+      id: context.names.callIds.client(text(block.id)),
+      name: context.names.model(text(block.name)),
+    },
+    out,
+  );
   state.calledTools = true;
   state.input = block.input;
 };

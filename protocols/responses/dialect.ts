@@ -1,4 +1,5 @@
 import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
+import { type CallIdForm, shortCallIds } from '../../engine/model/wire/call-ids.ts';
 
 /** The features that differ between models over Responses. */
 export interface ResponsesTraits {
@@ -12,7 +13,7 @@ export interface ResponsesTraits {
   readonly leastEffort: 'none' | 'minimal' | 'low';
   /** Accepts cache marks inside the prompt. */
   readonly cacheMarks: boolean;
-  /** Rejects call ids longer than `maxCallId`. */
+  /** Rejects call ids of another form than `callIdForm`. */
   readonly limitsCallIds: boolean;
 }
 
@@ -54,8 +55,8 @@ const known: readonly KnownModels<ResponsesTraits>[] = [
 ];
 
 /**
- * The maximum length of a call id, in characters. Source: OpenAI API reference, "Create a model response", `call_id`.
+ * Call ids: at most 64 characters. Source: OpenAI API reference, "Create a model response", `call_id`.
  */
-export const maxCallId = 64;
+export const callIdForm: CallIdForm = { ...shortCallIds, fits: /^[\s\S]{0,64}$/ };
 
 export const responsesTraits = (model: string): ResponsesTraits => traitsOf(newest, known, model);

@@ -14,9 +14,9 @@ import {
   type TextPart,
   type WireFormat,
 } from '../../engine/model/request.ts';
-import type { CallIds } from '../../engine/model/wire/tool-names.ts';
+import type { CallIds } from '../../engine/model/wire/call-ids.ts';
 import { encodeCitation } from './citations.ts';
-import { maxCallId, responsesTraits } from './dialect.ts';
+import { callIdForm, responsesTraits } from './dialect.ts';
 import { type CalledTool, calledTool } from './tool-names.ts';
 
 /** What the encoders of one request share. */
@@ -53,7 +53,7 @@ export const newContentContext = (
       const tool = calledTool(tools, name);
       return tool.namespace === undefined ? { ...tool, name: wireName(name) } : tool;
     },
-    callId: (id) => callIds.wire(id, maxCallId),
+    callId: (id) => callIds.wire(id, callIdForm),
     customCalls: new Set(),
   };
 };

@@ -9,6 +9,7 @@ import type {
   WebSearchTool,
 } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
+import { anyToolSchema, parametersPath, strictToolSchema, toolSchema } from '../../engine/model/wire/tool-schema.ts';
 import { type ContentContext, encodeExtra } from './encode-content.ts';
 
 /**
@@ -57,12 +58,18 @@ const encodeTools = ({ tools }: ModelRequest, context: ContentContext): readonly
 
 /** Encodes a function. `strict` is always written: by default the vendor enforces a stricter kind of schema. */
 const encodeFunction = (tool: FunctionTool, context: ContentContext): JsonObject => {
+  const strict = tool.strict ?? context.ownClient;
   if (tool.cache) context.losses.drop(`${tool.at ?? 'tools'}.cache_control`);
   return {
     type: 'function',
     name: context.tool(tool.name).name,
     ...(tool.description !== undefined && { description: tool.description }),
-    parameters: tool.parameters ?? { type: 'object', properties: {} },
+    parameters: toolSchema(
+      tool.parameters,
+      strict ? strictToolSchema : anyToolSchema,
+      parametersPath(tool.at),
+      context.losses,
+    ),
     ...(tool.strict === undefined && context.ownClient ? {} : { strict: tool.strict ?? false }),
     ...encodeExtra(tool.extra, context.losses),
   };

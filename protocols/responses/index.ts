@@ -1,12 +1,12 @@
 import type { ClientProtocol, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { recordType } from '../../engine/model/sse.ts';
-import { callIdsFit } from '../../engine/model/wire/tool-names.ts';
+import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, ownWireField } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
-import { maxCallId, responsesTraits } from './dialect.ts';
+import { callIdForm, responsesTraits } from './dialect.ts';
 import { encodeBreak, encodeFault, encodeProgress } from './encode-fault.ts';
 import { holdsPackedSignature } from './encode-reasoning.ts';
 import { encodeReply } from './encode-reply.ts';
@@ -55,7 +55,7 @@ export const responsesClient: ClientProtocol = {
 /** The upstream side of the Responses protocol. */
 export const responsesUpstream: UpstreamProtocol = {
   wire: 'responses',
-  acceptsVerbatim: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, maxCallId),
+  acceptsVerbatim: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, callIdForm),
   encodeRequest,
   decodeStream,
   decodeReply,

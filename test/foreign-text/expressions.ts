@@ -209,6 +209,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'engine/model/transformer.ts': [foreign(/^ft:/), foreign(/^(?:[a-z-]+\.)+/, many('a'))],
   'engine/model/wire/listed-model.ts': [foreign(/^\d{4}-\d{2}-\d{2}/, many('1'))],
+  'engine/model/wire/call-ids.ts': [foreign(/^[a-zA-Z0-9_-]{1,40}$/, many('a'))],
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'engine/observe/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
   'engine/observe/history/curl.ts': [
@@ -369,7 +370,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/messages/decode-request.ts': [foreign(/_session_([\w-]{8,64})$/, many('_session_'))],
   'protocols/messages/models.ts': [foreign(/^\d{1,6}$/)],
   'protocols/messages/reply-end.ts': [foreign(/^msg_./)],
-  'protocols/messages/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
+  'protocols/messages/tool-names.ts': [
+    foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a')),
+    foreign(/^[a-zA-Z0-9_-]+$/, many('a'), '.'),
+  ],
   'protocols/responses/custom-input.ts': [
     foreign(/^\s*\{\s*"input"\s*:\s*"/, ' {', many(' '), 'a'),
     foreign(/\s+/g, many('a'), '\n'),
@@ -386,6 +390,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/responses/decode-reply.ts': [foreign(/queued|in_progress/)],
   'protocols/responses/decode-stream.ts': [foreign(/^response\.(output_|refusal|function_call|custom_tool|reasoning)/)],
   'protocols/responses/dialect.ts': [
+    foreign(/^[\s\S]{0,64}$/, many('a')),
     foreign(/^(?:o\d|gpt-\d|chatgpt-|codex-)/),
     foreign(/^(?:o\d|gpt-(?:[5-9]|\d\d)|codex-)/),
     foreign(/^(?:gpt-[34](?!\d)|chatgpt-|gpt-5[^/]*-chat)/, 'gpt-5', many('-cha')),
@@ -433,12 +438,32 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^qwen-?3(?:-|\.[0-7])/),
     foreign(/^(?:qwq|deepseek-r1)/),
   ],
+  'transformers/formats/hosts.ts': [
+    foreign(/^kimi-k2/),
+    foreign(/^(?:moonshot-v1|kimi-k2-(?!thinking))/),
+    foreign(/^glm-[45](?:\.\d+)?(?:-|$)/, 'glm-4.', many('1'), 'v'),
+    foreign(/^glm-(?:4|5(?:\.[0-2])?(?![.\d]))/),
+    foreign(/^qwen/),
+    foreign(/^minimax-m[12](?!\d)/),
+    foreign(/^(?:qwen|llama|glm-4)/),
+    foreign(/^claude-.*4[.-]5/, 'claude-', many('4')),
+  ],
+  'transformers/formats/model-families.ts': [
+    foreign(/^(?:qwen|qwq)/),
+    foreign(/^minimax-/),
+    foreign(/^(?:open-|labs-)?(?:mistral|mixtral|ministral|magistral|devstral|codestral|pixtral)/),
+    foreign(/^[a-zA-Z0-9]{9}$/),
+    foreign(/^kimi-/),
+    foreign(/^grok-(?!2|3(?!-mini)|.*non-reasoning)/, 'grok-4', many('non')),
+    foreign(/^grok-4[.-]20.*reasoning/, 'grok-4.20', many('reason')),
+  ],
   'transformers/formats/openai.ts': [
     foreign(/^gpt-5\.[45](?!\d)/),
     foreign(/^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/),
     foreign(/^gpt-.*(?:search|audio)/),
     foreign(/\/responses\/?$/),
     foreign(/\/chat\/completions\/?$|\/deployments\//),
+    foreign(/\/deployments\/|\/models\/?$/),
   ],
   'transformers/formats/openrouter.ts': [foreign(/^claude-/)],
   'transformers/tooluse/json-string-text.ts': [

@@ -35,7 +35,7 @@ const tagged =
     const pieces = bytes(text(count), size).map(String);
     return () => {
       const nothing = () => {};
-      const reader = new TaggedText('think', { thinking: nothing, thought: nothing, text: nothing });
+      const reader = new TaggedText(['think', 'thinking'], { thinking: nothing, thought: nothing, text: nothing });
       for (const piece of pieces) reader.push(piece);
       reader.end();
     };

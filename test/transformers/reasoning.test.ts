@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../engine/model/event.ts';
 import { Losses } from '../../engine/model/loss.ts';
 import type { Reasoning } from '../../engine/model/request.ts';
 import { ToolNames } from '../../engine/model/wire/tool-names.ts';
-import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
+import { chatUpstream, plainDialect, thinkingSwitch } from '../../protocols/chat/index.ts';
 import { reasoning } from '../../transformers/reasoning.ts';
 import { replyContext } from '../support/context.ts';
 import { decodeRecording, recordingsOf } from '../support/recordings.ts';
@@ -66,7 +66,7 @@ test('members of the client’s own stay, but for those that the configuration o
 });
 
 test('a known vendor gets its own fields', (t) => {
-  const dialect = { ...plainDialect, reasoning: { form: 'thinking', efforts: { high: 'high' } } } as const;
+  const dialect = { ...plainDialect, reasoning: { ...thinkingSwitch, efforts: { high: 'high' } } } as const;
   const losses = new Losses('reasoning');
   const request = requestWith({ reasoning: { effort: 'high' } });
   const body = chatUpstream(dialect).encodeRequest(on.request?.(request, losses) ?? request, {

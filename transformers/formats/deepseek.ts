@@ -6,8 +6,11 @@ import {
   chatModelList,
   chatUpstream,
   plainDialect,
+  thinkingSwitch,
 } from '../../protocols/chat/index.ts';
+import { templatesInUse } from './compatible.ts';
 import { deepseekFacts } from './facts/deepseek.ts';
+import { templateRules } from './model-families.ts';
 
 /**
  * DeepSeek: thinks by default, and requires its reasoning back on messages with tool calls. Source: DeepSeek API
@@ -24,7 +27,7 @@ const dialect: ChatDialect = {
   files: false,
   audio: false,
   reasoning: {
-    form: 'thinking',
+    ...thinkingSwitch,
     efforts: { none: 'none', minimal: 'low', low: 'low', medium: 'high', high: 'high', xhigh: 'high', max: 'max' },
   },
   reasoningHistory: { field: 'reasoning_content', on: 'calls', required: true },
@@ -34,13 +37,18 @@ const dialect: ChatDialect = {
  * Known limits of older models. Source: DeepSeek API docs, "Models & Pricing", "Thinking Mode", as of November 2026.
  */
 const known: readonly KnownModels<ChatDialect>[] = [
+  ...templateRules,
   { names: /^deepseek-(?:chat|reasoner|coder|r1|v[123]\b|v4-pro)/, differ: { images: false } },
   { names: /^deepseek-(?:chat|v[123]\b)/, differ: { unforced: 'asked-to-think' } },
   { names: /^deepseek-(?:reasoner|r1)/, differ: { unforced: 'unless-off' } },
 ];
 
 /** Beta features have a base URL of their own. */
-const beta: ChatDialect = { ...dialect, prefix: true, fields: new Set<ChatField>([...dialect.fields, 'strict']) };
+const beta: ChatDialect = {
+  ...dialect,
+  finalAssistant: 'prefix',
+  fields: new Set<ChatField>([...dialect.fields, 'strict']),
+};
 
 const isBeta = (baseUrl: URL): boolean => /\/beta(?:\/|$)/.test(baseUrl.pathname);
 
@@ -55,6 +63,7 @@ export const deepseek = format({
     models: ['deepseek-v4-pro', 'deepseek-flash'],
   },
   options: noOptions,
+  rows: templatesInUse,
   path: '/v1/chat/completions',
   models: chatModelList,
   facts: deepseekFacts,

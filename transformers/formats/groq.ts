@@ -7,7 +7,9 @@ import {
   chatUpstream,
   plainDialect,
 } from '../../protocols/chat/index.ts';
+import { templatesInUse } from './compatible.ts';
 import { groqFacts } from './facts/groq.ts';
+import { templateRules } from './model-families.ts';
 
 /** Members that keep reasoning out of the text. */
 const separateReasoning = { shown: { reasoning_format: 'parsed' }, hidden: { reasoning_format: 'hidden' } };
@@ -44,7 +46,7 @@ const dialect: ChatDialect = {
   },
   reasoningReply: { when: 'asked', ...separateReasoning },
   reasoningMembers: ['reasoning_format', 'include_reasoning'],
-  reasoningTag: 'think',
+  reasoningTags: ['think'],
   reasoningHistory: { field: 'reasoning', on: 'calls', required: false },
 };
 
@@ -55,6 +57,7 @@ const withoutReasoning = { reasoning: undefined, reasoningReply: undefined } as 
  * Outputs", as of November 2026.
  */
 const known: readonly KnownModels<ChatDialect>[] = [
+  ...templateRules,
   {
     names:
       /^(?:llama-?[1-3](?!\d)|llama-(?:prompt-)?guard|gemma-?[237](?!\d)|mistral-saba|mixtral-8x|allam-2|compound(?!-?\d))/,
@@ -116,6 +119,7 @@ export const groq = format({
     models: ['openai/gpt-oss-120b', 'openai/gpt-oss-20b'],
   },
   options: noOptions,
+  rows: templatesInUse,
   path: '/v1/chat/completions',
   models: chatModelList,
   facts: groqFacts,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { bearer, type Call, format, type KnownModels, type Target, traitsOf } from '../../engine/model/transformer.ts';
+import { shortCallIds } from '../../engine/model/wire/call-ids.ts';
 import {
   type ChatDialect,
   type ChatField,
@@ -10,10 +11,11 @@ import {
   searchModels,
 } from '../../protocols/chat/index.ts';
 import { openAiModels, responsesUpstream } from '../../protocols/responses/index.ts';
+import { compatibleDialect, isUnversioned, rowsInUse } from './compatible.ts';
+import { without } from './dialect-row.ts';
 import { openaiFacts } from './facts/openai.ts';
-
-/** The maximum length of a call id, in characters: a conversation from another vendor may have longer ones. */
-const maxCallId = 40;
+import { hostRows } from './hosts.ts';
+import { modelFamilies, templateRules } from './model-families.ts';
 
 /** OpenAI itself. Source: OpenAI API reference, "Create chat completion"; guide "Reasoning". */
 const openAi: ChatDialect = {
@@ -22,26 +24,7 @@ const openAi: ChatDialect = {
   rejectedExtra: new Set(['reasoning_content', 'reasoning', 'reasoning_details']),
   reasoning: { form: 'reasoning_effort', efforts: plainEfforts },
   cacheMarks: 'prompt_cache_breakpoint',
-  maxCallId,
-};
-
-/** Members that only OpenAI is sure to accept: some servers reject a request for one unknown member. */
-const ownFields: ReadonlySet<ChatField> = new Set([
-  'service_tier',
-  'metadata',
-  'verbosity',
-  'prompt_cache_key',
-  'refusal',
-  'allowed_tools',
-  'custom_tools',
-]);
-
-/** Compatible servers without known differences; many return `reasoning_content`. */
-const compatible: ChatDialect = {
-  ...plainDialect,
-  fields: without(plainDialect.fields, ownFields),
-  user: undefined,
-  reasoningHistory: { field: 'reasoning_content', on: 'calls', required: false },
+  callIds: shortCallIds,
 };
 
 /** Members that reasoning models reject. Source: OpenAI guide "Reasoning". */
@@ -65,8 +48,7 @@ const efforts = (words: Partial<typeof plainEfforts | Record<string, string>>): 
  */
 const knownOver = ({ fields, reasoningHistory, maxTokens }: ChatDialect): readonly KnownModels<ChatDialect>[] => [
   searchModels,
-  // Other models' own ids may be longer.
-  { names: openAiModels.all, differ: { maxCallId } },
+  { names: openAiModels.all, differ: { callIds: shortCallIds } },
   {
     names: openAiModels.reasoning,
     differ: { maxTokens: 'max_completion_tokens', fields: without(fields, sampling), reasoningHistory: undefined },
@@ -82,17 +64,17 @@ const knownOver = ({ fields, reasoningHistory, maxTokens }: ChatDialect): readon
   { names: /^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/, differ: { toolsWithoutReasoning: 'always' } },
 ];
 
-const knownByOpenAi = knownOver(openAi);
-const knownElsewhere = knownOver(compatible);
+const ownUpstream = chatUpstream(openAi, [...templateRules, ...knownOver(openAi)]);
 
-function without(fields: ReadonlySet<ChatField>, left: ReadonlySet<ChatField>): ReadonlySet<ChatField> {
-  return new Set([...fields].filter((field) => !left.has(field)));
-}
+/** Azure's hosts, which need their key in a header of its own. Source: Azure OpenAI documentation, "API lifecycle". */
+const azureHosts = ['openai.azure.com', 'cognitiveservices.azure.com', 'services.ai.azure.com'];
+const hosts = ['api.openai.com', ...azureHosts];
 
-const hosts = ['api.openai.com', 'openai.azure.com'];
+const isAt = ({ hostname }: URL, names: readonly string[]): boolean =>
+  names.some((host) => hostname === host || hostname.endsWith(`.${host}`));
 
-const isOwn = (baseUrl: URL): boolean =>
-  hosts.some((host) => baseUrl.hostname === host || baseUrl.hostname.endsWith(`.${host}`));
+const isOwn = (baseUrl: URL): boolean => isAt(baseUrl, hosts);
+const isAzure = (baseUrl: URL): boolean => isAt(baseUrl, azureHosts);
 
 const Options = Type.Object(
   {
@@ -101,6 +83,18 @@ const Options = Type.Object(
         description:
           "The protocol to use with the provider. By default, the base URL's path decides; otherwise OpenAI's own " +
           "hosts get Responses for models that reason, unless a chat client's request may pass through, and all others get Chat Completions.",
+      }),
+    ),
+    host: Type.Optional(
+      Type.Enum(['none', ...hostRows.map(({ name }) => name)], {
+        description:
+          'Which known host the provider is, or is like. By default, the base URL decides. `none`: the form that all ' +
+          'compatible servers accept.',
+      }),
+    ),
+    family: Type.Optional(
+      Type.Enum(['none', ...modelFamilies.map(({ name }) => name)], {
+        description: "The family of the provider's models, where their names don't show it. `none`: no known one.",
       }),
     ),
   },
@@ -136,6 +130,19 @@ const apiOf = ({ baseUrl, model, passes, options: { api } }: Target<Static<typeo
   return traitsOf(newestApi, passes === 'responses' ? chatOnly : [...knownApis, ...chatOnly], model).api;
 };
 
+/**
+ * What precedes the name of an endpoint. Azure's paths start with `openai/v1`, those of a deployment have no version. Source: Azure
+ * OpenAI documentation, "REST API reference".
+ */
+const rootOf = (target: Target<Static<typeof Options>>): string => {
+  const { baseUrl } = target;
+  if (isAzure(baseUrl)) return /\/deployments\/|\/models\/?$/.test(baseUrl.pathname) ? '' : '/openai/v1';
+  return isUnversioned(target) ? '' : '/v1';
+};
+
+const apiKeyHeader = ({ apiKey }: Call): Readonly<Record<string, string>> =>
+  apiKey === '' ? {} : { 'api-key': apiKey };
+
 /** OpenAI, and servers compatible with its Chat Completions or Responses. */
 export const openai = format({
   name: 'openai',
@@ -151,12 +158,15 @@ export const openai = format({
   path: '/v1/chat/completions',
   models: chatModelList,
   facts: openaiFacts,
-  pathFor: (target) => (apiOf(target) === 'responses' ? '/v1/responses' : '/v1/chat/completions'),
+  pathFor: (target) => rootOf(target) + (apiOf(target) === 'responses' ? '/responses' : '/chat/completions'),
+  rows: (target) => (apiOf(target) === 'responses' || isOwn(target.baseUrl) ? [] : rowsInUse(target)),
   protocol(target) {
     if (apiOf(target) === 'responses') return responsesUpstream;
-    return isOwn(target.baseUrl) ? chatUpstream(openAi, knownByOpenAi) : chatUpstream(compatible, knownElsewhere);
+    if (isOwn(target.baseUrl)) return ownUpstream;
+    const dialect = compatibleDialect(target);
+    return chatUpstream(dialect, knownOver(dialect));
   },
-  headers: (call) => ({ ...bearer(call), ...featuresOf(call) }),
+  headers: (call) => ({ ...(isAzure(call.baseUrl) ? apiKeyHeader(call) : bearer(call)), ...featuresOf(call) }),
 });
 
 /** A Codex client's header: without it the vendor ignores a compaction request. */

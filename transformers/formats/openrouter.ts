@@ -8,7 +8,9 @@ import {
   plainDialect,
   plainEfforts,
 } from '../../protocols/chat/index.ts';
+import { templatesInUse } from './compatible.ts';
 import { openrouterFacts } from './facts/openrouter.ts';
+import { templateRules } from './model-families.ts';
 
 /**
  * OpenRouter: accepts what its vendors accept, and returns reasoning as `reasoning_details`. Source: OpenRouter API
@@ -31,6 +33,7 @@ const dialect: ChatDialect = {
  * reasoning", as of November 2026.
  */
 const known: readonly KnownModels<ChatDialect>[] = [
+  ...templateRules,
   {
     names: /^claude-/,
     differ: { reasoningHistory: { field: 'reasoning_details', on: 'all', required: false, signed: true } },
@@ -67,6 +70,7 @@ export const openrouter = format({
     ],
   },
   options: noOptions,
+  rows: templatesInUse,
   path: '/v1/chat/completions',
   models: chatModelList,
   facts: openrouterFacts,

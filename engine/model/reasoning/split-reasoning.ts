@@ -6,8 +6,8 @@ import { TaggedText } from './tagged-text.ts';
 
 /** How to treat an answer's reasoning. */
 interface SplitOptions {
-  /** The tag around reasoning in text; `undefined`: text is not searched. */
-  readonly tag: string | undefined;
+  /** The tags that may be around reasoning in text; none: text is not searched. */
+  readonly tags: readonly string[];
   /** `false`: reasoning is removed. */
   readonly shows: boolean;
 }
@@ -29,7 +29,7 @@ interface State {
 }
 
 /** Splits tagged text into thinking and text blocks, or removes all thinking. */
-export const splitReasoning = ({ tag, shows }: SplitOptions): Machine<ModelEvent, ModelEvent> =>
+export const splitReasoning = ({ tags, shows }: SplitOptions): Machine<ModelEvent, ModelEvent> =>
   machine<State, ModelEvent, ModelEvent>({
     initial: ({ losses }) => ({
       losses: losses.at('reasoning'),
@@ -52,7 +52,7 @@ export const splitReasoning = ({ tag, shows }: SplitOptions): Machine<ModelEvent
           out.push(event);
           break;
         case 'block-start':
-          if (tag !== undefined && event.block.type === 'text') state.tagged = taggedText(state, tag, shows);
+          if (tags.length > 0 && event.block.type === 'text') state.tagged = taggedText(state, tags, shows);
           else if (!shows && isReasoning(event)) state.hiding = true;
           else open(state, event.block);
           break;
@@ -66,6 +66,8 @@ export const splitReasoning = ({ tag, shows }: SplitOptions): Machine<ModelEvent
           if (state.tagged) {
             state.taken += event.text.length;
             state.tagged.push(event.text);
+            // No tag follows: the rest of the block passes as it is.
+            if (state.tagged.plain) state.tagged = undefined;
           } else out.push(withIndex(event, state.blocks));
           break;
         case 'citation-delta':
@@ -102,8 +104,8 @@ const ensureOpen = (state: State, type: 'text' | 'thinking'): void => {
   open(state, { type });
 };
 
-const taggedText = (state: State, tag: string, shows: boolean): TaggedText =>
-  new TaggedText(tag, {
+const taggedText = (state: State, tags: readonly string[], shows: boolean): TaggedText =>
+  new TaggedText(tags, {
     thinking(text) {
       if (!shows) return;
       ensureOpen(state, 'thinking');

@@ -7,13 +7,14 @@ interface TaggedTextSink {
 }
 
 /**
- * Splits text that arrives in arbitrary pieces at `<tag>…</tag>`. A tag only counts at the start of the text or after a closing
+ * Splits text that arrives in arbitrary pieces at `<tag>…</tag>`, for any of several tags. A tag only counts at the start of the text or after a closing
  * tag, white space ignored: later the answer probably mentions the tag. White space around tags and blank tagged parts are
  * dropped. An unclosed tag is thinking to the end.
  */
 export class TaggedText {
-  readonly #open: string;
-  readonly #close: string;
+  readonly #tags: readonly string[];
+  /** Of the tag that was opened last. */
+  #close = '';
   readonly #sink: TaggedTextSink;
   #position: 'start' | 'thinking' | 'after' | 'text' = 'start';
   /** Leading white space: text if no tag follows, else dropped. */
@@ -22,15 +23,19 @@ export class TaggedText {
   #held = '';
   #hasThinking = false;
 
-  constructor(tag: string, sink: TaggedTextSink) {
-    this.#open = `<${tag}>`;
-    this.#close = `</${tag}>`;
+  constructor(tags: readonly string[], sink: TaggedTextSink) {
+    this.#tags = tags;
     this.#sink = sink;
   }
 
   /** Whether the text is between an opening and a closing tag. */
   get inside(): boolean {
     return this.#position === 'thinking';
+  }
+
+  /** Whether the text has begun, after which no tag counts. */
+  get plain(): boolean {
+    return this.#position === 'text';
   }
 
   push(piece: string): void {
@@ -59,13 +64,15 @@ export class TaggedText {
   #readStart(text: string): string {
     const rest = text.trimStart();
     if (this.#position === 'start') this.#space += text.slice(0, text.length - rest.length);
-    if (rest.startsWith(this.#open)) {
+    const tag = this.#tags.find((name) => rest.startsWith(`<${name}>`));
+    if (tag !== undefined) {
+      this.#close = `</${tag}>`;
       this.#position = 'thinking';
       this.#space = '';
       this.#hasThinking = false;
-      return rest.slice(this.#open.length);
+      return rest.slice(tag.length + 2);
     }
-    if (this.#open.startsWith(rest)) {
+    if (this.#tags.some((name) => `<${name}>`.startsWith(rest))) {
       this.#held = rest;
       return '';
     }

@@ -217,7 +217,14 @@ const protocols: readonly (readonly [ClientProtocol, Arbitrary<JsonObject>, read
   [
     chatClient,
     chatBody,
-    [chatUpstream({ ...plainDialect, maxCallId: 6, passThrough: 'without-web-search', reasoningHistory: signed })],
+    [
+      chatUpstream({
+        ...plainDialect,
+        callIds: { fits: /^.{0,6}$/, length: 6, prefix: '', strict: true },
+        passThrough: 'without-web-search',
+        reasoningHistory: signed,
+      }),
+    ],
   ],
   [messagesClient, messagesBody, [messagesUpstream]],
   [responsesClient, responsesBody, [responsesUpstream]],

@@ -4,7 +4,13 @@ import { isJsonObject, type JsonObject } from '../../../engine/model/json/json.t
 import { Losses } from '../../../engine/model/loss.ts';
 import type { Extra, ModelRequest, Part, Turn } from '../../../engine/model/request.ts';
 import { ToolNames } from '../../../engine/model/wire/tool-names.ts';
-import { type ChatDialect, chatUpstream, plainDialect, plainEfforts } from '../../../protocols/chat/index.ts';
+import {
+  type ChatDialect,
+  chatUpstream,
+  plainDialect,
+  plainEfforts,
+  thinkingSwitch,
+} from '../../../protocols/chat/index.ts';
 import { plainRequest } from '../../support/context.ts';
 import { pathless } from '../../support/pathless.ts';
 
@@ -467,7 +473,7 @@ test('an answer prefix is marked where the vendor continues it, else a loss', (t
   t.deepEqual<unknown, unknown>(body.messages, [{ role: 'user', content: 'Say it.' }, begun]);
   t.deepEqual(losses, ['~a']);
   t.deepEqual(encode({ turns: pathless(turns) }).losses, ['~messages']);
-  const marked = encode({ turns }, { prefix: true });
+  const marked = encode({ turns }, { finalAssistant: 'prefix' });
   t.deepEqual<unknown, unknown>(marked.body.messages, [
     { role: 'user', content: 'Say it.' },
     { ...begun, prefix: true },
@@ -539,7 +545,7 @@ const hosted = {
   raw: {},
   at: 'tools[3]',
 } as const;
-const wireF: JsonObject = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+const wireF: JsonObject = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } };
 const few: Partial<ChatDialect> = { fields: new Set() };
 
 const toolCases: readonly (readonly [
@@ -557,7 +563,7 @@ const toolCases: readonly (readonly [
       tools: [
         {
           type: 'function',
-          function: { name: 'f', parameters: { type: 'object' }, strict: true },
+          function: { name: 'f', parameters: { type: 'object', properties: {} }, strict: true },
           cache_control: { type: 'ephemeral' },
         },
       ],
@@ -721,9 +727,15 @@ const toolCases: readonly (readonly [
   ],
   [
     'without tools they are left out',
-    { toolChoice: { type: 'auto' }, parallelToolCalls: true },
+    { toolChoice: { type: 'auto' }, parallelToolCalls: false },
     {},
     ['-parallel_tool_calls'],
+  ],
+  [
+    'without tools nothing is lost of their defaults',
+    { toolChoice: { type: 'auto' }, parallelToolCalls: true },
+    {},
+    [],
   ],
   ['a forced one is lost', { toolChoice: { type: 'required' } }, {}, ['-tool_choice']],
   [
@@ -811,7 +823,7 @@ const rigid: Partial<ChatDialect> = {
 };
 const schema = { type: 'json-schema', schema: { type: 'object' }, name: 'a b' } as const;
 const switched: Partial<ChatDialect> = {
-  reasoning: { form: 'thinking', efforts: { low: 'low', medium: 'high', high: 'high' } },
+  reasoning: { ...thinkingSwitch, efforts: { low: 'low', medium: 'high', high: 'high' } },
 };
 const object: Partial<ChatDialect> = { reasoning: { form: 'reasoning', efforts: plainEfforts } };
 

@@ -306,7 +306,7 @@ for (const [title, turns, expected, losses] of inputs) {
   });
 }
 
-const plainTool = { type: 'function', name: 'f', parameters: { type: 'object' } } as const;
+const plainTool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } } as const;
 
 const toolResult: Part = { type: 'tool-result', id: '1', content: [text('x')] };
 
@@ -703,7 +703,7 @@ test('a conversation with everything comes back the same over the same wire', (t
         type: 'namespace',
         name: 'n',
         description: 'g',
-        tools: [{ type: 'function', name: 'f', parameters: {}, strict: false }],
+        tools: [{ type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: false }],
       },
       { type: 'custom', name: 'patch', format: { type: 'text' } },
       { type: 'web_search', user_location: { type: 'approximate' } },

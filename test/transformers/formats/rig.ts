@@ -73,9 +73,11 @@ export const passesVerbatim = (vendor: string, asked: JsonObject, place: Place =
 export const headersOf = (
   vendor: string,
   clientHeaders: Readonly<Record<string, string>> = {},
+  { baseUrl = 'http://localhost' }: Place = {},
 ): Readonly<Record<string, string>> =>
   formatOf(vendor).headers({
     apiKey: 'k',
+    baseUrl: new URL(baseUrl),
     clientHeader: (name) => clientHeaders[name],
     request: chatClient.decodeRequest(chat('m')),
   });

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../json/json.ts';
 
 /** Merges two JSON Schemas into one that requires both, as far as possible; otherwise `second` wins. */
 export const mergeSchemas = (first: JsonObject, second: JsonObject): JsonObject => {
@@ -8,6 +8,14 @@ export const mergeSchemas = (first: JsonObject, second: JsonObject): JsonObject 
     if (one !== undefined && other !== undefined) merged[keyword] = join(one, other);
   }
   return merged;
+};
+
+/** Merges any number of JSON Schemas, pairwise: one by one would copy the result for each schema. */
+export const mergeAllSchemas = (schemas: readonly JsonObject[]): JsonObject => {
+  const [only = {}] = schemas;
+  if (schemas.length < 2) return only;
+  const half = schemas.length >> 1;
+  return mergeSchemas(mergeAllSchemas(schemas.slice(0, half)), mergeAllSchemas(schemas.slice(half)));
 };
 
 type Join = (one: Json, other: Json) => Json;

@@ -1,0 +1,28 @@
+import type { ChatDialect, ChatField } from '../../protocols/chat/index.ts';
+
+/** How a host or a model family differs from the form that all compatible servers accept. */
+export interface DialectRow {
+  /** Its name in the options of a configuration. */
+  readonly name: string;
+  readonly title: string;
+  /** How it is recognised, in Markdown for the docs. */
+  readonly recognised: string;
+  /** What it gets besides the members that it refuses, in Markdown for the docs; empty: nothing else. */
+  readonly gets: string;
+  /** The members that it refuses. */
+  readonly refuses?: readonly ChatField[];
+  /** Members that it accepts, though not all servers do. */
+  readonly accepts?: readonly ChatField[];
+  readonly differ?: Partial<ChatDialect>;
+}
+
+/** A dialect with a row's differences. */
+export const applyRow = (dialect: ChatDialect, { accepts = [], refuses = [], differ }: DialectRow): ChatDialect => ({
+  ...dialect,
+  ...differ,
+  fields: without(new Set([...dialect.fields, ...accepts]), new Set(refuses)),
+});
+
+/** The fields that aren't among `left`. */
+export const without = (fields: ReadonlySet<ChatField>, left: ReadonlySet<ChatField>): ReadonlySet<ChatField> =>
+  new Set([...fields].filter((field) => !left.has(field)));
