@@ -258,7 +258,10 @@ test('Q8: consecutive turns of one role are merged if the vendor requires it', (
   const body = turns(['user', 'a'], ['user', 'b'], ['assistant', 'c'], ['assistant', 'd'], ['user', 'e']);
   t.deepEqual(rolesOf(send('chat', 'anthropic', body).body), ['user', 'assistant', 'user']);
   t.deepEqual(rolesOf(send('chat', 'gemini', body).body), ['user', 'model', 'user']);
-  for (const upstream of ['anthropic', 'gemini', 'openai', 'responses']) {
+  const compatible = send('chat', 'openai', body);
+  t.deepEqual(rolesOf(compatible.body), ['user', 'assistant', 'user']);
+  for (const both of ['a\\n\\nb', 'c\\n\\nd']) t.true(compatible.text.includes(`"${both}"`));
+  for (const upstream of ['anthropic', 'gemini', 'responses']) {
     const { text } = send('chat', upstream, body);
     for (const word of 'abcde') t.true(text.includes(`"${word}"`), `${word} → ${upstream}`);
   }

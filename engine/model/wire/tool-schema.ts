@@ -9,7 +9,7 @@ import { schemaAt } from './schema-reference.ts';
 export interface ToolSchemaForm {
   /** `anyOf`, `oneOf` and `allOf` at the root. `merged`: one object with the properties of all. */
   readonly rootUnion: 'kept' | 'merged';
-  /** References within the schema. `inlined`: replaced by what they point to, except recursive ones. */
+  /** References within the schema. `inlined`: replaced by what they point to, unless that is recursive. */
   readonly references: 'kept' | 'inlined';
   /** Lists whose items have schemas of their own: as `prefixItems`, or as `items` with the alternatives. */
   readonly tuples: 'kept' | 'prefixItems' | 'items';
@@ -58,15 +58,13 @@ export const toolSchema = (
   const walk: Walk = { root: parameters, form, at, losses, left: maxSchemas, keepsReference: false };
   const resolved = resolveRoot(parameters);
   const united = form.rootUnion === 'merged' ? mergeAlternatives(resolved, parameters, at, losses) : resolved;
-  const { $defs, definitions, ...rest } = united;
-  const rewritten = rewrite(form.references === 'inlined' ? rest : united, [], walk);
-  const whole = walk.keepsReference
-    ? rewrite({ ...rewritten, ...($defs && { $defs }), ...(definitions && { definitions }) }, [], walk)
-    : rewritten;
+  const inlined = rewrite(form.references === 'inlined' ? withoutDefinitions(united) : united, [], walk);
+  // A recursive schema can't be written without references, so all of them stay.
+  const whole = walk.keepsReference ? rewrite(united, [], { ...walk, form: { ...form, references: 'kept' } }) : inlined;
   return asObject(form.dialectName === 'dropped' ? withoutDialect(whole) : whole, form);
 };
 
-/** The maximum number of schemas in a tool's: references may expand a small schema without bound. */
+/** The maximum number of schemas of a tool with inlined references, which may expand a small schema without bound. */
 const maxSchemas = 5_000;
 /** The maximum depth to which references are inlined, and the longest chain of references at the root. */
 const maxRefs = 64;
@@ -77,7 +75,7 @@ interface Walk {
   readonly form: ToolSchemaForm;
   readonly at: string;
   readonly losses: Losses;
-  /** The number of schemas that may still be written. */
+  /** The number of schemas that may still be written with inlined references. */
   left: number;
   /** A reference is still there. */
   keepsReference: boolean;
@@ -100,6 +98,12 @@ const asObject = (schema: JsonObject, { properties }: ToolSchemaForm): JsonObjec
   if (type !== undefined && !isObject && !(Array.isArray(type) && type.includes('object'))) return schema;
   const typed = isObject ? schema : { ...schema, type: 'object' };
   return properties === 'optional' || isJsonObject(typed.properties) ? typed : { ...typed, properties: {} };
+};
+
+const withoutDefinitions = (schema: JsonObject): JsonObject => {
+  if (schema.$defs === undefined && schema.definitions === undefined) return schema;
+  const { $defs: _, definitions: __, ...rest } = schema;
+  return rest;
 };
 
 const withoutDialect = (schema: JsonObject): JsonObject => {
