@@ -4,17 +4,18 @@ import type { ReplyPart } from '../engine/http/endpoint.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { HistoryFilter, HistorySearch } from '../engine/observe/history/files/search-history.ts';
 import { hasFailed } from '../engine/observe/history/history.ts';
-import { HistoryPage, type KeptRequest } from '../engine/observe/history/schema.ts';
+import { HistoryExtent, HistoryPage, type KeptRequest } from '../engine/observe/history/schema.ts';
 import type { SharedHistory } from '../engine/observe/history/shared-history.ts';
 import { readTime } from '../engine/observe/usage/report.ts';
-import { adminRoute, type DocumentedRoute, gated, jsonRoute, readNumber } from './endpoint.ts';
+import { adminRoute, type DocumentedRoute, done, gated, jsonRoute, readNumber } from './endpoint.ts';
 import { harEnd, harEntry, harStart } from './har.ts';
+import { Outcome } from './schema.ts';
 
 /** Dependencies of the endpoints of the kept requests. */
 export interface HistoryParts {
   readonly search: HistorySearch;
-  /** Finds captures. */
-  readonly requests: Pick<SharedHistory, 'find'>;
+  /** Finds captures; removes what is kept. */
+  readonly requests: Pick<SharedHistory, 'find' | 'clear'>;
   /** For the addresses in a HAR. */
   readonly baseUrl: () => string;
   /** The service's own. */
@@ -53,6 +54,8 @@ const filterQuery = {
  *
  * - `GET /api/history`: searches them.
  * - `GET /api/history/export`: the same as a file of JSON lines, or a HAR.
+ * - `GET /api/history/extent`: how many there are, and of which time.
+ * - `DELETE /api/history`: removes them.
  */
 export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] => [
   jsonRoute('GET', '/api/history', {
@@ -71,6 +74,26 @@ export const historyRoutes = (parts: HistoryParts): readonly DocumentedRoute[] =
       await parts.write();
       const { requests, next = null } = await parts.search.find(filter, limits, params.get('before') ?? undefined);
       return { requests, next, days: parts.days() };
+    },
+  }),
+  jsonRoute('GET', '/api/history/extent', {
+    summary: 'How much is kept on disk',
+    says: 'The number of requests, and when the first and the last one ended.',
+    reply: HistoryExtent,
+    async answer() {
+      await parts.write();
+      const { requests, bytes, fromMs, toMs } = await parts.search.extent();
+      const span = fromMs !== undefined && toMs !== undefined && { from: isoTime(fromMs), to: isoTime(toMs) };
+      return { requests, bytes, ...span, days: parts.days() };
+    },
+  }),
+  jsonRoute('DELETE', '/api/history', {
+    summary: 'Deletes the requests that are kept on disk',
+    says: 'They are gone, and so are the list of recent requests and the captures. Usage keeps its sums.',
+    reply: Outcome,
+    async answer() {
+      await parts.requests.clear('everything');
+      return done('The history was deleted.');
     },
   }),
   adminRoute('GET', '/api/history/export', {
@@ -168,6 +191,8 @@ export const readFilter = (params: URLSearchParams, nowMs: number): HistoryFilte
       (text === undefined || hasText(request, text)),
   };
 };
+
+const isoTime = (atMs: number): string => new Date(atMs).toISOString();
 
 const hintOf = (name: string | undefined): Pick<HistoryFilter, 'hint'> =>
   name === undefined ? {} : { hint: JSON.stringify(name) };

@@ -36,7 +36,7 @@ const switchReader = reader(CaptureSwitch, { compiled: false });
 /**
  * Endpoints of the request history, of all processes of the service.
  *
- * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them.
+ * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them, but not the history on disk.
  * - `GET /api/requests/{id}`: a captured request. Without a capture: its summary, read from disk once it has left memory.
  * - `GET /api/activity`: requests in flight and statistics.
  * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
@@ -63,12 +63,12 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       },
     }),
     jsonRoute('DELETE', '/api/requests', {
-      summary: 'Forgets the requests that have ended',
-      says: 'They are forgotten, captures too.',
+      summary: 'Clears the list of the requests that ended last',
+      says: 'They are removed from memory, captures too. The history on disk stays.',
       reply: Outcome,
       answer: async () => {
-        await requests.clear();
-        return done('All requests that have ended were forgotten.');
+        await requests.clear('memory');
+        return done('The list of requests and the captures were cleared. The history on disk stays.');
       },
     }),
     adminRoute('GET', '/api/requests/:id', {

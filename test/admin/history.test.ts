@@ -66,7 +66,7 @@ test('the history is searched by time, model, status, client and text, and has n
   const folder = join(home, 'history');
   const [name = ''] = await readdir(folder);
   t.notRegex(await readFile(join(folder, name), 'utf8'), /the-secret-of|private/);
-  await fetch(`${baseUrl}/api/requests`, { method: 'DELETE' });
+  await fetch(`${baseUrl}/api/history`, { method: 'DELETE' });
   t.is(await idsAt(baseUrl), '');
   t.deepEqual(await readdir(folder), []);
 });
@@ -167,6 +167,16 @@ test('two processes: whichever is asked has the history of both, and forgets it 
     return requests.map(({ id }) => id).toSorted();
   };
   for (const worker of workers) await until(async () => (await ids(worker)).join() === 'r0,r1,r2,r3');
+  const extent = async () => JSON.parse((await one.fetch('/api/history/extent', { headers })).text);
+  const kept = await extent();
+  t.like(kept, { requests: 4, days: 30 });
+  t.true(kept.bytes > 0 && Date.parse(kept.from) <= Date.parse(kept.to));
   await two.fetch('/api/requests', { method: 'DELETE', headers });
+  for (const worker of workers) {
+    t.is(await ids(worker).then((all) => all.join()), 'r0,r1,r2,r3', 'clearing the list keeps the history');
+    t.like(JSON.parse((await worker.fetch('/api/requests', { headers })).text), { requests: [] });
+  }
+  await two.fetch('/api/history', { method: 'DELETE', headers });
   for (const worker of workers) t.deepEqual(await ids(worker), []);
+  t.deepEqual(await extent(), { requests: 0, bytes: 0, days: 30 });
 });

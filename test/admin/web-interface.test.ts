@@ -80,6 +80,8 @@ test('every endpoint of the interface asks for the key, and none may be kept', a
   const rows = [
     ['GET', '/api/requests'],
     ['DELETE', '/api/requests'],
+    ['GET', '/api/history/extent'],
+    ['DELETE', '/api/history'],
     ['GET', '/api/requests/x'],
     ['POST', '/api/requests/x/replay'],
     ['GET', '/api/activity'],

@@ -127,6 +127,7 @@ const pages = [
   ['settings', '/settings', 'Listening'],
   ['settings-file', '/settings?tab=file', 'config.json'],
   ['settings-backups', '/settings?tab=backups', 'Backups'],
+  ['settings-history', '/settings?tab=history', 'History'],
   ['settings-service', '/settings?tab=service', 'Processes'],
 ] as const;
 

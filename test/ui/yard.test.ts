@@ -234,6 +234,25 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   await page.getByRole('button', { name: 'Clear list' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Clear list' }).click();
   await page.getByText('No requests yet').waitFor();
+  const extent = async () => JSON.parse(await (await fetch(`${gateway.baseUrl}/api/history/extent`)).text());
+  const { requests } = await extent();
+  t.true(requests > 0, 'the history stays');
+  await look(tab, '#/history');
+  await page.locator(`a[href*="${id}"]`).first().waitFor();
+
+  await look(tab, '#/settings?tab=history');
+  await page.getByText(new RegExp(`^${requests} requests? from .* to .*, in `)).waitFor();
+  t.deepEqual(await violations(page), []);
+  await page.getByRole('button', { name: 'Delete the history' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(new RegExp(`^${requests} requests? from .* to .* are deleted from disk`)).waitFor();
+  const confirm = dialog.getByRole('button', { name: 'Delete' });
+  t.true(await confirm.isDisabled());
+  await dialog.getByLabel('Type “delete” to confirm').fill('delete');
+  t.deepEqual(await violations(page), []);
+  await confirm.click();
+  await page.getByText('No requests are kept.').waitFor();
+  t.like(await extent(), { requests: 0, bytes: 0, from: undefined });
   await look(tab, `#/requests/${id}`);
   await page.getByText(/There is no request of that id/).waitFor();
   t.deepEqual(

@@ -46,9 +46,12 @@ export interface History {
   readonly captures: Captures;
   /** Counts by time; never cleared. */
   readonly traffic: Traffic;
-  /** Removes all ended requests and captures. */
-  readonly clear: () => Promise<void>;
+  /** Removes all ended requests and captures from memory; `everything`: also what is kept of them elsewhere. */
+  readonly clear: (scope: ClearScope) => Promise<void>;
 }
+
+/** What is removed of ended requests. `memory`: the list and the captures; what is kept on disk stays. */
+export type ClearScope = 'memory' | 'everything';
 
 /** A request that may be captured. */
 interface CapturableRequest extends RecordedClient {
@@ -169,11 +172,11 @@ export const createHistory = ({
     inFlight: () => [...inFlight],
     captures,
     traffic,
-    async clear() {
+    async clear(scope) {
       cleared = count;
       ring.length = 0;
       captures.clear();
-      await onCleared?.();
+      if (scope === 'everything') await onCleared?.();
     },
   };
 };

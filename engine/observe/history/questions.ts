@@ -24,8 +24,8 @@ export const HistoryQuestion = Type.Union([
   HistoryReading,
   /** The state of capturing, which `on` switches first. */
   Type.Object({ kind: Type.Literal('capture'), on: Type.Optional(Type.Boolean()) }),
-  /** Remove what has ended. */
-  Type.Object({ kind: Type.Literal('clear') }),
+  /** Remove what has ended from memory, and with `everything` also what is kept of it on disk. */
+  Type.Object({ kind: Type.Literal('clear'), everything: Type.Optional(Type.Boolean()) }),
 ]);
 export type HistoryQuestion = Static<typeof HistoryQuestion>;
 

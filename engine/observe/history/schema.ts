@@ -102,6 +102,16 @@ export const HistoryPage = Type.Object({
 });
 export type HistoryPage = Static<typeof HistoryPage>;
 
+/** Reply of `GET /api/history/extent`. */
+export const HistoryExtent = Type.Object({
+  requests: Type.Integer(),
+  bytes: Type.Integer({ description: 'Of their files.' }),
+  from: Type.Optional(Type.String({ description: 'When the first one ended, ISO 8601. Absent: there is none.' })),
+  to: Type.Optional(Type.String({ description: 'When the last one ended.' })),
+  days: Type.Integer({ description: 'For how many days requests are kept, as `HISTORY` says; 0: none are.' }),
+});
+export type HistoryExtent = Static<typeof HistoryExtent>;
+
 const sum = Type.Integer({ minimum: 0 });
 
 /** Sums of the requests of one conversation. */

@@ -2,7 +2,7 @@ import { parseJson } from '../../model/json/json.ts';
 import { type Reader, reader } from '../../model/schema.ts';
 import { activityOf, ownActivity } from './activity.ts';
 import { captureText } from './captures.ts';
-import { type History, maxSummaries, numberAt } from './history.ts';
+import { type ClearScope, type History, maxSummaries, numberAt } from './history.ts';
 import {
   ActivityAnswer,
   type HistoryQuestion,
@@ -52,7 +52,7 @@ export interface SharedHistory {
   /** The state of capturing on this machine; `on` switches it. */
   readonly capture: (on?: boolean) => Promise<CaptureState>;
   /** Removes all ended requests and captures of this machine. */
-  readonly clear: () => Promise<void>;
+  readonly clear: (scope: ClearScope) => Promise<void>;
 }
 
 /** Answers another process's question; `undefined`: there is nothing to say. */
@@ -69,7 +69,7 @@ export const answerHistory = async (history: History, question: HistoryQuestion)
     case 'capture':
       return JSON.stringify(ownCapture(history, question.on));
     case 'clear':
-      await history.clear();
+      await history.clear(question.everything === true ? 'everything' : 'memory');
       return undefined;
     default:
       return question satisfies never;
@@ -179,9 +179,9 @@ export const shareHistory = (
         most: sum(({ most }) => most),
       };
     },
-    async clear() {
-      await own.clear();
-      await ask({ kind: 'clear' }, answers.capture);
+    async clear(scope) {
+      await own.clear(scope);
+      await ask({ kind: 'clear', everything: scope === 'everything' }, answers.capture);
     },
   };
 };

@@ -1,7 +1,7 @@
-import type { HistoryPage, KeptRequest } from '../../../engine/observe/history/schema.ts';
+import type { HistoryExtent, HistoryPage, KeptRequest } from '../../../engine/observe/history/schema.ts';
 import { call, failure, send } from './call.ts';
 
-export type { HistoryPage, KeptRequest };
+export type { HistoryExtent, HistoryPage, KeptRequest };
 
 /** How many requests one page shows. */
 const pageRequests = 100;
@@ -28,6 +28,13 @@ export const searchHistory = async (
     from = page.next;
   }
 };
+
+/** How much is kept on disk. */
+export const readHistoryExtent = (signal?: AbortSignal): Promise<HistoryExtent> =>
+  call('/api/history/extent', { signal });
+
+/** Deletes all that is kept on disk, and the list of recent requests. */
+export const deleteHistory = (): Promise<{ readonly message: string }> => call('/api/history', { method: 'DELETE' });
 
 /** The requests of a search as a file. */
 export const exportHistory = async (query: HistoryQuery, format: 'jsonl' | 'har'): Promise<Blob> => {

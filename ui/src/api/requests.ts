@@ -37,7 +37,7 @@ export const readRequest = async (id: string, signal?: AbortSignal, endedAt?: st
 
 const isDetail = (body: JsonObject | undefined): body is JsonObject & CapturedRequest => isJsonObject(body?.summary);
 
-/** Forgets all finished requests and captures. */
+/** Clears the list of recent requests and the captures; the history on disk stays. */
 export const clearRequests = (): Promise<{ readonly message: string }> => call('/api/requests', { method: 'DELETE' });
 
 /** Runs the recorded upstream bytes through today's graph: the answer as that client would get it. */

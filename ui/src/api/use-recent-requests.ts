@@ -1,4 +1,3 @@
-import { useCallback } from 'react';
 import type { FeedRequests } from '../../../engine/observe/history/schema.ts';
 import { createStore, useStore } from '../state/store.ts';
 import { listRequests, type RequestList, type RequestSummary } from './requests.ts';
@@ -32,11 +31,13 @@ type Updates = 'feed' | 'poll' | 'once';
 export const useRecentRequests = (updates: Updates = 'once'): Loaded<RequestList> & { readonly forget: () => void } => {
   const loaded = useLoad(loadRecentRequests, updates === 'poll' ? 1_000 : undefined, updates !== 'feed');
   const list = useStore(known);
-  const forget = useCallback(() => {
-    const before = known.get();
-    if (before) known.set({ ...before, requests: [] });
-  }, []);
-  return { ...loaded, data: list, forget };
+  return { ...loaded, data: list, forget: forgetRecentRequests };
+};
+
+/** Drops the loaded list, after the gateway has cleared its own. */
+export const forgetRecentRequests = (): void => {
+  const before = known.get();
+  if (before) known.set({ ...before, requests: [] });
 };
 
 /** A restarted gateway numbers from the beginning; a cleared one has no requests. */

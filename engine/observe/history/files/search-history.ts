@@ -64,10 +64,25 @@ interface Bounds {
   readonly lastMs: number;
 }
 
+/** The lines of a file of this size. */
+interface LineCount {
+  readonly size: number;
+  readonly lines: number;
+}
+
+/** How much is kept; without times if nothing is. */
+interface HistoryFilesExtent {
+  readonly requests: number;
+  readonly bytes: number;
+  readonly fromMs: number | undefined;
+  readonly toMs: number | undefined;
+}
+
 /** Searches the kept requests of all processes of a service. */
 export class HistorySearch {
   readonly #folder: string;
   #bounds: ReadonlyMap<string, Bounds> = new Map();
+  #counts: ReadonlyMap<string, LineCount> = new Map();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -112,6 +127,26 @@ export class HistorySearch {
     }
   }
 
+  /** How many requests are kept, in how many bytes, and when the first and the last one ended. Reads files that have grown. */
+  async extent(): Promise<HistoryFilesExtent> {
+    const files = await this.#filesBetween(0, Number.MAX_SAFE_INTEGER);
+    const counts = new Map<string, LineCount>();
+    for (const { name, size } of files) {
+      const known = this.#counts.get(name);
+      const isKnown = known?.size === size;
+      counts.set(name, isKnown ? known : { size, lines: await countLines(join(this.#folder, name), size) });
+    }
+    this.#counts = counts;
+    const sizes = [...counts.values()];
+    const firsts = historyFilesIn([...counts.keys()]).map(({ firstMs }) => firstMs);
+    return {
+      requests: sizes.reduce((sum, { lines }) => sum + lines, 0),
+      bytes: sizes.reduce((sum, { size }) => sum + size, 0),
+      fromMs: firsts[0],
+      toMs: files[0]?.lastMs,
+    };
+  }
+
   /** The files with lines in a span, the latest last line first. Both ends are included. */
   async #filesBetween(fromMs: number, toMs: number): Promise<(Bounds & { readonly name: string })[]> {
     const known = new Map<string, Bounds>();
@@ -128,6 +163,23 @@ export class HistorySearch {
       .toSorted((one, other) => other.lastMs - one.lastMs);
   }
 }
+
+const countLines = async (path: string, size: number): Promise<number> => {
+  const file = await open(path).catch(ifMissing(undefined));
+  if (!file || size === 0) {
+    await file?.close();
+    return 0;
+  }
+  let lines = 0;
+  // Closes the file at its end.
+  for await (const chunk of file.createReadStream({ end: size - 1 })) {
+    const bytes: Buffer = chunk;
+    for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) lines += 1;
+  }
+  return lines;
+};
+
+const newline = 10;
 
 const newestOf = (readers: readonly LineReader[]): LineReader | undefined => {
   let newest: LineReader | undefined;

@@ -5,6 +5,7 @@ import { changeQuery } from '../../router/route.ts';
 import type { PageProps } from '../page.ts';
 import { Backups } from './backups.tsx';
 import { Clients } from './clients.tsx';
+import { KeptHistory } from './kept-history.tsx';
 import { RestartDue } from './restart-due.tsx';
 import { ServerForm, serverFields } from './server-form.tsx';
 import { Service } from './service.tsx';
@@ -16,6 +17,7 @@ const tabs = [
   { name: 'clients', title: 'Clients' },
   { name: 'file', title: 'Whole file' },
   { name: 'backups', title: 'Backups' },
+  { name: 'history', title: 'History' },
   { name: 'service', title: 'Service' },
 ] as const;
 
@@ -26,7 +28,10 @@ export const Settings = ({ query }: PageProps) => {
   const shown = tabs.find(({ name }) => name === query.get('tab'))?.name ?? 'server';
   const show = (name: TabName): void => changeQuery({ tab: name === 'server' ? '' : name });
   return (
-    <ConfigPage title="Settings" about="Address and limits, clients, the configuration file, backups and processes.">
+    <ConfigPage
+      title="Settings"
+      about="Address and limits, clients, the configuration file, backups, the history on disk and processes."
+    >
       {shown !== 'service' && <RestartDue onGo={() => show('service')} />}
       {serverFields.map((field) => (
         <Wanted key={field} path={field} show={() => show('server')} />
@@ -37,6 +42,7 @@ export const Settings = ({ query }: PageProps) => {
         {shown === 'clients' && <Clients />}
         {shown === 'file' && <WholeFile />}
         {shown === 'backups' && <Backups />}
+        {shown === 'history' && <KeptHistory />}
         {shown === 'service' && <Service />}
       </Tabs>
     </ConfigPage>

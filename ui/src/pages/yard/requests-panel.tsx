@@ -107,7 +107,7 @@ const none: readonly RequestSummary[] = [];
 const forget = async (): Promise<boolean> => {
   const sure = await confirm({
     title: 'Clear the request list?',
-    text: 'All finished requests and recordings are removed from this machine’s memory. Log files are not affected.',
+    text: 'Finished requests leave this list, and recordings are removed from memory. The history keeps the requests; Settings → History deletes it.',
     yes: 'Clear list',
     danger: true,
   });
