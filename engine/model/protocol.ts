@@ -45,6 +45,8 @@ export interface ClientProtocol {
   readonly sessionHeaders?: readonly string[];
   /** The conversation as the client names it in the request's body, if it does. Absent: it has no place for that. */
   readonly sessionIn?: (request: ModelRequest) => string | undefined;
+  /** Clients send back all reasoning of their own format, or none. Absent: many lose some of it. */
+  readonly returnsReasoning?: true;
   /** How to leave out what a client's instructions hold for its own vendor alone, such as a note for accounting. Absent: nothing. */
   readonly attribution?: {
     /** An instruction's text without it; the same text if it has none. */

@@ -8,14 +8,15 @@ import {
   type ModelRequest,
   type Part,
   type RedactedThinkingPart,
+  type TextPart,
   type ThinkingPart,
-  type ToolCallPart,
   type Turn,
   type WireFormat,
 } from '../model/request.ts';
 import { CallKeys } from '../reasoning/call-keys.ts';
 import { recallMs, type SharedSignatureCache } from '../reasoning/shared-signatures.ts';
 import type { CallSignatures, SignatureCache } from '../reasoning/signature-cache.ts';
+import { lastPayload, payloadDigest, unbrokenTail } from '../reasoning/unbroken-tail.ts';
 import type { SequenceStep, StreamStage } from './rx.ts';
 
 /**
@@ -30,7 +31,8 @@ export const reconcileReasoning = (
   if (!recall) return reconcile;
   return (routed) => {
     const { request, resolution, outline } = routed;
-    const recalled = recall({ request, provider: resolution.provider.name, isOutline: outline !== undefined });
+    const isComplete = outline !== undefined || keepsReasoning(routed);
+    const recalled = recall({ request, provider: resolution.provider.name, isComplete });
     return recalled ? within(recalled, recallMs).pipe(map(() => reconcile(routed))) : reconcile(routed);
   };
 };
@@ -51,8 +53,13 @@ const within = (promise: Promise<void>, ms: number): Observable<undefined> =>
 const reconcileNow =
   (cache: SignatureCache) =>
   (routed: Routed): Reconciled => {
-    const { request, resolution, plan, context, observer } = routed;
-    const addressee = { provider: resolution.provider.name, wire: plan.upstream.wire };
+    const { request, resolution, plan, context, observer, outline } = routed;
+    const addressee = {
+      provider: resolution.provider.name,
+      wire: plan.upstream.wire,
+      keepsReasoning: keepsReasoning(routed),
+      read: outline?.restore,
+    };
     const own = leaveOutAttribution(routed);
     const reconciled = fill(routed, {
       ...reconcileSignatures(own, addressee, cache, context.losses.at(plan.format.name)),
@@ -61,6 +68,12 @@ const reconcileNow =
     observer.reconciled(reconciled);
     return reconciled;
   };
+
+/** Whether the client returns this destination's reasoning itself, so that what it leaves out stays out. */
+const keepsReasoning = ({ client, plan, request }: Routed): boolean =>
+  client.returnsReasoning === true &&
+  client.wire === plan.upstream.wire &&
+  lastPayload(request, client.wire) !== undefined;
 
 /** The request without what its instructions hold for the client's own vendor, unless that is the destination. */
 const leaveOutAttribution = ({ request, plan, client: { attribution } }: Routed): ModelRequest => {
@@ -82,14 +95,26 @@ export const watchSignatures =
     return { next: (batch) => watch.read(batch) };
   };
 
-export const watchOf = ({ resolution, client, context }: Answered, cache: SignatureCache): SignatureWatch =>
-  new SignatureWatch(cache, { provider: resolution.provider.name, client: client.wire, request: context.request });
+export const watchOf = (
+  { resolution, client, context, request, plan }: Answered,
+  cache: SignatureCache,
+): SignatureWatch =>
+  new SignatureWatch(cache, {
+    provider: resolution.provider.name,
+    client: client.wire,
+    request: context.request,
+    sent: { request, wire: plan.upstream.wire },
+  });
 
 /** The provider that a request goes to, and its wire format. */
 interface Recipient {
   /** The provider's name. */
   readonly provider: string;
   readonly wire: WireFormat;
+  /** The client returns its reasoning itself: nothing is restored. */
+  readonly keepsReasoning?: boolean;
+  /** The text that a mark of the request's outline stands for. */
+  readonly read?: ((text: string) => string) | undefined;
 }
 
 /** A request whose payloads all suit its destination. */
@@ -102,7 +127,7 @@ interface ReconciledRequest {
 /**
  * Reconciles a conversation's earlier reasoning with the provider that continues it. Payloads that another provider issued in the
  * same wire format are removed and recorded as losses. Payloads that this provider issued and the client lost are restored.
- * The encoder handles payloads of other wire formats.
+ * What is left is an unbroken tail: a payload behind a gap is refused. The encoder handles payloads of other wire formats.
  */
 export const reconcileSignatures = (
   request: ModelRequest,
@@ -110,7 +135,6 @@ export const reconcileSignatures = (
   cache: SignatureCache,
   losses: Losses,
 ): ReconciledRequest => {
-  if (!request.turns.some(holdsReasoning)) return { request, verbatim: true };
   if (!cache.hasCalls() && !request.turns.some(isSigned)) return { request, verbatim: true };
   const restore = restorer(request, addressee, cache);
   let verbatim = true;
@@ -139,13 +163,10 @@ export const reconcileSignatures = (
     changed = true;
     return { ...turn, parts };
   });
-  return changed ? { request: { ...request, turns }, verbatim: false } : { request, verbatim };
+  const reconciled = changed ? { ...request, turns } : request;
+  const gapped = unbrokenTail(reconciled, addressee.wire, losses);
+  return changed || gapped !== request ? { request: gapped, verbatim: false } : { request, verbatim };
 };
-
-/** Whether a turn may hold or lack reasoning. */
-const holdsReasoning = ({ role, parts }: Turn): boolean =>
-  role === 'assistant' &&
-  parts.some(({ type }) => type === 'thinking' || type === 'redacted-thinking' || type === 'tool-call');
 
 const isSigned = ({ role, parts }: Turn): boolean =>
   role === 'assistant' && parts.some((part) => signatureOf(part) !== undefined);
@@ -163,17 +184,26 @@ const withoutSignature = (part: Part): Part | undefined => {
 };
 
 /** Restores the reasoning of a turn's calls, if this provider made them and the client lost it. */
-const restorer = (request: ModelRequest, { provider }: Recipient, cache: SignatureCache): ((turn: Turn) => Turn) => {
-  if (!cache.hasCalls()) return (turn) => turn;
+const restorer = (
+  request: ModelRequest,
+  { provider, keepsReasoning: isComplete, read }: Recipient,
+  cache: SignatureCache,
+): ((turn: Turn) => Turn) => {
+  if (isComplete || !cache.hasCalls()) return (turn) => turn;
   const reasons = !isOff(request.reasoning ?? {});
-  const keys = new CallKeys(request);
-  const recalled = ({ id }: ToolCallPart): CallSignatures | undefined => {
-    const call = cache.call(keys.next(id));
+  const keys = new CallKeys(request, read);
+  const recalled = (key: string): CallSignatures | undefined => {
+    const call = cache.call(key);
     return call?.provider === provider ? call : undefined;
   };
   return (turn) => {
-    if (!turn.parts.some((part) => part.type === 'tool-call')) return turn;
-    const calls = turn.parts.map((part) => (part.type === 'tool-call' ? recalled(part) : undefined));
+    if (!turn.parts.some((part) => part.type === 'tool-call')) {
+      const answer = recalled(keys.nextText(turn.parts));
+      return answer && reasons && lacksReasoning(turn, [answer])
+        ? { ...turn, parts: [...answer.thinking, ...turn.parts.filter(({ type }) => type !== 'thinking')] }
+        : turn;
+    }
+    const calls = turn.parts.map((part) => (part.type === 'tool-call' ? recalled(keys.next(part.id)) : undefined));
     if (!calls.some((call) => call !== undefined)) return turn;
     const replaces = reasons && lacksReasoning(turn, calls);
     const parts = turn.parts.flatMap((part, index): readonly Part[] => {
@@ -207,6 +237,8 @@ interface Watched {
   readonly client: WireFormat;
   /** The request as the client sent it. */
   readonly request: ModelRequest;
+  /** The request as the provider got it, and in which format; absent: none. */
+  readonly sent?: { readonly request: ModelRequest; readonly wire: WireFormat };
 }
 
 /** Watches one answer's events for payloads. Marks who issued them and caches what the client may lose. */
@@ -217,6 +249,10 @@ export class SignatureWatch {
   #text: string[] = [];
   #isThinking = false;
   #signature: Signature | undefined;
+  /** The digest of the last payload before the next one; `undefined` before the answer's first. */
+  #last: { readonly digest: string | undefined } | undefined;
+  /** The answer's texts. */
+  readonly #answer: TextPart[] = [];
   /** Reasoning since the previous call. */
   #thinking: (ThinkingPart | RedactedThinkingPart)[] = [];
   /** All calls of the answer; `call` is present if there is something to cache. */
@@ -245,11 +281,14 @@ export class SignatureWatch {
     switch (event.type) {
       case 'block-start':
         return this.#start(event);
+      case 'text-delta':
+        this.#answer.push({ type: 'text', text: event.text });
+        return event;
       case 'thinking-delta':
         this.#text.push(event.text);
         return event;
       case 'signature-delta':
-        this.#signature = this.#mark(event.signature);
+        this.#signature = this.#mark(this.#link(event.signature));
         return { ...event, signature: this.#signature };
       case 'block-stop':
         if (this.#isThinking) this.#keepThinking();
@@ -269,7 +308,7 @@ export class SignatureWatch {
         this.#isThinking = true;
         return event;
       case 'redacted-thinking': {
-        const marked = { ...block, signature: this.#mark(block.signature) };
+        const marked = { ...block, signature: this.#mark(this.#link(block.signature)) };
         this.#thinking.push(marked);
         return { ...event, block: marked };
       }
@@ -287,6 +326,15 @@ export class SignatureWatch {
     const marked = { ...signature, issuer: this.#watched.provider };
     if (marked.format === this.#watched.client) this.#cache.storeIssuer(marked);
     return marked;
+  }
+
+  /** The payload, with a digest of the one before it. */
+  #link(signature: Signature): Signature {
+    const { sent } = this.#watched;
+    if (signature.data === '') return signature;
+    const after = this.#last ? this.#last.digest : sent && lastPayload(sent.request, sent.wire);
+    this.#last = { digest: payloadDigest(signature) };
+    return after === undefined ? signature : { ...signature, after };
   }
 
   #keepThinking(): void {
@@ -307,8 +355,14 @@ export class SignatureWatch {
 
   /** Called only for complete answers: clients don't keep others. */
   #storeCalls(): void {
+    const thinking = this.#thinking;
+    const { provider, request } = this.#watched;
+    if (this.#calls.length === 0 && thinking.length > 0) {
+      const key = new CallKeys(request).skipHistory().nextText(this.#answer);
+      this.#cache.storeCall(key, { provider, thinking, signature: undefined });
+    }
     if (!this.#calls.some(({ call }) => call !== undefined)) return;
-    const keys = new CallKeys(this.#watched.request).skipHistory();
+    const keys = new CallKeys(request).skipHistory();
     for (const { id, call } of this.#calls) {
       const key = keys.next(id);
       if (call) this.#cache.storeCall(key, call);

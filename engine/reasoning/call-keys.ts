@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { ModelRequest } from '../model/request.ts';
+import type { ModelRequest, Part } from '../model/request.ts';
 
 /**
- * Makes unique keys for the calls of one conversation, in order. A key consists of the first user turn's digest, the call's id,
- * and the number of earlier calls with that id. Some servers number calls anew in each answer, so the id alone could match
+ * Makes unique keys for the calls of one conversation, and its answers without calls, in order. A key consists of the first user
+ * turn's digest, the call's id or the answer's digest, and the number of earlier ones with that. Some servers number calls anew in each answer, so the id alone could match
  * another answer or conversation. Clients don't change a conversation's beginning, or vendors couldn't cache it.
  */
 export class CallKeys {
@@ -11,9 +11,12 @@ export class CallKeys {
   readonly #counts = new Map<string, number>();
   #scope: string | undefined;
 
-  /** `request` may be any of the conversation's requests, as the client sent it. */
-  constructor(request: ModelRequest) {
+  readonly #read: (text: string) => string;
+
+  /** `request` may be any of the conversation's requests, as the client sent it. `read`: the text that an outline's mark stands for. */
+  constructor(request: ModelRequest, read: (text: string) => string = (text) => text) {
     this.#request = request;
+    this.#read = read;
   }
 
   /** The key of the conversation's next call. */
@@ -24,13 +27,28 @@ export class CallKeys {
     return `${this.#scope} ${count} ${callId}`;
   }
 
-  /** Counts the calls that the request already holds. */
+  /** The key of the conversation's next answer without calls. */
+  nextText(parts: readonly Part[]): string {
+    return this.next(`text:${textDigest(parts, this.#read)}`);
+  }
+
+  /** Counts the calls and answers that the request already holds. */
   skipHistory(): this {
-    for (const { parts } of this.#request.turns)
+    for (const { role, parts } of this.#request.turns) {
+      if (role === 'assistant' && !parts.some(isCall)) this.nextText(parts);
       for (const part of parts) if (part.type === 'tool-call') this.next(part.id);
+    }
     return this;
   }
 }
+
+const isCall = ({ type }: Part): boolean => type === 'tool-call';
+
+/** A digest of an answer's text. Clients may join its parts, and remove white space at its ends. */
+const textDigest = (parts: readonly Part[], read: (text: string) => string): string => {
+  const text = parts.map((part) => (part.type === 'text' || part.type === 'refusal' ? read(part.text) : '')).join('');
+  return createHash('sha256').update(text.trim()).digest('base64url');
+};
 
 /** A digest of the first user turn's texts. */
 const firstTurnDigest = ({ turns }: ModelRequest): string => {

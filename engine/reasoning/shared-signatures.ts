@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import Type from 'typebox';
 import { parseJson } from '../model/json/json.ts';
 import type { Signature } from '../model/reasoning/signature.ts';
-import type { ModelRequest, Part } from '../model/request.ts';
+import type { ModelRequest, Part, Turn } from '../model/request.ts';
 import { reader } from '../model/schema.ts';
 import { CallKeys } from './call-keys.ts';
 import { fingerprint, type SignatureCache } from './signature-cache.ts';
@@ -23,8 +23,8 @@ interface Returning {
   readonly request: ModelRequest;
   /** The provider's name. */
   readonly provider: string;
-  /** Only the request's outline is known: it passes through, and no call needs anything. */
-  readonly isOutline: boolean;
+  /** No answer needs anything: only the request's outline is known, which passes through, or the client keeps its reasoning itself. */
+  readonly isComplete: boolean;
 }
 
 /** A cache with a second, shared one behind it. */
@@ -41,6 +41,7 @@ const SharedSignature = Type.Object({
   issuer: Type.Optional(Type.String()),
   data: Type.String(),
   text: Type.Optional(Type.String()),
+  after: Type.Optional(Type.String()),
 });
 const SharedCall = Type.Object({
   thinking: Type.Array(
@@ -106,9 +107,9 @@ export const shareSignatures = (own: SignatureCache, texts: SharedTexts): Shared
         texts.put(issuerName(print), signature.issuer);
       }
     },
-    recall({ request, provider, isOutline }) {
+    recall({ request, provider, isComplete }) {
       if (!texts.isOpen()) return undefined;
-      const calls = isOutline ? [] : unknownCalls(request, provider, own);
+      const calls = isComplete ? [] : unknownCalls(request, provider, own);
       const lookups = [...calls, ...unknownIssuers(request, own)].filter(isWanted);
       return lookups.length === 0 ? undefined : recall(lookups.slice(-maxLookups), provider);
     },
@@ -135,20 +136,29 @@ const issuerName = (print: string): string => JSON.stringify(['issuer', print]);
 
 const unknownCalls = (request: ModelRequest, provider: string, own: SignatureCache): readonly Lookup[] => {
   const keys = new CallKeys(request);
-  const parts = assistantParts(request);
-  const newest = new Set<Part>(request.turns.findLast(({ role }) => role === 'assistant')?.parts);
-  return parts.flatMap((part): readonly Lookup[] => {
-    if (part.type !== 'tool-call') return [];
-    const key = keys.next(part.id);
-    if (own.call(key)?.provider === provider) return [];
-    const take = (text: string): void => {
-      const call = parseJson(text);
-      if (sharedCall.matches(call)) {
-        own.storeCall(key, { provider, thinking: call.thinking, signature: call.signature });
-      }
-    };
-    return [{ name: callName(provider, key), take, isNewest: newest.has(part) }];
-  });
+  const newest = request.turns.findLast(({ role }) => role === 'assistant');
+  return request.turns.filter(isAnswer).flatMap((turn) =>
+    keysOf(turn, keys).flatMap((key): readonly Lookup[] => {
+      if (own.call(key)?.provider === provider) return [];
+      const take = (text: string): void => {
+        const call = parseJson(text);
+        if (sharedCall.matches(call)) {
+          own.storeCall(key, { provider, thinking: call.thinking, signature: call.signature });
+        }
+      };
+      return [{ name: callName(provider, key), take, isNewest: turn === newest }];
+    }),
+  );
+};
+
+const isAnswer = ({ role }: Turn): boolean => role === 'assistant';
+
+/** The keys of a turn's calls; without calls, of its text, unless it has its reasoning. */
+const keysOf = ({ parts }: Turn, keys: CallKeys): readonly string[] => {
+  const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [keys.next(part.id)] : []));
+  if (calls.length > 0) return calls;
+  const key = keys.nextText(parts);
+  return parts.some((part) => 'signature' in part && part.signature !== undefined) ? [] : [key];
 };
 
 const unknownIssuers = (request: ModelRequest, own: SignatureCache): readonly Lookup[] =>

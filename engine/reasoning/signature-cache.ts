@@ -4,7 +4,7 @@ import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { Signature } from '../model/reasoning/signature.ts';
 import type { RedactedThinkingPart, ThinkingPart } from '../model/request.ts';
 
-/** The reasoning that belongs to a tool call, which clients may lose. */
+/** The reasoning that belongs to a tool call, or to an answer without calls, which clients may lose. */
 export interface CallSignatures {
   /** The name of the provider whose model made the call. */
   readonly provider: string;

@@ -47,6 +47,7 @@ export const messagesClient: ClientProtocol = {
   },
   sessionHeaders: ['x-claude-code-session-id'],
   sessionIn,
+  returnsReasoning: true,
   attribution: { textWithout: withoutAttribution, membersWithout: systemWithoutAttribution },
   fieldNames,
   encodeStream,

@@ -33,6 +33,7 @@ export const responsesClient: ClientProtocol = {
   decodeRequest,
   texts: new Set(['content', 'text', 'arguments', 'input', 'output']),
   needsRepair: holdsPackedSignature,
+  returnsReasoning: true,
   ownWireField,
   // Sent by Codex, older spellings first; newer versions send only the newer ones.
   sessionHeaders: ['session_id', 'session-id', 'conversation_id', 'thread-id'],

@@ -3,6 +3,7 @@ import type { ModelEvent } from '../../../engine/model/event.ts';
 import { SignatureWatch } from '../../../engine/operators/signatures.ts';
 import { CallKeys } from '../../../engine/reasoning/call-keys.ts';
 import { createSignatureCache, type SignatureCache } from '../../../engine/reasoning/signature-cache.ts';
+import { payloadDigest } from '../../../engine/reasoning/unbroken-tail.ts';
 import { plainRequest } from '../../support/context.ts';
 
 const request = plainRequest;
@@ -55,6 +56,11 @@ test('payloads are marked with the provider, all else stays as it was', (t) => {
       .replaceAll('"format":"messages",', '"format":"messages","issuer":"mine",')
       .replaceAll('"format":"gemini",', '"format":"gemini","issuer":"mine",'),
   );
+  // Each is linked to the one before.
+  const redactedAt = batch.findIndex(
+    (event) => event.type === 'block-start' && event.block.type === 'redacted-thinking',
+  );
+  expected[redactedAt].block.signature.after = payloadDigest({ format: 'messages', data });
   t.deepEqual(JSON.parse(JSON.stringify(read)), expected);
 });
 

@@ -40,7 +40,7 @@ test('the newest call is looked for again, since it may be on its way to the sto
   const { one, two, reads } = twoProcesses(2);
   const { request, key } = afterCalls('a', 'b');
   one.storeCall(key, call);
-  await two.recall({ request, provider: 'p', isOutline: false });
+  await two.recall({ request, provider: 'p', isComplete: false });
   t.like(two.call(key), call);
   t.deepEqual(
     reads.map((names) => names.length),
@@ -51,7 +51,7 @@ test('the newest call is looked for again, since it may be on its way to the sto
 test('calls of a provider that signs none are looked for once', async (t) => {
   const { one, two, reads } = twoProcesses(1);
   const recall = (...ids: readonly string[]) =>
-    two.recall({ request: afterCalls(...ids).request, provider: 'p', isOutline: false });
+    two.recall({ request: afterCalls(...ids).request, provider: 'p', isComplete: false });
   await recall('a');
   t.is(reads.length, 2, 'it is not known yet');
   await recall('a', 'b');
@@ -61,7 +61,7 @@ test('calls of a provider that signs none are looked for once', async (t) => {
   );
   const { request, key } = afterCalls('a', 'b', 'c');
   one.storeCall(key, call);
-  await two.recall({ request, provider: 'p', isOutline: false });
+  await two.recall({ request, provider: 'p', isComplete: false });
   t.like(two.call(key), call);
   await recall('a', 'b', 'c', 'd');
   t.is(reads.length, 6, 'it signs, so the newest is looked for twice again');
