@@ -3,8 +3,20 @@ import { createInterface } from 'node:readline';
 
 /*
  * A small MCP server over standard input and output, for the agents of these tests. Its schemas are what real servers declare and
- * vendors refuse: an object without properties, a union at the root.
+ * vendors refuse: an object without properties and, with the argument `unions`, a union at the root.
  */
+
+const unionTool = {
+  name: 'find',
+  description: 'Finds an entry by its id or its name.',
+  inputSchema: {
+    type: 'object',
+    anyOf: [
+      { properties: { id: { type: 'integer' } }, required: ['id'] },
+      { properties: { name: { type: 'string' } }, required: ['name'] },
+    ],
+  },
+};
 
 const tools = [
   {
@@ -13,17 +25,7 @@ const tools = [
     inputSchema: { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] },
   },
   { name: 'help', description: 'Says what the server can do.', inputSchema: { type: 'object' } },
-  {
-    name: 'find',
-    description: 'Finds an entry by its id or its name.',
-    inputSchema: {
-      type: 'object',
-      anyOf: [
-        { properties: { id: { type: 'integer' } }, required: ['id'] },
-        { properties: { name: { type: 'string' } }, required: ['name'] },
-      ],
-    },
-  },
+  ...(process.argv.includes('unions') ? [unionTool] : []),
 ];
 
 /** @type {Record<string, (params: Record<string, any>) => unknown>} */

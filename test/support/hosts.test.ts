@@ -145,6 +145,7 @@ const refused: Readonly<Record<string, Row>> = {
   'an empty list of tools': ['vllm', { tools: [] }, 'tools'],
   'stream options without a stream': ['vllm', { stream: false, stream_options: {} }, 'stream_options'],
   'a name with a dot': ['vllm', toolWith({ name: 'a.b' }), 'tools[0].function.name'],
+  'a custom tool': ['vllm', { tools: [{ type: 'custom', custom: { name: 'a' } }] }, 'tools[0].type'],
   'two tools of one name': ['vllm', { tools: [...tools, ...tools] }, 'tools[1].function.name'],
 };
 

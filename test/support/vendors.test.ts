@@ -3,6 +3,7 @@ import { chatVendor } from './vendors/chat.ts';
 import { deepseekVendor } from './vendors/deepseek.ts';
 import { geminiVendor } from './vendors/gemini.ts';
 import { groqVendor } from './vendors/groq.ts';
+import { messagesVendor } from './vendors/messages.ts';
 import { openrouterVendor } from './vendors/openrouter.ts';
 import { responsesVendor } from './vendors/responses.ts';
 import { thought } from './vendors/script.ts';
@@ -30,6 +31,19 @@ const chat: readonly Case[] = [
   ['a call without its result', { model: 'm', messages: [hi, calling('c'), hi] }, /without a result/],
   ['a result without its call', { model: 'm', messages: [hi, result('c')] }, /unknown call/],
   ['an empty message', { model: 'm', messages: [{ role: 'user', content: '' }] }, /empty/],
+];
+
+const asked = { model: 'm', max_tokens: 99, messages: [hi] };
+const schema = { type: 'object', properties: {} };
+const messages: readonly Case[] = [
+  ['a tool', { ...asked, tools: [{ name: 'f', input_schema: schema }] }, undefined],
+  ["one of the vendor's own", { ...asked, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, undefined],
+  ['a schema of no object', { ...asked, tools: [{ name: 'f', input_schema: {} }] }, /must be object/],
+  [
+    'a union at the root',
+    { ...asked, tools: [{ name: 'f', input_schema: { ...schema, anyOf: [] } }] },
+    /at the top level/,
+  ],
 ];
 
 const deepseek: readonly Case[] = [
@@ -159,6 +173,7 @@ const responses: readonly Case[] = [
 const registry: Readonly<
   Record<string, readonly [complaint: (body: never, url: string) => string | undefined, readonly Case[]]>
 > = {
+  messages: [messagesVendor.complaint, messages],
   chat: [chatVendor.complaint, chat],
   deepseek: [deepseekVendor.complaint, deepseek],
   openrouter: [openrouterVendor.complaint, openrouter],

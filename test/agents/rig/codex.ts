@@ -183,7 +183,7 @@ export const codex: Agent = {
       'enabled = false',
       '[model_providers.gateway]',
       ...Object.entries(provider).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
-      ...(mcp ? ['[mcp_servers.demo]', 'command = "node"', `args = [${JSON.stringify(mcpServer)}]`] : []),
+      ...(mcp ? ['[mcp_servers.demo]', 'command = "node"', `args = ${JSON.stringify([mcpServer, 'unions'])}`] : []),
     ];
     await writeFile(join(folder, 'config.toml'), lines.join('\n'));
     return {

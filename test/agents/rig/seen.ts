@@ -56,7 +56,9 @@ const readers: Readonly<Record<Wire, (body: Loose) => Seen>> = {
     return {
       tools: list(tools).map((declared) => {
         const { name, parameters } = loose(declared.function);
-        return tool(name, parameters);
+        return declared.type === 'custom'
+          ? tool(loose(declared.custom).name, undefined, { form: 'custom' })
+          : tool(name, parameters);
       }),
       texts: turns
         .filter(({ role }) => role === 'system' || role === 'developer' || role === 'user')

@@ -43,9 +43,15 @@ export const toolNames = (pattern = /^[a-zA-Z0-9_-]{1,64}$/): Check =>
 
 export const distinctTools: Check = ({ tools = [] }: HostBody) =>
   tools.flatMap((tool, index) =>
-    tools.findIndex((other) => other.function.name === tool.function.name) < index
+    tool.function && tools.findIndex((other) => other.function?.name === tool.function?.name) < index
       ? [{ path: `tools[${index}].function.name`, words: `Tool names must be unique: ${tool.function.name}` }]
       : [],
+  );
+
+/** The host knows functions alone. */
+export const functionsOnly: Check = ({ tools = [] }: HostBody) =>
+  tools.flatMap(({ type = 'function' }, index) =>
+    type === 'function' ? [] : [{ path: `tools[${index}].type`, words: `unknown tool type: ${type}` }],
   );
 
 export const noStrict: Check = eachTool(

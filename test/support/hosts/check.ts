@@ -31,11 +31,20 @@ interface HostPart extends Loose {
 
 interface HostCall extends Loose {
   readonly id: string;
-  readonly function: { readonly name: string; readonly arguments: unknown };
+  /** Absent in a call of a custom tool. */
+  readonly function?: { readonly name: string; readonly arguments: unknown };
 }
 
 interface HostTool extends Loose {
-  readonly function: { readonly name: string; readonly parameters?: unknown; readonly strict?: unknown };
+  readonly type?: string;
+  /** Absent in a custom tool. */
+  readonly function?: HostFunction;
+}
+
+interface HostFunction {
+  readonly name: string;
+  readonly parameters?: unknown;
+  readonly strict?: unknown;
 }
 
 interface Loose {
@@ -54,12 +63,12 @@ export const eachMessage =
       return words === undefined ? [] : [{ path: `messages[${index}]${member}`, words }];
     });
 
-/** A rule about each declared tool by itself. */
+/** A rule about each declared function by itself. */
 export const eachTool =
-  (find: (tool: HostTool['function']) => string | undefined, member: string): Check =>
+  (find: (tool: HostFunction) => string | undefined, member: string): Check =>
   ({ tools = [] }) =>
     tools.flatMap((tool, index) => {
-      const words = find(tool.function);
+      const words = tool.function && find(tool.function);
       return words === undefined ? [] : [{ path: `tools[${index}].function${member}`, words }];
     });
 

@@ -1,5 +1,6 @@
 import {
   distinctTools,
+  functionsOnly,
   inRange,
   membersTogether,
   noMembers,
@@ -50,8 +51,11 @@ export interface StrictHost {
 
 const standardRoles = knownRoles('system', 'user', 'assistant', 'tool');
 
-/** What all of them refuse. */
-const common: readonly Check[] = [pairedCalls, argumentsAsText, membersTogether, toolNames(), distinctTools];
+/** What all of them refuse, OpenAI as well. */
+const everywhere: readonly Check[] = [pairedCalls, argumentsAsText, membersTogether, toolNames(), distinctTools];
+
+/** What all others refuse. */
+const common: readonly Check[] = [...everywhere, functionsOnly];
 
 /** Servers whose template is the model's own, with a model of Qwen 3.5 or later. */
 const qwenServer: readonly Check[] = [...common, standardRoles, oneSystemFirst];
@@ -71,7 +75,7 @@ export const strictHosts = {
     baseUrl: 'http://api.openai.com/v1',
     model: 'gpt-5.5',
     options: { api: 'chat' },
-    checks: [...common, rootObject, callIds(/^.{1,40}$/, 'string too long. Expected maximum length 40')],
+    checks: [...everywhere, rootObject, callIds(/^.{1,40}$/, 'string too long. Expected maximum length 40')],
     failure: openAiFailure,
     overflow: {
       status: 400,

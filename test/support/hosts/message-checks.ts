@@ -93,8 +93,8 @@ export const pairedCalls: Check = ({ messages }) => {
 
 /** Arguments are the text of a JSON object: neither empty nor the object itself. */
 export const argumentsAsText: Check = eachMessage(({ tool_calls = [] }) => {
-  const wrong = tool_calls.find((call) => !isObjectText(call.function.arguments));
-  return wrong && `arguments must be the text of a JSON object: ${JSON.stringify(wrong.function.arguments)}`;
+  const wrong = tool_calls.find((call) => call.function && !isObjectText(call.function.arguments));
+  return wrong && `arguments must be the text of a JSON object: ${JSON.stringify(wrong.function?.arguments)}`;
 }, '.tool_calls');
 
 const isObjectText = (text: unknown): boolean => {

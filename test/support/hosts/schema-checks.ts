@@ -24,7 +24,7 @@ const unions = ['anyOf', 'oneOf', 'allOf'] as const;
 const eachSchema =
   (find: (schema: Schema) => string | undefined): Check =>
   ({ tools = [] }) =>
-    tools.flatMap((tool, index) => walk(tool.function.parameters, `tools[${index}].function.parameters`, find));
+    tools.flatMap((tool, index) => walk(tool.function?.parameters, `tools[${index}].function.parameters`, find));
 
 const walk = (value: unknown, path: string, find: (schema: Schema) => string | undefined): readonly Breach[] => {
   if (!isSchema(value)) return [];

@@ -17,7 +17,8 @@ interface ChatMessage {
 interface ChatCall {
   readonly id: string;
   readonly type: string;
-  readonly function: { readonly name: string; readonly arguments: string };
+  /** Absent in a call of a custom tool. */
+  readonly function?: { readonly name: string; readonly arguments: string };
 }
 
 interface ChatPart {
@@ -41,7 +42,8 @@ export interface ChatBody {
   readonly stream_options?: { readonly include_usage?: boolean };
   readonly tools?: readonly {
     readonly type: string;
-    readonly function: { readonly name: string; readonly strict?: boolean };
+    readonly function?: { readonly name: string; readonly strict?: boolean };
+    readonly custom?: { readonly name: string };
   }[];
   readonly tool_choice?: unknown;
   readonly parallel_tool_calls?: boolean;
@@ -69,7 +71,7 @@ export const understandChat = ({ messages, tools = [] }: ChatBody): Asked => {
       .slice(asked + 1)
       .filter(({ role }) => role === 'tool')
       .map(({ content }) => textOf(content)),
-    tools: tools.map((tool) => tool.function.name),
+    tools: tools.flatMap((tool) => (tool.function ?? tool.custom)?.name ?? []),
     images: parts.flatMap((part) => part.image_url?.url.match(/^data:([^;]+)/)?.[1] ?? (part.image_url ? 'url' : [])),
   };
 };
@@ -93,8 +95,7 @@ export const findChatComplaint = (body: ChatBody): string | undefined => {
   if (tools === undefined && tool_choice !== undefined) return 'tool_choice without tools';
   if (tools === undefined && parallel_tool_calls !== undefined) return 'parallel_tool_calls without tools';
   if (!stream && stream_options !== undefined) return 'stream_options without stream';
-  if (tools?.some((tool) => tool.type === 'function' && !/^[a-zA-Z0-9_-]{1,64}$/.test(tool.function.name)))
-    return 'tool name';
+  if (tools?.some((tool) => tool.function && !/^[a-zA-Z0-9_-]{1,64}$/.test(tool.function.name))) return 'tool name';
   let due: string[] = [];
   for (const { role, content, tool_calls, tool_call_id } of messages) {
     if (!['system', 'developer', 'user', 'assistant', 'tool'].includes(role)) return `role ${role}`;
@@ -106,7 +107,8 @@ export const findChatComplaint = (body: ChatBody): string | undefined => {
     if (due.length > 0) return `calls without a result: ${due.join(', ')}`;
     if (tool_calls?.length === 0) return 'empty tool_calls';
     due = (tool_calls ?? []).map(({ id }) => id);
-    if (tool_calls?.some((call) => typeof call.function.arguments !== 'string')) return 'arguments is no string';
+    if (tool_calls?.some((call) => call.function && typeof call.function.arguments !== 'string'))
+      return 'arguments is no string';
     if ((content ?? '') === '' && due.length === 0) return `an empty ${role} message`;
   }
   return due.length > 0 ? `calls without a result: ${due.join(', ')}` : undefined;
@@ -125,11 +127,14 @@ export const chatUsage = {
 };
 
 /** A call as a whole message holds it. */
-export const wholeCall = ({ id, name, input }: NonNullable<Scripted['calls']>[number]) => ({
-  id,
-  type: 'function',
-  function: { name, arguments: JSON.stringify(input) },
-});
+export const wholeCall = (call: NonNullable<Scripted['calls']>[number]) =>
+  callWith(call, call.form === 'custom' ? String(call.input.input) : JSON.stringify(call.input));
+
+/** A call with these arguments, or this input. Source: OpenAI API reference, "Create chat completion", `tool_calls`. */
+export const callWith = ({ id, name, form }: NonNullable<Scripted['calls']>[number], given: string) =>
+  form === 'custom'
+    ? { id, type: 'custom', custom: { name, input: given } }
+    : { id, type: 'function', function: { name, arguments: given } };
 
 /** A whole reply around this message. */
 export const chatReply = (head: object, message: object, finish: string, more: object = {}): string =>

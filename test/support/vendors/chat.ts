@@ -1,6 +1,7 @@
 import {
   bearerKey,
   type ChatBody,
+  callWith,
   chatChunk,
   chatReply,
   chatUsage,
@@ -78,16 +79,17 @@ const streamOf = (
   const withUsage = body.stream_options?.include_usage === true;
   const chunk = (delta: object, finish: string | null = null) =>
     chatChunk(head(body), delta, finish, withUsage ? { usage: null } : {});
-  const fragments = calls.map(({ input }) => pieces(JSON.stringify(input)));
-  const opened = calls.map(({ id, name }, index) =>
-    chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' }, ...callMembers }] }),
+  const fragments = calls.map(({ form, input }) =>
+    pieces(form === 'custom' ? String(input.input) : JSON.stringify(input)),
   );
+  const opened = calls.map((call, index) => chunk({ tool_calls: [{ index, ...callWith(call, ''), ...callMembers }] }));
   // Arguments of parallel calls come mixed, as some servers send them.
   const longest = Math.max(0, ...fragments.map(({ length }) => length));
   const mixed = Array.from({ length: longest }, (_, turn) =>
     fragments.flatMap((list, index) => {
       const piece = list[turn];
-      return piece === undefined ? [] : [chunk({ tool_calls: [{ index, function: { arguments: piece } }] })];
+      const given = calls[index]?.form === 'custom' ? { custom: { input: piece } } : { function: { arguments: piece } };
+      return piece === undefined ? [] : [chunk({ tool_calls: [{ index, ...given }] })];
     }),
   ).flat();
   return [

@@ -54,7 +54,7 @@ function findComplaint(body: ChatBody): string | undefined {
   if (unknown !== undefined) return `unknown field ${unknown}`;
   if (messages.some(({ role }) => role === 'developer')) return 'unknown variant `developer`';
   if (hasImages(body)) return 'unknown variant `image_url`, expected `text`';
-  if (tools.some((tool) => tool.type !== 'function' || tool.function.strict !== undefined)) return 'beta tools';
+  if (tools.some((tool) => tool.type !== 'function' || tool.function?.strict !== undefined)) return 'beta tools';
   if (messages.some(({ prefix }) => prefix !== undefined)) return 'prefix is for the beta';
   if (!['low', 'high', 'max', undefined].includes(reasoning_effort)) return `reasoning_effort ${reasoning_effort}`;
   if (!['text', 'json_object', undefined].includes(response_format?.type)) return 'response_format';

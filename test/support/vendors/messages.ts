@@ -8,10 +8,17 @@ interface MessagesBody {
   readonly system?: unknown;
   readonly stream?: boolean;
   readonly thinking?: { readonly type: string; readonly budget_tokens?: number };
-  readonly tools?: readonly { readonly name: string; readonly input_schema?: { readonly type: string } }[];
+  readonly tools?: readonly MessagesTool[];
   readonly tool_choice?: { readonly type: string };
   readonly temperature?: number;
   readonly top_k?: number;
+}
+
+interface MessagesTool {
+  readonly name: string;
+  /** The vendor's own tools have another type than `custom`, and no schema. */
+  readonly type?: string;
+  readonly input_schema?: Readonly<Record<string, unknown>>;
 }
 
 interface MessagesBlock {
@@ -84,7 +91,12 @@ function findComplaint(body: MessagesBody): string | undefined {
   if (!Number.isInteger(max_tokens) || max_tokens < 1) return 'max_tokens is required';
   if (!tools && tool_choice) return 'tool_choice without tools';
   if (tools?.some(({ name }) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name))) return 'tool name';
-  if (tools?.some(({ input_schema }) => input_schema?.type !== 'object')) return 'input_schema.type must be object';
+  for (const { type = 'custom', input_schema: schema } of tools ?? []) {
+    if (type !== 'custom') continue;
+    if (schema?.type !== 'object') return 'input_schema.type must be object';
+    if (['anyOf', 'oneOf', 'allOf'].some((union) => schema[union] !== undefined))
+      return 'input_schema does not support oneOf, allOf, or anyOf at the top level';
+  }
   if (temperature !== undefined && (temperature < 0 || temperature > 1)) return 'temperature out of range';
   const thinks = thinking?.type === 'enabled';
   if (thinks) {
