@@ -12,11 +12,11 @@ export interface GeminiOptions {
 type SchemaForm = 'json' | 'openapi';
 
 /** A value of `thinkingConfig.thinkingLevel`. */
-export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH';
+export type ThinkingLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH' | 'XHIGH';
 
-/** How thinking is controlled: by `HIGH` and these levels below it, or by a token budget from `least` to `most`. */
+/** How thinking is controlled: by these levels, from the lowest to the highest, or by a token budget from `least` to `most`. */
 export type ThinkingControl =
-  | { readonly form: 'level'; readonly lower: ReadonlySet<ThinkingLevel> }
+  | { readonly form: 'level'; readonly levels: readonly [ThinkingLevel, ...ThinkingLevel[]] }
   | { readonly form: 'budget'; readonly least: number; readonly most: number; readonly canBeOff: boolean };
 
 /** The features that differ between models. */
@@ -32,20 +32,41 @@ export interface GeminiDialect {
   readonly jsonWithTools: boolean;
   /** Accepts images and PDF inside a function response. */
   readonly resultMedia: boolean;
+  /** Accepts `temperature`, `topP` and `topK`. */
+  readonly sampling: boolean;
+  /** Accepts `presencePenalty` and `frequencyPenalty`. */
+  readonly penalties: boolean;
+  /** Accepts a conversation that ends with a model's turn, which the answer continues. */
+  readonly prefill: boolean;
 }
 
-const levels = (...lower: readonly ThinkingLevel[]): ThinkingControl => ({ form: 'level', lower: new Set(lower) });
+const levels = (...all: readonly [ThinkingLevel, ...ThinkingLevel[]]): ThinkingControl => ({
+  form: 'level',
+  levels: all,
+});
 
 const newest: GeminiDialect = {
   schema: 'json',
-  thinking: levels('LOW', 'MEDIUM'),
+  thinking: levels('LOW', 'MEDIUM', 'HIGH', 'XHIGH'),
   signedCalls: true,
   mixedTools: true,
   jsonWithTools: true,
   resultMedia: true,
+  sampling: false,
+  penalties: false,
+  prefill: false,
 };
 
-const beforeThird = { signedCalls: false, mixedTools: false, jsonWithTools: false, resultMedia: false } as const;
+/** What models before 3.6 still accept. */
+const older = { sampling: true, penalties: true, prefill: true } as const;
+
+const beforeThird = {
+  ...older,
+  signedCalls: false,
+  mixedTools: false,
+  jsonWithTools: false,
+  resultMedia: false,
+} as const;
 
 /**
  * Known differences from the newest models. Source: Gemini API documentation, "Thinking", "Function calling", "Gemini
@@ -56,17 +77,26 @@ const known: readonly KnownModels<GeminiDialect>[] = [
     names: /^(?:gemini-(?:pro|ultra)(?:-vision)?$|gemini-1(?!\d)|gemini-2\.0|gemma-[123](?!\d)|learnlm)/,
     differ: { ...beforeThird, schema: 'openapi', thinking: undefined },
   },
+  { names: /^gemma-/, differ: older },
   {
     names: /^gemini-2\.5/,
-    differ: { ...beforeThird, thinking: { form: 'budget', least: 1, most: 24_576, canBeOff: true } },
+    // Of the hosts that serve them, only Vertex AI accepts penalties.
+    differ: { ...beforeThird, penalties: false, thinking: { form: 'budget', least: 1, most: 24_576, canBeOff: true } },
   },
   {
     names: /^gemini-2\.5-flash-lite/,
     differ: { thinking: { form: 'budget', least: 512, most: 24_576, canBeOff: true } },
   },
   { names: /^gemini-2\.5-pro/, differ: { thinking: { form: 'budget', least: 128, most: 32_768, canBeOff: false } } },
-  { names: /^gemini-3(?:\.[0-6])?-flash/, differ: { thinking: levels('MINIMAL', 'LOW', 'MEDIUM') } },
-  { names: /^gemini-3-pro/, differ: { thinking: levels('LOW') } },
+  { names: /^gemini-3(?!\d)/, differ: { thinking: levels('LOW', 'MEDIUM', 'HIGH') } },
+  { names: /^gemini-3(?:\.[0-5])?-/, differ: older },
+  { names: /^gemini-3\.5-flash-lite/, differ: { sampling: false, penalties: false, prefill: false } },
+  {
+    names: /^gemini-3(?:\.[0-6])?-flash|^gemini-3(?:\.\d{1,2})?-flash-lite/,
+    differ: { thinking: levels('MINIMAL', 'LOW', 'MEDIUM', 'HIGH') },
+  },
+  { names: /^gemini-3-pro/, differ: { thinking: levels('LOW', 'HIGH') } },
+  { names: /^gemini-4-carbon/, differ: { thinking: levels('LOW', 'MEDIUM', 'HIGH') } },
   // Image and speech models; in the third generation only speech models don't think.
   {
     names: /^gemini-2\.5-.*(?:image|tts|audio|live)|^gemini-3(?!\d).*(?:tts|audio|live)/,

@@ -3,6 +3,7 @@ import type { Losses } from '../../engine/model/loss.ts';
 import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { Part, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
+import { continuation } from '../../engine/model/wire/continuation.ts';
 import { type ContentContext, encodeParts } from './encode-content.ts';
 import { encodeModelParts } from './encode-model-parts.ts';
 import { encodeResult, findResults, type Results, type WireResult } from './encode-tool-result.ts';
@@ -34,7 +35,7 @@ export const encodeContents = (given: readonly Turn[], context: ContentContext):
       calls = [];
     }
   }
-  return fixStart(contents, context.losses);
+  return fixStart(fixEnd(contents, turns.at(-1), context), context.losses);
 };
 
 /** Merges consecutive turns of one role. Mid-conversation instructions become user content. */
@@ -73,6 +74,17 @@ const append = (contents: Content[], role: Content['role'], parts: readonly Json
   const last = contents.at(-1);
   if (last?.role === role) contents[contents.length - 1] = { role, parts: [...last.parts, ...parts] };
   else contents.push({ role, parts });
+};
+
+/** Newer models don't continue an answer that has begun. */
+const fixEnd = (
+  contents: readonly Content[],
+  last: Turn | undefined,
+  { dialect, losses }: ContentContext,
+): readonly Content[] => {
+  if (dialect.prefill || contents.at(-1)?.role !== 'model') return contents;
+  losses.approximate(last?.at ?? 'messages', 'the model starts a new answer instead of continuing this text');
+  return [...contents, { role: 'user', parts: [{ text: continuation }] }];
 };
 
 /** The conversation must not be empty or start with a call. */

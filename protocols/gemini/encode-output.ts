@@ -43,13 +43,11 @@ const maxStops = 5;
 export const encodeGeneration = (request: ModelRequest, dialect: GeminiDialect, losses: Losses): JsonObject => {
   const config: JsonDraft = {
     maxOutputTokens: request.maxTokens,
-    temperature: request.temperature,
-    topP: request.topP,
-    topK: request.topK,
+    ...encodeSampling(request, dialect, losses),
     stopSequences: encodeStop(request.stop, losses),
     seed: encodeSeed(request.seed, losses),
-    presencePenalty: encodePenalty(request.presencePenalty, 'presence_penalty', losses),
-    frequencyPenalty: encodePenalty(request.frequencyPenalty, 'frequency_penalty', losses),
+    presencePenalty: encodePenalty(request.presencePenalty, 'presence_penalty', dialect, losses),
+    frequencyPenalty: encodePenalty(request.frequencyPenalty, 'frequency_penalty', dialect, losses),
     thinkingConfig: encodeThinking(request, dialect.thinking, losses),
   };
   return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
@@ -68,8 +66,30 @@ const encodeSeed = (seed: number | undefined, losses: Losses): number | undefine
   return undefined;
 };
 
+/** Models without these members have the default values. */
+const encodeSampling = (
+  { temperature, topP, topK }: ModelRequest,
+  { sampling }: GeminiDialect,
+  losses: Losses,
+): JsonDraft => {
+  if (sampling) return { temperature, topP, topK };
+  if (temperature !== undefined && temperature !== 1) losses.drop('temperature', 'the model refuses it');
+  if (topP !== undefined && topP !== 1) losses.drop('top_p', 'the model refuses it');
+  if (topK !== undefined) losses.drop('top_k', 'the model refuses it');
+  return {};
+};
+
 /** The range −2 to 2 excludes both ends. */
-const encodePenalty = (penalty: number | undefined, path: string, losses: Losses): number | undefined => {
+const encodePenalty = (
+  penalty: number | undefined,
+  path: string,
+  { penalties }: GeminiDialect,
+  losses: Losses,
+): number | undefined => {
+  if (penalty !== undefined && !penalties) {
+    if (penalty !== 0) losses.drop(path, 'the model refuses it');
+    return undefined;
+  }
   if (penalty === undefined || Math.abs(penalty) < 2) return penalty;
   const nearest = penalty > 0 ? 1.99 : -1.99;
   losses.approximate(path, String(nearest));

@@ -27,33 +27,38 @@ export const encodeThinking = (
   }
   const asked: Reasoning = off ? { effort: 'none' } : reasoning;
   const amount =
-    control.form === 'level' ? level(asked, control.lower, losses) : budget(asked, control, maxTokens, losses);
+    control.form === 'level' ? level(asked, control.levels, losses) : budget(asked, control, maxTokens, losses);
   const includeThoughts = !off && reasoning.show !== 'hidden';
   return { ...amount, ...(includeThoughts && { includeThoughts }) };
 };
 
 type Budget = Extract<ThinkingControl, { form: 'budget' }>;
 
-/** The level of each effort; the three inexact ones are approximations. */
-const levels = {
+/** The level of each effort, in the order of strength. */
+const levelOf = {
   none: 'MINIMAL',
   minimal: 'MINIMAL',
   low: 'LOW',
   medium: 'MEDIUM',
   high: 'HIGH',
-  xhigh: 'HIGH',
-  max: 'HIGH',
+  xhigh: 'XHIGH',
+  max: 'XHIGH',
 } as const satisfies Record<Effort, ThinkingLevel>;
 
-const inOrder: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'];
+const inOrder: readonly ThinkingLevel[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'XHIGH'];
 
-const level = ({ effort, budget }: Reasoning, lower: ReadonlySet<ThinkingLevel>, losses: Losses): JsonObject => {
+const level = (
+  { effort, budget }: Reasoning,
+  levels: readonly [ThinkingLevel, ...ThinkingLevel[]],
+  losses: Losses,
+): JsonObject => {
   if (effort !== undefined && budget !== undefined)
     losses.drop('reasoning.budget_tokens', 'the effort takes precedence');
   const wanted = effort ?? (budget === undefined || budget < 0 ? undefined : effortOf(budget));
   if (wanted === undefined) return {};
-  const from = inOrder.indexOf(levels[wanted]);
-  const thinkingLevel = inOrder.find((step, index) => index >= from && lower.has(step)) ?? 'HIGH';
+  const from = inOrder.indexOf(levelOf[wanted]);
+  // The next stronger one, else the strongest.
+  const thinkingLevel = levels.find((step) => inOrder.indexOf(step) >= from) ?? levels.at(-1) ?? levels[0];
   const path = effort === undefined ? 'reasoning.budget_tokens' : 'reasoning.effort';
   if (effort === undefined || thinkingLevel.toLowerCase() !== wanted) losses.approximate(path, thinkingLevel);
   return { thinkingLevel };

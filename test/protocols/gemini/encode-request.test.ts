@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { JsonObject } from '../../../engine/model/json/json.ts';
 import type { Effort, ModelRequest, Reasoning } from '../../../engine/model/request.ts';
-import { encode, text } from './encode.ts';
+import { model as assistant, encode, text, user } from './encode.ts';
 
 const schema: JsonObject = {
   type: 'object',
@@ -10,6 +10,8 @@ const schema: JsonObject = {
   additionalProperties: false,
 };
 const f = [{ type: 'function', name: 'f' }] as const;
+
+const third = 'gemini-3-flash-preview';
 
 const config: readonly (readonly [
   over: Partial<ModelRequest>,
@@ -27,9 +29,14 @@ const config: readonly (readonly [
   [{ stop: ['1', '2', '3', '4', '5', '6'] }, { stopSequences: ['1', '2', '3', '4', '5'] }, ['approximated stop']],
   [{ seed: 7 }, { seed: 7 }, []],
   [{ seed: 2 ** 40 }, undefined, ['dropped seed']],
-  [{ presencePenalty: 1, frequencyPenalty: -0.5 }, { presencePenalty: 1, frequencyPenalty: -0.5 }, []],
+  [{ model: third, presencePenalty: 1, frequencyPenalty: -0.5 }, { presencePenalty: 1, frequencyPenalty: -0.5 }, []],
   [
-    { presencePenalty: 2, frequencyPenalty: -2 },
+    { presencePenalty: 1, frequencyPenalty: -0.5 },
+    undefined,
+    ['dropped presence_penalty', 'dropped frequency_penalty'],
+  ],
+  [
+    { model: third, presencePenalty: 2, frequencyPenalty: -2 },
     { presencePenalty: 1.99, frequencyPenalty: -1.99 },
     ['approximated presence_penalty', 'approximated frequency_penalty'],
   ],
@@ -128,7 +135,7 @@ for (const [serviceTier, wire, lost] of tiers) {
 const flash = 'gemini-2.5-flash';
 const lite = 'gemini-2.5-flash-lite';
 const pro = 'gemini-2.5-pro';
-const flash3 = 'gemini-3-flash-preview';
+const flash3 = third;
 const pro3 = 'gemini-3-pro-preview';
 const pro31 = 'gemini-3.1-pro-preview';
 const effort = (word: Effort): Reasoning => ({ effort: word });
@@ -189,6 +196,17 @@ const thinking: readonly (readonly [
   ['models/gemini-flash-latest', effort('low'), { thinkingLevel: 'LOW', includeThoughts: true }],
   ['google/gemini-flash-latest', effort('medium'), { thinkingLevel: 'MEDIUM', includeThoughts: true }],
   ['gemini-4-argon', effort('none'), { thinkingLevel: 'LOW' }, effortLoss],
+  ['gemini-4-neon', effort('minimal'), { thinkingLevel: 'LOW', includeThoughts: true }, effortLoss],
+  ['gemini-4-neon', effort('xhigh'), { thinkingLevel: 'XHIGH', includeThoughts: true }],
+  ['gemini-4-hydrogen', effort('max'), { thinkingLevel: 'XHIGH', includeThoughts: true }, effortLoss],
+  ['gemini-4-hydrogen', { mode: 'on', budget: 31_999 }, { thinkingLevel: 'HIGH', includeThoughts: true }, budgetLoss],
+  ['gemini-4-carbon', effort('xhigh'), { thinkingLevel: 'HIGH', includeThoughts: true }, effortLoss],
+  ['gemini-5-xenon', effort('xhigh'), { thinkingLevel: 'XHIGH', includeThoughts: true }],
+  ['gemini-3.8-flash', effort('max'), { thinkingLevel: 'HIGH', includeThoughts: true }, effortLoss],
+  ['gemini-3.7-flash', { mode: 'off' }, { thinkingLevel: 'LOW' }, effortLoss],
+  ['gemini-3.6-flash', effort('minimal'), { thinkingLevel: 'MINIMAL', includeThoughts: true }],
+  ['gemini-3.5-flash-lite', { mode: 'off' }, { thinkingLevel: 'MINIMAL' }, effortLoss],
+  ['gemini-3.1-flash-lite', effort('minimal'), { thinkingLevel: 'MINIMAL', includeThoughts: true }],
   ['gemini-3.8-flash', effort('minimal'), { thinkingLevel: 'LOW', includeThoughts: true }, effortLoss],
   ['gemini-3-pro-image', effort('high'), { thinkingLevel: 'HIGH', includeThoughts: true }],
   ['gemini-robotics-er-2', effort('high'), { thinkingLevel: 'HIGH', includeThoughts: true }],
@@ -206,6 +224,54 @@ for (const [model, reasoning, expected, lost] of thinking) {
     const { body, losses } = encode({ model, reasoning });
     t.deepEqual(body.generationConfig, expected && { thinkingConfig: expected });
     t.deepEqual(losses, lost ?? []);
+  });
+}
+
+const sampling = { temperature: 0.5, topP: 0.9, topK: 5, presencePenalty: 1, frequencyPenalty: 1 };
+const refusesSampling = [
+  'gemini-3.6-flash',
+  'gemini-3.5-flash-lite',
+  'gemini-3.8-flash',
+  'gemini-4-argon',
+  'gemini-4-carbon',
+  'gemini-4-neon-preview-11-2026',
+  'gemini-flash-latest',
+];
+for (const model of refusesSampling) {
+  test(`${model} gets no sampling, and neutral values are no loss`, (t) => {
+    const { body, losses } = encode({ model, ...sampling });
+    t.is(body.generationConfig, undefined);
+    const lost = ['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty'];
+    t.deepEqual(
+      losses,
+      lost.map((field) => `dropped ${field}`),
+    );
+    const neutral = encode({ model, temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0 });
+    t.deepEqual([neutral.body.generationConfig, neutral.losses], [undefined, []]);
+  });
+
+  test(`${model} gets the user's word last`, (t) => {
+    const { body, losses } = encode({ model, turns: [user(text('a')), assistant(text('b'))] });
+    t.deepEqual(body.contents, [
+      { role: 'user', parts: [{ text: 'a' }] },
+      { role: 'model', parts: [{ text: 'b' }] },
+      { role: 'user', parts: [{ text: 'Continue.' }] },
+    ]);
+    t.deepEqual(losses, ['approximated messages']);
+  });
+}
+
+for (const model of [
+  'gemini-3-flash-preview',
+  'gemini-3.1-pro-preview',
+  'gemini-3.5-flash',
+  'gemini-2.5-pro',
+  'gemma-4',
+]) {
+  test(`${model} gets sampling, and continues an answer`, (t) => {
+    const { body } = encode({ model, temperature: 0.5, turns: [user(text('a')), assistant(text('b'))] });
+    t.deepEqual(body.generationConfig, { temperature: 0.5 });
+    t.deepEqual(Array.isArray(body.contents) ? body.contents.length : 0, 2);
   });
 }
 
