@@ -22,6 +22,8 @@ export interface MessagesTraits {
   readonly sampling: boolean;
   /** Accepts a forced tool call. */
   readonly forcedCalls: boolean;
+  /** Continues a last assistant message. */
+  readonly prefill: boolean;
   /**
    * The default output limit in tokens, since the vendor requires one: enough for a coding agent, and within the
    * model's maximum with a thinking budget on top.
@@ -37,13 +39,14 @@ const newest: MessagesTraits = {
   canBeOff: false,
   sampling: false,
   forcedCalls: true,
+  prefill: true,
   maxTokens: 16_000,
 };
 
 /** Models of other vendors: none of the vendor's own rules. */
 const otherVendors: MessagesTraits = { ...newest, signs: false };
 
-const budget = { thinking: 'budget', canBeOff: true, sampling: true } as const;
+const budget = { thinking: 'budget', canBeOff: true, sampling: true, prefill: true } as const;
 
 /**
  * Known differences from the newest models. Source: Anthropic documentation, "Models overview", "Extended thinking",
@@ -51,6 +54,7 @@ const budget = { thinking: 'budget', canBeOff: true, sampling: true } as const;
  */
 const known: readonly KnownModels<MessagesTraits>[] = [
   { names: /^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/, differ: { ...newest, isKnown: true } },
+  { names: /claude|fable|mythos/, differ: { prefill: false } },
   { names: /^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)(?!\d)/, differ: { budgets: false } },
   { names: /^claude-(?:[123](?!\d)|instant)/, differ: budget },
   { names: /^claude-(?:[12](?!\d)|instant|3-(?:opus|sonnet|haiku))/, differ: { maxTokens: 4096 } },

@@ -6,8 +6,9 @@ import { recordSchemaLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, Turn } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
 import { type MessagesServer, type MessagesTraits, messagesTraits } from './dialect.ts';
+import { continuation } from '../../engine/model/wire/continuation.ts';
 import { cacheControl, encodeParts, ownExtra } from './encode-content.ts';
-import { carriedParts, carriedReasoning, mergeTurns, pairCalls } from './encode-messages.ts';
+import { carriedParts, mergeTurns, pairCalls } from './encode-messages.ts';
 import { planThinking, type ThinkingPlan } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 
@@ -22,7 +23,8 @@ export const encodeRequest = (
 ): JsonObject => {
   const { losses } = context;
   const traits = messagesTraits(request.model, server);
-  const turns = adaptTurns(request.turns, traits, losses);
+  const mayContinue = traits.prefill || context.client === 'messages';
+  const turns = adaptTurns(request.turns, traits, mayContinue, losses);
   const { tools, tool_choice: choice } = encodeTools(request, turns, context);
   const tool_choice = traits.forcedCalls ? choice : unforced(choice, losses);
   const plan = planThinking(request, traits, turns, isForced(tool_choice), losses);
@@ -51,10 +53,24 @@ export const encodeRequest = (
 };
 
 /** Adapts the history to the vendor's rules. */
-const adaptTurns = (turns: readonly Turn[], traits: MessagesTraits, losses: Losses): readonly Turn[] => {
+const adaptTurns = (
+  turns: readonly Turn[],
+  traits: MessagesTraits,
+  mayContinue: boolean,
+  losses: Losses,
+): readonly Turn[] => {
   const carried = turns.map((turn) => carryTurn(turn, traits, losses));
   const paired = pairCalls(mergeTurns(carried.filter(hasParts)), losses);
-  return trimPrefill(mergeTurns(paired.filter(hasParts)), losses);
+  const merged = mergeTurns(paired.filter(hasParts));
+  return mayContinue ? trimPrefill(merged, losses) : endWithUser(merged, losses);
+};
+
+/** Lets the user have the last word, for models that don't continue an answer that has begun. */
+const endWithUser = (turns: readonly Turn[], losses: Losses): readonly Turn[] => {
+  const last = turns.findLast(({ role }) => role !== 'system');
+  if (last?.role !== 'assistant') return turns;
+  losses.approximate(last.at ?? 'messages', 'the model starts a new answer instead of continuing this text');
+  return [...turns, { role: 'user', parts: [{ type: 'text', text: continuation }] }];
 };
 
 const carryTurn = ({ name, ...turn }: Turn, { signs }: MessagesTraits, losses: Losses): Turn => {

@@ -358,6 +358,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'protocols/messages/decode-fault.ts': [foreign(/credit balance is too low/i)],
   'protocols/messages/dialect.ts': [
+    foreign(/claude|fable|mythos/),
     foreign(/^claude-(?:\d|instant|(?:opus|sonnet|haiku|fable|mythos)-\d)/),
     foreign(/^claude-(?:opus|sonnet|haiku|fable|mythos)-(?:[5-9]|\d\d)(?!\d)/),
     foreign(/^claude-(?:[123](?!\d)|instant)/),

@@ -841,3 +841,40 @@ test('all that this wire can say comes back', (t) => {
   t.deepEqual(out.body, { ...rich, tools });
   t.deepEqual(out.losses, []);
 });
+
+const begun = [hi, { ...says('assistant', text('so')), at: 'messages[1]' }];
+
+for (const model of [
+  'claude-opus-4-6',
+  'claude-sonnet-4-6',
+  'claude-opus-5-5',
+  'claude-next',
+  'us.anthropic.claude-fable-5-2',
+]) {
+  test(`${model} doesn't continue an answer: the user has the last word`, (t) => {
+    for (const client of ['chat', 'responses'] as const) {
+      const using = { ...context(), client };
+      const body = JSON.parse(JSON.stringify(encodeRequest(asked({ model, turns: begun, tools: [] }), using)));
+      t.is(brief(body), 'u:hi | a:so | u:Continue.');
+      t.deepEqual(
+        using.losses.list.map(({ path, outcome }) => `${outcome} ${path}`),
+        ['approximated messages[1]'],
+      );
+    }
+    const using = { ...context(), client: 'messages' } as const;
+    t.is(brief(JSON.parse(JSON.stringify(encodeRequest(asked({ model, turns: begun }), using)))), 'u:hi | a:so');
+    t.deepEqual(using.losses.list, []);
+  });
+}
+
+for (const model of ['claude-sonnet-4-5', 'claude-opus-4-20250514', 'claude-3-5-haiku-latest', 'kimi-k3']) {
+  test(`${model} continues an answer`, (t) => {
+    t.is(brief(encode(asked({ model, turns: begun })).body), 'u:hi | a:so');
+  });
+}
+
+test('reasoning stays on where the user has the last word', (t) => {
+  const request = asked({ model: 'claude-opus-4-6', turns: begun, tools: [], reasoning: { effort: 'high' } });
+  const body = encodeRequest(request, { ...context(), client: 'chat' });
+  t.like(body.thinking, { type: 'adaptive' });
+});
