@@ -68,7 +68,7 @@ export interface ChatDialect {
    * accepts.
    */
   readonly acceptedExtra: ReadonlySet<string> | undefined;
-  /** The member for the end user's id, and the texts that fit it. */
+  /** The member for the end user's id, and the ids that fit it; others are hashed. */
   readonly user: { readonly field: 'user' | 'safety_identifier' | 'user_id'; readonly fits: RegExp } | undefined;
   /** The vendor's value for each service tier; a missing tier is a loss. */
   readonly serviceTiers: Readonly<Partial<Record<ServiceTier, string>>>;
@@ -227,7 +227,7 @@ export const plainDialect: ChatDialect = {
   passThrough: 'all',
   rejectedExtra: new Set(),
   acceptedExtra: undefined,
-  user: { field: 'user', fits: /^[\s\S]{1,512}$/ },
+  user: { field: 'user', fits: /^[\s\S]{1,64}$/ },
   serviceTiers: {
     auto: 'auto',
     default: 'default',

@@ -3,6 +3,8 @@ import { tierOf } from '../../engine/model/event.ts';
 import type { Json, JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Part } from '../../engine/model/request.ts';
+import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
+import { wireUserId } from '../../engine/model/wire/user-id.ts';
 import { type ChatDialect, type ChatField, cacheMember, takes } from './dialect.ts';
 import { writeExtra } from './encode-content.ts';
 import { encodeMessages } from './encode-messages.ts';
@@ -142,7 +144,7 @@ const encodeUser = (
   body: JsonDraft,
 ): void => {
   if (user === undefined) return;
-  if (dialect.user?.fits.test(user)) body[dialect.user.field] = user;
+  if (dialect.user) body[dialect.user.field] = wireUserId(user, dialect.user.fits, losses);
   else losses.drop('user');
 };
 

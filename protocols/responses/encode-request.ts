@@ -2,7 +2,8 @@ import type { RequestContext } from '../../engine/model/context.ts';
 import { tierOf } from '../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import { isOff, type ModelRequest, type OutputFormat } from '../../engine/model/request.ts';
+import { type ModelRequest, type OutputFormat, type TextPart, isOff } from '../../engine/model/request.ts';
+import { wireUserId } from '../../engine/model/wire/user-id.ts';
 import { type ResponsesTraits, responsesTraits } from './dialect.ts';
 import { encodeExtra, newContentContext } from './encode-content.ts';
 import { encodeSystem, encodeTurns } from './encode-messages.ts';
@@ -116,15 +117,14 @@ const reasoning = (request: ModelRequest, traits: ResponsesTraits, losses: Losse
 
 const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
-/** The vendor's maximum, in characters. */
-const maxUser = 64;
+/** The vendor's maximum is 64 characters. */
+const userFits = /^[\s\S]{1,64}$/;
 
 const user = ({ user: name }: ModelRequest, { safety_identifier: other }: JsonObject, losses: Losses): JsonObject => {
   if (name === undefined) return {};
   // A client of this protocol may send the user id under two names.
   if (other !== undefined) return { user: name };
-  if (name.length > maxUser) losses.approximate('user', `cut to ${maxUser} characters`);
-  return { safety_identifier: name.slice(0, maxUser) };
+  return { safety_identifier: wireUserId(name, userFits, losses) };
 };
 
 /** Clients of this protocol expect replies to be stored by default; others don't. */

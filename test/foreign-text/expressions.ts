@@ -211,6 +211,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/wire/listed-model.ts': [foreign(/^\d{4}-\d{2}-\d{2}/, many('1'))],
   'engine/model/wire/call-ids.ts': [foreign(/^[a-zA-Z0-9_-]{1,40}$/, many('a'))],
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
+  'engine/model/wire/user-id.ts': [foreign(/^\s*[{[]/, many(' '))],
   'engine/observe/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
   'engine/observe/history/curl.ts': [
     foreign(/[^A-Z0-9]+/g, many('Z')),
@@ -309,7 +310,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/chat/decode-fault.ts': [
     foreign(/^(retry-after(-ms)?|x-should-retry|x-ratelimit-.+)$/, many('x-ratelimit-'), '\n'),
   ],
-  'protocols/chat/dialect.ts': [foreign(/^[\s\S]{1,512}$/, many('a')), foreign(/^gpt-.*search/)],
+  'protocols/chat/dialect.ts': [foreign(/^[\s\S]{1,64}$/, many('a')), foreign(/^gpt-.*search/)],
   'protocols/chat/encode-request.ts': [foreign(/[^a-zA-Z0-9_-]/g), foreign(/json/i)],
   'protocols/chat/encode-reply.ts': [foreign(/^chatcmpl-./)],
   'protocols/chat/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
@@ -409,7 +410,10 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/[{,]\s{0,9}"sequence_number"\s{0,9}:\s{0,9}(\d{1,15})/g, many(',         ')),
   ],
   'protocols/responses/encode-content.ts': [foreign(/^(input|instructions|tools)\b/), foreign(/[/+]/)],
-  'protocols/responses/encode-request.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'), ' ')],
+  'protocols/responses/encode-request.ts': [
+    foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'), ' '),
+    foreign(/^[\s\S]{1,64}$/, many('a')),
+  ],
   'protocols/responses/encode-tools.ts': [foreign(/^code_execution/), foreign(/^(bash|text_editor|computer|memory)_/)],
   'protocols/responses/index.ts': [
     foreign(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i, '00000000', many('-0000')),

@@ -891,7 +891,13 @@ const fieldCases: readonly (readonly [
   ['too many stops', { stop: ['a', 'b', 'c'] }, { stop: ['a', 'b'] }, ['~stop'], { maxStops: 2 }],
   ['the user', { user: 'u' }, { user: 'u' }],
   ['the user by another name', { user: 'u' }, { user_id: 'u' }, [], { user: { field: 'user_id', fits: /^\w+$/ } }],
-  ['a user that does not fit', { user: 'a b' }, {}, ['-user'], { user: { field: 'user_id', fits: /^\w+$/ } }],
+  [
+    'a user that does not fit',
+    { user: 'a b' },
+    { user_id: 'c8687a08aa5d6ed2044328fa6a697ab8e96dc34291e8c2034ae8c38e6fcc6d65' },
+    ['~user'],
+    { user: { field: 'user_id', fits: /^\w+$/ } },
+  ],
   ['JSON', { output: { type: 'json' } }, { response_format: { type: 'json_object' } }],
   [
     'a schema',

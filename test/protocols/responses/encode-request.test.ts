@@ -454,7 +454,12 @@ const bodies: readonly (readonly [string, Partial<ModelRequest>, JsonObject, rea
   [
     'who asks',
     { user: 'u'.repeat(70), metadata: { a: 'b' }, promptCacheKey: 'k', serviceTier: 'standard_only' },
-    { safety_identifier: 'u'.repeat(64), metadata: { a: 'b' }, prompt_cache_key: 'k', service_tier: 'default' },
+    {
+      safety_identifier: 'd73ea28dd3d10dfcdad1736f6568864c58b5cb7bb318ac5d3098a0f07c6162a8',
+      metadata: { a: 'b' },
+      prompt_cache_key: 'k',
+      service_tier: 'default',
+    },
     ['approximated user'],
   ],
   [
