@@ -2,7 +2,7 @@ import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
 import { type Exchange, hasRequestStages, type Ready, type Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
-import { decodeOutline, decodeUnlessPassing } from './operators/decode.ts';
+import { decodeOutline, decodeUnlessPassing, leaveWire } from './operators/decode.ts';
 import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
 import { boundContent, boundReply, readEvents } from './operators/read-events.ts';
@@ -48,6 +48,7 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
     refuseUnservable(gateway), // refuses what this destination can't serve
     reconcileReasoning(gateway.signatures), // earlier reasoning: all of this provider's, none of others'
     decodeUnlessPassing(gateway), // an outline → the whole request, where it is needed
+    leaveWire, // what only the client's format has → what others have too
     onlyIf(hasRequestStages, transformRequest(gateway)), // request → request: each stage, in list order
     encodeRequest(gateway.config), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),

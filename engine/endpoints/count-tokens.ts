@@ -19,7 +19,7 @@ import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/js
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
 import { callUpstream, encodeRequest } from '../operators/call-upstream.ts';
-import { decode } from '../operators/decode.ts';
+import { decode, leaveWire } from '../operators/decode.ts';
 import { assertServable, route } from '../operators/route.ts';
 import { collectBytes, sequence, stages } from '../operators/rx.ts';
 import { reconcileReasoning } from '../operators/signatures.ts';
@@ -76,9 +76,9 @@ export const prepareAuxiliary = (
   sequence(
     decode(gateway.config, decodeRequest),
     route(gateway),
-    (routed) => fill(routed, { apiKey: availableKey(routed, gateway) }),
-    assertServable,
+    (routed) => assertServable(fill(routed, { apiKey: availableKey(routed, gateway) })),
     reconcileReasoning(gateway.signatures),
+    leaveWire,
     transformRequest(gateway),
     encodeRequest(gateway.config),
   );

@@ -4,6 +4,7 @@ import type { ReplyContext, RequestContext } from './context.ts';
 import type { ModelEvent } from './event.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
+import type { Losses } from './loss.ts';
 import type { Machine } from './machine.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Reply } from './reply.ts';
@@ -39,6 +40,12 @@ export interface ClientProtocol {
   readonly rewritesReply?: (body: JsonObject) => boolean;
   /** Path of a field that only an upstream of the same wire format can support, such as server-side state. */
   readonly ownWireField?: (body: JsonObject) => string | undefined;
+  /**
+   * Expresses what only this wire format has in terms that others have too, for an upstream of another format: the same request
+   * if there is nothing of the kind. Records losses. Throws an `unsupported` fault for what no other format can express and the
+   * answer depends on. Absent: the decoder leaves nothing to express.
+   */
+  readonly forOtherWires?: (request: ModelRequest, losses: Losses) => ModelRequest;
   /** Lower-case headers by which agents classify their requests; absent: none. */
   readonly agentHeaders?: Readonly<Record<'requestClass' | 'agentType' | 'compaction', string>>;
   /** Headers in which agents name the conversation, lower-case, the surest first; absent: there are none. */

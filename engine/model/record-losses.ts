@@ -15,13 +15,16 @@ export const recordExtraLoss = (extra: Extra | undefined, losses: Losses): void 
   recordExtraLoss(extra.outer, losses);
 };
 
-/** Records a member under the client's path; for a small object, each of its members. */
+/** Records a member under the client's path; for a small object, each of its members. An empty list or object asks for nothing. */
 export const recordMemberLoss = (path: string, value: Json | undefined, losses: Losses, depth = maxDepth): void => {
-  if (value === undefined || value === null) return;
+  if (value === undefined || value === null || isEmpty(value)) return;
   const inner = isJsonObject(value) && depth > 0 ? Object.entries(value) : [];
   if (inner.length === 0 || inner.length > maxNamed) losses.dropClientPath(path);
   else for (const [name, member] of inner) recordMemberLoss(memberPath(path, name), member, losses, depth - 1);
 };
+
+const isEmpty = (value: Json): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 /** Records that reasoning settings are dropped; the effort separately, since some formats have a field for it alone. */
 export const recordReasoningLoss = ({ effort, mode, budget, show }: Reasoning, losses: Losses, note?: string): void => {

@@ -77,6 +77,8 @@ export interface Turn extends Node {
   readonly parts: readonly Part[];
   /** The speaker's name, where the client gave one. */
   readonly name?: string | undefined;
+  /** The reasoning effort from this turn on; `extra` holds it in the client's form. */
+  readonly effort?: Effort | undefined;
 }
 
 /** One content block of a turn. */
@@ -347,6 +349,10 @@ export interface Reasoning {
    */
   readonly providerMembers?: JsonObject | undefined;
 }
+
+/** The effort that the answer is asked for: that of the last turn that sets one, else the request's. */
+export const askedEffort = ({ turns, reasoning }: ModelRequest): Effort | undefined =>
+  turns.findLast(({ effort }) => effort !== undefined)?.effort ?? reasoning?.effort;
 
 /** Whether reasoning is switched off. */
 export const isOff = ({ mode, effort }: Reasoning): boolean =>

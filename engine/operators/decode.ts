@@ -46,6 +46,16 @@ const reportDecoded = (decoded: Decoded): Decoded => {
   return decoded;
 };
 
+/**
+ * Expresses what only the client's wire format has in terms that others have too, if the upstream speaks another one. The stages
+ * then see the request as it will be encoded.
+ */
+export const leaveWire: SequenceStep<Reconciled, Reconciled> = (reconciled) => {
+  const { client, plan, request, context } = reconciled;
+  if (!client.forOtherWires || plan.upstream.wire === client.wire) return reconciled;
+  return fill(reconciled, { request: client.forOtherWires(request, context.losses.at(plan.format.name)) });
+};
+
 /** Decodes an outlined body in full, unless it passes through. The step before, `reconcileReasoning`, then runs again. */
 export const decodeUnlessPassing = (gateway: Gateway): SequenceStep<Reconciled, Reconciled> => {
   const reconcile = reconcileReasoning(gateway.signatures);

@@ -1,6 +1,6 @@
 import type { Scenario } from '../config/config.ts';
 import { isJsonObject } from '../model/json/json.ts';
-import type { ModelRequest, Part, Tool } from '../model/request.ts';
+import { askedEffort, type ModelRequest, type Part, type Reasoning, type Tool } from '../model/request.ts';
 import type { PromptSize } from './tokens/prompt-tokens.ts';
 
 /** What a rule needs besides the request. */
@@ -64,18 +64,24 @@ const background: Rule = ({ model }, { requestClass }) => {
   return /haiku/i.test(model) ? 'the model asked for is a haiku' : undefined;
 };
 
-/** Agents send adaptive thinking or a low effort on every request, so only a budget or a high effort counts. */
-const think: Rule = ({ reasoning }) => {
-  if (!reasoning || reasoning.mode === 'off') return undefined;
-  const { mode, budget = 0, effort } = reasoning;
+/**
+ * Agents send adaptive thinking or a usual effort on every request, so only a budget or an effort above the usual counts: in Messages,
+ * `high` is the default.
+ */
+const think: Rule = (request) => {
+  const { mode, budget = 0, wire } = request.reasoning ?? messageEffort;
+  if (mode === 'off') return undefined;
   if (mode === 'on' && budget > 0) return `thinking is on with a budget of ${formatCount(budget)} tokens`;
-  return effort && highEfforts.has(effort) ? `the effort asked for is ${effort}` : undefined;
+  const effort = askedEffort(request);
+  const counts = effort === 'high' ? wire !== 'messages' : effort === 'xhigh' || effort === 'max';
+  return counts ? `the effort asked for is ${effort}` : undefined;
 };
+
+/** The settings around an effort that only a message of a Messages client sets. */
+const messageEffort: Reasoning = { wire: 'messages' };
 
 /** The rule of each scenario. */
 export const rules: Readonly<Record<Scenario, Rule>> = { longContext, image, webSearch, background, think };
-
-const highEfforts: ReadonlySet<string> = new Set(['high', 'xhigh', 'max']);
 
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 

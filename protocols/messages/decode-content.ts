@@ -31,6 +31,7 @@ import { decodeCitation } from './citations.ts';
 import {
   Base64Data,
   ContentData,
+  type DecodedBlock,
   DocumentBlock,
   FileData,
   ImageBlock,
@@ -238,16 +239,21 @@ const decodeToolResult = (raw: JsonObject, at: string): ToolResultPart => {
   };
 };
 
-const decoders = new Map<string, (raw: JsonObject, at: string) => Part>([
-  ['text', decodeText],
-  ['image', decodeImage],
-  ['document', decodeDocument],
-  ['search_result', decodeSearchResult],
-  ['thinking', decodeThinking],
-  ['redacted_thinking', decodeRedacted],
-  ['tool_use', decodeToolUse],
-  ['tool_result', decodeToolResult],
-]);
+const decoderOf: Readonly<Record<DecodedBlock, (raw: JsonObject, at: string) => Part>> = {
+  text: decodeText,
+  image: decodeImage,
+  document: decodeDocument,
+  search_result: decodeSearchResult,
+  thinking: decodeThinking,
+  redacted_thinking: decodeRedacted,
+  tool_use: decodeToolUse,
+  tool_result: decodeToolResult,
+};
+
+const decoders: ReadonlyMap<string, (raw: JsonObject, at: string) => Part> = new Map(Object.entries(decoderOf));
+
+/** Whether blocks of this type become parts of their own. */
+export const isDecoded = (type: string): boolean => decoders.has(type);
 
 /** `cache_control` → cache mark; absent if null. */
 export const cacheMark = (control: JsonObject | null | undefined): CacheMark | undefined => {

@@ -1,6 +1,13 @@
 import type { Static } from 'typebox';
 import { fail } from '../../engine/model/fault.ts';
-import { type JsonDraft, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonDraft,
+  type JsonObject,
+  parseJson,
+  writeJson,
+} from '../../engine/model/json/json.ts';
 import type {
   Effort,
   Extra,
@@ -44,6 +51,16 @@ export const needsRepair = ({ messages }: JsonObject): boolean => {
   return typeof first === 'object' && first !== null && 'role' in first && first.role === 'system';
 };
 
+/**
+ * The first member that only upstreams of this format can serve: state or programs of the vendor's, or the request for a summary
+ * in the vendor's own form.
+ */
+export const ownWireField = (body: JsonObject): string | undefined =>
+  ['mcp_servers', 'container', 'thread', 'compaction'].find((field) => isAsked(body[field]));
+
+const isAsked = (value: Json | undefined): boolean =>
+  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+
 const decode = ({ value, extra }: ReadNode<Static<typeof CountBody>>): ModelRequest => {
   const turns = value.messages.map((message, index) => decodeMessage(message, memberPath('messages', index)));
   const leading = leadingInstructions(turns);
@@ -77,8 +94,19 @@ const decode = ({ value, extra }: ReadNode<Static<typeof CountBody>>): ModelRequ
 const decodeMessage = (raw: unknown, at: string): Turn => {
   const { value, extra } = readMessage(raw, at);
   const parts = decodeContent(value.content, memberPath(at, 'content'));
-  return { role: value.role, parts: value.role === 'system' ? instructions(parts) : parts, at, extra };
+  const effort = effortFrom(extra?.fields.output_config);
+  return {
+    role: value.role,
+    parts: value.role === 'system' ? instructions(parts) : parts,
+    at,
+    extra,
+    ...(effort && { effort }),
+  };
 };
+
+/** The effort that a message sets from there on. Source: Anthropic documentation, "Mid-conversation output config". */
+const effortFrom = (config: Json | undefined): Effort | undefined =>
+  isJsonObject(config) && typeof config.effort === 'string' && isEffort(config.effort) ? config.effort : undefined;
 
 /** A system message holds text; other parts of newer clients, such as tool changes, are kept. */
 const instructions = (parts: Turn['parts']): Turn['parts'] => {
@@ -191,10 +219,25 @@ const maxUserCharacters = 1_000;
 /** The end of Claude Code's older `user_id`: `user_…_account_…_session_<id>`. */
 const sessionForm = /_session_([\w-]{8,64})$/;
 
+/** A newer `user_id`, which is a JSON text: `{"device_id":"…","account_uuid":"…","session_id":"…"}`. */
+const jsonForm = (user: string): JsonObject | undefined => {
+  const value = user.startsWith('{') && user.length <= maxUserCharacters ? parseJson(user) : undefined;
+  return isJsonObject(value) ? value : undefined;
+};
+
 /** The session in Claude Code's `metadata.user_id`: the end of the text, or a JSON member in newer versions. */
 export const sessionIn = ({ user = '' }: ModelRequest): string | undefined => {
   if (user.length > maxUserCharacters) return undefined;
   if (!user.startsWith('{')) return sessionForm.exec(user)?.[1];
-  const id: unknown = Object(parseJson(user)).session_id;
+  const id = jsonForm(user)?.session_id;
   return typeof id === 'string' ? id : undefined;
+};
+
+/** The part of a `user_id` that stays the same from session to session. */
+export const userIn = (user: string): string => {
+  if (user.length > maxUserCharacters) return user;
+  const json = jsonForm(user);
+  if (!json) return user.replace(sessionForm, '');
+  const { session_id: _, ...others } = json;
+  return Object.keys(others).length > 0 ? writeJson(others) : user;
 };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../engine/model/json/json.ts';
-import type { ModelRequest, Tool, ToolChoice } from '../../engine/model/request.ts';
+import type { FunctionTool, ModelRequest, Tool, ToolChoice } from '../../engine/model/request.ts';
 import { memberPath, reader } from '../../engine/model/schema.ts';
 import { cacheMark, nodeReader } from './decode-content.ts';
 import { AnyTool, ClientTool, NamedChoice, ToolChoiceBody, WebSearch } from './schema-request.ts';
@@ -12,7 +12,8 @@ const anyTool = reader(AnyTool);
 const readClientTool = nodeReader(ClientTool);
 const readWebSearch = nodeReader(WebSearch);
 
-const decodeTool = (given: unknown, at: string): Tool => {
+/** Decodes one tool. Throws as `decodeTools` does. */
+export const decodeTool = (given: unknown, at: string): Tool => {
   const raw = anyTool.read(given, at);
   const { type, name } = raw;
   if (typeof type !== 'string' || type === 'custom') return decodeClientTool(raw, at);
@@ -20,7 +21,8 @@ const decodeTool = (given: unknown, at: string): Tool => {
   return { type: 'hosted', wire: 'messages', kind: type, name: typeof name === 'string' ? name : undefined, raw, at };
 };
 
-const decodeClientTool = (raw: JsonObject, at: string): Tool => {
+/** Decodes a tool with a schema, which the client runs. Throws as `decodeTools` does. */
+export const decodeClientTool = (raw: JsonObject, at: string): FunctionTool => {
   const { value, extra } = readClientTool(raw, at);
   return {
     type: 'function',

@@ -5,7 +5,7 @@ import { recordType } from '../../engine/model/sse.ts';
 import { systemWithoutAttribution, withoutAttribution } from './attribution.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
-import { decodeRequest, needsRepair, sessionIn } from './decode-request.ts';
+import { decodeRequest, needsRepair, ownWireField, sessionIn } from './decode-request.ts';
 import { decodeStream } from './decode-stream.ts';
 import { type MessagesServer, messagesTraits } from './dialect.ts';
 import { encodeFault, errorEvent } from './encode-fault.ts';
@@ -14,6 +14,7 @@ import { encodeReply } from './encode-reply.ts';
 import { boundOutput, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
+import { expressRequest } from './other-wires/express-request.ts';
 
 export { messagesModelList } from './models.ts';
 
@@ -39,6 +40,8 @@ export const messagesClient: ClientProtocol = {
   decodeRequest,
   texts: new Set(['content', 'text', 'thinking']),
   needsRepair,
+  ownWireField,
+  forOtherWires: expressRequest,
   // Sent by Claude Code if configured. Source: its documentation, "LLM gateway", hint headers.
   agentHeaders: {
     requestClass: 'x-claude-code-request-class',

@@ -40,6 +40,41 @@ export const Message = Type.Object({
   content: Texts,
 });
 
+/** Content block types that the decoder turns into parts. */
+export type DecodedBlock =
+  | 'text'
+  | 'image'
+  | 'document'
+  | 'search_result'
+  | 'thinking'
+  | 'redacted_thinking'
+  | 'tool_use'
+  | 'tool_result';
+
+/**
+ * All known content block types; unknown ones are kept as they are, like those without a decoder. Source: Anthropic API
+ * reference, "Create a Message", and the types of the vendor's SDK 1.14.
+ */
+export type BlockType =
+  | DecodedBlock
+  | 'tool_reference'
+  | 'tool_addition'
+  | 'tool_removal'
+  | 'compaction'
+  | 'container_upload'
+  | 'fallback'
+  | 'server_tool_use'
+  | 'web_search_tool_result'
+  | 'web_fetch_tool_result'
+  | 'code_execution_tool_result'
+  | 'bash_code_execution_tool_result'
+  | 'text_editor_code_execution_tool_result'
+  | 'tool_search_tool_result'
+  | 'advisor_tool_result'
+  | 'mcp_tool_use'
+  | 'mcp_tool_result'
+  | 'mcp_tool_listing';
+
 /** The common members of content blocks and sources. */
 export const Typed = Type.Unsafe<JsonObject & { readonly type: string }>(Type.Object({ type: Type.String() }));
 
@@ -84,6 +119,21 @@ export const ToolResultBlock = Type.Object({
   tool_use_id: Name,
   content: optional(Texts),
   is_error: optional(Type.Boolean()),
+});
+
+/** A tool that a search found. */
+export const ToolReferenceBlock = Type.Object({ type: Type.String(), tool_name: Name });
+/** A tool that is added or removed in mid-conversation. */
+export const ToolChangeBlock = Type.Object({ type: Type.String(), tool: Typed });
+/** The tool of a change, by its name among the request's tools. */
+export const NamedReference = Type.Object({ type: Type.String(), name: Name });
+/** The tool of a change, by value. */
+export const ToolDefinition = Type.Object({ type: Type.String(), definition: AnyObject });
+/** A summary that replaces what stands before it; without a text if there was nothing to summarize. */
+export const CompactionBlock = Type.Object({
+  type: Type.String(),
+  content: optional(Type.String()),
+  encrypted_content: optional(Type.String()),
 });
 
 /** A source with inline data. */

@@ -11,8 +11,9 @@ import { recordedAnswer, startUpstream } from '../support/upstream.ts';
  * that lengthens it has to say why.
  */
 const paths = [
-  { from: '/v1/messages', stream: false, most: 60 },
-  { from: '/v1/messages', stream: true, most: 60 },
+  // From Messages to another format, express-request.ts looks for what only Messages has.
+  { from: '/v1/messages', stream: false, most: 61 },
+  { from: '/v1/messages', stream: true, most: 61 },
   { from: '/v1/chat/completions', stream: false, most: 58 },
   { from: '/v1/chat/completions', stream: true, most: 60 },
 ] as const;

@@ -374,6 +374,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/messages/encode-content.ts': [foreign(/^(text\/|application\/json\b)/)],
   'protocols/messages/encode-messages.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'protocols/messages/index.ts': [foreign(/message_stop|"error"|event: ?error/, many('event: '))],
+  'protocols/messages/other-wires/block-uses.ts': [foreign(/_tool_(?:use|result|listing)$/, many('_tool_use'))],
+  'protocols/messages/other-wires/tool-uses.ts': [foreign(/_\d{6,8}$/, many('_1234567'))],
   'protocols/messages/decode-request.ts': [foreign(/_session_([\w-]{8,64})$/, many('_session_'))],
   'protocols/messages/models.ts': [foreign(/^\d{1,6}$/)],
   'protocols/messages/reply-end.ts': [foreign(/^msg_./)],

@@ -102,14 +102,21 @@ const requestTargets = clients.map((client) =>
     (body: JsonObject) => {
       const request = faultsOnly(() => client.decodeRequest(body));
       unpolluted();
-      if (request) for (const { upstream } of upstreams) encode(upstream, request);
+      if (request) for (const { upstream } of upstreams) encode(upstream, client, request);
     },
   ),
 );
 
-const encode = (upstream: (typeof upstreams)[number]['upstream'], request: ModelRequest): void => {
+const encode = (
+  upstream: (typeof upstreams)[number]['upstream'],
+  { wire, forOtherWires }: (typeof clients)[number],
+  decoded: ModelRequest,
+): void => {
   const context = { names: new ToolNames(), losses: new Losses('fuzz'), replyPassesThrough: false };
-  const body = faultsOnly(() => upstream.encodeRequest(request, context));
+  const body = faultsOnly(() => {
+    const request = upstream.wire === wire ? undefined : forOtherWires?.(decoded, context.losses);
+    return upstream.encodeRequest(request ?? decoded, context);
+  });
   if (body) must(isJsonObject(parseJson(JSON.stringify(body))), 'a request that is no JSON object');
 };
 

@@ -139,7 +139,8 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     named('`metadata.user_id`', top({ metadata: { user_id: 'u' } }, 'metadata.user_id')),
     named('`service_tier: standard_only`', top({ service_tier: 'standard_only' })),
     named('`cache_control` of the request', top({ cache_control: mark })),
-    named('`container`, `context_management`, `mcp_servers`', top({ container: 'c' })),
+    named('`container`, `mcp_servers`, `thread`, `compaction`', top({ container: 'c' })),
+    named('`context_management`, `fallbacks`', top({ fallbacks: [{ model: 'n' }] })),
     named('an unknown field', top({ x_new: 1 })),
     mBlock('`cache_control` of a text', { type: 'text', text: 'a', cache_control: mark }, '.cache_control'),
     mBlock('image, base64', { type: 'image', source: base64('image/png') }),
@@ -172,6 +173,46 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     ),
     mAnswer('`thinking` of an earlier answer', { type: 'thinking', thinking: 'h', signature: 's' }),
     mAnswer('`redacted_thinking` of an earlier answer', { type: 'redacted_thinking', data: 'd' }),
+    {
+      what: '`compaction` block',
+      at: 'messages[1].content[0]',
+      body: {
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'assistant', content: [{ type: 'compaction', content: 's' }] },
+          { role: 'user', content: 'z' },
+        ],
+      },
+    },
+    mBlock('`container_upload`, unknown content', {
+      type: 'container_upload',
+      file_id: 'f',
+    }),
+    {
+      what: '`effort` of a message',
+      at: 'messages[1]',
+      body: {
+        thinking: { type: 'adaptive' },
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'system', content: 's', output_config: { effort: 'low' } },
+        ],
+      },
+    },
+    {
+      what: '`tool_addition`, `tool_removal`',
+      at: 'messages[1].content[0]',
+      body: {
+        tools: [mTool, { ...mTool, name: 'g' }],
+        messages: [
+          { role: 'user', content: 'x' },
+          {
+            role: 'system',
+            content: [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'g' } }],
+          },
+        ],
+      },
+    },
     mAnswer('`server_tool_use` and other hosted blocks', {
       type: 'server_tool_use',
       id: 's',
@@ -180,10 +221,13 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     }),
     mResult('`tool_result`, text', { content: 'r' }),
     mResult('`tool_result`, image', { content: [{ type: 'image', source: base64('image/png') }] }),
+    mResult('`tool_reference`', { content: [{ type: 'tool_reference', tool_name: 'f' }] }, '.content[0]'),
     mResult('`tool_result`, `is_error`', { content: 'r', is_error: true }, '.is_error'),
     mTools('`tools[].strict`', { ...mTool, strict: true }, '.strict'),
     mTools('`tools[].cache_control`', { ...mTool, cache_control: mark }, '.cache_control'),
-    mTools('`defer_loading`, `input_examples` and others', { ...mTool, defer_loading: true }, '.defer_loading'),
+    mTools('`defer_loading`, nothing names it', { ...mTool, defer_loading: true }),
+    mTools('`input_examples`', { ...mTool, input_examples: [{}] }, '.input_examples'),
+    mTools('`tool_search_tool`', { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }),
     mTools('`web_search`', { type: 'web_search_20250305', name: 'web_search' }),
     mTools(
       '`web_search`, `allowed_domains`',
@@ -193,7 +237,8 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     mTools('`web_search`, `max_uses`', { type: 'web_search_20250305', name: 'web_search', max_uses: 3 }, '.max_uses'),
     mTools('`web_fetch`', { type: 'web_fetch_20250910', name: 'web_fetch' }),
     mTools('`code_execution`', { type: 'code_execution_20250825', name: 'code_execution' }),
-    mTools('`bash`, `text_editor`, `computer`, `memory`', { type: 'bash_20250124', name: 'bash' }),
+    mTools('`bash`, `memory`', { type: 'bash_20250124', name: 'bash' }),
+    mTools('`text_editor`, `computer`, `mcp_toolset`', { type: 'text_editor_20250728', name: 'e' }),
     named('`tool_choice: any`', {
       what: '',
       at: 'tool_choice',

@@ -55,9 +55,13 @@ export type Conversion = { readonly body: JsonObject; readonly losses: readonly 
 
 /** A client's body for an upstream. A body that the client's own protocol refuses throws. */
 export const convert = (client: ClientProtocol, asked: JsonObject, target: Target): Conversion => {
-  const request = { ...client.decodeRequest(asked), model: target.model };
+  const decoded = { ...client.decodeRequest(asked), model: target.model };
   const losses = new Losses(client.wire, { names: client.fieldNames, body: asked }).at(target.name);
   try {
+    const isOwn = target.protocol.wire === client.wire;
+    const refused = isOwn ? undefined : client.ownWireField?.(asked);
+    if (refused !== undefined) return { refused };
+    const request = (isOwn ? undefined : client.forOtherWires?.(decoded, losses)) ?? decoded;
     const context = { names: new ToolNames(), losses, replyPassesThrough: false, client: client.wire };
     const body: JsonObject = JSON.parse(JSON.stringify(target.protocol.encodeRequest(request, context)));
     return { body, losses: losses.list };

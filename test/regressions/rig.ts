@@ -113,11 +113,13 @@ interface Sent {
 
 /** A client's body on its way to a vendor; `model` is what the vendor is asked for. */
 export const send = (client: ClientName, upstream: string, body: JsonObject, model = 'model-x', at?: string): Sent => {
-  const { decodeRequest, wire } = clients[client].protocol;
+  const { decodeRequest, forOtherWires, wire } = clients[client].protocol;
   const losses = new Losses('test');
   const context = { names: new ToolNames(), losses, replyPassesThrough: false, client: wire };
-  const request = { ...decodeRequest({ model: 'asked', ...required[client], ...body }), model };
-  const text = JSON.stringify(vendor(upstream, at).encodeRequest(request, context));
+  const decoded = { ...decodeRequest({ model: 'asked', ...required[client], ...body }), model };
+  const protocol = vendor(upstream, at);
+  const request = (protocol.wire === wire ? undefined : forOtherWires?.(decoded, losses)) ?? decoded;
+  const text = JSON.stringify(protocol.encodeRequest(request, context));
   const written: unknown = JSON.parse(text);
   return { body: isJsonObject(written) ? written : {}, text, losses: losses.list.map(({ path }) => path) };
 };

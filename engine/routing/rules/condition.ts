@@ -1,7 +1,7 @@
 import { globMatcher } from '../../config/glob.ts';
 import type { When } from '../../config/rule-schema.ts';
 import { quoted } from '../../model/fault.ts';
-import type { Tool } from '../../model/request.ts';
+import { askedEffort, type Tool } from '../../model/request.ts';
 import { memberPath } from '../../model/schema.ts';
 import { formatCount, holdsImage, nameOf } from '../scenarios.ts';
 import { agentHint, type RequestFacts } from './request-facts.ts';
@@ -234,8 +234,9 @@ const compilers: Readonly<Record<FactName, FactCompiler>> = {
   images: byFlag('images', ['an image', 'no image'], ({ request }) =>
     request.turns.some(({ parts }) => parts.some(holdsImage)),
   ),
-  reasoning: byFlag('reasoning', ['reasoning asked for', 'no reasoning asked for'], ({ request: { reasoning } }) => {
-    const { mode, effort } = reasoning ?? {};
+  reasoning: byFlag('reasoning', ['reasoning asked for', 'no reasoning asked for'], ({ request }) => {
+    const mode = request.reasoning?.mode;
+    const effort = askedEffort(request);
     return mode !== 'off' && effort !== 'none' && (mode ?? effort) !== undefined;
   }),
   tokens: byRange('tokens', ({ sizeRelativeTo }, bound) => {

@@ -68,7 +68,7 @@ const searchResult = withUnknown(
     { citations, ...cacheable },
   ),
 );
-const newBlock = members({ ...is('container_upload'), file_id: name }, cacheable);
+const newBlock = members({ ...is('x_mark'), mark_id: name }, cacheable);
 
 const userBlock = fc.oneof(
   { weight: 5, arbitrary: text },
@@ -240,9 +240,9 @@ const controls = withUnknown(
       metadata: members({}, { user_id: fc.oneof(name, word), account: word }),
       service_tier: fc.constantFrom('auto', 'standard_only'),
       cache_control: cache,
-      container: name,
+      speed: fc.constant('fast'),
       context_management: members({ edits: fc.array(members({ type: name }), { minLength: 1, maxLength: 1 }) }),
-      mcp_servers: fc.array(members({ ...is('url'), url, name }), { minLength: 1, maxLength: 1 }),
+      fallbacks: fc.array(members({ model: name }), { minLength: 1, maxLength: 1 }),
     },
   ),
 );

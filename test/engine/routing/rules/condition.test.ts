@@ -77,7 +77,11 @@ const rows: readonly (readonly [title: string, when: When, holds: readonly Given
   [
     'reasoning',
     { reasoning: true },
-    [{ request: { reasoning: { mode: 'adaptive' } } }, { request: { reasoning: { effort: 'low' } } }],
+    [
+      { request: { reasoning: { mode: 'adaptive' } } },
+      { request: { reasoning: { effort: 'low' } } },
+      { request: { turns: [{ role: 'system', parts: [], effort: 'low' }] } },
+    ],
     [
       {},
       { request: { reasoning: { mode: 'off' } } },
