@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { adaptToModel, lowerOutput } from '../model/adapt-to-model.ts';
 import { type Fault, FaultError, fail, quoted } from '../model/fault.ts';
-import { type JsonObject, isJsonObject, parseJson, withinStack, writeJson } from '../model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { replaceMember } from '../model/json/replace-member.ts';

@@ -3,7 +3,6 @@ import { tierOf } from '../../engine/model/event.ts';
 import type { Json, JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import type { ModelRequest, Part } from '../../engine/model/request.ts';
-import { type KnownModels, traitsOf } from '../../engine/model/transformer.ts';
 import { wireUserId } from '../../engine/model/wire/user-id.ts';
 import { type ChatDialect, type ChatField, cacheMember, takes } from './dialect.ts';
 import { writeExtra } from './encode-content.ts';

@@ -5,10 +5,10 @@ import type { Losses } from '../../engine/model/loss.ts';
 import { recordSchemaLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, Turn } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
-import { type MessagesServer, type MessagesTraits, messagesTraits } from './dialect.ts';
 import { continuation } from '../../engine/model/wire/continuation.ts';
+import { type MessagesServer, type MessagesTraits, messagesTraits } from './dialect.ts';
 import { cacheControl, encodeParts, ownExtra } from './encode-content.ts';
-import { carriedParts, mergeTurns, pairCalls } from './encode-messages.ts';
+import { carriedParts, carriedReasoning, mergeTurns, pairCalls } from './encode-messages.ts';
 import { planThinking, type ThinkingPlan } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 

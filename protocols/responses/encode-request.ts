@@ -2,7 +2,7 @@ import type { RequestContext } from '../../engine/model/context.ts';
 import { tierOf } from '../../engine/model/event.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
-import { type ModelRequest, type OutputFormat, type TextPart, isOff } from '../../engine/model/request.ts';
+import { isOff, type ModelRequest, type OutputFormat } from '../../engine/model/request.ts';
 import { wireUserId } from '../../engine/model/wire/user-id.ts';
 import { type ResponsesTraits, responsesTraits } from './dialect.ts';
 import { encodeExtra, newContentContext } from './encode-content.ts';
