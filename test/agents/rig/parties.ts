@@ -3,7 +3,7 @@ import { type StrictHost, strictHosts } from '../../support/hosts/hosts.ts';
 import { deepseekVendor } from '../../support/vendors/deepseek.ts';
 import { geminiVendor } from '../../support/vendors/gemini.ts';
 import { groqVendor } from '../../support/vendors/groq.ts';
-import { messagesVendor } from '../../support/vendors/messages.ts';
+import { lookAlikeVendor, messagesVendor } from '../../support/vendors/messages.ts';
 import { openrouterVendor } from '../../support/vendors/openrouter.ts';
 import { responsesVendor } from '../../support/vendors/responses.ts';
 import type { Scripted } from '../../support/vendors/script.ts';
@@ -121,9 +121,33 @@ const vendors: readonly Party[] = [
   }),
 ];
 
-/** All that agents are run against: vendors of every format, then strict hosts. */
+/** A host that serves its own models behind Messages. */
+const lookAlike = (name: string, baseUrl: string, model: string, overflow: string): Party => {
+  const paths = new RegExp(`^${new URL(baseUrl).pathname}/v1/messages$`);
+  return fromVendor(name, { ...lookAlikeVendor, paths }, { baseUrl, model, wire: 'messages', overflow });
+};
+
+const lookAlikes: readonly Party[] = [
+  lookAlike("deepseek's door", 'http://api.deepseek.com/anthropic', 'deepseek-flash', openAiOverflow),
+  lookAlike(
+    "kimi's door",
+    'http://api.moonshot.ai/anthropic',
+    'kimi-k3',
+    'Your request exceeded model token limit: 8192 (requested: 9000)',
+  ),
+  lookAlike("z.ai's door", 'http://api.z.ai/api/anthropic', 'glm-5.3', 'prompt exceeds max length'),
+  lookAlike(
+    "minimax's door",
+    'http://api.minimax.io/anthropic',
+    'MiniMax-M3',
+    'invalid params, context window exceeds limit',
+  ),
+];
+
+/** All that agents are run against: vendors of every format, their look-alikes, then strict hosts. */
 export const parties: readonly Party[] = [
   ...vendors,
+  ...lookAlikes,
   ...Object.entries(strictHosts).map(([name, host]) => fromHost(name, host)),
 ];
 

@@ -1,5 +1,6 @@
+import { bearerKey } from './chat-wire.ts';
 import { counts, pieces, type Scripted, scripted, sse, thought } from './script.ts';
-import type { Vendor } from './vendor.ts';
+import type { Vendor, VendorAnswer } from './vendor.ts';
 
 interface MessagesBody {
   readonly model: string;
@@ -52,12 +53,37 @@ export const messagesVendor: Vendor<MessagesBody> = {
     const shown = body.thinking && body.thinking.type !== 'disabled' ? answer : { ...answer, thinking: undefined };
     const { thinking, ...rest } = shown;
     const given: Scripted = thinking === undefined ? rest : { ...rest, thinking };
-    return body.stream
-      ? { type: 'stream', pieces: streamOf(given, body) }
-      : { type: 'json', text: JSON.stringify(replyOf(given, body)) };
+    return written(given, body, vendorSignature);
   },
   payload: vendorSignature,
 };
+
+/**
+ * A host that serves its own models behind Messages: it signs nothing, and wants its thinking back where it called tools. Source:
+ * reports on DeepSeek's and Kimi's doors, "content[].thinking … must be passed back".
+ */
+export const lookAlikeVendor: Vendor<MessagesBody> = {
+  ...messagesVendor,
+  key: (headers) => bearerKey(headers) ?? messagesVendor.key(headers),
+  complaint: (body) => findCommonComplaint(body) ?? findLostThinking(body),
+  answer: (body, _url, script = scripted) => written(script(understand(body)), body, ''),
+  payload: thought,
+};
+
+const findLostThinking = ({ messages, thinking }: MessagesBody): string | undefined => {
+  if (thinking?.type === 'disabled') return undefined;
+  const lost = messages.findIndex(({ role, content }) => {
+    const blocks = blocksOf(content);
+    const calls = blocks.some(({ type }) => type === 'tool_use');
+    return role === 'assistant' && calls && !blocks.some((block) => block.type === 'thinking' && block.thinking);
+  });
+  return lost === -1 ? undefined : `messages[${lost}].content[].thinking in the thinking mode must be passed back`;
+};
+
+const written = (given: Scripted, body: MessagesBody, signature: string): VendorAnswer =>
+  body.stream
+    ? { type: 'stream', pieces: streamOf(given, body, signature) }
+    : { type: 'json', text: JSON.stringify(replyOf(given, body, signature)) };
 
 const types: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -87,6 +113,26 @@ function understand({ messages, tools = [] }: MessagesBody) {
 
 /** What the original would refuse. Source: Anthropic API reference, "Messages"; guides "Tool use" and "Extended thinking". */
 function findComplaint(body: MessagesBody): string | undefined {
+  return findCommonComplaint(body) ?? findThinkingComplaint(body);
+}
+
+const findThinkingComplaint = ({ messages, thinking }: MessagesBody): string | undefined => {
+  const newest = messages.findLast(({ role }) => role === 'assistant');
+  for (const message of messages) {
+    const blocks = blocksOf(message.content);
+    const thoughts = blocks.filter(({ type }) => type === 'thinking');
+    if (thoughts.some(({ signature }) => signature !== vendorSignature))
+      return 'Invalid `signature` in `thinking` block';
+    if (thoughts.some(({ thinking }) => thinking !== thought)) return '`thinking` blocks cannot be modified';
+    const calls = blocks.some(({ type }) => type === 'tool_use');
+    if (thinking?.type === 'enabled' && message === newest && calls && blocks[0]?.type !== 'thinking')
+      return 'Expected `thinking`, found `tool_use`';
+  }
+  return undefined;
+};
+
+/** What look-alikes refuse as well. */
+function findCommonComplaint(body: MessagesBody): string | undefined {
   const { messages, max_tokens, thinking, tools, tool_choice, temperature, top_k } = body;
   if (!Number.isInteger(max_tokens) || max_tokens < 1) return 'max_tokens is required';
   if (!tools && tool_choice) return 'tool_choice without tools';
@@ -124,14 +170,7 @@ function findComplaint(body: MessagesBody): string | undefined {
     if (due.some((id) => !/^[a-zA-Z0-9_-]+$/.test(id))) return 'tool_use id';
     if (calls.some(({ input }) => typeof input !== 'object' || input === null)) return 'tool_use input';
     if (calls.length > 0 && !tools) return 'tool blocks without tools';
-    const thoughts = blocks.filter(({ type }) => type === 'thinking');
-    if (thoughts.some(({ signature }) => signature !== vendorSignature))
-      return 'Invalid `signature` in `thinking` block';
-    if (thoughts.some(({ thinking }) => thinking !== thought)) return '`thinking` blocks cannot be modified';
     last = role;
-    const isNewest = messages.filter((message) => message.role === 'assistant').at(-1)?.content === content;
-    if (thinks && isNewest && calls.length > 0 && blocks[0]?.type !== 'thinking')
-      return 'Expected `thinking`, found `tool_use`';
   }
   if (due.length > 0) return `tool_use ids without tool_result: ${due.join(', ')}`;
   return last === 'assistant' ? 'This model does not support prefill' : undefined;
@@ -157,10 +196,10 @@ const head = ({ model }: MessagesBody) => ({
   model: `${model}-0001`,
 });
 
-const replyOf = ({ thinking, text, calls = [] }: Scripted, body: MessagesBody) => ({
+const replyOf = ({ thinking, text, calls = [] }: Scripted, body: MessagesBody, signature: string) => ({
   ...head(body),
   content: [
-    ...(thinking === undefined ? [] : [{ type: 'thinking', thinking, signature: vendorSignature }]),
+    ...(thinking === undefined ? [] : [{ type: 'thinking', thinking, signature }]),
     ...(text === undefined ? [] : [{ type: 'text', text }]),
     ...calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input })),
   ],
@@ -169,7 +208,7 @@ const replyOf = ({ thinking, text, calls = [] }: Scripted, body: MessagesBody) =
   usage: endUsage,
 });
 
-const streamOf = ({ thinking, text, calls = [] }: Scripted, body: MessagesBody): string[] => {
+const streamOf = ({ thinking, text, calls = [] }: Scripted, body: MessagesBody, signature: string): string[] => {
   const out: string[] = [];
   const emit = (data: { readonly type: string }) => out.push(sse(data, data.type));
   const block = (index: number, content_block: object, deltas: readonly object[]): void => {
@@ -185,10 +224,8 @@ const streamOf = ({ thinking, text, calls = [] }: Scripted, body: MessagesBody):
   emit({ type: 'ping' });
   if (thinking !== undefined) {
     const deltas = pieces(thinking).map((piece) => ({ type: 'thinking_delta', thinking: piece }));
-    block(index++, { type: 'thinking', thinking: '', signature: '' }, [
-      ...deltas,
-      { type: 'signature_delta', signature: vendorSignature },
-    ]);
+    const signed = signature === '' ? [] : [{ type: 'signature_delta', signature }];
+    block(index++, { type: 'thinking', thinking: '', signature: '' }, [...deltas, ...signed]);
   }
   if (text !== undefined) {
     block(
