@@ -372,7 +372,7 @@ test('no vendor is named outside its row', (t) => {
     // The command's neighbours are the client programs and the gateway that users come from, each in a row of its own.
     .filter(
       (file) =>
-        !/^(?:transformers\/formats\/|protocols\/|engine\/cli\/clients\.ts|engine\/cli\/import\/field-tables\.ts|ui\/src\/pages\/connect\/clients\/)/.test(
+        !/^(?:transformers\/formats\/|protocols\/|engine\/cli\/clients\/|engine\/cli\/import\/field-tables\.ts|ui\/src\/pages\/connect\/clients\/)/.test(
           file,
         ),
     )

@@ -21,7 +21,7 @@ export interface Connection {
 }
 
 /** Limits of a model, in tokens; absent: unknown. */
-export interface ModelLimits {
+interface ModelLimits {
   readonly context?: number | undefined;
   readonly maxOutput?: number | undefined;
 }
