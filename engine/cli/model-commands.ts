@@ -1,4 +1,5 @@
 import { clientProtocols } from '../../protocols/index.ts';
+import { formats } from '../../transformers/index.ts';
 import { localServerKinds } from '../endpoints/local-servers.ts';
 import { type RefreshedList, refreshModels } from '../endpoints/refresh-models.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
@@ -43,7 +44,20 @@ export const listModels = async (
         .join('  '),
     );
   }
+  const asOf = [...formats.values()].flatMap(({ facts }) => facts?.asOf ?? []).sort()[0];
+  if (asOf !== undefined) cli.print(factsAge(asOf, Date.now()));
 };
+
+/** How old the package's facts are. */
+const factsAge = (asOf: string, nowMs: number): string => {
+  const days = Math.max(0, Math.floor((nowMs - Date.parse(asOf)) / 86_400_000));
+  const old = days === 1 ? '1 day old' : `${days} days old`;
+  const ask = days > manyDays ? '; --refresh asks the providers, and a newer release knows newer models' : '';
+  return `Built-in facts of ${asOf}, ${old}${ask}`;
+};
+
+/** Facts older than this probably miss models. */
+const manyDays = 30;
 
 interface ModelRow {
   readonly id: string;

@@ -148,10 +148,10 @@ test('ts: each block of the pages for contributors is a file of docs/examples or
 /** Providers that fragments of a configuration may refer to. */
 const providers = [
   ['anthropic', 'claude-opus-5-5', 'claude-haiku-5-5'],
-  ['openai', 'gpt-6.1-sol'],
-  ['google', 'gemini-4-argon'],
+  ['openai', 'gpt-6.2-sol'],
+  ['google', 'gemini-4-carbon'],
   ['deepseek', 'deepseek-flash'],
-  ['azure', 'gpt-6.1-sol'],
+  ['azure', 'gpt-6.2-sol'],
   ['local', 'qwen3.8-27b'],
 ].map(([name, ...models]) => ({ name, baseUrl: 'https://models.example', apiKey: 'k', models }));
 

@@ -21,13 +21,13 @@ const configOf = (url?: string) => ({
       apiKey: '$ANTHROPIC_API_KEY',
       models: ['claude-opus-5-5', 'claude-haiku-5-5'],
     },
-    { name: 'openai', baseUrl: url ?? 'https://api.openai.com/v1', apiKey: '$OPENAI_API_KEY', models: ['gpt-6.1-sol'] },
+    { name: 'openai', baseUrl: url ?? 'https://api.openai.com/v1', apiKey: '$OPENAI_API_KEY', models: ['gpt-6.2-sol'] },
     { name: 'local', baseUrl: url ?? 'http://127.0.0.1:11434/v1', apiKey: '', models: ['qwen3.8-27b'] },
   ],
   Router: {
     default: 'anthropic,claude-opus-5-5',
-    routes: { background: 'local,qwen3.8-27b', think: 'openai,gpt-6.1-sol' },
-    fallback: { default: ['openai,gpt-6.1-sol', 'local,qwen3.8-27b'] },
+    routes: { background: 'local,qwen3.8-27b', think: 'openai,gpt-6.2-sol' },
+    fallback: { default: ['openai,gpt-6.2-sol', 'local,qwen3.8-27b'] },
   },
   transformers: [
     { name: 'maxtoken', provider: 'local', options: { max_tokens: 8192 } },

@@ -60,7 +60,7 @@ export const deepseek = format({
     title: 'DeepSeek',
     variable: 'DEEPSEEK_API_KEY',
     baseUrl: 'https://api.deepseek.com',
-    models: ['deepseek-v4-pro', 'deepseek-flash'],
+    models: ['deepseek-flash'],
   },
   options: noOptions,
   rows: templatesInUse,

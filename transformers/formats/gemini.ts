@@ -13,7 +13,7 @@ export const gemini = format({
     title: 'Google Gemini',
     variable: 'GEMINI_API_KEY',
     baseUrl: 'https://generativelanguage.googleapis.com',
-    models: ['gemini-4-argon', 'gemini-3.8-flash', 'gemini-3.5-flash-lite'],
+    models: ['gemini-4-carbon', 'gemini-4-hydrogen', 'gemini-3.8-flash', 'gemini-3.5-flash-lite'],
   },
   options: Type.Object(
     {

@@ -152,7 +152,7 @@ export const openai = format({
     title: 'OpenAI',
     variable: 'OPENAI_API_KEY',
     baseUrl: 'https://api.openai.com/v1',
-    models: ['gpt-6.1-sol', 'gpt-6.1-terra', 'gpt-6-luna'],
+    models: ['gpt-6.2-sol', 'gpt-6.1-terra', 'gpt-6-luna'],
   },
   options: Options,
   path: '/v1/chat/completions',

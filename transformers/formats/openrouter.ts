@@ -64,8 +64,8 @@ export const openrouter = format({
     baseUrl: 'https://openrouter.ai/api/v1',
     models: [
       'anthropic/claude-opus-5.5',
-      'openai/gpt-6.1-sol',
-      'google/gemini-4-argon',
+      'openai/gpt-6.2-sol',
+      'google/gemini-4-carbon',
       'deepseek/deepseek-v4.1-flash',
     ],
   },

@@ -26,6 +26,7 @@ const names: readonly (readonly [name: string, retires: string | undefined])[] =
   ['claude-sonnet-4-5', '2026-11-30'],
   ['claude-sonnet-4-5-20250929', '2026-11-30'],
   ['claude-sonnet-4-20250514', '2026-06-15'],
+  ['claude-opus-4-5-20251101', '2027-01-22'],
   ['claude-sonnet-5-5', undefined],
   ['claude-3-haiku-next', undefined],
 ];

@@ -403,7 +403,10 @@ const adapted: Readonly<Record<string, Partial<Record<Lack, object>>>> = {
     reasoningBudget: { generationConfig: { thinkingConfig: { thinkingLevel: 'MEDIUM', thinkingBudget: undefined } } },
     minimalEffort: { generationConfig: { thinkingConfig: { thinkingLevel: 'LOW' } } },
   },
-  openai: { reasoningOff: { reasoning: { effort: 'low', summary: undefined } } },
+  openai: {
+    reasoningOff: { reasoning: { effort: 'low', summary: undefined } },
+    minimalEffort: { reasoning: { effort: 'low' } },
+  },
 };
 
 test('each model that is known to lack something gets requests that do without it, with a loss', async (t) => {

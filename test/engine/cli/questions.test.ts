@@ -57,6 +57,7 @@ test('models lists names and aliases with their routes', async (t) => {
   const { out } = await ask(['models'], { env });
   t.regex(out, /^p,small +small \(p\) +← default$/m);
   t.regex(out, /^p,large +large \(p\) +← think$/m);
+  t.regex(out, /^Built-in facts of \d{4}-\d\d-\d\d, \d+ days? old/m);
   t.regex(out, /^switchyard-default /m);
   const listed: { readonly id: string }[] = JSON.parse((await ask(['models', '--json'], { env })).out);
   t.true(['p,small', 'p,large', 'small', 'large'].every((id) => listed.some((row) => row.id === id)));

@@ -7,10 +7,11 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  * - anthropic-sdk: npm @anthropic-ai/sdk 1.12.0, src/resources/messages/messages.ts (Model, DEPRECATED_MODELS) and CHANGELOG, 2026-11-20
  * - anthropic-models: platform.claude.com/docs/en/models/<model>/overview and /about-claude/pricing (copies of Sep-Oct 2026)
  * - ai-sdk-anthropic: npm @ai-sdk/anthropic 3.0.138, getModelCapabilities and docs table, 2026-11-03
+ * - anthropic-sdk-1.14: npm @anthropic-ai/sdk 1.14.0 CHANGELOG (1.13.0: Opus 4.5 deprecated, end of life 2027-01-22), 2026-11-24
  * - promptfuel: github TheKrush/PromptFuel release v1.0.23, 2026-10-16
  */
 export const anthropicFacts: VendorFacts = {
-  asOf: '2026-11-22',
+  asOf: '2026-11-27',
   pricing: { webSearchPer1000: 10, tiers: { priority: 1, batch: 0.5 }, usGeography: 1.1 },
   models: [
     {
@@ -100,7 +101,7 @@ export const anthropicFacts: VendorFacts = {
       reasoning: true,
       tools: true,
       price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, cacheWrite1h: 10, fast: 2 },
-      lacks: ['sampling'],
+      lacks: ['sampling', 'reasoningBudget'],
       retiresNotBefore: '2027-07-24',
       status: 'legacy',
       source: ['pi-ai', 'anthropic-models', 'anthropic-sdk', 'ai-sdk-anthropic'],
@@ -177,9 +178,9 @@ export const anthropicFacts: VendorFacts = {
       reasoning: true,
       tools: true,
       price: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, cacheWrite1h: 10 },
-      retiresNotBefore: '2026-11-24',
-      status: 'legacy',
-      source: ['pi-ai', 'anthropic-models', 'anthropic-sdk', 'ai-sdk-anthropic'],
+      retires: '2027-01-22',
+      status: 'deprecated',
+      source: ['pi-ai', 'anthropic-models', 'anthropic-sdk', 'ai-sdk-anthropic', 'anthropic-sdk-1.14'],
     },
     {
       id: 'claude-haiku-4-5',

@@ -13,10 +13,10 @@ const peakHours = [
  * - genai-prices: npm @pydantic/genai-prices 0.1.8, bundled data, 2026-09-23 (MIT)
  */
 export const deepseekFacts: VendorFacts = {
-  asOf: '2026-11-22',
+  asOf: '2026-11-27',
   pricing: { tiers: {} },
   models: [
-    // Serves DeepSeek-V4.1-Flash; JSON mode is json_object; the aliases are accepted and billed as this.
+    // Serves DeepSeek-V4.1-Flash-1017; JSON mode is json_object; the aliases are accepted and billed as this.
     {
       id: 'deepseek-flash',
       aliases: ['deepseek-v4-flash', 'deepseek-v4-flash-vision-exp'],
@@ -33,7 +33,7 @@ export const deepseekFacts: VendorFacts = {
       },
       source: ['deepseek-pricing', 'pi-ai'],
     },
-    // Serves DeepSeek-V4-Pro-0813; text only.
+    // The vendor's release note of 2026-09-10 says that it is served and billed as deepseek-flash; its price page still lists it.
     {
       id: 'deepseek-v4-pro',
       context: 1_000_000,
@@ -47,6 +47,7 @@ export const deepseekFacts: VendorFacts = {
         cacheRead: 0.022,
         peak: { hours: peakHours, input: 1.32, output: 3.96, cacheRead: 0.044 },
       },
+      status: 'legacy',
       source: ['deepseek-pricing', 'pi-ai', 'genai-prices'],
     },
   ],

