@@ -77,7 +77,7 @@ const known: readonly KnownModels<GeminiDialect>[] = [
     names: /^(?:gemini-(?:pro|ultra)(?:-vision)?$|gemini-1(?!\d)|gemini-2\.0|gemma-[123](?!\d)|learnlm)/,
     differ: { ...beforeThird, schema: 'openapi', thinking: undefined },
   },
-  { names: /^gemma-/, differ: older },
+  { names: /^gemma-4(?!\d)/, differ: older },
   {
     names: /^gemini-2\.5/,
     // Of the hosts that serve them, only Vertex AI accepts penalties.

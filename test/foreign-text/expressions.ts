@@ -328,7 +328,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^gemini-2\.5/),
     foreign(/^gemini-2\.5-flash-lite/),
     foreign(/^gemini-2\.5-pro/),
-    foreign(/^gemma-/),
+    foreign(/^gemma-4(?!\d)/),
     foreign(/^gemini-3(?!\d)/),
     foreign(/^gemini-3(?:\.[0-5])?-/),
     foreign(/^gemini-3\.5-flash-lite/),

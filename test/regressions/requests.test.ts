@@ -292,7 +292,8 @@ test('Q8: a last turn of the model goes out last, without white space at its end
   for (const client of ['messages', 'chat'] as const) {
     const { body: sent } = send(client, 'anthropic', body);
     t.deepEqual(at(sent, 'messages', -1, 'content'), [{ type: 'text', text: 'It is' }]);
-    t.is(rolesOf(send(client, 'gemini', body).body).at(-1), 'model');
+    t.is(rolesOf(send(client, 'gemini', body, 'gemini-3.1-pro-preview').body).at(-1), 'model');
+    t.is(rolesOf(send(client, 'gemini', body, 'gemini-4-neon').body).at(-1), 'user', 'it refuses to continue');
   }
 });
 

@@ -266,7 +266,7 @@ for (const model of [
   'gemini-3.1-pro-preview',
   'gemini-3.5-flash',
   'gemini-2.5-pro',
-  'gemma-4',
+  'gemma-4-31b-it',
 ]) {
   test(`${model} gets sampling, and continues an answer`, (t) => {
     const { body } = encode({ model, temperature: 0.5, turns: [user(text('a')), assistant(text('b'))] });

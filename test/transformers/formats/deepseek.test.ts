@@ -23,7 +23,12 @@ const fields: readonly (readonly [
     { temperature: 0.5, top_p: 0.5, stop: ['x'], presence_penalty: 1, frequency_penalty: 1 },
   ],
   ['a name of the user', chat('deepseek-chat', { user: 'a_b-1' }), { user_id: 'a_b-1' }],
-  ['one with other characters', chat('deepseek-chat', { user: 'a@b' }), {}, ['-user']],
+  [
+    'one with other characters',
+    chat('deepseek-chat', { user: 'a@b' }),
+    { user_id: '7508d8b5018ea640b85269861a101203f0c26900555268e930025dac844b0f35' },
+    ['~user'],
+  ],
   [
     'efforts by its words',
     chat('deepseek-v4-pro', { reasoning_effort: 'medium' }),
