@@ -3,6 +3,7 @@ import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Losses } from '../../engine/model/loss.ts';
 import { recordExtraLoss } from '../../engine/model/record-losses.ts';
 import type { ModelRequest, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../../engine/model/request.ts';
+import { continuation } from '../../engine/model/wire/continuation.ts';
 import { type ChatDialect, cacheMember, takes } from './dialect.ts';
 import { type AssistantContext, encodeAssistant } from './encode-assistant.ts';
 import {
@@ -106,14 +107,15 @@ const asBeginning = (message: JsonObject, { at }: Turn, { dialect, losses }: Con
       losses.approximate(at ?? 'messages', 'the model may start a new answer instead of continuing this text');
       return [message];
     case 'followed':
-      losses.approximate(at ?? 'messages', `the user's "${goOn}" follows: the provider accepts no answer to continue`);
-      return [message, { role: 'user', content: goOn }];
+      losses.approximate(
+        at ?? 'messages',
+        `the user's "${continuation}" follows: the provider accepts no answer to continue`,
+      );
+      return [message, { role: 'user', content: continuation }];
     default:
       return dialect.finalAssistant satisfies never;
   }
 };
-
-const goOn = 'Continue.';
 
 const callsOf = (turn: Turn): readonly ToolCallPart[] => turn.parts.filter((part) => part.type === 'tool-call');
 
