@@ -38,14 +38,16 @@ export interface ClientProtocol {
   readonly needsRepair?: (body: JsonObject) => boolean;
   /** Whether the client wants the answer in a form that is never requested upstream, so that it can't pass through. */
   readonly rewritesReply?: (body: JsonObject) => boolean;
-  /** Path of a field that only an upstream of the same wire format can support, such as server-side state. */
-  readonly ownWireField?: (body: JsonObject) => string | undefined;
+  /** A field that only an upstream of the same wire format can support, such as server-side state. */
+  readonly ownWireField?: (body: JsonObject) => OwnWireField | undefined;
   /**
    * Expresses what only this wire format has in terms that others have too, for an upstream of another format: the same request
    * if there is nothing of the kind. Records losses. Throws an `unsupported` fault for what no other format can express and the
    * answer depends on. Absent: the decoder leaves nothing to express.
    */
   readonly forOtherWires?: (request: ModelRequest, losses: Losses) => ModelRequest;
+  /** A request that declares tools is refused rather than sent without any: its clients can't do their work then. */
+  readonly needsSomeTool?: true;
   /** Lower-case headers by which agents classify their requests; absent: none. */
   readonly agentHeaders?: Readonly<Record<'requestClass' | 'agentType' | 'compaction', string>>;
   /** Headers in which agents name the conversation, lower-case, the surest first; absent: there are none. */
@@ -86,6 +88,13 @@ export interface ClientProtocol {
   readonly ends: StreamEnds;
   /** Fault kinds that streaming clients get as a stream with status 200, even before the answer has started. */
   readonly inStreamFaults?: ReadonlySet<FaultKind>;
+}
+
+/** A field that only upstreams of the client's wire format can support. */
+export interface OwnWireField {
+  readonly path: string;
+  /** The reason, if the path doesn't say it; continues a sentence. */
+  readonly why?: string | undefined;
 }
 
 /** The parts of a passed-through stream that have reached the client, as text of whole records. */

@@ -8,9 +8,13 @@ import { memberPath } from './schema.ts';
 const maxDepth = 2;
 const maxNamed = 8;
 
-/** Records all unknown members of a node and of the object around it; null members are no loss. */
+/**
+ * Records all unknown members of a node and of the object around it, and what the client's own object became; null members are
+ * no loss.
+ */
 export const recordExtraLoss = (extra: Extra | undefined, losses: Losses): void => {
   if (!extra) return;
+  if (extra.original?.became !== undefined) losses.approximate(extra.at, extra.original.became);
   for (const [name, value] of Object.entries(extra.fields)) recordMemberLoss(memberPath(extra.at, name), value, losses);
   recordExtraLoss(extra.outer, losses);
 };

@@ -7,12 +7,16 @@ import type { Signature } from './reasoning/signature.ts';
  * member that a conversion can't represent becomes a loss, so nodes keep their path in the client's body.
  */
 export interface ModelRequest {
-  /** The model's name: the client's until routing, then the upstream's. */
+  /** The model's name: the client's until routing, then the upstream's. Empty: the client names none, so the rules decide. */
   readonly model: string;
   /** The instructions at the front, in order. */
   readonly system: readonly TextPart[];
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
+  /** Tools that the model may not see before a search of the client's finds them; then `tools` has them too. */
+  readonly deferredTools?: readonly Tool[] | undefined;
+  /** The conversation's objects that declare tools, by place. `tools` has what they declare. */
+  readonly toolItems?: readonly ToolItem[] | undefined;
   readonly toolChoice?: ToolChoice | undefined;
   /** `false`: at most one tool call in the answer. */
   readonly parallelToolCalls?: boolean | undefined;
@@ -59,6 +63,22 @@ export interface Extra {
   readonly fields: JsonObject;
   /** Members of the enclosing object, if it has no node of its own. */
   readonly outer?: Extra | undefined;
+  /** What the client wrote, where the node only stands in for it. */
+  readonly original?: Original | undefined;
+}
+
+/** The client's own objects. Their wire format's encoder writes these instead of the node, possibly none. */
+interface Original {
+  readonly objects: readonly JsonObject[];
+  /** What the node makes of them, if other formats can only approximate them; recorded as a loss. */
+  readonly became?: string | undefined;
+}
+
+/** An object of a conversation that declares tools. Only its own wire format has such objects. */
+export interface ToolItem {
+  readonly wire: WireFormat;
+  readonly at: string;
+  readonly raw: JsonObject;
 }
 
 /** Members that every node of a request may have. */

@@ -3,11 +3,12 @@ import type { Observable } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { adaptToModel, lowerOutput } from '../model/adapt-to-model.ts';
-import { type Fault, FaultError, fail, quoted } from '../model/fault.ts';
+import { type Fault, FaultError, fail, quoted, unsupported } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
-import { replaceMember } from '../model/json/replace-member.ts';
+import { addMember, replaceMember } from '../model/json/replace-member.ts';
+import type { Losses } from '../model/loss.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Format, Target } from '../model/transformer.ts';
 import { isWebPage, pageTitle } from '../model/upstream-error/read-error.ts';
@@ -63,6 +64,7 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Arr
       replyPassesThrough: passThrough.reply,
       client: client.wire,
     });
+    if (client.needsSomeTool) refuseWithoutTools(asked, losses);
     return writeJson(plan.patches.length > 0 ? applyPatches({ ...body }, plan.patches) : body);
   }
   const { withoutAttribution, clientBody } = routed;
@@ -76,7 +78,8 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Arr
   const model = JSON.stringify(resolution.model);
   if (withoutAttribution) return replaceMembers(text, { ...withoutOwn, model: resolution.model });
   if (outline) return replaceBytes(outline.body, outline.model, model);
-  const replaced = replaceMember(text, 'model', model);
+  const named = 'model' in routed.clientBody;
+  const replaced = named ? replaceMember(text, 'model', model) : addMember(text, 'model', model);
   // The text lacks the body's byte order mark, which vendors refuse.
   return replaced === text && routed.body[0] !== byteOrderMark ? routed.body : replaced;
 };
@@ -86,6 +89,15 @@ const replaceMembers = (text: string, members: JsonObject): string =>
     (replaced, [name, value]) => (value === undefined ? replaced : replaceMember(replaced, name, writeJson(value))),
     text,
   );
+
+/** Throws `unsupported` if the upstream gets none of the tools that the client declared. */
+const refuseWithoutTools = ({ tools, toolChoice }: ModelRequest, losses: Losses): void => {
+  if (tools.length === 0 || toolChoice?.type === 'none') return;
+  const dropped = new Set(losses.list.flatMap(({ path, outcome }) => (outcome === 'dropped' ? [path] : [])));
+  const [first] = tools;
+  if (!tools.every(({ at }) => at !== undefined && dropped.has(at))) return;
+  unsupported(first?.at ?? 'tools', `${first?.at ?? 'tools'}: this provider has none of the request's tools.`);
+};
 
 /** The first byte of a byte order mark in UTF-8. */
 const byteOrderMark = 0xef;

@@ -102,7 +102,9 @@ export const assertServable = (routed: Routed): Routed => {
 const refuseOwnWireFields = ({ client, clientBody }: Routed): void => {
   const field = client.ownWireField?.(clientBody);
   if (field === undefined) return;
-  unsupported(field, `${field} needs an upstream that speaks the ${client.wire} format itself; this route's doesn't.`);
+  const { path, why } = field;
+  const need = `${path} needs an upstream that speaks the ${client.wire} format itself; this route's doesn't`;
+  unsupported(path, why === undefined ? `${need}.` : `${need}: ${why}.`);
 };
 
 /** Vendors count differently than the gateway. A prompt is surely too long where it exceeds the window by half. */

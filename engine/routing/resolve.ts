@@ -112,6 +112,8 @@ const explicitly = (
   { destination }: UntaggedRequest,
   warnings: string[],
 ): Choice | undefined => {
+  // The client's protocol lets requests name no model: the rules decide.
+  if (text === '') return undefined;
   if (text.trim() === '') return fail('invalid-request', 'model must not be blank.', { param: 'model' });
   const named = explicitChoice(text, config);
   if (named && destination !== undefined) {
@@ -201,6 +203,10 @@ const nowhere = (route: string, { pools }: Config): string =>
 
 const byModel = (text: string, config: Config): Choice => {
   const model = text.trim();
+  if (model === '') {
+    const why = 'The request names no model, and no rule chooses one. Ask for `provider,model`, or set Router.default.';
+    return fail('no-route', why, { param: 'model' });
+  }
   const [provider, ...others] = providersOf(config.providers, model);
   if (!provider || others.length > 0) {
     const pool = findPool(config.pools, config.router.default ?? '');

@@ -164,9 +164,13 @@ export const writeExtra = (
   refuses: (name: string) => boolean = () => false,
 ): void => {
   if (!extra) return;
+  if (extra.wire !== 'chat') {
+    recordExtraLoss(extra, losses);
+    return;
+  }
   for (const [name, value] of Object.entries(extra.fields)) {
     const there = target[name];
-    if (extra.wire !== 'chat' || refuses(name)) recordMemberLoss(memberPath(extra.at, name), value, losses);
+    if (refuses(name)) recordMemberLoss(memberPath(extra.at, name), value, losses);
     else if (there === undefined) target[name] = value;
     else if (isJsonObject(there) && isJsonObject(value)) target[name] = { ...value, ...there };
     else if (Array.isArray(there) && Array.isArray(value)) target[name] = [...value, ...there];

@@ -1,10 +1,13 @@
 import { fail } from '../../engine/model/fault.ts';
-import { asJsonObject, isJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
-import type { ModelRequest, OutputFormat, Reasoning, TextPart } from '../../engine/model/request.ts';
+import { asJsonObject, type JsonDraft, type JsonObject } from '../../engine/model/json/json.ts';
+import type { OwnWireField } from '../../engine/model/protocol.ts';
+import type { ModelRequest, OutputFormat, Reasoning, TextPart, Tool } from '../../engine/model/request.ts';
 import { reader } from '../../engine/model/schema.ts';
+import type { Settings } from './conversation.ts';
 import { extraOf } from './decode-content.ts';
-import { decodeItems } from './decode-messages.ts';
-import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { refusedItem } from './decode-items.ts';
+import { decodeItems, toolItemsIn, toolListsIn, toolMembersIn } from './decode-messages.ts';
+import { decodeToolChoice, decodeTools, refusedTool } from './decode-tools.ts';
 import { Body, SchemaFormat } from './schema-request.ts';
 
 const bodyReader = reader(Body);
@@ -20,22 +23,34 @@ export const decodeRequest = (body: JsonObject): ModelRequest => {
   if (!stateful && (read.input === undefined || read.input === null || read.input.length === 0)) {
     fail('invalid-request', 'input is required.', { param: 'input' });
   }
-  const decodedTools = decodeTools(read.tools ?? []);
-  const { system, turns } = decodeInput(read.input, decodedTools.nameOf, stateful);
+  const input = typeof read.input === 'string' ? [{ role: 'user', content: read.input }] : (read.input ?? []);
+  const decodedTools = decodeTools([{ tools: read.tools ?? [], at: 'tools', found: false }, ...toolListsIn(input)]);
+  const { deferred } = decodedTools;
+  const { system, turns, settings } = decodeItems(input, decodedTools, stateful);
+  const toolItems = toolItemsIn(input);
   const user = read.user ?? read.safety_identifier;
-  const extra = extraFields(body, read);
+  const updated = withSettings(read, settings);
+  const extra = extraFields(body, updated);
+  const toolChoice = read.tool_choice ? decodeToolChoice(read.tool_choice, decodedTools) : undefined;
+  // A tool that must be called needs no search.
+  const isForced = (tool: Tool): boolean =>
+    toolChoice?.type === 'tool' && 'name' in tool && tool.name === toolChoice.name;
+  const tools = [...decodedTools.tools, ...deferred.filter(isForced)];
+  const deferredTools = deferred.filter((tool) => !isForced(tool));
   return {
-    model: read.model,
+    model: read.model ?? '',
     system: [...instructions(read.instructions), ...system],
     turns,
-    tools: decodedTools.tools,
-    ...(read.tool_choice && { toolChoice: decodeToolChoice(read.tool_choice, decodedTools) }),
+    tools,
+    ...(deferredTools.length > 0 && { deferredTools }),
+    ...(toolItems.length > 0 && { toolItems }),
+    ...given('toolChoice', toolChoice),
     ...given('parallelToolCalls', read.parallel_tool_calls),
     ...given('maxTokens', read.max_output_tokens),
     ...given('temperature', read.temperature),
     ...given('topP', read.top_p),
-    ...given('reasoning', decodeReasoning(read.reasoning)),
-    ...given('output', decodeFormat(read)),
+    ...given('reasoning', decodeReasoning(updated.reasoning)),
+    ...given('output', decodeFormat(updated, settings.formatAt)),
     ...given('verbosity', read.text?.verbosity),
     stream: read.stream ?? false,
     ...given('user', user),
@@ -61,14 +76,12 @@ const given = <const N extends string, V>(name: N, value: V | null | undefined):
 const instructions = (text: string | null | undefined): readonly TextPart[] =>
   text ? [{ type: 'text', text, at: 'instructions' }] : [];
 
-const decodeInput = (
-  input: Body['input'],
-  nameOf: Parameters<typeof decodeItems>[1],
-  stateful: boolean,
-): ReturnType<typeof decodeItems> =>
-  typeof input === 'string'
-    ? decodeItems([{ role: 'user', content: input }], nameOf, stateful)
-    : decodeItems(input ?? [], nameOf, stateful);
+/** The body with the settings that its items changed last. */
+const withSettings = (read: Body, { reasoning, text }: Settings): Body => ({
+  ...read,
+  ...(reasoning && { reasoning: { ...read.reasoning, ...reasoning } }),
+  ...(text && { text: { ...read.text, ...text } }),
+});
 
 const decodeReasoning = (reasoning: Body['reasoning']): Reasoning | undefined => {
   const effort = reasoning?.effort ?? undefined;
@@ -81,7 +94,7 @@ const decodeReasoning = (reasoning: Body['reasoning']): Reasoning | undefined =>
   };
 };
 
-const decodeFormat = ({ text }: Body): OutputFormat | undefined => {
+const decodeFormat = ({ text }: Body, at = 'text.format'): OutputFormat | undefined => {
   const format = text?.format;
   switch (format?.type) {
     case undefined:
@@ -91,7 +104,7 @@ const decodeFormat = ({ text }: Body): OutputFormat | undefined => {
     case 'json_object':
       return { type: 'json' };
     case 'json_schema': {
-      const { name, schema, description, strict } = schemaFormatReader.read(format, 'text.format');
+      const { name, schema, description, strict } = schemaFormatReader.read(format, at);
       return {
         type: 'json-schema',
         schema: asJsonObject(schema),
@@ -101,7 +114,7 @@ const decodeFormat = ({ text }: Body): OutputFormat | undefined => {
       };
     }
     default:
-      return fail('invalid-request', `text.format.type '${format?.type}' is not known.`, { param: 'text.format.type' });
+      return fail('invalid-request', `${at}.type '${format?.type}' is not known.`, { param: `${at}.type` });
   }
 };
 
@@ -169,18 +182,13 @@ export const serverState = (body: JsonObject): string | undefined =>
   (body.background === true ? 'background' : undefined);
 
 /**
- * The path of the first member that only upstreams of this protocol support: server state, a compaction request, or a
- * compacted conversation. Dropped, it would lose the past silently.
+ * The first member that only upstreams of this protocol support: server state, an item that they alone can read, or an unknown
+ * item or tool. Dropped, it would lose the past or the task silently.
  */
-export const ownWireField = (body: JsonObject): string | undefined => serverState(body) ?? compactionItem(body);
-
-const compactionItem = ({ input }: JsonObject): string | undefined => {
-  if (!Array.isArray(input)) return undefined;
-  const index = input.findIndex(
-    (item) => isJsonObject(item) && typeof item.type === 'string' && compactions.has(item.type),
-  );
-  return index < 0 ? undefined : `input[${index}]`;
+export const ownWireField = (body: JsonObject): OwnWireField | undefined => {
+  const path = serverState(body);
+  if (path !== undefined) return { path };
+  const { tools, input } = body;
+  const items = Array.isArray(input) ? input : [];
+  return refusedItem(items) ?? refusedTool([{ tools, at: 'tools' }, ...toolMembersIn(items)]);
 };
-
-/** Item types of compaction. `compaction_summary` is an older name. Source: OpenAI API reference, "Create a model response", `input`. */
-const compactions: ReadonlySet<string> = new Set(['compaction', 'compaction_summary', 'compaction_trigger']);

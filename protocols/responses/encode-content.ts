@@ -17,6 +17,7 @@ import {
 import type { CallIds } from '../../engine/model/wire/call-ids.ts';
 import { encodeCitation } from './citations.ts';
 import { callIdForm, responsesTraits } from './dialect.ts';
+import { ToolItemQueue } from './tool-item-queue.ts';
 import { type CalledTool, calledTool } from './tool-names.ts';
 
 /** What the encoders of one request share. */
@@ -34,11 +35,12 @@ export interface ContentContext {
   readonly callId: (id: string) => string;
   /** Ids of custom tool calls: their outputs have an item type of their own. */
   readonly customCalls: Set<string>;
+  readonly toolItems: ToolItemQueue;
 }
 
 /** The context of this request. `wireName` converts a tool's name to the vendor's characters. */
 export const newContentContext = (
-  { model, tools }: ModelRequest,
+  request: ModelRequest,
   losses: Losses,
   client: WireFormat | undefined,
   wireName: (name: string) => string,
@@ -47,14 +49,15 @@ export const newContentContext = (
   return {
     losses,
     place: 'message',
-    cacheMarks: responsesTraits(model).cacheMarks,
+    cacheMarks: responsesTraits(request.model).cacheMarks,
     ownClient: client === 'responses',
     tool(name) {
-      const tool = calledTool(tools, name);
+      const tool = calledTool(request, name);
       return tool.namespace === undefined ? { ...tool, name: wireName(name) } : tool;
     },
     callId: (id) => callIds.wire(id, callIdForm),
     customCalls: new Set(),
+    toolItems: new ToolItemQueue(request),
   };
 };
 
@@ -192,6 +195,15 @@ export const markCache = (
   if (!cacheMarks) losses.drop(path);
   else if (cache.ttl) losses.approximate(path, 'without its lifetime');
   return cacheMarks;
+};
+
+/** The client's own objects for which a part stands, with the vendor's call ids; `undefined` if it stands for none. */
+export const ownObjects = (part: Part, { callId }: ContentContext): readonly JsonObject[] | undefined => {
+  if (part.extra?.wire !== 'responses') return undefined;
+  const { original } = part.extra;
+  if (!original || (part.type !== 'tool-call' && part.type !== 'tool-result')) return original?.objects;
+  const id = callId(part.id);
+  return id === part.id ? original.objects : original.objects.map((object) => ({ ...object, call_id: id }));
 };
 
 /** The unmodelled members to write back. Those of another format become losses. */

@@ -11,11 +11,20 @@ import {
   type ToolResultPart,
   type Turn,
 } from '../../engine/model/request.ts';
-import { type ContentContext, encodeAnswer, encodeContent, encodeExtra, isOwn, markCache } from './encode-content.ts';
+import { builtIns } from './built-in-tools.ts';
+import {
+  type ContentContext,
+  encodeAnswer,
+  encodeContent,
+  encodeExtra,
+  isOwn,
+  markCache,
+  ownObjects,
+} from './encode-content.ts';
 
 /** Turns → input items, in order. Source: OpenAI API reference, "Create a model response", `input`. */
 export const encodeTurns = (turns: readonly Turn[], context: ContentContext): readonly JsonObject[] => {
-  const items = turns.flatMap((turn) => encodeTurn(turn, context));
+  const items = turns.flatMap((turn) => [...context.toolItems.before(turn.at), ...encodeTurn(turn, context)]);
   const last = turns.at(-1);
   if (last?.role === 'assistant' && !isOwn(last.at)) {
     context.losses.approximate(last.at ?? 'input', 'the model starts a new answer instead of continuing this text');
@@ -48,11 +57,14 @@ export const encodeSystem = (system: readonly TextPart[], context: ContentContex
     instructions: members.map(({ text }) => text).join('\n\n'),
     messages: [
       ...(content.length > 0 ? [{ role: 'developer', content }] : []),
-      ...placed('message').map((part) => ({
-        role: 'developer',
-        content: encodeContent([part], context),
-        ...(part.extra?.wire === 'responses' && part.extra.outer?.fields),
-      })),
+      ...placed('message').flatMap((part) => [
+        ...context.toolItems.before(part.at),
+        {
+          role: 'developer',
+          content: encodeContent([part], context),
+          ...(part.extra?.wire === 'responses' && part.extra.outer?.fields),
+        },
+      ]),
     ],
   };
 };
@@ -85,7 +97,9 @@ const encodeUser = (turn: Turn, context: ContentContext): readonly JsonObject[] 
   const items: JsonObject[] = [];
   const rest: Part[] = [];
   for (const part of turn.parts) {
-    if (part.type === 'tool-result') items.push(encodeOutput(part, context));
+    const own = ownObjects(part, context);
+    if (own) items.push(...own);
+    else if (part.type === 'tool-result') items.push(encodeOutput(part, context));
     else if (part.type === 'opaque' && part.wire === 'responses') items.push(part.raw);
     else rest.push(part);
   }
@@ -131,6 +145,12 @@ const encodeAssistant = (parts: readonly Part[], context: ContentContext): reado
   let answer: JsonObject[] | undefined;
   const lastOutput = parts.findLastIndex(isOutput);
   parts.forEach((part, index) => {
+    const written = ownObjects(part, context);
+    if (written) {
+      answer = undefined;
+      items.push(...written);
+      return;
+    }
     if (part.type === 'text' || part.type === 'refusal') {
       if (part.text === '') return;
       const own = part.extra?.wire === 'responses' ? part.extra.outer?.fields : undefined;
@@ -209,6 +229,10 @@ const encodeCall = (part: ToolCallPart, context: ContentContext): JsonObject => 
   const call = { call_id: context.callId(part.id), name, ...(namespace !== undefined && { namespace }) };
   const members = encodeExtra(part.extra, context.losses);
   if (kind === 'function') return { type: 'function_call', ...call, arguments: inputText(part.input), ...members };
+  if (kind !== 'custom') {
+    const { call: type, write } = builtIns[kind];
+    return { type, call_id: call.call_id, status: 'completed', ...write(inputObject(part.input) ?? {}), ...members };
+  }
   context.customCalls.add(part.id);
   const input = inputObject(part.input)?.input;
   return {

@@ -7,6 +7,7 @@ import { CustomInput } from './custom-input.ts';
 import {
   callIdOf,
   callItem,
+  callPrefix,
   encodeSignature,
   type ItemStatus,
   itemId,
@@ -105,15 +106,14 @@ const encodeCall = (
   status: ItemStatus,
 ): readonly JsonObject[] => {
   const callId = callIdOf(id, context.id, index);
-  const tool = calledTool(context.request.tools, name);
+  const tool = calledTool(context.request, name);
   const signatureItem = signature
     ? [reasoningItem(itemId('rs', context.id, index), [], packCallSignature({ callId, signature }))]
     : [];
-  const prefix = tool.kind === 'custom' ? 'ctc' : 'fc';
   const input = tool.kind === 'custom' ? unwrapped(json) : json || '{}';
   return [
     ...signatureItem,
-    callItem(itemId(prefix, context.id, index + signatureItem.length), status, callId, tool, input),
+    callItem(itemId(callPrefix(tool), context.id, index + signatureItem.length), status, callId, tool, input),
   ];
 };
 

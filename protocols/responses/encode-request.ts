@@ -25,7 +25,7 @@ export const encodeRequest = (request: ModelRequest, { names, losses, client }: 
   const body: JsonDraft = {
     model: request.model,
     ...(instructions !== '' && { instructions }),
-    input: [...messages, ...encodeTurns(request.turns, context)],
+    input: [...messages, ...encodeTurns(request.turns, context), ...context.toolItems.rest()],
     ...toolMembers,
     ...limits(request, traits, losses),
     ...text(request, extra),

@@ -133,7 +133,7 @@ const startBlock = (state: State, { block }: BlockStart, out: string[]): void =>
       if (block.signature) {
         writeRedacted(stream, context.id, packCallSignature({ callId, signature: block.signature }), out);
       }
-      state.item = new CallWriter(stream, context.id, callId, calledTool(context.request.tools, block.name), out);
+      state.item = new CallWriter(stream, context.id, callId, calledTool(context.request, block.name), out);
       break;
     }
     case 'opaque':

@@ -5,11 +5,13 @@ import type {
   FunctionTool,
   HostedTool,
   ModelRequest,
+  Tool,
   ToolChoice,
   WebSearchTool,
 } from '../../engine/model/request.ts';
 import { memberPath } from '../../engine/model/schema.ts';
 import { anyToolSchema, parametersPath, strictToolSchema, toolSchema } from '../../engine/model/wire/tool-schema.ts';
+import { originalOf } from './built-in-tools.ts';
 import { type ContentContext, encodeExtra } from './encode-content.ts';
 
 /**
@@ -18,23 +20,27 @@ import { type ContentContext, encodeExtra } from './encode-content.ts';
  */
 export const encodeToolMembers = (request: ModelRequest, context: ContentContext): JsonObject => {
   const tools = encodeTools(request, context);
-  if (tools.length === 0) {
+  if (tools.length === 0 && !request.tools.some(isInItem)) {
     if (request.toolChoice && request.toolChoice.type !== 'auto') context.losses.drop('tool_choice', 'no tools');
     if (request.parallelToolCalls === false) context.losses.drop('parallel_tool_calls', 'no tools');
     return {};
   }
   const choice = request.toolChoice && encodeChoice(request.toolChoice, context);
   return {
-    tools,
+    ...(tools.length > 0 && { tools }),
     ...(choice !== undefined && { tool_choice: choice }),
     ...(request.parallelToolCalls !== undefined && { parallel_tool_calls: request.parallelToolCalls }),
   };
 };
 
-const encodeTools = ({ tools }: ModelRequest, context: ContentContext): readonly JsonObject[] => {
+/** An item of the conversation declares it, and is written at its place. */
+const isInItem = ({ at }: Tool): boolean => at?.startsWith('input[') ?? false;
+
+const encodeTools = ({ tools, deferredTools = [] }: ModelRequest, context: ContentContext): readonly JsonObject[] => {
   const written: JsonObject[] = [];
   const groups = new Map<string, JsonObject[]>();
-  for (const tool of tools) {
+  for (const tool of [...tools, ...deferredTools]) {
+    if (isInItem(tool)) continue;
     if (tool.type === 'function' || tool.type === 'custom') {
       const wire = tool.type === 'function' ? encodeFunction(tool, context) : encodeCustom(tool, context);
       const { namespace } = tool;
@@ -58,6 +64,8 @@ const encodeTools = ({ tools }: ModelRequest, context: ContentContext): readonly
 
 /** Encodes a function. `strict` is always written: by default the vendor enforces a stricter kind of schema. */
 const encodeFunction = (tool: FunctionTool, context: ContentContext): JsonObject => {
+  const own = originalOf(tool.extra);
+  if (own) return own;
   const strict = tool.strict ?? context.ownClient;
   if (tool.cache) context.losses.drop(`${tool.at ?? 'tools'}.cache_control`);
   return {
@@ -142,5 +150,6 @@ const isObject = (value: unknown): value is JsonObject => typeof value === 'obje
 
 const named = (toolName: string, context: ContentContext): JsonDraft => {
   const { kind, name, namespace } = context.tool(toolName);
+  if (kind !== 'function' && kind !== 'custom') return { type: kind };
   return { type: kind, name, ...(namespace !== undefined && { namespace }) };
 };

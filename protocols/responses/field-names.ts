@@ -11,6 +11,8 @@ export const fieldNames: FieldNames = {
     'reasoning.summary': ['reasoning.summary', 'reasoning.generate_summary'],
     reasoning: ['reasoning'],
     messages: ['input'],
+    // The conversation's items may declare tools too.
+    tools: ['tools', 'input'],
   },
   members: {
     cache_control: ['prompt_cache_breakpoint'],

@@ -35,6 +35,7 @@ export const responsesClient: ClientProtocol = {
   needsRepair: holdsPackedSignature,
   returnsReasoning: true,
   ownWireField,
+  needsSomeTool: true,
   // Sent by Codex, older spellings first; newer versions send only the newer ones.
   sessionHeaders: ['session_id', 'session-id', 'conversation_id', 'thread-id'],
   // Codex sends its conversation's id, a UUID. A key of another form may belong to a whole application.

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { type Signature, writeSignature } from '../../engine/model/reasoning/signature.ts';
+import { builtIns } from './built-in-tools.ts';
 import type { CalledTool } from './tool-names.ts';
 
 /** An item's status. */
@@ -36,24 +37,43 @@ export const summaryPart = (text: string): JsonObject => ({ type: 'summary_text'
 /** A signature as `encrypted_content`. */
 export const encodeSignature = (signature: Signature): string => writeSignature(signature, 'responses');
 
-/** A call item. `input` is JSON for a function and plain text for a custom tool. */
+/** A call item. `input` is JSON for a function or built-in tool, and plain text for a custom tool. */
 export const callItem = (
   id: string,
   status: ItemStatus,
   callId: string,
-  { kind, name, namespace }: CalledTool,
+  tool: CalledTool,
   input: string,
-): JsonObject => ({
-  id,
-  ...(kind === 'custom'
-    ? { type: 'custom_tool_call', status, call_id: callId, name, input }
-    : { type: 'function_call', status, arguments: input, call_id: callId, name }),
-  ...(namespace !== undefined && { namespace }),
-});
+): JsonObject => {
+  const { kind, name, namespace } = tool;
+  const group = namespace !== undefined && { namespace };
+  if (kind === 'custom') return { id, type: 'custom_tool_call', status, call_id: callId, name, input, ...group };
+  if (kind === 'function') {
+    return { id, type: 'function_call', status, arguments: input, call_id: callId, name, ...group };
+  }
+  const { call, write } = builtIns[kind];
+  const read = parseJson(input || '{}');
+  const whole = isJsonObject(read);
+  // The client must not run a part of a command.
+  return {
+    id,
+    type: call,
+    status: whole || status === 'in_progress' ? status : 'incomplete',
+    call_id: callId,
+    ...write(whole ? read : {}),
+  };
+};
+
+/** The prefix of a call item's id. */
+export const callPrefix = ({ kind }: CalledTool) =>
+  kind === 'custom' ? 'ctc' : kind === 'function' ? 'fc' : builtIns[kind].prefix;
 
 /** An item's id, unique and deterministic. `index` counts the reply's items. */
-export const itemId = (prefix: 'msg' | 'rs' | 'fc' | 'ctc', contextId: string, index: number): string =>
-  `${prefix}_${contextId}${index.toString(16).padStart(4, '0')}`;
+export const itemId = (
+  prefix: 'msg' | 'rs' | ReturnType<typeof callPrefix>,
+  contextId: string,
+  index: number,
+): string => `${prefix}_${contextId}${index.toString(16).padStart(4, '0')}`;
 
 /** A call's id; derived from the request id if the upstream sent none. */
 export const callIdOf = (id: string, contextId: string, index: number): string =>

@@ -56,7 +56,7 @@ export class CallReader implements ItemReader {
     this.nameless = false;
     const id = item.call_id || item.id || `call_${this.#context.id}${this.#outputIndex.toString(16).padStart(4, '0')}`;
     const { request, names } = this.#context;
-    const name = (item.namespace && namespacedTool(request.tools, item.namespace, item.name)) || names.model(item.name);
+    const name = (item.namespace && namespacedTool(request, item.namespace, item.name)) || names.model(item.name);
     this.#item.start({ type: 'tool-call', id: names.callIds.client(id), name }, out);
   }
 

@@ -3,17 +3,23 @@ import Type, { type Static, type TSchema } from 'typebox';
 /** A member that may be absent or null; null counts as absent. */
 export const orNull = <const S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
 
-const words = <W extends string>(...all: W[]) => Type.Enum(all);
+export const words = <W extends string>(...all: W[]) => Type.Enum(all);
 
 /** Any JSON object; its decoder checks the members. */
-const Members = Type.Record(Type.String(), Type.Unknown());
+export const Members = Type.Record(Type.String(), Type.Unknown());
+
+/** A kind of answer; its decoder checks the other members. */
+const Format = Type.Object({ type: Type.String() });
+
+const Effort = words('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max');
 
 /**
  * The request body. `input`, `tools` and `tool_choice` are checked item by item, so that a fault names the exact
  * path. Source: OpenAI API reference, "Create a model response".
  */
 export const Body = Type.Object({
-  model: Type.String({ minLength: 1 }),
+  /** Absent, as in some agents' follow-up requests: the routing rules decide. */
+  model: orNull(Type.String({ minLength: 1 })),
   input: orNull(Type.Union([Type.String(), Type.Array(Members)])),
   instructions: orNull(Type.String()),
   tools: orNull(Type.Array(Members)),
@@ -31,13 +37,13 @@ export const Body = Type.Object({
   include: orNull(Type.Array(Type.String())),
   text: orNull(
     Type.Object({
-      format: orNull(Type.Object({ type: Type.String() })),
+      format: orNull(Format),
       verbosity: orNull(words('low', 'medium', 'high')),
     }),
   ),
   reasoning: orNull(
     Type.Object({
-      effort: orNull(words('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+      effort: orNull(Effort),
       summary: orNull(words('auto', 'concise', 'detailed', 'none')),
       /** The older name of `summary`. */
       generate_summary: orNull(words('auto', 'concise', 'detailed', 'none')),
@@ -50,6 +56,13 @@ export const Body = Type.Object({
   service_tier: orNull(Type.String()),
 });
 export type Body = Static<typeof Body>;
+
+/** Settings for the rest of the conversation. */
+export const ConfigurationItem = Type.Object({
+  reasoning: orNull(Type.Object({ effort: orNull(Effort) })),
+  text: orNull(Type.Object({ format: orNull(Format) })),
+});
+export type ConfigurationItem = Static<typeof ConfigurationItem>;
 
 /** `text.format` of the kind `json_schema`; flat here, unlike in chat completions. */
 export const SchemaFormat = Type.Object({
@@ -85,7 +98,9 @@ export const CustomCallItem = Type.Object({
  * text.
  */
 export const CallOutputItem = Type.Object({
-  call_id: Type.String({ minLength: 1 }),
+  /** Null for the output of a call outside the conversation. */
+  call_id: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+  name: orNull(Type.String()),
   output: orNull(Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String() })), Members])),
 });
 

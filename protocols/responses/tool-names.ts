@@ -1,5 +1,6 @@
-import type { Tool } from '../../engine/model/request.ts';
+import type { ModelRequest, Tool } from '../../engine/model/request.ts';
 import { toolsByName, UnusedNames } from '../../engine/model/wire/tool-names.ts';
+import { type BuiltInKind, builtInKind } from './built-in-tools.ts';
 
 /**
  * Assigns flat names to the tools of namespaces: `namespace__name`, in characters and a length that all vendors
@@ -17,10 +18,18 @@ export class FlatNames {
 
   /** Returns the flat name of a tool, the same each time. */
   of(namespace: string, name: string): string {
-    const key = `${namespace}\u0000${name}`;
+    const plain = `${namespace}${namespace.endsWith('__') ? '' : '__'}${name}`.replace(/[^a-zA-Z0-9_-]/g, '_');
+    return this.#assign(`${namespace}\u0000${name}`, plain);
+  }
+
+  /** Returns the name of a built-in tool, the same each time. */
+  builtIn(kind: BuiltInKind): string {
+    return this.#assign(`\u0000${kind}`, kind);
+  }
+
+  #assign(key: string, plain: string): string {
     const known = this.#flat.get(key);
     if (known !== undefined) return known;
-    const plain = `${namespace}${namespace.endsWith('__') ? '' : '__'}${name}`.replace(/[^a-zA-Z0-9_-]/g, '_');
     const flat = this.#unused.find(plain, maxLength, (candidate) => this.#taken.has(candidate));
     this.#flat.set(key, flat);
     this.#taken.add(flat);
@@ -33,33 +42,48 @@ const maxLength = 64;
 
 /** A tool as the client names it. */
 export interface CalledTool {
-  readonly kind: 'function' | 'custom';
+  readonly kind: 'function' | 'custom' | BuiltInKind;
   /** Its name inside its namespace, if any. */
   readonly name: string;
   readonly namespace?: string | undefined;
 }
 
+/** Tools that a request holds. */
+type Declared = Pick<ModelRequest, 'tools' | 'deferredTools'>;
+
+/** One object, by which look-ups are cached. */
+const none: readonly Tool[] = [];
+
 /** The client's name of the tool with this name. An unknown tool counts as a function. */
-export const calledTool = (tools: readonly Tool[], name: string): CalledTool => {
-  const tool = toolsByName(tools).get(name);
+export const calledTool = ({ tools, deferredTools = none }: Declared, name: string): CalledTool => {
+  const tool = toolsByName(tools).get(name) ?? toolsByName(deferredTools).get(name);
   if (!tool) return { kind: 'function', name };
-  return { kind: tool.type, name: tool.namespace?.local ?? name, namespace: tool.namespace?.name };
+  const kind = builtInKind(tool) ?? tool.type;
+  return { kind, name: tool.namespace?.local ?? name, namespace: tool.namespace?.name };
 };
 
 /** The request's name of the tool `local` in this namespace. */
-export const namespacedTool = (tools: readonly Tool[], namespace: string, local: string): string | undefined => {
-  let names = namespaced.get(tools);
-  if (!names) {
-    names = new Map();
-    for (const tool of tools) {
-      if ((tool.type !== 'function' && tool.type !== 'custom') || !tool.namespace) continue;
-      const key = JSON.stringify([tool.namespace.name, tool.namespace.local]);
-      if (!names.has(key)) names.set(key, tool.name);
-    }
-    namespaced.set(tools, names);
+export const namespacedTool = (
+  { tools, deferredTools = none }: Declared,
+  namespace: string,
+  local: string,
+): string | undefined => {
+  const key = JSON.stringify([namespace, local]);
+  return namespacedIn(tools).get(key) ?? namespacedIn(deferredTools).get(key);
+};
+
+const namespacedIn = (tools: readonly Tool[]): ReadonlyMap<string, string> => {
+  const before = namespaced.get(tools);
+  if (before) return before;
+  const names = new Map<string, string>();
+  for (const tool of tools) {
+    if ((tool.type !== 'function' && tool.type !== 'custom') || !tool.namespace) continue;
+    const key = JSON.stringify([tool.namespace.name, tool.namespace.local]);
+    if (!names.has(key)) names.set(key, tool.name);
   }
-  return names.get(JSON.stringify([namespace, local]));
+  namespaced.set(tools, names);
+  return names;
 };
 
 /** Built once per list of tools: a reply may hold as many calls as there are tools. */
-const namespaced = new WeakMap<readonly Tool[], Map<string, string>>();
+const namespaced = new WeakMap<readonly Tool[], ReadonlyMap<string, string>>();

@@ -64,6 +64,7 @@ const furtherPages = [
   'docs/models.md',
   'docs/pools.md',
   'docs/reasoning.md',
+  'docs/responses.md',
   'docs/rules.md',
   'docs/telemetry.md',
   'docs/usage.md',

@@ -395,7 +395,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/overloaded|service_unavailable|slow_down/),
     foreign(/invalid_prompt|invalid_request|invalid_image|policy/),
   ],
-  'protocols/responses/decode-messages.ts': [foreign(/_(output|response)$/)],
+  'protocols/responses/decode-opaque.ts': [foreign(/_(output|response)$/)],
+  'protocols/responses/decode-agent-items.ts': [foreign(/^gAAAA\S*$/, 'gAAAA', many('A'), ' ')],
+  'protocols/responses/tool-item-queue.ts': [foreign(/^input\[(\d{1,9})\]/, 'input[', many('0'))],
   'protocols/responses/decode-reply.ts': [foreign(/queued|in_progress/)],
   'protocols/responses/decode-stream.ts': [foreign(/^response\.(output_|refusal|function_call|custom_tool|reasoning)/)],
   'protocols/responses/dialect.ts': [

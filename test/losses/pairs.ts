@@ -60,7 +60,7 @@ export const convert = (client: ClientProtocol, asked: JsonObject, target: Targe
   try {
     const isOwn = target.protocol.wire === client.wire;
     const refused = isOwn ? undefined : client.ownWireField?.(asked);
-    if (refused !== undefined) return { refused };
+    if (refused !== undefined) return { refused: refused.path };
     const request = (isOwn ? undefined : client.forOtherWires?.(decoded, losses)) ?? decoded;
     const context = { names: new ToolNames(), losses, replyPassesThrough: false, client: client.wire };
     const body: JsonObject = JSON.parse(JSON.stringify(target.protocol.encodeRequest(request, context)));

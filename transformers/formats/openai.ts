@@ -169,10 +169,17 @@ export const openai = format({
   headers: (call) => ({ ...(isAzure(call.baseUrl) ? apiKeyHeader(call) : bearer(call)), ...featuresOf(call) }),
 });
 
-/** A Codex client's header: without it the vendor ignores a compaction request. */
-const betaFeatures = 'x-codex-beta-features';
+/**
+ * A Codex client's headers. Without the first, the vendor ignores a compaction request; without the second, the tools in a
+ * request's items. Source: Codex 0.171, as recorded.
+ */
+const featureHeaders = ['x-codex-beta-features', 'x-openai-internal-codex-responses-lite'] as const;
 
 const featuresOf = ({ clientHeader }: Call): Readonly<Record<string, string>> => {
-  const value = clientHeader(betaFeatures);
-  return value === undefined ? {} : { [betaFeatures]: value };
+  const features: Record<string, string> = {};
+  for (const name of featureHeaders) {
+    const value = clientHeader(name);
+    if (value !== undefined) features[name] = value;
+  }
+  return features;
 };

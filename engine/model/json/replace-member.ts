@@ -1,4 +1,10 @@
 import { closeBrace, closeBracket, comma, isEscaped, isJsonSpace, openBrace, openBracket, quote } from './json.ts';
+/** Adds a member at the start of a JSON object's text; every other byte is unchanged. The text must be valid JSON, with a member. */
+export const addMember = (text: string, name: string, value: string): string => {
+  const start = text.indexOf('{') + 1;
+  return `${text.slice(0, start)}${JSON.stringify(name)}:${value},${text.slice(start)}`;
+};
+
 /**
  * Replaces the value of every top-level member `name` in a JSON object's text; every other byte is unchanged. The text must
  * be valid JSON. Repeated members are all replaced, since parsers differ in which one they use.

@@ -100,28 +100,114 @@ const conversations: readonly (readonly [string, JsonObject, string])[] = [
     'user[text:a] user[text:b]',
   ],
   [
-    'hosted calls and unknown items are opaque, each on its side',
+    'hosted calls, approvals and unknown items are opaque, each on its side',
     {
       input: [
         { role: 'user', content: 'u' },
         { type: 'web_search_call', id: 'ws_1', status: 'completed' },
-        { type: 'local_shell_call', call_id: 's', action: {} },
-        { type: 'local_shell_call_output', id: 's', output: '' },
+        { type: 'shell_call', call_id: 's', action: {}, environment: { type: 'container_reference' } },
+        { type: 'shell_call_output', call_id: 's', output: [] },
         { type: 'mcp_approval_response', approval_request_id: 'x', approve: true },
         { type: 'something_new' },
       ],
     },
-    'user[text:u] assistant[opaque:web_search_call opaque:local_shell_call] user[opaque:local_shell_call_output opaque:mcp_approval_response] assistant[opaque:something_new]',
+    'user[text:u] assistant[opaque:web_search_call opaque:shell_call] user[opaque:shell_call_output opaque:mcp_approval_response] assistant[opaque:something_new]',
   ],
   [
     'an output of a hosted call is a result',
     {
       input: [
-        { type: 'local_shell_call', call_id: 's' },
+        { type: 'code_interpreter_call', call_id: 's' },
         { type: 'function_call_output', call_id: 's', output: 'o' },
       ],
     },
-    'assistant[opaque:local_shell_call] user[result:s(text:o)]',
+    'assistant[opaque:code_interpreter_call] user[result:s(text:o)]',
+  ],
+  [
+    'a message between agents is the user’s, at its place',
+    {
+      input: [
+        { role: 'user', content: 'u' },
+        {
+          type: 'agent_message',
+          author: '/root',
+          recipient: '/root/a',
+          content: [
+            { type: 'input_text', text: 'NEW_TASK' },
+            { type: 'encrypted_content', encrypted_content: 'count' },
+            { type: 'input_image', image_url: 'https://h' },
+          ],
+        },
+        { role: 'assistant', content: 'v' },
+      ],
+    },
+    'user[text:u] user[text:Message from /root to /root/a: text:NEW_TASK text:count image] assistant[text:v]',
+  ],
+  [
+    'a call whose output may come later is answered at once, and its output is text',
+    {
+      input: [
+        { ...call('1'), async: true },
+        call('2'),
+        { type: 'function_call_output', call_id: '2', output: 'b' },
+        { role: 'assistant', content: 'a' },
+        { type: 'function_call_output', call_id: '1', output: 'c' },
+        { role: 'user', content: 'u' },
+      ],
+    },
+    'assistant[call:1:f call:2:f] user[result:2(text:b) result:1(text:Still running. The result follows later in the conversation.)] assistant[text:a] user[text:Result of the tool call 1: text:c] user[text:u]',
+  ],
+  [
+    'such a call that is answered at once, or never',
+    {
+      input: [
+        { ...call('1'), async: true },
+        { type: 'function_call_output', call_id: '1', output: 'b' },
+        { ...call('2'), async: true },
+      ],
+    },
+    'assistant[call:1:f] user[result:1(text:b)] assistant[call:2:f] user[result:2(text:Still running. The result follows later in the conversation.)]',
+  ],
+  [
+    'an output without a call is text',
+    {
+      input: [
+        { type: 'function_call_output', call_id: null, name: 'clock', output: 'noon' },
+        { type: 'function_call_output', call_id: null, output: 'late' },
+      ],
+    },
+    'user[text:Result of the tool call clock: text:noon] user[text:Result of a tool call: text:late]',
+  ],
+  [
+    'calls of built-in tools and what they returned',
+    {
+      input: [
+        { type: 'local_shell_call', id: 'lsh_1', call_id: '1', action: { type: 'exec', command: ['ls'] } },
+        { type: 'local_shell_call_output', id: 'lsh_1', output: 'listed' },
+        { type: 'apply_patch_call', call_id: '2', operation: { type: 'delete_file', path: 'a' } },
+        { type: 'apply_patch_call_output', call_id: '2', status: 'completed' },
+        { type: 'tool_search_call', call_id: '3', execution: 'client', arguments: { query: 'q' } },
+        { type: 'tool_search_output', call_id: '3', execution: 'client', tools: [] },
+        { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} },
+        { type: 'tool_search_output', call_id: null, execution: 'server', tools: [] },
+      ],
+    },
+    'assistant[call:1:local_shell] user[result:1(text:listed)] assistant[call:2:apply_patch] user[result:2(text:completed)] assistant[call:3:tool_search] user[result:3(text:No tools found.)] assistant[opaque:tool_search_call] user[opaque:tool_search_output]',
+  ],
+  [
+    'calls of tools that an item declares, under the model’s names',
+    {
+      input: [
+        {
+          type: 'additional_tools',
+          role: 'developer',
+          tools: [{ type: 'namespace', name: 'functions', tools: [{ type: 'custom', name: 'exec' }] }],
+        },
+        { type: 'custom_tool_call', call_id: '1', name: 'exec', namespace: 'functions', input: 'ls' },
+        { type: 'custom_tool_call_output', call_id: '1', output: 'listed' },
+      ],
+    },
+    'assistant[call:1:functions__exec] user[result:1(text:listed)]',
   ],
   [
     'an output that is a JSON object counts as its text',
@@ -168,8 +254,15 @@ const conversations: readonly (readonly [string, JsonObject, string])[] = [
 
 for (const [title, body, expected] of conversations) test(title, (t) => t.is(brief(decode(body)), expected));
 
+test('a request may name no model', (t) => {
+  t.is(decode({ model: null }).model, '');
+  t.is(decodeRequest({ input: 'hi' }).model, '');
+});
+
+const update = (more: JsonObject): JsonObject => ({ type: 'configuration_update', ...more });
+
 const faults: readonly (readonly [JsonObject, string])[] = [
-  [{ model: undefined }, 'model'],
+  [{ model: 5 }, 'model'],
   [{ model: '' }, 'model'],
   [{ input: null }, 'input'],
   [{ input: [] }, 'input'],
@@ -194,6 +287,10 @@ const faults: readonly (readonly [JsonObject, string])[] = [
   [{ tools: [{ name: 'f' }] }, 'tools[0].type'],
   [{ tools: [{ type: 'function' }] }, 'tools[0].name'],
   [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }] }] }, 'tools[0].tools[0].name'],
+  [{ input: [update({ reasoning: { effort: 'huge' } })] }, 'input[0].reasoning.effort'],
+  [{ input: [update({ text: { format: { type: 'xml' } } })] }, 'input[0].text.format.type'],
+  [{ input: [{ type: 'shell_call', action: {} }] }, 'input[0].call_id'],
+  [{ input: [{ type: 'shell_call_output', call_id: 'x', output: [] }] }, 'input[0].call_id'],
   [{ tool_choice: 'maybe' }, 'tool_choice'],
   [{ tool_choice: { type: 'function', name: 'gone' } }, 'tool_choice.name'],
   [{ tool_choice: {} }, 'tool_choice.type'],
@@ -209,6 +306,20 @@ for (const [body, param] of faults) {
 }
 
 const members: readonly (readonly [string, JsonObject, Partial<ModelRequest>])[] = [
+  [
+    'settings in the conversation: the last ones hold',
+    {
+      reasoning: { effort: 'low', summary: 'auto' },
+      text: { format: { type: 'text' }, verbosity: 'low' },
+      input: [
+        { role: 'user', content: 'a' },
+        update({ reasoning: { effort: 'high' } }),
+        update({ text: { format: { type: 'json_object' } } }),
+        update({ reasoning: { effort: 'medium' } }),
+      ],
+    },
+    { reasoning: { effort: 'medium', show: 'auto' }, output: { type: 'json' }, verbosity: 'low' },
+  ],
   ['max_output_tokens', { max_output_tokens: 20 }, { maxTokens: 20 }],
   ['temperature, top_p', { temperature: 0, top_p: 0.5 }, { temperature: 0, topP: 0.5 }],
   ['nulls count as absent', { temperature: null, tools: null, text: null, reasoning: null, extra_thing: null }, {}],

@@ -72,9 +72,28 @@ const reasoning = withUnknown(
     members({ ...is('reasoning'), summary: fc.constant([]), encrypted_content: name }),
   ),
 );
-const hostedItem = members(
-  { ...is('web_search_call'), id: name, status: fc.constant('completed') },
-  { action: members({ ...is('search'), query: word }) },
+const hostedItem = fc.oneof(
+  members(
+    { ...is('web_search_call'), id: name, status: fc.constant('completed') },
+    { action: members({ ...is('search'), query: word }) },
+  ),
+  withUnknown(
+    members(
+      { ...is('mcp_call'), name, arguments: args.map((value) => JSON.stringify(value)) },
+      { server_label: name, output: word },
+    ),
+  ),
+);
+const agentMessage = withUnknown(
+  members({
+    ...is('agent_message'),
+    author: name,
+    recipient: name,
+    content: fc.array(fc.oneof(inputText, members({ ...is('encrypted_content'), encrypted_content: word })), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  }),
 );
 
 const functionCall = withUnknown(
@@ -92,6 +111,28 @@ const functionOutput = withUnknown(
 );
 const customCall = withUnknown(members({ ...is('custom_tool_call'), name: fc.constant('patch'), input: word }));
 const customOutput = withUnknown(members({ ...is('custom_tool_call_output'), output: word }));
+
+/** Calls of built-in tools that the client runs, and their outputs. */
+const builtInPairs = fc.oneof(
+  fc.tuple(
+    withUnknown(members({ ...is('local_shell_call'), action: members({ command: fc.array(word) }, { user: name }) })),
+    withUnknown(members({ ...is('local_shell_call_output'), output: word })),
+  ),
+  fc.tuple(
+    withUnknown(
+      members({ ...is('shell_call'), action: members({ commands: fc.array(word) }, { timeout_ms: fc.nat() }) }),
+    ),
+    withUnknown(members({ ...is('shell_call_output'), output: fc.array(members({ stdout: word, stderr: word })) })),
+  ),
+  fc.tuple(
+    withUnknown(members({ ...is('apply_patch_call'), operation: members({ ...is('delete_file'), path: word }) })),
+    withUnknown(members({ ...is('apply_patch_call_output'), output: word })),
+  ),
+  fc.tuple(
+    withUnknown(members({ ...is('tool_search_call'), execution: fc.constant('client'), arguments: args })),
+    withUnknown(members({ ...is('tool_search_output'), execution: fc.constant('client'), tools: fc.constant([]) })),
+  ),
+);
 
 const round = fc.record({
   question: withUnknown(members({ role: fc.constant('user'), content: userContent }, { type: fc.constant('message') })),
@@ -111,9 +152,14 @@ const round = fc.record({
     ),
   ),
   calls: fc.array(
-    fc.oneof({ weight: 3, arbitrary: fc.tuple(functionCall, functionOutput) }, fc.tuple(customCall, customOutput)),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.tuple(functionCall, functionOutput) },
+      fc.tuple(customCall, customOutput),
+      builtInPairs,
+    ),
     { maxLength: 2 },
   ),
+  task: rarely(agentMessage),
   note: rarely(
     withUnknown(
       members({
@@ -127,8 +173,9 @@ const round = fc.record({
 type Round = typeof round extends Arbitrary<infer R> ? R : never;
 
 const itemsOf = (rounds: readonly Round[]): readonly JsonObject[] =>
-  rounds.flatMap(({ question, thoughts, hosted, answer, calls, note }, at) => [
+  rounds.flatMap(({ question, task, thoughts, hosted, answer, calls, note }, at) => [
     question,
+    ...(task ? [task] : []),
     ...thoughts,
     ...(hosted ? [hosted] : []),
     answer,
@@ -285,9 +332,20 @@ export const responsesBody: Arbitrary<JsonObject> = fc
   .record({
     head: responsesHead,
     instructions: front,
+    declared: rarely(
+      members({
+        ...is('additional_tools'),
+        role: fc.constant('developer'),
+        tools: fc.uniqueArray(fc.oneof(functionTool, namespaceTool), {
+          minLength: 1,
+          maxLength: 2,
+          selector: (tool) => tool.name,
+        }),
+      }),
+    ),
     rounds: fc.array(round, { maxLength: 2 }),
     last: withUnknown(members({ role: fc.constant('user'), content: userContent })),
   })
-  .map(({ head, instructions, rounds, last }) =>
-    asJson({ ...head, input: [...instructions, ...itemsOf(rounds), last] }),
+  .map(({ head, declared, instructions, rounds, last }) =>
+    asJson({ ...head, input: [...(declared ? [declared] : []), ...instructions, ...itemsOf(rounds), last] }),
   );
