@@ -204,7 +204,7 @@ const nowhere = (route: string, { pools }: Config): string =>
 const byModel = (text: string, config: Config): Choice => {
   const model = text.trim();
   if (model === '') {
-    const why = 'The request names no model, and no rule chooses one. Ask for `provider,model`, or set Router.default.';
+    const why = 'model is required: no rule chooses one. Ask for `provider,model`, or set Router.default.';
     return fail('no-route', why, { param: 'model' });
   }
   const [provider, ...others] = providersOf(config.providers, model);
