@@ -8,6 +8,7 @@ import {
   parseJson,
   writeJson,
 } from '../../engine/model/json/json.ts';
+import type { OwnWireField } from '../../engine/model/protocol.ts';
 import type {
   Effort,
   Extra,
@@ -55,8 +56,10 @@ export const needsRepair = ({ messages }: JsonObject): boolean => {
  * The first member that only upstreams of this format can serve: state or programs of the vendor's, or the request for a summary
  * in the vendor's own form.
  */
-export const ownWireField = (body: JsonObject): string | undefined =>
-  ['mcp_servers', 'container', 'thread', 'compaction'].find((field) => isAsked(body[field]));
+export const ownWireField = (body: JsonObject): OwnWireField | undefined => {
+  const path = ['mcp_servers', 'container', 'thread', 'compaction'].find((field) => isAsked(body[field]));
+  return path === undefined ? undefined : { path };
+};
 
 const isAsked = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
