@@ -4,6 +4,7 @@ import { editClients, firstClientNotice, hashedKey, lastClientNotice, newClientK
 import type { Config, NamedClient } from '../config/config.ts';
 import { configFile } from '../config/read.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
+import { awaitChange } from './await-change.ts';
 import { changeConfig } from './change-config.ts';
 import { type Cli, CommandError } from './cli.ts';
 import { usableConfig } from './offline-config.ts';
@@ -33,7 +34,10 @@ export const addClient = async (cli: Cli, name: string, options: ClientOptions):
   if (written === undefined) {
     cli.warn(`${configFile(cli.home, cli.env)} can't be written. Add this to its CLIENTS, where it comes from:`);
     cli.warn(JSON.stringify(entry));
-  } else cli.warn(`Added ${name} to ${written}. Its key, which is shown only now:`);
+  } else {
+    await untilServed(cli, (names) => names.includes(name));
+    cli.warn(`Added ${name} to ${written}. Its key, which is shown only now:`);
+  }
   cli.print(key);
   const notice = before && firstClientNotice(before);
   if (notice === undefined) return;
@@ -70,7 +74,7 @@ const entryOf = (
 /** A text that isn't a number is unchanged: the check of the configuration reports it. */
 const numberOf = (text: string): Json => (/^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : text);
 
-/** `switchyard client revoke NAME`: removes a client; a running service refuses its key as soon as it has seen the change. */
+/** `switchyard client revoke NAME`: removes a client. A running service refuses its key by the time this returns. */
 export const revokeClient = async (cli: Cli, name: string): Promise<void> => {
   const before = await configOrNone(cli);
   const written = await changeClients(cli, (clients) => {
@@ -79,9 +83,19 @@ export const revokeClient = async (cli: Cli, name: string): Promise<void> => {
     return others;
   });
   if (written === undefined) throw new CommandError(`${configFile(cli.home, cli.env)} can't be written.`);
+  await untilServed(cli, (names) => !names.includes(name));
   cli.print(`Removed ${name} from ${written}.`);
   const notice = before && lastClientNotice(before);
   if (notice !== undefined) cli.warn(`${notice}.`);
+};
+
+/** Waits until a running service has the clients that a change of the file leaves. */
+const untilServed = async (cli: Cli, isRight: (names: readonly Json[]) => boolean): Promise<void> => {
+  const awaited = await awaitChange(cli, '/api/clients', ({ clients }) =>
+    isRight(Array.isArray(clients) ? clients.map((row: Json) => (isJsonObject(row) ? (row.name ?? '') : '')) : []),
+  );
+  if (awaited === 'unknown')
+    cli.warn('The running service did not say whether it has the change; it takes it up within seconds.');
 };
 
 /** The configuration before a change; `undefined` if it can't be used, which the change itself reports. */

@@ -1,0 +1,56 @@
+import { get } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
+import type { Cli } from './cli.ts';
+import { locateService, type ServiceLocation } from './reach-service.ts';
+
+/** How long a service may take to take up a change of its file, in milliseconds. */
+const longestMs = 10_000;
+const betweenMs = 50;
+
+/** Connections per process that must see the change: the system spreads new ones over the processes. */
+const asksPerProcess = 4;
+
+/** What became of a change in a running service. `absent`: none runs. `unknown`: it didn't say in time. */
+type Awaited = 'applied' | 'absent' | 'unknown';
+
+/** Waits until a running service serves a change of its file: until each answer of `path` fulfils `isApplied`. */
+export const awaitChange = async (
+  cli: Cli,
+  path: string,
+  isApplied: (answer: JsonObject) => boolean,
+): Promise<Awaited> => {
+  const located = await locateService(cli);
+  if (located.found.type !== 'running') return 'absent';
+  const { workers = 1 } = located.config ?? {};
+  const needed = workers === 1 ? 1 : workers * asksPerProcess;
+  let seen = 0;
+  for (const until = Date.now() + longestMs; Date.now() < until; ) {
+    const answer = await askOnce(located, path);
+    if (answer === undefined) return 'unknown';
+    seen = isApplied(answer) ? seen + 1 : 0;
+    if (seen >= needed) return 'applied';
+    if (seen === 0) await pause(betweenMs);
+  }
+  return 'unknown';
+};
+
+/** Asks over a connection of its own, which any process may get. `undefined`: there is no useful answer. */
+const askOnce = ({ baseUrl, apiKey }: ServiceLocation, path: string): Promise<JsonObject | undefined> =>
+  new Promise((resolve) => {
+    const headers = apiKey === undefined ? {} : { 'x-api-key': apiKey };
+    const asked = get(baseUrl + path, { agent: false, headers, timeout: longestMs }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (piece: string) => {
+        text += piece;
+      });
+      answer.once('end', () => {
+        const body = answer.statusCode === 200 ? parseJson(text) : undefined;
+        resolve(isJsonObject(body) ? body : undefined);
+      });
+      answer.once('error', () => resolve(undefined));
+    });
+    asked.once('timeout', () => asked.destroy());
+    asked.once('error', () => resolve(undefined));
+  });
