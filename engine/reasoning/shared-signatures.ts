@@ -10,12 +10,18 @@ import { fingerprint, type SignatureCache } from './signature-cache.ts';
 
 /** Texts by name that other processes can read too, or this one after a restart. */
 export interface SharedTexts {
-  /** Whether there can be anything to read. */
+  /** Whether there can be anything to read. What is put before is for processes that start later. */
   readonly isOpen: () => boolean;
   /** Keeps a text; must not wait. */
   readonly put: (name: string, text: string) => void;
-  /** Reads texts in the order of their names, `undefined` for unknown ones; nothing if there is no answer. */
-  readonly read: (names: readonly string[]) => Promise<readonly (string | undefined)[] | undefined>;
+  /**
+   * Reads texts in the order of their names, `undefined` for unknown ones; nothing if there is no answer. `late` gets what arrives
+   * after that.
+   */
+  readonly read: (
+    names: readonly string[],
+    late: (texts: readonly (string | undefined)[]) => void,
+  ) => Promise<readonly (string | undefined)[] | undefined>;
 }
 
 /** A request that continues a conversation, and its provider. */
@@ -54,8 +60,11 @@ const SharedCall = Type.Object({
 });
 const sharedCall = reader(SharedCall);
 
-/** How long a request waits for what only other processes know, in milliseconds. */
-export const recallMs = 50;
+/**
+ * The longest that a request waits for what only other processes know, in milliseconds. Those of the same machine answer at once,
+ * unless they are busy: without the answer, a vendor may refuse the request.
+ */
+export const recallMs = 600;
 /** The newest calls may still be on their way to the store: after so many milliseconds, they are looked for again. */
 const againMs = 10;
 
@@ -76,8 +85,13 @@ export const shareSignatures = (own: SignatureCache, texts: SharedTexts): Shared
 
   /** Takes what is found. Returns the others; `undefined` without an answer. */
   const read = async (lookups: readonly Lookup[]): Promise<readonly Lookup[] | undefined> => {
-    const found = await texts.read(lookups.map(({ name }) => name));
-    return found && lookups.filter(({ take }, index) => !takeText(take, found[index]));
+    const take = (found: readonly (string | undefined)[]): readonly Lookup[] =>
+      lookups.filter((lookup, index) => !takeText(lookup.take, found[index]));
+    const found = await texts.read(
+      lookups.map(({ name }) => name),
+      take,
+    );
+    return found && take(found);
   };
   const recall = async (lookups: readonly Lookup[], provider: string): Promise<void> => {
     let missing = await read(lookups);
@@ -98,12 +112,12 @@ export const shareSignatures = (own: SignatureCache, texts: SharedTexts): Shared
       own.storeCall(key, call);
       const { provider, thinking, signature } = call;
       unsigned.delete(provider);
-      if (texts.isOpen()) texts.put(callName(provider, key), JSON.stringify({ thinking, signature }));
+      texts.put(callName(provider, key), JSON.stringify({ thinking, signature }));
     },
     storeIssuer(signature) {
       own.storeIssuer(signature);
       const print = fingerprint(signature);
-      if (print !== undefined && signature.issuer !== undefined && texts.isOpen()) {
+      if (print !== undefined && signature.issuer !== undefined) {
         texts.put(issuerName(print), signature.issuer);
       }
     },

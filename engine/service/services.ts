@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import { readStateKeys } from '../config/fleet.ts';
 import { keepAliveMs as defaultKeepAliveMs } from '../config/schema.ts';
-import { Hub } from '../hub/hub.ts';
+import { Hub, inTime } from '../hub/hub.ts';
 import { createSealer, type Sealer } from '../hub/seal.ts';
 import type { Logs } from '../log/logs.ts';
 import { SecretList } from '../log/mask-text.ts';
@@ -189,23 +189,34 @@ const claimOver = async (hub: Hub, id: string, forMs: number): Promise<(() => vo
   return releaseOnce;
 };
 
+/** How long a request waits for other machines, in milliseconds. */
+const otherMachinesMs = 50;
+
 /** Reads from this machine's processes first, then from other machines. */
 const allTexts = (own: SharedTexts, others: SharedTexts | undefined): SharedTexts => {
   if (!others) return own;
   return {
     isOpen: () => true,
     put(name, text) {
-      if (own.isOpen()) own.put(name, text);
+      own.put(name, text);
       others.put(name, text);
     },
-    async read(names) {
-      const known = own.isOpen() ? await own.read(names) : undefined;
+    async read(names, late) {
+      const known = own.isOpen() ? await own.read(names, late) : undefined;
       const missing = names.filter((_, index) => known?.[index] === undefined);
       if (missing.length === 0) return known;
-      const found = await others.read(missing);
-      if (!found) return known;
-      const texts = new Map(missing.map((name, index) => [name, found[index]]));
-      return names.map((name, index) => known?.[index] ?? texts.get(name));
+      const joined = (found: readonly (string | undefined)[]): readonly (string | undefined)[] => {
+        const texts = new Map(missing.map((name, index) => [name, found[index]]));
+        return names.map((name, index) => known?.[index] ?? texts.get(name));
+      };
+      let isLate = false;
+      const reading = others.read(missing, late).then((found) => {
+        if (found && isLate) late(joined(found));
+        return found;
+      });
+      const found = await inTime(reading, otherMachinesMs);
+      isLate = true;
+      return found ? joined(found) : known;
     },
   };
 };
