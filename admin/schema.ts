@@ -345,6 +345,15 @@ export const UpstreamRow = Type.Object({
 });
 export type UpstreamRow = Static<typeof UpstreamRow>;
 
+const KnownRows = listOf(
+  Type.Object({
+    kind: Type.Enum(['host', 'family']),
+    name: Type.String(),
+    because: Type.Enum(['option', 'host', 'port', 'model'], { description: 'How it was recognised.' }),
+  }),
+  { description: 'The known host and model families whose differences apply.' },
+);
+
 /** `GET` and `POST /api/explain`. */
 export const Explanation = Type.Object({
   client: Wire,
@@ -370,6 +379,8 @@ export const Explanation = Type.Object({
     { description: 'The pool that the destination is a member of.' },
   ),
   format: Type.String(),
+  because: Type.Enum(['entry', 'host', 'path', 'plain'], { description: 'Why the format was chosen.' }),
+  rows: KnownRows,
   stream: Type.Boolean(),
   url: Type.String(),
   headers: Type.Record(Type.String(), Type.String(), { description: 'Secrets are masked.' }),
@@ -436,8 +447,9 @@ export const PlanGraph = Type.Object({
   ),
   format: Type.Object({
     name: Type.String(),
-    because: Type.Enum(['entry', 'host', 'plain']),
+    because: Type.Enum(['entry', 'host', 'path', 'plain']),
     entry: Type.Optional(Type.String({ description: 'The entry of the configuration that names it.' })),
+    rows: Type.Optional(KnownRows),
   }),
   passThrough: Type.Object({ request: PassThrough, reply: PassThrough }),
   fault: orNull(Type.String(), { description: "Why requests can't go this way." }),
@@ -466,6 +478,9 @@ export const PlanGraph = Type.Object({
       gives: Payload,
       entry: Type.Optional(Type.String({ description: 'The entry of the configuration that put it there.' })),
       because: Type.Optional(Type.String({ description: 'Why the format was chosen.' })),
+      rows: Type.Optional(
+        listOf(Type.String(), { description: 'The known host and model families whose differences apply, and why.' }),
+      ),
       form: Type.Optional(Type.String({ description: 'How a stage is written.' })),
       but: Type.Optional(listOf(Type.String(), { description: 'What is replaced in bytes that pass through.' })),
       options: Type.Optional(listOf(Type.String(), { description: 'Names of the options that are set.' })),

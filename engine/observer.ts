@@ -3,6 +3,7 @@ import type { Usage } from './model/event.ts';
 import type { Fault } from './model/fault.ts';
 import type { Loss, Losses } from './model/loss.ts';
 import type { ModelRequest, WireFormat } from './model/request.ts';
+import type { FormatReason } from './model/transformer.ts';
 
 /**
  * Watches one request: metrics, history, log and captures are observers. The pipeline's steps call the methods in about this
@@ -82,8 +83,7 @@ export interface ObservedCall extends ObservedAttempt {
   };
   readonly plan: {
     readonly format: { readonly name: string; readonly genAiName?: string | undefined };
-    /** `plain`: the format says nothing of the vendor. */
-    readonly choice: { readonly because: 'entry' | 'host' | 'plain' };
+    readonly choice: { readonly because: FormatReason };
   };
   /** Earlier attempts at this destination. */
   readonly retries: number;

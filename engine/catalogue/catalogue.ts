@@ -1,6 +1,7 @@
 import type { Provider } from '../config/config.ts';
 import { promptTokens, tierOf, type Usage } from '../model/event.ts';
 import type { ModelPrice, TokenPrices, VendorPricing } from '../model/model-facts.ts';
+import { isVendors } from '../model/transformer.ts';
 import { type KnownModel, knownModel, type VendorOf } from './known-model.ts';
 import { openPriceTable } from './price-table.ts';
 import { addressOf, changeVendorLists, type KeptList, mergeLists, readVendorLists } from './vendor-lists.ts';
@@ -52,7 +53,7 @@ export const createCatalogue = (home: string | undefined): ModelCatalogue => {
     know(provider, model, vendor) {
       const known = knownModel(provider, model, vendor, listed(provider, model));
       const price = known.price ? undefined : prices.find(provider.baseUrl, model, Date.now());
-      const pricing = vendor.because === 'plain' ? undefined : vendor.format.facts?.pricing;
+      const pricing = isVendors(vendor.because) ? vendor.format.facts?.pricing : undefined;
       return price ? { ...known, price, from: { ...known.from, price: 'prices' }, ...(pricing && { pricing }) } : known;
     },
     listOf,

@@ -7,8 +7,7 @@ import {
   type VendorFacts,
   type VendorPricing,
 } from '../model/model-facts.ts';
-import type { Format } from '../model/transformer.ts';
-import { plainName } from '../model/transformer.ts';
+import { type Format, type FormatReason, isVendors, plainName } from '../model/transformer.ts';
 
 /** Where a fact comes from: the configuration, the vendor's list, the package, or its price table. */
 type FactSource = 'configuration' | 'list' | 'package' | 'prices';
@@ -23,7 +22,7 @@ export interface KnownModel extends ModelFacts {
 /** The format of a provider's model, and whether the provider is known to be the format's vendor. */
 export interface VendorOf {
   readonly format: Pick<Format, 'facts'>;
-  readonly because: 'entry' | 'host' | 'plain';
+  readonly because: FormatReason;
 }
 
 /** What the package knows of a model by its name. Exact names come first: an older version may differ from the newest. */
@@ -77,7 +76,7 @@ export const knownModel = (
   const from: Partial<Record<keyof ModelFacts, FactSource>> = {};
   const takeOne = <Name extends keyof ModelFacts>(name: Name, facts: ModelFacts, source: FactSource): void => {
     const value = facts[name];
-    if (value === undefined || (source === 'package' && because === 'plain' && vendorsOwn.has(name))) return;
+    if (value === undefined || (source === 'package' && !isVendors(because) && vendorsOwn.has(name))) return;
     known[name] = value;
     from[name] = source;
   };
@@ -92,7 +91,7 @@ export const knownModel = (
     delete known.maxInput;
     delete from.maxInput;
   }
-  const pricing = from.price === undefined || because === 'plain' ? undefined : format.facts?.pricing;
+  const pricing = from.price === undefined || !isVendors(because) ? undefined : format.facts?.pricing;
   return { ...known, from, ...(pricing && { pricing }) };
 };
 

@@ -79,6 +79,7 @@ const lines = (answer: Explanation): readonly string[] => {
     `rule          ${reason}`,
     ...rules.flatMap(ruleLines),
     `route         ${provider},${model} (${format})`,
+    ...answer.rows.map(({ kind, name, because }) => `known ${kind.padEnd(8)}${name}, by its ${because}`),
     ...(pool?.members.map(memberLine) ?? []),
     ...fallbacks.map(fallbackLine),
     `pass-through  ${passThrough(relays)}`,

@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts'
 import type { ModelFacts } from '../model/model-facts.ts';
 import { memberPath, reader } from '../model/schema.ts';
 import { readCallExtras } from './call-extras.ts';
+import { checkAddress } from './check-address.ts';
 import { type CallExtras, type Provider, unknownBaseUrl } from './config.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
@@ -77,6 +78,7 @@ const readProvider = (
   }
   if (!baseUrl || !apiKeys) return undefined;
   const extras = readCallExtras(row, at, findings);
+  checkAddress(baseUrl, extras?.query ?? {}, urlPath, findings);
   const modelExtras = new Map<string, CallExtras>();
   const modelFacts = new Map<string, ModelFacts>();
   const models = row.models.flatMap((listed, index) => {

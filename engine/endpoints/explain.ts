@@ -110,6 +110,8 @@ const show = (question: Question, ready: Ready, gateway: Gateway) => {
         }
       : null,
     format: plan.format.name,
+    because: plan.choice.because,
+    rows: plan.rows,
     stream: request.stream,
     url: maskUrl(call.url.href, maskText),
     headers: Object.fromEntries(

@@ -113,6 +113,8 @@ export interface Format {
   /** Schema of its options; also feeds the docs and the web interface. */
   readonly options: TSchema;
   readonly optionsReader: Reader<unknown>;
+  /** Ends of a base URL's path that show the format, whatever the host. */
+  readonly pathEnds?: readonly string[];
   /** Path of its calls, below the base URL's version segment; `{model}` stands for the model's name. */
   readonly path: string;
   /** How the vendor lists its models; absent: unknown. */
@@ -140,6 +142,16 @@ export interface Target<Options = Readonly<Record<string, unknown>>> {
   /** The wire format whose requests may pass through; `undefined` if a stage changes them. */
   readonly passes: WireFormat | undefined;
 }
+
+/**
+ * Why a provider's format was chosen. `entry`: a configuration entry names it. `host`: the provider's host is its vendor's. `path`:
+ * the end of the base URL's path shows it, at a host that isn't its vendor's. `plain`: the default.
+ */
+export type FormatReason = (typeof formatReasons)[number];
+export const formatReasons = ['entry', 'host', 'path', 'plain'] as const;
+
+/** Whether the provider is known to be the format's vendor, not only a server like it. */
+export const isVendors = (because: FormatReason): boolean => because === 'entry' || because === 'host';
 
 /** A row of a format's table that applies to a provider or model, and how it was recognised. */
 export interface RowUse {

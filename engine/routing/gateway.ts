@@ -16,6 +16,7 @@ import type { Logs } from '../log/logs.ts';
 import { isSecretName, isSecretParameter } from '../log/mask-text.ts';
 import { isJsonObject, type JsonObject } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
+import { isVendors } from '../model/transformer.ts';
 import type { LossCounter } from '../observer.ts';
 import type { SharedSignatureCache } from '../reasoning/shared-signatures.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
@@ -148,7 +149,7 @@ export const compileGateway = (config: Config, registry: TransformerRegistry, se
 /** The limits of a model's requests. The package's limits don't apply to servers that are merely compatible. */
 const limitsOf = ({ context, maxInput, maxOutput, lacks, from }: KnownModel, { because }: FormatChoice) => ({
   maxOutput: from.maxOutput === 'package' ? undefined : maxOutput,
-  window: from.context === 'package' && because === 'plain' ? undefined : (maxInput ?? context),
+  window: from.context === 'package' && !isVendors(because) ? undefined : (maxInput ?? context),
   lacks,
 });
 

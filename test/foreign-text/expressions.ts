@@ -40,6 +40,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     own(/^config\.backup\.(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z\.json$/),
     own(/[:.]/g),
   ],
+  'engine/config/check-address.ts': [foreign(/\/$/)],
   'engine/config/call-extras.ts': [own(/^[\w!#$%&'*+.^`|~-]+$/), own(/^[\t\x20-\x7e\x80-\xff]*$/)],
   'engine/catalogue/price-table.ts': [own(/^[\d.]+$|\.(?:local|internal|invalid)$/)],
   'engine/clients/usage-files.ts': [
@@ -212,6 +213,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/wire/call-ids.ts': [foreign(/^[a-zA-Z0-9_-]{1,40}$/, many('a'))],
   'engine/model/wire/tool-names.ts': [foreign(/[^a-zA-Z0-9_-]/g)],
   'engine/model/wire/user-id.ts': [foreign(/^\s*[{[]/, many(' '))],
+  'engine/routing/plan/choose-format.ts': [foreign(/\/$/), own(/^\/v\d+(?=\/)/)],
   'engine/observe/history/session-names.ts': [foreign(/^[\w.:-]{1,100}$/, many('a')), own(/^[\da-f]{64}$/)],
   'engine/observe/history/curl.ts': [
     foreign(/[^A-Z0-9]+/g, many('Z')),

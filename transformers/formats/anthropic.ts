@@ -10,6 +10,12 @@ const hosts = ['api.anthropic.com'];
 /** Anthropic's own rules hold at its hosts; elsewhere only for its models, by their names. */
 const serverAt = ({ hostname }: URL) => (hosts.includes(hostname) ? 'vendor' : 'any');
 
+/** Hosts of this format that read the key as a bearer token only. Source: their API references, as of November 2026. */
+const bearerHosts = ['ollama.com', 'openrouter.ai', 'githubcopilot.com'];
+
+const wantsBearer = ({ hostname }: URL): boolean =>
+  bearerHosts.some((host) => hostname === host || hostname.endsWith(`.${host}`));
+
 /** Anthropic: the Messages protocol unchanged. */
 export const anthropic = format({
   name: 'anthropic',
@@ -22,17 +28,18 @@ export const anthropic = format({
     models: ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5'],
   },
   options: noOptions,
+  pathEnds: ['/anthropic', '/anthropic/v1', '/messages'],
   path: '/v1/messages',
   models: messagesModelList,
   facts: anthropicFacts,
   protocol: ({ baseUrl, maxOutput }) => messagesUpstreamOf({ server: serverAt(baseUrl), maxOutput }),
-  headers({ apiKey, clientHeader, request }) {
+  headers({ apiKey, baseUrl, clientHeader, request }) {
     const { temperature, topP, topK } = request;
     const samples = temperature !== undefined || topP !== undefined || topK !== undefined;
     const version = samples ? undefined : clientHeader('anthropic-version');
     const beta = clientHeader('anthropic-beta');
     return {
-      'x-api-key': apiKey,
+      ...(wantsBearer(baseUrl) ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey }),
       'anthropic-version': version ?? versionWithSampling,
       ...(beta !== undefined && { 'anthropic-beta': beta }),
     };

@@ -155,6 +155,7 @@ export const openai = format({
     models: ['gpt-6.2-sol', 'gpt-6.1-terra', 'gpt-6-luna'],
   },
   options: Options,
+  pathEnds: ['/chat/completions', '/responses', '/v1beta/openai', '/v1/openai'],
   path: '/v1/chat/completions',
   models: chatModelList,
   facts: openaiFacts,

@@ -1,6 +1,7 @@
 import { shorten } from '../../log/mask-text.ts';
 import { promptTokens, type Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
+import { isVendors } from '../../model/transformer.ts';
 import type {
   ObservedAttempt,
   ObservedCall,
@@ -96,7 +97,7 @@ export class RequestTrace implements Watcher, TraceCarrier {
     this.#attempt = {
       spanId: this.#nextId,
       startMs: this.#sink.nowMs(),
-      provider: plan.choice.because === 'plain' ? provider.name : (plan.format.genAiName ?? plan.format.name),
+      provider: isVendors(plan.choice.because) ? (plan.format.genAiName ?? plan.format.name) : provider.name,
       configuredProvider: provider.name,
       model: shorten(model),
       modelLabel: provider.models.includes(model) ? model : 'other',

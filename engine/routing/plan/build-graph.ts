@@ -4,7 +4,7 @@ import type { Lack } from '../../model/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import { probeRequest } from '../../model/request.ts';
 import { readSseRecords } from '../../model/sse.ts';
-import type { Format, Target } from '../../model/transformer.ts';
+import type { Format, RowUse, Target } from '../../model/transformer.ts';
 import { upstreamUrl } from '../../upstream/url.ts';
 import { resolveRoute } from '../resolve.ts';
 import {
@@ -61,6 +61,7 @@ interface GraphParts {
   readonly choice: FormatChoice;
   readonly target: Target;
   readonly upstream: UpstreamProtocol;
+  readonly rows: readonly RowUse[];
   readonly stages: readonly ConfiguredStage[];
   readonly extras: ModelCallExtras;
   /** What the model is known to lack. */
@@ -75,6 +76,7 @@ export const buildGraph = ({
   choice,
   target,
   upstream,
+  rows,
   stages,
   extras,
   lacks,
@@ -103,6 +105,7 @@ export const buildGraph = ({
   const encodeDetails = {
     because: choice.because,
     ...(choice.entry !== undefined && { entry: choice.entry }),
+    ...(rows.length > 0 && { rows: rows.map(({ kind, name, because }) => `${kind} ${name}: ${because}`) }),
     ...(lacks.length > 0 && { options: lacks.map((lack) => `lacks.${lack}`) }),
   };
   const steps = {

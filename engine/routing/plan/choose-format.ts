@@ -2,19 +2,21 @@ import type { Provider, TransformerEntry } from '../../config/config.ts';
 import type { LoadedRouter } from '../../config/custom/load-router.ts';
 import type { LoadedStages } from '../../config/custom/load-stages.ts';
 import type { UpstreamProtocol } from '../../model/protocol.ts';
-import type { Format, Transformer } from '../../model/transformer.ts';
+import type { Format, FormatReason, Transformer } from '../../model/transformer.ts';
 
 /** The format of a provider's model, and why it was chosen. */
 export interface FormatChoice {
   readonly format: Format;
   readonly options: TransformerEntry['options'];
-  /** `entry`: a configuration entry names it. `host`: the provider's host is its vendor's. `plain`: the default. */
-  readonly because: 'entry' | 'host' | 'plain';
+  readonly because: FormatReason;
   /** The entry's path in the configuration. */
   readonly entry: string | undefined;
 }
 
-/** The format of the most specific entry that applies, else the host's, else the default. */
+/**
+ * The format of the most specific entry that applies, else the one that the end of the base URL's path shows, else the host's, else
+ * the default. A host may serve several formats, each below a path of its own.
+ */
 export const chooseFormat = (
   entries: readonly TransformerEntry[],
   registry: TransformerRegistry,
@@ -23,13 +25,22 @@ export const chooseFormat = (
   const entry = mostSpecific(entries.filter(({ path, name }) => path === undefined && registry.formats.has(name)));
   const named = entry && registry.formats.get(entry.name);
   if (named) return { format: named, options: entry.options, because: 'entry', entry: entry.at };
-  for (const format of registry.formats.values()) {
-    if (format.hosts.some((host) => isAt(baseUrl, host))) return { ...noEntry, format, because: 'host' };
+  const formats = [...registry.formats.values()];
+  const own = formats.find(({ hosts }) => hosts.some((host) => isAt(baseUrl, host)));
+  const path = baseUrl.pathname.replace(/\/$/, '');
+  const shown = formats.find(({ pathEnds = [] }) => pathEnds.some((end) => path.endsWith(end)));
+  // A vendor's own endpoint may have the path of another format.
+  if (own && (!shown || shown === own || path.endsWith(endpointOf(own)))) {
+    return { ...noEntry, format: own, because: 'host' };
   }
+  if (shown) return { ...noEntry, format: shown, because: 'path' };
   const plain = registry.formats.get(registry.defaultFormat);
   if (!plain) throw new Error(`the plain format "${registry.defaultFormat}" is missing`);
   return { ...noEntry, format: plain, because: 'plain' };
 };
+
+/** The path of a format's calls without its version. */
+const endpointOf = ({ path }: Format): string => path.replace(/^\/v\d+(?=\/)/, '');
 
 const noEntry = { options: {}, entry: undefined };
 

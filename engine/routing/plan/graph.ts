@@ -34,6 +34,8 @@ export interface GraphNode<In extends Payload = Payload, Out extends Payload = P
 
 /** Details of a node for users. Never secrets. */
 export interface NodeDetails {
+  /** The known host and model families whose differences apply, and how each was recognised. */
+  readonly rows?: readonly string[];
   /** How a stage is written. */
   readonly form?: string;
   /** Why the format was chosen. */

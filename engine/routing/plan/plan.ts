@@ -6,7 +6,7 @@ import type { JsonObject } from '../../model/json/json.ts';
 import type { Lack } from '../../model/model-facts.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../model/protocol.ts';
 import type { SchemaFault } from '../../model/schema.ts';
-import type { Format, Target } from '../../model/transformer.ts';
+import type { Format, RowUse, Target } from '../../model/transformer.ts';
 import { buildGraph, type Graph } from './build-graph.ts';
 import { buildStages, requestStageOf } from './build-stages.ts';
 import { chooseFormat, type FormatChoice, type TransformerRegistry } from './choose-format.ts';
@@ -28,6 +28,8 @@ export interface Plan extends PlanKey {
   /** `target`, and one for each of the provider's further base URLs. */
   readonly targets: readonly Target[];
   readonly upstream: UpstreamProtocol;
+  /** The rows of the format's tables that apply to the provider and the model. */
+  readonly rows: readonly RowUse[];
   /** JSON Merge Patches of the upstream's request body. */
   readonly patches: readonly JsonObject[];
   /** Tokens that a prompt may have; `undefined`: unknown. */
@@ -70,6 +72,7 @@ export const compilePlan = (
   const others = provider.otherBaseUrls ?? [];
   const targets = [target, ...others.map((url) => ({ ...target, baseUrl: withQuery(url, extras.query) }))];
   const upstream = format.protocol(target);
+  const rows = format.rows?.(target) ?? [];
   return {
     ...key,
     choice,
@@ -77,6 +80,7 @@ export const compilePlan = (
     target,
     targets,
     upstream,
+    rows,
     patches: extras.patches,
     window,
     lacks,
@@ -85,6 +89,7 @@ export const compilePlan = (
       choice,
       target,
       upstream,
+      rows,
       stages,
       extras,
       lacks,
@@ -130,7 +135,7 @@ const unsetFault = (provider: Provider): Fault | undefined =>
       };
 
 /** A plan for users: its graph without the functions. Holds no secrets. */
-export const showPlan = ({ client, provider, model, choice, graph, fault }: Plan, routes: readonly string[]) => ({
+export const showPlan = ({ client, provider, model, choice, rows, graph, fault }: Plan, routes: readonly string[]) => ({
   client: client.wire,
   provider: provider.name,
   model,
@@ -139,6 +144,7 @@ export const showPlan = ({ client, provider, model, choice, graph, fault }: Plan
     name: choice.format.name,
     because: choice.because,
     ...(choice.entry !== undefined && { entry: choice.entry }),
+    ...(rows.length > 0 && { rows }),
   },
   passThrough: { request: graph.requestPassThrough, reply: graph.replyPassThrough },
   fault: fault?.message ?? null,
