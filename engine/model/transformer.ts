@@ -147,8 +147,7 @@ export interface Target<Options = Readonly<Record<string, unknown>>> {
  * Why a provider's format was chosen. `entry`: a configuration entry names it. `host`: the provider's host is its vendor's. `path`:
  * the end of the base URL's path shows it, at a host that isn't its vendor's. `plain`: the default.
  */
-export type FormatReason = (typeof formatReasons)[number];
-export const formatReasons = ['entry', 'host', 'path', 'plain'] as const;
+export type FormatReason = 'entry' | 'host' | 'path' | 'plain';
 
 /** Whether the provider is known to be the format's vendor, not only a server like it. */
 export const isVendors = (because: FormatReason): boolean => because === 'entry' || because === 'host';

@@ -61,6 +61,7 @@ const furtherPages = [
   'docs/credentials.md',
   'docs/fleet.md',
   'docs/history.md',
+  'docs/hosts.md',
   'docs/models.md',
   'docs/pools.md',
   'docs/reasoning.md',
