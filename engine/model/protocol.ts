@@ -143,6 +143,8 @@ export interface UpstreamProtocol {
   readonly endsByClosing?: true;
   /** Decodes SSE records into events. */
   readonly decodeStream: Machine<SseRecord, ModelEvent>;
+  /** A text that occurs in the first record of an answer, and in no record that only holds an error. */
+  readonly contentMarker: string;
   /** Decodes a whole reply body into the same events, in one batch. */
   readonly decodeReply: (body: JsonObject, context: ReplyContext) => ModelEvent[];
   /**

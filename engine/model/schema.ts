@@ -1,8 +1,9 @@
-import type { Static, TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import { Check, Errors, Pointer } from 'typebox/value';
 import { fail } from './fault.ts';
+import { isJsonObject, type JsonObject } from './json/json.ts';
 
 /** A schema violation: where, and what is wrong. */
 export interface SchemaFault {
@@ -79,6 +80,66 @@ export const reader = <const S extends TSchema>(
     return fail('invalid-request', `${path || 'The body'} ${first?.message ?? 'is invalid'}.`, { param: path });
   };
   return { read, matches, faults };
+};
+
+/**
+ * A member that is only counted or copied, such as usage, ids and metadata. It may be absent or null, and what can't be read of it
+ * counts as absent. A number in a text, and a text that is a number, can be read.
+ */
+export const copied = <const S extends TSchema>(schema: S) =>
+  Type.Optional(Type.Union([schema, Type.Null()], { copied: true }));
+
+/** Reads what upstreams send, whose `copied` members can't fail an answer. */
+interface LenientReader<T> extends Omit<Reader<T>, 'read'> {
+  /** The value, or a copy without what can't be read of its `copied` members; `undefined` if the rest doesn't match. */
+  readonly readable: (value: unknown) => T | undefined;
+}
+
+/** Creates a lenient reader for a schema. A value that matches costs no more than with `reader`. */
+export const lenientReader = <const S extends TSchema>(schema: S): LenientReader<Static<S>> => {
+  const { matches, faults } = reader(schema);
+  return {
+    matches,
+    faults,
+    readable(value) {
+      if (matches(value)) return value;
+      const repaired = repair(schema, value, false);
+      return matches(repaired) ? repaired : undefined;
+    },
+  };
+};
+
+/** The value without what can't be read of its `copied` members. `isCopied`: it is part of such a member. */
+const repair = (schema: unknown, value: unknown, isCopied: boolean): unknown => {
+  if (!isJsonObject(schema)) return value;
+  const { anyOf, items, properties, type } = schema;
+  if (Array.isArray(anyOf)) return repair(alternative(anyOf, value), value, isCopied);
+  if (isJsonObject(properties) && isJsonObject(value)) return repairMembers(properties, value, isCopied);
+  if (isJsonObject(items) && Array.isArray(value)) return value.map((item: unknown) => repair(items, item, isCopied));
+  return isCopied ? convert(type, value) : value;
+};
+
+/** The alternative for values of this type, else the first one. */
+const alternative = (anyOf: readonly unknown[], value: unknown): unknown =>
+  anyOf.find((one) => isJsonObject(one) && one.type === typeOf(value)) ?? anyOf[0];
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+const repairMembers = (properties: JsonObject, value: JsonObject, isCopied: boolean): Record<string, unknown> => {
+  const repaired: Record<string, unknown> = { ...value };
+  for (const [name, schema] of Object.entries(properties)) {
+    if (!Object.hasOwn(value, name) || !isJsonObject(schema)) continue;
+    const member = repair(schema, value[name], isCopied || schema.copied === true);
+    if (schema.copied === true && !Check(schema, member)) delete repaired[name];
+    else repaired[name] = member;
+  }
+  return repaired;
+};
+
+const convert = (type: unknown, value: unknown): unknown => {
+  if (type === 'string' && typeof value === 'number') return String(value);
+  const isNumber = typeof value === 'string' && /^\d{1,15}$/.test(value);
+  return isNumber && (type === 'number' || type === 'integer') ? Number(value) : value;
 };
 
 /** Appends a member to a path: `messages` and `2` give `messages[2]`. */

@@ -127,6 +127,10 @@ const dispatch = (state: State, out: SseRecord[]): void => {
   state.data = undefined;
 };
 
+/** Whether a record's parsed data holds nothing: some servers send `null` and the like between their records. */
+export const isBlank = (data: unknown): boolean =>
+  data === null || typeof data === 'number' || typeof data === 'boolean' || (Array.isArray(data) && data.length === 0);
+
 /** A record's type: its `event:` field, else the `type` of its data, which may be truncated after it. */
 export const recordType = ({ event, data }: SseRecord): string | undefined => {
   if (event !== '') return event;

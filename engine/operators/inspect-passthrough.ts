@@ -3,8 +3,7 @@ import type { Answered } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { type ModelEvent, mergeUsage, type Usage } from '../model/event.ts';
-import { type Fault, FaultError } from '../model/fault.ts';
-import { isJsonObject, parseJson } from '../model/json/json.ts';
+import { FaultError } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { SseRecord } from '../model/protocol.ts';
@@ -12,7 +11,7 @@ import { readSseRecords } from '../model/sse.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder, StreamTail } from './pass-records.ts';
-import { AnswerEnd, notJson, readUsage } from './read-events.ts';
+import { AnswerEnd, notJson, readUsage, replyIn } from './read-events.ts';
 import { collectedBytes, type StreamStage } from './rx.ts';
 import { awaitMarker, watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
@@ -75,12 +74,10 @@ const dataField = Buffer.from('data:');
 const inspectWhole =
   (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
   (answered) => {
-    const { observer, answer, call } = answered;
+    const { observer, answer } = answered;
     const collected = collectedBytes((body): ReplyPart => {
-      const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-      const fault = hiddenFault(answered, bytes);
-      if (fault) throw new FaultError(hideCredentials(fault, call.headers));
-      observer.usage(readWhole(answered, bytes, cache));
+      const usage = readWhole(answered, Buffer.from(body.buffer, body.byteOffset, body.length), cache);
+      observer.usage(usage);
       const headers = { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(answered) };
       return { type: 'whole', status: answer.status, headers, body };
     });
@@ -93,30 +90,25 @@ const inspectWhole =
     };
   };
 
-/** The fault in an answer with a success status: an error object, or a body that isn't a reply. Parses only suspicious bodies. */
-const hiddenFault = ({ plan, context, answer }: Answered, bytes: Buffer): Fault | undefined => {
-  if (looksWhole(bytes) && !bytes.includes('"error"')) return undefined;
-  const value = parseJson(bytes.toString());
-  if (!isJsonObject(value)) return notJson(bytes, answer.status);
-  const error = plan.upstream.decodeReply(value, context).find((event) => event.type === 'error');
-  return error?.type === 'error' ? error.fault : undefined;
+/** Replies of more bytes than this aren't decoded for their usage and reasoning, unless they may hold an error. */
+const maxReadBytes = 4 * 1024 * 1024;
+
+/** A whole reply's usage; caches its reasoning. Throws the fault of an error in its place, or of what isn't a reply. */
+const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Usage => {
+  const { plan, context, clientBody, answer, call } = answered;
+  if (bytes.length > maxReadBytes && looksWhole(bytes) && !bytes.includes('"error"')) return {};
+  const body = replyIn(bytes);
+  const events = body
+    ? plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name))
+    : [{ type: 'error', fault: notJson(bytes, answer.status) } as const];
+  const error = events.find((event) => event.type === 'error');
+  if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, call.headers));
+  if (plan.upstream.mayReason?.(clientBody)) watchOf(answered, cache).read(events);
+  return usageOf(events);
 };
 
 /** Begins and ends with braces. */
 const looksWhole = (bytes: Buffer): boolean => bytes[0] === 0x7b && bytes[bytes.length - 1] === 0x7d;
-
-/** Replies of more bytes than this aren't decoded for their usage and reasoning. */
-const maxReadBytes = 4 * 1024 * 1024;
-
-/** A whole reply's usage; caches its reasoning. */
-const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Usage => {
-  const { plan, context, clientBody } = answered;
-  const body = bytes.length > maxReadBytes ? undefined : parseJson(bytes.toString());
-  if (!isJsonObject(body)) return {};
-  const events = plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name));
-  if (plan.upstream.mayReason?.(clientBody)) watchOf(answered, cache).read(events);
-  return usageOf(events);
-};
 
 /** A stream without an event in this many bytes is taken not to begin with an error. */
 const maxHeldBytes = 64 * 1024;
@@ -139,7 +131,7 @@ class StreamStart {
    */
   take(chunk: Buffer): Buffer | undefined {
     if (this.#passed) return chunk;
-    if (this.#length === 0 && isPlain(chunk)) {
+    if (this.#length === 0 && isPlain(chunk, this.#answered.plan.upstream.contentMarker)) {
       this.#passed = true;
       return chunk;
     }
@@ -159,8 +151,10 @@ class StreamStart {
 }
 
 /** The chunk surely holds an event and no error, as nearly every first chunk does. Avoids parsing it. */
-const isPlain = (bytes: Buffer): boolean =>
-  bytes.includes('data:') && !bytes.includes('error') && !bytes.includes('ping');
+const isPlain = (bytes: Buffer, marker: string): boolean =>
+  bytes.includes(marker) && !notPlain.some((word) => bytes.includes(word));
+
+const notPlain = ['error', 'ping', 'base_resp'];
 
 /** Decodes a copy of a passing stream. Its losses aren't reported: the client receives the original bytes. */
 class StreamDecoder {

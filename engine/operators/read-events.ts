@@ -11,8 +11,18 @@ import {
   type Usage,
 } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
-import { isJsonObject, parseJson, withinStack } from '../model/json/json.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  openBrace,
+  openBracket,
+  parseJson,
+  withinStack,
+} from '../model/json/json.ts';
+import { Losses } from '../model/loss.ts';
 import { chain } from '../model/machine.ts';
+import { hideCredentials } from './hide-credentials.ts';
 import { collectedBytes, type Handlers, nonEmpty, type StageControl, type StreamStage } from './rx.ts';
 
 /**
@@ -81,13 +91,20 @@ const utf8 = new TextDecoder();
 
 const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch => {
   try {
-    const body = parseJson(utf8.decode(bytes));
-    if (!isJsonObject(body)) return [errorEvent(notJson(bytes, answer.status))];
+    const body = replyIn(bytes);
+    if (!body) return [errorEvent(notJson(bytes, answer.status))];
     const events = withinStack('upstream-garbled', tooDeep, () => plan.graph.decodeReply.work(body, context));
     return normalizeEvents(events, new Map());
   } catch (error) {
     return toErrorEvent(error);
   }
+};
+
+/** The reply in a whole body; `undefined` if it isn't JSON. Some servers send a list that holds their error. */
+export const replyIn = (bytes: Uint8Array): JsonObject | undefined => {
+  const body = parseJson(utf8.decode(bytes));
+  const reply: Json | undefined = Array.isArray(body) ? body[0] : body;
+  return isJsonObject(reply) ? reply : undefined;
 };
 
 /** The fault of a body that isn't a JSON object. */
@@ -332,3 +349,50 @@ const tooLarge = (what: string, bytes: number, setting: keyof Limits): FaultErro
     kind: 'upstream-garbled',
     message: `${what} is larger than ${bytes} bytes. LIMITS.${setting} in the configuration sets the limit.`,
   });
+
+/** A longer body isn't an error. In bytes. */
+const maxBareBytes = 1 << 20;
+
+/**
+ * Refuses a stream that is one JSON body: some servers send their error so, under the type of a stream. No line of a stream begins
+ * with a brace or bracket, so the first byte tells.
+ */
+export const refuseBareBody = (): StreamStage<Answered, Uint8Array, Uint8Array> => (answered) => {
+  if (!answered.answer.streamed) return unchanged;
+  let bare: Uint8Array[] | undefined;
+  let begun = false;
+  let length = 0;
+  const refuse = (body: readonly Uint8Array[]): never => {
+    throw new FaultError(hideCredentials(faultIn(Buffer.concat(body), answered), answered.call.headers));
+  };
+  return {
+    next(chunk) {
+      if (!begun && chunk.length > 0) {
+        begun = true;
+        if (isBare(chunk)) bare = [];
+      }
+      if (!bare) return chunk;
+      bare.push(chunk);
+      length += chunk.length;
+      return length > maxBareBytes ? refuse(bare) : undefined;
+    },
+    end: () => (bare ? refuse(bare) : undefined),
+  };
+};
+
+const unchanged: Handlers<Uint8Array, Uint8Array> = { next: (chunk) => chunk };
+
+const isBare = (chunk: Uint8Array): boolean => {
+  const first = chunk.find((byte) => !isSpace(byte));
+  return first === openBrace || first === openBracket;
+};
+
+const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+
+const faultIn = (body: Uint8Array, { plan, context }: Answered): Fault => {
+  const reply = body.length <= maxBareBytes ? replyIn(body) : undefined;
+  const own = { ...context, losses: new Losses(plan.format.name) };
+  const error = reply && plan.upstream.decodeReply(reply, own).find((event) => event.type === 'error');
+  if (error?.type === 'error') return error.fault;
+  return { kind: 'upstream-garbled', message: 'The upstream answered with one body instead of a stream.' };
+};

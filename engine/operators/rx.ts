@@ -174,16 +174,17 @@ export function stages<C, A, B, D, E, F>(
   c: StreamStage<C, D, E>,
   d: StreamStage<C, E, F>,
 ): StageList<C, A, F>;
-export function stages<C, A, B, D, E, F, G, H, I>(
+export function stages<C, A, B, D, E, F, G, H, I, J>(
   a: StreamStage<C, A, B>,
   b: StreamStage<C, B, D>,
   c: StreamStage<C, D, E>,
   d: StreamStage<C, E, F>,
-  e: StageGroup<C, F>,
-  f: StreamStage<C, F, G>,
+  e: StreamStage<C, F, G>,
+  f: StageGroup<C, G>,
   g: StreamStage<C, G, H>,
   h: StreamStage<C, H, I>,
-): StageList<C, A, I>;
+  i: StreamStage<C, I, J>,
+): StageList<C, A, J>;
 export function stages(
   ...parts: readonly (UncheckedPart | { readonly group: readonly UncheckedPart[] })[]
 ): StageList<unknown, unknown, unknown> {

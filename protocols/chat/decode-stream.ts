@@ -3,18 +3,20 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engin
 import { machine } from '../../engine/model/machine.ts';
 import type { SseRecord, StreamEnd } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
-import { reader } from '../../engine/model/schema.ts';
+import { lenientReader } from '../../engine/model/schema.ts';
+import { isBlank } from '../../engine/model/sse.ts';
+import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { decodeCitation } from './citations.ts';
 import { decodeReportedFault } from './decode-fault.ts';
 import { readReasoning } from './read-reasoning.ts';
 import { closeCalls, readCall } from './read-tool-calls.ts';
-import { decodeFinish, decodeUsage, nestedUsage } from './reply-end.ts';
+import { decodeFinish, decodeUsage, nestedUsage, overflowWords } from './reply-end.ts';
 import { closeBlock, failReply, newReplyState, openBlock, type ReplyState } from './reply-state.ts';
 import { Chunk, type WireMessage } from './schema-reply.ts';
 
 /** Reads one chunk, or a whole reply in the form of a chunk. */
 export const readChunk = (state: ReplyState, chunk: Chunk, out: ModelEvent[]): void => {
-  const usage = chunk.usage ?? (chunk.choices?.[0]?.finish_reason ? nestedUsage(chunk) : undefined);
+  const usage = chunk.usage ?? chunk.choices?.[0]?.usage ?? (chunk.choices?.[0]?.finish_reason && nestedUsage(chunk));
   if (usage) state.usage = mergeUsage(state.usage, decodeUsage(usage));
   if (chunk.service_tier && chunk.service_tier !== state.usage.serviceTier)
     state.usage = { ...state.usage, serviceTier: chunk.service_tier };
@@ -49,6 +51,7 @@ export const endReply = (state: ReplyState, out: ModelEvent[]): void => {
 
 /** Appends text to the open block of this type, or opens one. Ends the calls before it. */
 const readText = (state: ReplyState, type: 'text' | 'refusal', text: string, out: ModelEvent[]): void => {
+  if (text === '') return;
   if (state.open !== type) {
     if (state.calls.all.length > 0) closeCalls(state, out);
     if (state.done) return;
@@ -58,10 +61,12 @@ const readText = (state: ReplyState, type: 'text' | 'refusal', text: string, out
 };
 
 const readMessage = (state: ReplyState, message: WireMessage, out: ModelEvent[]): void => {
-  const { reasoning_content, reasoning, reasoning_details } = message;
-  if (reasoning_content || reasoning || reasoning_details) readReasoning(state, message, out);
-  const content = contentText(message.content);
-  if (content !== '') readText(state, 'text', content, out);
+  const { reasoning_content, reasoning, reasoning_text, thinking, reasoning_details } = message;
+  if (reasoning_content || reasoning || reasoning_text || thinking || reasoning_details)
+    readReasoning(state, message, out);
+  const { content } = message;
+  if (typeof content === 'string') readText(state, 'text', content, out);
+  else if (content) readParts(state, content, out);
   if (message.refusal) {
     state.refusal = true;
     readText(state, 'refusal', message.refusal, out);
@@ -85,10 +90,28 @@ const readMessage = (state: ReplyState, message: WireMessage, out: ModelEvent[])
   if (message.function_call) readCall(state, { function: message.function_call, index: -1 }, out);
 };
 
-const contentText = (content: WireMessage['content']): string => {
-  if (!content) return '';
-  return typeof content === 'string' ? content : content.map((part) => part.text ?? '').join('');
+/** Reads a list of parts, or one part. A part of an unknown kind is a loss. */
+const readParts = (state: ReplyState, content: unknown, out: ModelEvent[]): void => {
+  for (const part of Array.isArray(content) ? content : [content]) {
+    if (typeof part === 'string') readText(state, 'text', part, out);
+    else if (isJsonObject(part)) readPart(state, part, out);
+    else state.context.losses.drop('reply.content');
+    if (state.done) return;
+  }
 };
+
+const readPart = (state: ReplyState, part: JsonObject, out: ModelEvent[]): void => {
+  const { type, text, refusal } = part;
+  if (type === 'thinking' || type === 'reasoning') readReasoning(state, { reasoning: part }, out);
+  else if (typeof text === 'string' && (type === undefined || textTypes.has(type))) readText(state, 'text', text, out);
+  else if (type === 'refusal' && typeof refusal === 'string') {
+    state.refusal = true;
+    readText(state, 'refusal', refusal, out);
+  } else
+    state.context.losses.drop('reply.content', typeof type === 'string' ? `a part of the type ${type}` : undefined);
+};
+
+const textTypes: ReadonlySet<unknown> = new Set(['text', 'output_text', null]);
 
 const readFinish = (state: ReplyState, word: string, out: ModelEvent[]): void => {
   if (word === 'error') {
@@ -96,17 +119,21 @@ const readFinish = (state: ReplyState, word: string, out: ModelEvent[]): void =>
   } else if (word === 'insufficient_system_resource') {
     const message = 'The upstream aborted its answer for lack of resources.';
     failReply(state, { kind: 'upstream-overloaded', message, code: word }, out);
+  } else if (overflowWords.has(word) && state.blocks === 0) {
+    const message = 'The prompt and the answer exceed the context window of the model.';
+    failReply(state, { kind: 'upstream-context', message, code: word }, out);
   } else state.finish ??= word;
 };
 
 /** The error inside a chunk, or inside a reply with a success status; `undefined` without one. */
-export const reportedError = (body: JsonObject): Json | undefined => {
-  const { error } = body;
-  if (error !== undefined && error !== null && error !== false) return error;
-  return body.object === 'error' || body.type === 'error' ? body : undefined;
-};
+export const reportedError = (body: JsonObject): Json | undefined =>
+  isPlain(body) ? undefined : errorIn(body, 'choices');
 
-const chunkReader = reader(Chunk);
+/** As nearly all are: with content, and without a member of an error. */
+const isPlain = ({ choices, error, object, type, base_resp }: JsonObject): boolean =>
+  Array.isArray(choices) && !error && base_resp === undefined && object !== 'error' && type !== 'error';
+
+const chunkReader = lenientReader(Chunk);
 
 /**
  * Decodes `chat.completion.chunk` records. Usage follows the finish reason, so `message-stop` waits for `[DONE]` or
@@ -120,7 +147,9 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
     if (data.length < 16 && data.trim() === '[DONE]') return endReply(state, out);
     const known = event === '' ? state.deltaParser.read(data) : undefined;
     if (known) return readChunk(state, known, out);
-    const record = parseJson(data);
+    const parsed = parseJson(data);
+    if (isBlank(parsed)) return;
+    const record: Json | undefined = Array.isArray(parsed) ? parsed[0] : parsed;
     if (event === 'error')
       return failReply(state, decodeReportedFault(isJsonObject(record) ? (record.error ?? record) : data), out);
     const error = isJsonObject(record) ? reportedError(record) : undefined;
@@ -131,6 +160,8 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
       if (isSingleDelta(out, before)) state.deltaParser.learn(data, record);
       return;
     }
+    const chunk = chunkReader.readable(record);
+    if (chunk) return readChunk(state, chunk, out);
     const first = chunkReader.faults(record)[0];
     const what =
       record === undefined ? 'it is not JSON' : `${first?.path ?? ''} ${first?.message ?? 'is invalid'}`.trim();

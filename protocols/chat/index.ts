@@ -77,6 +77,7 @@ export const chatUpstream = (
     encodeRequest: encodeRequest(dialectOf),
     ...answers(newest),
     decodeFault,
+    contentMarker: '"choices"',
     reasoningMarker: '"reasoning',
     mayReason: () => newest.reasoningHistory !== undefined,
   };

@@ -1,5 +1,5 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
-import type { JsonObject } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
 import { closeCalls } from './read-tool-calls.ts';
 import { entryText, signatureOfEntry, textMember } from './reasoning-details.ts';
 import { closeBlock, openBlock, type ReplyState, type ThinkingState } from './reply-state.ts';
@@ -8,12 +8,31 @@ import type { WireMessage } from './schema-reply.ts';
 /** Members that the deltas already cover. */
 const textMembers = ['text', 'summary', 'text_range'];
 
+const plainReasoning = ({ reasoning_content, reasoning, reasoning_text, thinking }: WireMessage): unknown =>
+  reasoning_content || reasoning || reasoning_text || thinking;
+
+/** The text of readable reasoning: a text, a part that holds one, or a list of either. */
+const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map((part) => (typeof part === 'string' ? part : partText(part))).join('');
+  return partText(value);
+};
+
+/** A part holds its text, or a list of such parts. */
+const partText = (part: unknown): string => {
+  if (!isJsonObject(part)) return '';
+  const inner = part.thinking ?? part.text ?? part.content ?? part.summary;
+  if (typeof inner === 'string') return inner;
+  const texts = Array.isArray(inner) ? inner.map((one: unknown) => (isJsonObject(one) ? one.text : one)) : [];
+  return texts.filter((text) => typeof text === 'string').join('');
+};
+
 /**
- * Reads the reasoning in a delta or message. Vendors use two names, and some send it both as plain text and as
+ * Reads the reasoning in a delta or message. Vendors use several names, and some send it both as plain text and as
  * entries: entries count if they hold text, otherwise the plain text.
  */
 export const readReasoning = (state: ReplyState, message: WireMessage, out: ModelEvent[]): void => {
-  const plain = message.reasoning_content || message.reasoning || '';
+  const plain = textOf(plainReasoning(message));
   const entries = message.reasoning_details;
   if (!entries || entries.length === 0) {
     if (plain !== '') readThinking(state, '', plain, undefined, out);

@@ -1,6 +1,6 @@
 import { type FinishReason, promptTokens, type Usage } from '../../engine/model/event.ts';
 import { isJsonObject, type JsonObject } from '../../engine/model/json/json.ts';
-import { reader } from '../../engine/model/schema.ts';
+import { lenientReader } from '../../engine/model/schema.ts';
 import { WireUsage } from './schema-reply.ts';
 
 /** A reply's contents, which say more than the upstream's finish reason. */
@@ -14,10 +14,17 @@ interface Held {
  * at the limit stays `length`. Source: OpenAI API reference, "The chat completion object".
  */
 export const decodeFinish = (word: string, held: Held): FinishReason => {
-  if (word === 'length') return 'length';
+  if (cutWords.has(word)) return 'length';
+  if (overflowWords.has(word)) return 'context-full';
   if (held.calls) return 'tool-call';
   return word === 'content_filter' || held.refusal ? 'filtered' : 'end';
 };
+
+/** What servers say of an answer that they cut off. */
+const cutWords: ReadonlySet<string> = new Set(['length', 'max_tokens', 'model_length', 'abort']);
+
+/** What servers say of an answer that reached the end of the context window. */
+export const overflowWords: ReadonlySet<string> = new Set(['model_context_window_exceeded']);
 
 /**
  * Finish → `finish_reason`. A refusal with text is a normal end in this format. `legacy`: the client reads calls in
@@ -45,26 +52,38 @@ export const encodeFinish = (finish: FinishReason, refused: boolean, legacy: boo
 /** Whether this format has no value for the finish, so that clients see a normal end. */
 export const finishIsLost = (finish: FinishReason): boolean => finish === 'pause' || finish === 'compaction';
 
-const wireUsage = reader(WireUsage);
+const wireUsage = lenientReader(WireUsage);
 
 /**
  * Token counts → usage. The prompt count includes cache reads and writes; some vendors send the uncached part
  * separately. Source: OpenAI API reference, "The chat completion object"; recordings of compatible servers.
  */
 export const decodeUsage = (wire: WireUsage): Usage => {
-  const cacheRead = wire.prompt_tokens_details?.cached_tokens ?? wire.prompt_cache_hit_tokens ?? undefined;
-  const cacheWrite = wire.prompt_tokens_details?.cache_write_tokens ?? undefined;
   const prompt = wire.prompt_tokens ?? undefined;
+  const { cached_tokens: cached, prompt_cache_hit_tokens: hits } = wire;
+  const cacheRead = wire.prompt_tokens_details?.cached_tokens ?? hits ?? cached ?? undefined;
+  const cacheWrite = wire.prompt_tokens_details?.cache_write_tokens ?? undefined;
   const fresh = prompt === undefined ? undefined : Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0));
   return {
     input: wire.prompt_cache_miss_tokens ?? fresh,
     cacheRead,
     cacheWrite,
-    output: wire.completion_tokens ?? undefined,
-    reasoning: wire.completion_tokens_details?.reasoning_tokens ?? undefined,
+    ...decodeOutput(wire),
     webSearches: wire.server_tool_use_details?.web_search_requests ?? undefined,
     ...(typeof wire.cost === 'number' && { costUsd: wire.cost + ownKeyCost(wire) }),
   };
+};
+
+/**
+ * The output, reasoning included. Some servers count reasoning beside the completion, and some only in the total: the total tells.
+ */
+const decodeOutput = (wire: WireUsage): Pick<Usage, 'output' | 'reasoning'> => {
+  const output = wire.completion_tokens ?? undefined;
+  const reasoning = wire.completion_tokens_details?.reasoning_tokens ?? wire.reasoning_tokens ?? undefined;
+  if (output === undefined || typeof wire.prompt_tokens !== 'number') return { output, reasoning };
+  const beside = (wire.total_tokens ?? 0) - wire.prompt_tokens - output;
+  const isReasoning = beside > 0 && (reasoning === undefined || reasoning === beside);
+  return isReasoning ? { output: output + beside, reasoning: beside } : { output, reasoning };
 };
 
 /**
@@ -80,7 +99,8 @@ const ownKeyCost = ({ is_byok: own, cost_details: details }: WireUsage): number 
 export const nestedUsage = (chunk: object): WireUsage | undefined => {
   const members: readonly (readonly [string, unknown])[] = Object.entries(chunk);
   for (const [name, member] of members) {
-    if (name.startsWith('x_') && isJsonObject(member) && wireUsage.matches(member.usage)) return member.usage;
+    const usage = name.startsWith('x_') && isJsonObject(member) ? wireUsage.readable(member.usage) : undefined;
+    if (usage) return usage;
   }
   return undefined;
 };

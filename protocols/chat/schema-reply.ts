@@ -1,7 +1,9 @@
 import Type, { type Static } from 'typebox';
+import { copied } from '../../engine/model/schema.ts';
 import { AnyObject, maybe } from './schema-request.ts';
 
-const Count = maybe(Type.Number());
+const Count = copied(Type.Number());
+const Name = copied(Type.String());
 
 /**
  * Token counts, including those of compatible servers. Source: OpenAI API reference, "The chat completion object";
@@ -10,11 +12,15 @@ const Count = maybe(Type.Number());
 export const WireUsage = Type.Object({
   prompt_tokens: Count,
   completion_tokens: Count,
-  prompt_tokens_details: maybe(Type.Object({ cached_tokens: Count, cache_write_tokens: Count })),
-  completion_tokens_details: maybe(Type.Object({ reasoning_tokens: Count })),
+  total_tokens: Count,
+  prompt_tokens_details: copied(Type.Object({ cached_tokens: Count, cache_write_tokens: Count })),
+  completion_tokens_details: copied(Type.Object({ reasoning_tokens: Count })),
+  /** Of servers that don't count by details. */
+  cached_tokens: Count,
+  reasoning_tokens: Count,
   prompt_cache_hit_tokens: Count,
   prompt_cache_miss_tokens: Count,
-  server_tool_use_details: maybe(Type.Object({ web_search_requests: Count })),
+  server_tool_use_details: copied(Type.Object({ web_search_requests: Count })),
   /** USD; some servers have an object here. */
   cost: Type.Optional(Type.Unknown()),
   is_byok: Type.Optional(Type.Unknown()),
@@ -25,8 +31,8 @@ export type WireUsage = Static<typeof WireUsage>;
 /** A tool call, whole or a fragment. */
 export const WireCall = Type.Object({
   index: Count,
-  id: maybe(Type.String()),
-  type: maybe(Type.String()),
+  id: Name,
+  type: Name,
   function: maybe(
     Type.Object({ name: maybe(Type.String()), arguments: maybe(Type.Union([Type.String(), AnyObject])) }),
   ),
@@ -36,30 +42,28 @@ export type WireCall = Static<typeof WireCall>;
 
 /** An entry of `annotations`. */
 export const WireAnnotation = Type.Object({
-  type: maybe(Type.String()),
+  type: Name,
   url_citation: maybe(
-    Type.Object({
-      url: Type.String(),
-      title: maybe(Type.String()),
-      content: maybe(Type.String()),
-      start_index: Count,
-      end_index: Count,
-    }),
+    Type.Object({ url: Type.String(), title: Name, content: Name, start_index: Count, end_index: Count }),
   ),
 });
 export type WireAnnotation = Static<typeof WireAnnotation>;
 
 /** A chunk's `delta` and a reply's `message`: the same members, in pieces or whole. */
 export const WireMessage = Type.Object({
-  content: maybe(Type.Union([Type.String(), Type.Array(Type.Object({ text: maybe(Type.String()) }))])),
+  /** Text, or a list of parts, of which servers have several kinds. */
+  content: Type.Optional(Type.Unknown()),
   refusal: maybe(Type.String()),
-  reasoning_content: maybe(Type.String()),
-  reasoning: maybe(Type.String()),
-  reasoning_details: maybe(Type.Array(AnyObject)),
+  /** Readable reasoning, under one of several names; each may be a text or a list of parts. */
+  reasoning_content: Type.Optional(Type.Unknown()),
+  reasoning: Type.Optional(Type.Unknown()),
+  reasoning_text: Type.Optional(Type.Unknown()),
+  thinking: Type.Optional(Type.Unknown()),
+  reasoning_details: copied(Type.Array(AnyObject)),
   tool_calls: maybe(Type.Array(WireCall)),
   /** A call in the older format. */
   function_call: maybe(Type.Object({ name: maybe(Type.String()), arguments: maybe(Type.String()) })),
-  annotations: maybe(Type.Array(AnyObject)),
+  annotations: copied(Type.Array(AnyObject)),
   audio: Type.Optional(Type.Unknown()),
   images: Type.Optional(Type.Unknown()),
 });
@@ -69,33 +73,35 @@ const Choice = Type.Object({
   delta: maybe(WireMessage),
   finish_reason: maybe(Type.String()),
   error: Type.Optional(Type.Unknown()),
+  usage: copied(WireUsage),
 });
 /** A choice of a chunk. */
 export type Choice = Static<typeof Choice>;
 
 /** One `chat.completion.chunk`. Unknown members are allowed. Source: OpenAI API reference, "Chat streaming". */
 export const Chunk = Type.Object({
-  id: maybe(Type.String()),
-  model: maybe(Type.String()),
+  id: Name,
+  model: Name,
   choices: maybe(Type.Array(Choice)),
-  usage: maybe(WireUsage),
-  service_tier: maybe(Type.String()),
+  usage: copied(WireUsage),
+  service_tier: Name,
 });
 export type Chunk = Static<typeof Chunk>;
 
 /** A whole `chat.completion`. A filtered choice may have no message. Source: OpenAI API reference; recordings. */
 export const ChatReply = Type.Object({
-  id: maybe(Type.String()),
-  model: maybe(Type.String()),
+  id: Name,
+  model: Name,
   choices: Type.Array(
     Type.Object({
       message: maybe(WireMessage),
       finish_reason: maybe(Type.String()),
       error: Type.Optional(Type.Unknown()),
+      usage: copied(WireUsage),
     }),
     { minItems: 1 },
   ),
-  usage: maybe(WireUsage),
-  service_tier: maybe(Type.String()),
+  usage: copied(WireUsage),
+  service_tier: Name,
 });
 export type ChatReply = Static<typeof ChatReply>;

@@ -4,6 +4,8 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engin
 import { machine } from '../../engine/model/machine.ts';
 import type { SseRecord } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
+import { isBlank } from '../../engine/model/sse.ts';
+import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { indexGrounding } from './citations.ts';
 import { decodeReportedFault } from './decode-fault.ts';
 import { readPart } from './read-part.ts';
@@ -21,12 +23,16 @@ export const readBody = (
   body: Json | undefined,
   out: ModelEvent[],
 ): (JsonObject & GenerateContentResponse) | undefined => {
-  if (state.done) return undefined;
-  if (isJsonObject(body) && isJsonObject(body.error)) failWith(state, out, decodeReportedFault(body.error));
-  else if (!isJsonObject(body) || !responseReader.matches(body)) failWith(state, out, garbled);
-  else {
+  if (state.done || isBlank(body)) return undefined;
+  const error = isJsonObject(body) ? errorIn(body, 'candidates') : undefined;
+  if (error !== undefined) failWith(state, out, decodeReportedFault(isJsonObject(error) ? error : { message: error }));
+  else if (isJsonObject(body) && responseReader.matches(body)) {
     readResponse(state, body, out);
     return body;
+  } else {
+    const readable = responseReader.readable(body);
+    if (readable) readResponse(state, readable, out);
+    else failWith(state, out, garbled);
   }
   return undefined;
 };

@@ -16,4 +16,5 @@ export const geminiUpstream = (options: GeminiOptions = {}): UpstreamProtocol =>
   endsByClosing: true,
   decodeReply,
   decodeFault,
+  contentMarker: '"candidates"',
 });

@@ -1,10 +1,11 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { reader } from '../../engine/model/schema.ts';
+import { copied, lenientReader } from '../../engine/model/schema.ts';
 
 /** A member that may be absent or null; null counts as absent. */
 const maybe = <const S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
 
-const Count = maybe(Type.Number());
+const Count = copied(Type.Number());
+const Name = copied(Type.String());
 
 /** One part of a candidate's content. Any other member makes the part opaque. */
 export const WirePart = Type.Object({
@@ -14,7 +15,7 @@ export const WirePart = Type.Object({
   functionCall: maybe(
     Type.Object({
       name: Type.String({ minLength: 1 }),
-      id: maybe(Type.String()),
+      id: Name,
       /** An object; any other value counts as absent. */
       args: Type.Optional(Type.Unknown()),
     }),
@@ -22,19 +23,19 @@ export const WirePart = Type.Object({
 });
 export type WirePart = Static<typeof WirePart>;
 
-const Source = Type.Object({ uri: maybe(Type.String()), title: maybe(Type.String()) });
+const Source = Type.Object({ uri: copied(Type.String()), title: copied(Type.String()) });
 
 /** The sources of a reply. The segments' indexes count UTF-8 bytes. */
 export const GroundingMetadata = Type.Object({
-  webSearchQueries: maybe(Type.Array(Type.String())),
-  groundingChunks: maybe(
-    Type.Array(Type.Object({ web: maybe(Source), retrievedContext: maybe(Source), maps: maybe(Source) })),
+  webSearchQueries: copied(Type.Array(Type.String())),
+  groundingChunks: copied(
+    Type.Array(Type.Object({ web: copied(Source), retrievedContext: copied(Source), maps: copied(Source) })),
   ),
-  groundingSupports: maybe(
+  groundingSupports: copied(
     Type.Array(
       Type.Object({
-        segment: maybe(Type.Object({ startIndex: Count, endIndex: Count, text: maybe(Type.String()) })),
-        groundingChunkIndices: maybe(Type.Array(Type.Number())),
+        segment: copied(Type.Object({ startIndex: Count, endIndex: Count, text: copied(Type.String()) })),
+        groundingChunkIndices: copied(Type.Array(Type.Number())),
       }),
     ),
   ),
@@ -48,7 +49,7 @@ export const UsageMetadata = Type.Object({
   candidatesTokenCount: Count,
   thoughtsTokenCount: Count,
   toolUsePromptTokenCount: Count,
-  serviceTier: maybe(Type.String()),
+  serviceTier: Name,
 });
 export type UsageMetadata = Static<typeof UsageMetadata>;
 
@@ -56,20 +57,20 @@ export type UsageMetadata = Static<typeof UsageMetadata>;
 export const Candidate = Type.Object({
   content: maybe(Type.Object({ parts: maybe(Type.Array(WirePart)) })),
   finishReason: maybe(Type.String()),
-  finishMessage: maybe(Type.String()),
-  groundingMetadata: maybe(GroundingMetadata),
+  finishMessage: Name,
+  groundingMetadata: copied(GroundingMetadata),
 });
 export type Candidate = Static<typeof Candidate>;
 
 /** A whole reply, or a chunk of a stream. Source: Gemini API reference, "GenerateContentResponse". */
 export const GenerateContentResponse = Type.Object({
   candidates: maybe(Type.Array(Candidate)),
-  promptFeedback: maybe(Type.Object({ blockReason: maybe(Type.String()), blockReasonMessage: maybe(Type.String()) })),
-  usageMetadata: maybe(UsageMetadata),
-  modelVersion: maybe(Type.String()),
-  responseId: maybe(Type.String()),
+  promptFeedback: maybe(Type.Object({ blockReason: maybe(Type.String()), blockReasonMessage: Name })),
+  usageMetadata: copied(UsageMetadata),
+  modelVersion: Name,
+  responseId: Name,
 });
 export type GenerateContentResponse = Static<typeof GenerateContentResponse>;
 
 /** Validates replies and chunks. */
-export const responseReader = reader(GenerateContentResponse);
+export const responseReader = lenientReader(GenerateContentResponse);

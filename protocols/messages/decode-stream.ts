@@ -1,9 +1,11 @@
 import { isSingleDelta, type ModelEvent } from '../../engine/model/event.ts';
 import type { Fault } from '../../engine/model/fault.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { SseRecord } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
+import { isBlank } from '../../engine/model/sse.ts';
+import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { decodeReportedFault } from './decode-fault.ts';
 import {
   continueBlock,
@@ -23,13 +25,14 @@ import {
 export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: newReplyState,
   step(state, { data }, out) {
-    if (state.done) return;
+    if (state.done || data === '') return;
     // An opaque block keeps its records unchanged.
     const known = state.open === 'opaque' ? undefined : state.deltaParser.read(data);
     const record = known ?? parseJson(data);
+    if (isBlank(record)) return;
+    const error = isJsonObject(record) && !known ? reportedError(record) : undefined;
     if (!isJsonObject(record)) fault(state, garbled, out);
-    else if (record.type === 'error' || isJsonObject(record.error))
-      fault(state, decodeReportedFault(record.error), out);
+    else if (error !== undefined) fault(state, decodeReportedFault(error), out);
     else {
       const before = out.length;
       readRecord(state, record, out);
@@ -40,6 +43,10 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
     if (!state.done) fault(state, cutOff, out);
   },
 });
+
+/** The error in a record, or in a reply with a success status. Records with content have a type. */
+export const reportedError = (body: JsonObject): Json | undefined =>
+  errorIn(body, typeof body.type === 'string' ? 'type' : 'content');
 
 const garbled: Fault = { kind: 'upstream-garbled', message: "The upstream's stream can't be read: it isn't JSON." };
 

@@ -82,6 +82,7 @@ export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): Ups
   decodeStream,
   decodeReply,
   decodeFault,
+  contentMarker: 'message_start',
   acceptsVerbatim: (request) => !historyForbidsThinking(request, messagesTraits(request.model, server)),
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 });

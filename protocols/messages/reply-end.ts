@@ -145,7 +145,11 @@ export const encodeUsage = (usage: Usage, inputEstimate: number): JsonObject => 
   };
 };
 
-const count = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
+/** A count; compatible servers may send it as text. */
+const count = (value: Json | undefined): number | undefined => {
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
+  return typeof value === 'number' ? value : undefined;
+};
 
 const member = (value: Json | undefined, name: string): Json | undefined =>
   isJsonObject(value) ? value[name] : undefined;

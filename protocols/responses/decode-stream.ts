@@ -1,9 +1,11 @@
 import { type FinishReason, isSingleDelta, type ModelEvent } from '../../engine/model/event.ts';
-import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { SseRecord } from '../../engine/model/protocol.ts';
 import { cutOff } from '../../engine/model/reply.ts';
-import { reader } from '../../engine/model/schema.ts';
+import { lenientReader } from '../../engine/model/schema.ts';
+import { isBlank } from '../../engine/model/sse.ts';
+import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { decodeReportedFault } from './decode-fault.ts';
 import { MessageReader } from './read-text.ts';
 import { CallReader } from './read-tool-calls.ts';
@@ -18,16 +20,18 @@ import { ResponseObject, StreamEvent } from './schema-reply.ts';
 export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   initial: newReplyState,
   step(state, { event, data }, out) {
-    if (state.done || data === '[DONE]') return;
+    if (state.done || data === '' || data === '[DONE]') return;
     const known = state.deltaParser.read(data);
     const value = known ?? parseJson(data);
+    if (isBlank(value)) return;
     if (!isJsonObject(value)) {
       failGarbled(state, out, 'The upstream sent a record that is not a JSON object.');
       return;
     }
     const item = known ?? (eventReader.matches(value) ? value : undefined);
     const before = out.length;
-    readEvent(state, typeof value.type === 'string' ? value.type : event, value, item, out);
+    const type = typeof value.type === 'string' ? value.type : event;
+    readEvent(state, type, value, item ?? eventReader.readable(value), out);
     if (item && !known && isSingleDelta(out, before)) state.deltaParser.learn(data, item);
   },
   end(state, out) {
@@ -35,7 +39,7 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   },
 });
 
-const responseReader = reader(ResponseObject);
+const responseReader = lenientReader(ResponseObject);
 
 /** Ends the reply with a fault, since it can't be read. */
 export const failGarbled = (state: ReplyState, out: ModelEvent[], message: string): void => {
@@ -44,13 +48,13 @@ export const failGarbled = (state: ReplyState, out: ModelEvent[], message: strin
 };
 
 /** Validates the events of items. */
-const eventReader = reader(StreamEvent);
+const eventReader = lenientReader(StreamEvent);
 
 /** Reads one event of this type. `item` is the same value if it is valid as an item's event. */
 const readEvent = (
   state: ReplyState,
   type: string,
-  value: object,
+  value: JsonObject,
   item: StreamEvent | undefined,
   out: ModelEvent[],
 ): void => {
@@ -73,15 +77,14 @@ const readEvent = (
     default:
       // An error may have no type; other unknown events are skipped.
       if (type.startsWith('response.')) readItemEvent(state, type, item, out);
-      else if ('error' in value && value.error) {
+      else if (errorIn(value, 'response') !== undefined) {
         state.done = true;
         out.push({ type: 'error', fault: decodeReportedFault(value) });
       }
   }
 };
 
-const responseOf = (value: object): ResponseObject | undefined =>
-  'response' in value && responseReader.matches(value.response) ? value.response : undefined;
+const responseOf = ({ response }: JsonObject): ResponseObject | undefined => responseReader.readable(response);
 
 const start = (state: ReplyState, response: ResponseObject | undefined, out: ModelEvent[]): void => {
   if (state.started) return;

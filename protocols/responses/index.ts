@@ -62,6 +62,7 @@ export const responsesUpstream: UpstreamProtocol = {
   decodeStream,
   decodeReply,
   decodeFault,
+  contentMarker: 'response.',
   // Encrypted reasoning is returned only on request.
   mayReason: ({ include }) => Array.isArray(include) && include.includes('reasoning.encrypted_content'),
 };

@@ -1,9 +1,9 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
-import { reader } from '../../engine/model/schema.ts';
+import { lenientReader } from '../../engine/model/schema.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
 import { ReplyReasoning, type StreamEvent } from './schema-reply.ts';
 
-const reasoningReader = reader(ReplyReasoning);
+const reasoningReader = lenientReader(ReplyReasoning);
 
 /**
  * Reads a reasoning item: summary and text form one thinking block, with an empty line between parts. The payload is
@@ -37,7 +37,7 @@ export class ReasoningReader implements ItemReader {
   }
 
   finish(item: object | undefined, out: ModelEvent[]): void {
-    const whole = reasoningReader.matches(item) ? item : {};
+    const whole = reasoningReader.readable(item) ?? {};
     whole.summary?.forEach(({ text }, index) => {
       this.#rest(`s${index}`, text ?? '', out);
     });

@@ -1,11 +1,11 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { asJsonObject } from '../../engine/model/json/json.ts';
-import { reader } from '../../engine/model/schema.ts';
+import { lenientReader } from '../../engine/model/schema.ts';
 import { decodeCitation, decodeCitations } from './citations.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
 import { ReplyMessage, type StreamEvent } from './schema-reply.ts';
 
-const messageReader = reader(ReplyMessage);
+const messageReader = lenientReader(ReplyMessage);
 
 interface PartState {
   /** UTF-16 units read. */
@@ -46,7 +46,7 @@ export class MessageReader implements ItemReader {
   }
 
   finish(item: object | undefined, out: ModelEvent[]): void {
-    const content = messageReader.matches(item) ? (item.content ?? []) : [];
+    const content = messageReader.readable(item)?.content ?? [];
     content.forEach((part, index) => {
       if (part.type === 'refusal') this.#rest(index, 'refusal', part.refusal ?? '', out);
       else {

@@ -1,11 +1,12 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
 import type { ModelEvent } from '../../engine/model/event.ts';
-import { reader } from '../../engine/model/schema.ts';
+import { isJsonObject, writeJson } from '../../engine/model/json/json.ts';
+import { lenientReader } from '../../engine/model/schema.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
 import { ReplyCall, type StreamEvent } from './schema-reply.ts';
 import { namespacedTool } from './tool-names.ts';
 
-const callReader = reader(ReplyCall);
+const callReader = lenientReader(ReplyCall);
 
 /** Reads a `function_call` or `custom_tool_call`; the latter's text is wrapped as `{"input":"…"}`. */
 export class CallReader implements ItemReader {
@@ -42,17 +43,19 @@ export class CallReader implements ItemReader {
   }
 
   finish(item: object | undefined, out: ModelEvent[]): void {
-    if (callReader.matches(item)) {
+    const call = callReader.readable(item);
+    if (call) {
       // Some providers send the name only here; nothing was written before.
-      if (!this.#item.isOpen) this.#start(item, out);
-      this.#rest((this.#custom ? item.input : item.arguments) ?? '', out);
+      if (!this.#item.isOpen) this.#start(call, out);
+      this.#rest((this.#custom ? call.input : argumentsText(call)) ?? '', out);
     }
     if (this.#custom && this.#item.isOpen) this.#item.input(this.#length === 0 ? '{"input":""}' : '"}', out);
     this.#item.end(out);
   }
 
-  #start(item: object, out: ModelEvent[]): void {
-    if (!callReader.matches(item) || !item.name) return;
+  #start(given: object, out: ModelEvent[]): void {
+    const item = callReader.readable(given);
+    if (!item?.name) return;
     this.nameless = false;
     const id = item.call_id || item.id || `call_${this.#context.id}${this.#outputIndex.toString(16).padStart(4, '0')}`;
     const { request, names } = this.#context;
@@ -72,3 +75,7 @@ export class CallReader implements ItemReader {
     else this.#item.input(piece, out);
   }
 }
+
+/** Compatible servers may send the arguments as an object. */
+const argumentsText = ({ arguments: given }: ReplyCall): string | null | undefined =>
+  isJsonObject(given) ? writeJson(given) : given;

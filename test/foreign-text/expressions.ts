@@ -178,6 +178,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
       '😀',
     ),
   ],
+  'engine/model/upstream-error/error-in.ts': [foreign(/^2\d\d$/)],
   'engine/model/upstream-error/kind-of-words.ts': [
     foreign(/insufficient.{0,20}(?:balance|quota|credit|funds)|out of credits/i, many('insufficient'), '\n'),
     foreign(/rate.?limit|too many requests|tokens per minute|throttl/i, many('rate'), '\n'),
@@ -203,7 +204,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   ],
   'engine/model/json/outline.ts': [foreign(/("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g, many('cut.'))],
   'engine/model/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
-  'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a')],
+  'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/^\d{1,15}$/, many('0'), 'a')],
   'engine/model/sse.ts': [
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),
@@ -380,7 +381,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/messages/other-wires/tool-uses.ts': [foreign(/_\d{6,8}$/, many('_1234567'))],
   'protocols/messages/decode-request.ts': [foreign(/_session_([\w-]{8,64})$/, many('_session_'))],
   'protocols/messages/models.ts': [foreign(/^\d{1,6}$/)],
-  'protocols/messages/reply-end.ts': [foreign(/^msg_./)],
+  'protocols/messages/reply-end.ts': [foreign(/^msg_./), foreign(/^\d{1,15}$/, many('0'), 'a')],
   'protocols/messages/tool-names.ts': [
     foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a')),
     foreign(/^[a-zA-Z0-9_-]+$/, many('a'), '.'),

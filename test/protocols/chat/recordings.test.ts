@@ -29,6 +29,10 @@ const factsOf = ({ expected }: Recording) => {
   const usage = isJsonObject(expected.usage) ? expected.usage : undefined;
   const input = isJsonObject(usage?.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const output = isJsonObject(usage?.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const counts = [usage?.total_tokens, usage?.prompt_tokens, usage?.completion_tokens].map(Number);
+  const [total = 0, prompt = 0, completion = 0] = counts;
+  // Some servers count reasoning beside the completion, so that only the total holds it.
+  const isBeside = total - prompt - completion === output.reasoning_tokens;
   const calls = Array.isArray(expected.tool_calls) ? expected.tool_calls.filter(isJsonObject) : [];
   const legacy = isJsonObject(expected.function_call) ? expected.function_call : undefined;
   return {
@@ -43,7 +47,7 @@ const factsOf = ({ expected }: Recording) => {
       prompt: usage.prompt_tokens,
       cacheRead: input.cached_tokens ?? 0,
       cacheWrite: input.cache_write_tokens ?? 0,
-      output: usage.completion_tokens,
+      output: isBeside ? total - prompt : completion,
       reasoning: output.reasoning_tokens ?? 0,
     },
     signatures: [],
