@@ -70,12 +70,15 @@ export const usageOf = ({ expected: { usage } }: Recording): FactUsage | undefin
     return typeof value === 'number' ? value : 0;
   };
   if ('prompt_tokens' in usage) {
+    const reasoning = at('completion_tokens_details', 'reasoning_tokens');
+    // One vendor counts reasoning beside the completion; the total says so.
+    const isBeside = at('total_tokens') === at('prompt_tokens') + at('completion_tokens') + reasoning;
     return {
       prompt: at('prompt_tokens'),
       cacheRead: at('prompt_tokens_details', 'cached_tokens') || at('prompt_cache_hit_tokens'),
       cacheWrite: at('prompt_tokens_details', 'cache_write_tokens'),
-      output: at('completion_tokens'),
-      reasoning: at('completion_tokens_details', 'reasoning_tokens'),
+      output: at('completion_tokens') + (isBeside ? reasoning : 0),
+      reasoning,
     };
   }
   if ('promptTokenCount' in usage) {
