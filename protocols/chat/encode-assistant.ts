@@ -13,7 +13,7 @@ import {
 import { type ToolNames, toolsByName } from '../../engine/model/wire/tool-names.ts';
 import { takes } from './dialect.ts';
 import { addText, type ContentContext, isPlainText, refusesUnknown, writeExtra } from './encode-content.ts';
-import { redactedEntry, thinkingEntry, wireFormat } from './reasoning-details.ts';
+import { membersOfSignature, redactedEntry, thinkingEntry, wireFormat } from './reasoning-details.ts';
 import { wireCallId, wireName } from './tool-names.ts';
 
 /** What the encoder of an assistant message needs beside its content. */
@@ -87,7 +87,8 @@ const encodeCall = (part: ToolCallPart, context: AssistantContext): JsonObject =
   const { losses, dialect, names, request } = context;
   const at = part.at ?? 'messages';
   if (part.cache) losses.drop(`${at}.cache_control`);
-  if (part.signature && part.signature.data !== '') losses.drop(`${at}.signature`);
+  const members = membersOfSignature(part.signature);
+  if (part.signature && part.signature.data !== '' && !members) losses.drop(`${at}.signature`);
   const name = wireName(names, part.name);
   const id = wireCallId(part.id, names, dialect);
   const custom = toolsByName(request.tools).get(part.name)?.type === 'custom';
@@ -96,7 +97,7 @@ const encodeCall = (part: ToolCallPart, context: AssistantContext): JsonObject =
       ? { id, type: 'custom', custom: { name, input: customInput(part.input) } }
       : { id, type: 'function', function: { name, arguments: inputText(part.input) } };
   writeExtra(call, part.extra, losses, refusesUnknown(dialect));
-  return call;
+  return { ...members, ...call };
 };
 
 /** The text inside a custom tool's `{"input": "…"}`; the whole text if it has another shape. */

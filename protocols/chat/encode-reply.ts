@@ -4,7 +4,7 @@ import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
 import type { Reply, ReplyBlock } from '../../engine/model/reply.ts';
 import { encodeCitation } from './citations.ts';
 import { readsFunctionCalls } from './decode-request.ts';
-import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
+import { membersOfSignature, redactedEntry, thinkingEntry } from './reasoning-details.ts';
 import { encodeFinish, encodeUsage, finishIsLost } from './reply-end.ts';
 
 /** A whole reply → `chat.completion`. Source: OpenAI API reference, "The chat completion object". */
@@ -99,8 +99,9 @@ const gather = (gathered: Gathered, block: ReplyBlock, context: ReplyContext): v
       return;
     case 'tool-call': {
       const { id, name, json, signature } = block;
-      if (signature && signature.data !== '') details.push(redactedEntry(signature, details.length, id));
-      calls.push({ id, type: 'function', function: { name, arguments: json === '' ? '{}' : json } });
+      const members = membersOfSignature(signature);
+      if (signature && signature.data !== '' && !members) details.push(redactedEntry(signature, details.length, id));
+      calls.push({ id, type: 'function', function: { name, arguments: json === '' ? '{}' : json }, ...members });
       return;
     }
     case 'opaque':

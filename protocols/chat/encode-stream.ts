@@ -14,7 +14,7 @@ import { encodeCitation } from './citations.ts';
 import { readsFunctionCalls } from './decode-request.ts';
 import { faultRecord } from './encode-fault.ts';
 import { replyHead } from './encode-reply.ts';
-import { redactedEntry, thinkingEntry } from './reasoning-details.ts';
+import { membersOfSignature, redactedEntry, thinkingEntry } from './reasoning-details.ts';
 import { encodeFinish, encodeUsage, finishIsLost } from './reply-end.ts';
 
 interface State {
@@ -163,9 +163,12 @@ const startBlock = (state: State, block: Block, out: string[]): void => {
 
 const startCall = (state: State, block: Extract<Block, { type: 'tool-call' }>, out: string[]): void => {
   const { id, name, signature } = block;
-  if (signature && signature.data !== '') writeEntry(state, redactedEntry(signature, state.details, id), out);
+  const members = membersOfSignature(signature);
+  if (signature && signature.data !== '' && !members) {
+    writeEntry(state, redactedEntry(signature, state.details, id), out);
+  }
   state.hasArguments = false;
-  const call = { index: state.calls, id, type: 'function', function: { name, arguments: '' } };
+  const call = { index: state.calls, id, type: 'function', function: { name, arguments: '' }, ...members };
   state.calls += 1;
   if (!state.legacy) writeDelta(state, { tool_calls: [call] }, out);
   else if (state.calls === 1) writeDelta(state, { function_call: call.function }, out);

@@ -1,6 +1,7 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { writeJson } from '../../engine/model/json/json.ts';
 import { ObjectEnd } from './object-end.ts';
+import { otherMembers, signatureOfMembers } from './reasoning-details.ts';
 import { type Call, type Calls, closeBlock, failReply, openBlock, type ReplyState } from './reply-state.ts';
 import type { WireCall } from './schema-reply.ts';
 
@@ -18,6 +19,7 @@ export const readCall = (state: ReplyState, wire: WireCall, out: ModelEvent[]): 
       id: wire.id ?? '',
       name: body?.name ?? '',
       custom: wire.type === 'custom' || (wire.custom !== undefined && wire.custom !== null),
+      members: undefined,
       pieces: [],
       end: new ObjectEnd(),
       sent: 0,
@@ -35,6 +37,7 @@ export const readCall = (state: ReplyState, wire: WireCall, out: ModelEvent[]): 
     addKeys(calls, call);
   }
   if (call.name === '') call.name = body?.name ?? '';
+  keepMembers(state, call, wire);
   if (piece !== '') {
     if (call.isClosed) {
       if (piece.trim() !== '') failReply(state, brokenCall(call.name), out);
@@ -48,6 +51,14 @@ export const readCall = (state: ReplyState, wire: WireCall, out: ModelEvent[]): 
 /** Ends all calls: waiting ones are written as whole blocks. */
 export const closeCalls = (state: ReplyState, out: ModelEvent[]): void => {
   while (state.calls.closed < state.calls.all.length && !state.done) closeFirst(state, out);
+};
+
+/** Keeps what this format doesn't know. The block's start carries it, so what follows later is a loss. */
+const keepMembers = (state: ReplyState, call: Call, wire: WireCall): void => {
+  const members = otherMembers(wire);
+  if (!members) return;
+  if (!call.open) call.members = { ...call.members, ...members };
+  else for (const name in members) if (!call.members?.[name]) state.context.losses.drop(`reply.tool_calls.${name}`);
 };
 
 const pieceOf = (wire: WireCall): string => {
@@ -103,7 +114,8 @@ const stream = (state: ReplyState, call: Call, out: ModelEvent[]): void => {
   if (!call.open) {
     call.open = true;
     const { names } = state.context;
-    openBlock(state, { type: 'tool-call', id: names.callIds.client(call.id), name: names.model(call.name) }, out);
+    const block = { type: 'tool-call', id: names.callIds.client(call.id), name: names.model(call.name) } as const;
+    openBlock(state, call.members ? { ...block, signature: signatureOfMembers(call.members) } : block, out);
     if (call.custom) out.push({ type: 'input-delta', index: state.blocks - 1, json: '{"input":"' });
   }
   for (; call.sent < call.pieces.length; call.sent += 1) {

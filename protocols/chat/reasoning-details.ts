@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, writeJson } from '../../engine/model/json/json.ts';
 import { packSignature, type Signature, unpackSignature } from '../../engine/model/reasoning/signature.ts';
 
 /**
@@ -104,3 +104,30 @@ const given = (entry: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(entry).filter(([, value]) => value !== null && value !== undefined && value !== ''),
   );
+
+/** The members of a call that this format knows. */
+const knownCallMembers: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', 'custom']);
+
+/** The other members of a call or its fragment, which its vendor may require back; `undefined` without any. */
+export const otherMembers = (call: object): JsonObject | undefined => {
+  let others: Record<string, Json> | undefined;
+  for (const [name, value] of Object.entries<Json | undefined>({ ...call })) {
+    if (knownCallMembers.has(name) || value === undefined || value === null) continue;
+    others ??= {};
+    others[name] = value;
+  }
+  return others;
+};
+
+/** A call's other members as its signature: they go back to the same provider alone. */
+export const signatureOfMembers = (members: JsonObject): Signature => ({
+  format: wireFormat,
+  data: writeJson(members),
+});
+
+/** The members that a call's signature of this format holds; `undefined` for another one. */
+export const membersOfSignature = (signature: Signature | undefined): JsonObject | undefined => {
+  if (signature?.format !== wireFormat) return undefined;
+  const members = parseJson(signature.data);
+  return isJsonObject(members) ? members : undefined;
+};

@@ -90,6 +90,8 @@ export interface Call {
   name: string;
   /** A custom tool's call: its pieces are free text, not JSON. */
   readonly custom: boolean;
+  /** Its members that this format doesn't know. */
+  members: JsonObject | undefined;
   readonly pieces: string[];
   readonly end: ObjectEnd;
   /** Number of pieces sent. */
