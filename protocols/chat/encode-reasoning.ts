@@ -10,7 +10,8 @@ import { wireFormat } from './reasoning-details.ts';
 export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, losses: Losses): JsonObject => {
   const { reasoning, extra } = request;
   if (mustBeOff(request, dialect)) {
-    if (reasoning && !isOff(reasoning)) losses.approximate('reasoning', 'off: the provider reasons only in streams');
+    if (reasoning && isOff(reasoning)) recordMootLoss(reasoning, losses);
+    else if (reasoning) losses.approximate('reasoning', 'off: the provider reasons only in streams');
     return dialect.reasoning?.form === 'switch' ? dialect.reasoning.off : {};
   }
   if (toolsForbidReasoning(request, dialect)) {

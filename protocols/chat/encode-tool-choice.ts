@@ -17,10 +17,6 @@ export const encodeChoice = (
   left: ReadonlySet<string>,
 ): Json | undefined => {
   const wire = request.toolChoice && wordChoice(request.toolChoice, request, dialect, context, left);
-  if (wire === 'none' && !dialect.toolChoices.has('none')) {
-    context.losses.drop('tool_choice', 'the provider has no way to forbid calls');
-    return undefined;
-  }
   if (wire === undefined || wire === 'auto' || wire === 'none' || !cannotForce(request, dialect)) return wire;
   context.losses.approximate('tool_choice', 'auto: the model accepts no other choice while it thinks');
   return 'auto';

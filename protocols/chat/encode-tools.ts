@@ -75,11 +75,9 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
   return body;
 };
 
-/** Whether no call is allowed, and the dialect can say so only by leaving out the tools. A history with calls needs them. */
-const leavesOutTools = ({ toolChoice, turns }: ModelRequest, { toolChoices }: ChatDialect): boolean =>
-  toolChoice?.type === 'none' &&
-  !toolChoices.has('none') &&
-  !turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call'));
+/** Whether no call is allowed, and the dialect can say so only by leaving out the tools. */
+const leavesOutTools = ({ toolChoice }: ModelRequest, { toolChoices }: ChatDialect): boolean =>
+  toolChoice?.type === 'none' && !toolChoices.has('none');
 
 /** The only tools that may be declared, because the dialect can't select some of them. */
 const onlyTools = (choice: ToolChoice | undefined, dialect: ChatDialect): readonly string[] | undefined => {

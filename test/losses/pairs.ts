@@ -3,10 +3,9 @@ import type { JsonObject } from '../../engine/model/json/json.ts';
 import { type Loss, Losses } from '../../engine/model/loss.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { ToolNames } from '../../engine/model/wire/tool-names.ts';
-import { chatUpstream, plainDialect } from '../../protocols/chat/index.ts';
 import { clientProtocols } from '../../protocols/index.ts';
 import { responsesUpstream } from '../../protocols/responses/index.ts';
-import { formats } from '../../transformers/index.ts';
+import { defaultFormat, formats } from '../../transformers/index.ts';
 
 /** An upstream as one model of it is spoken to. */
 export interface Target {
@@ -25,6 +24,12 @@ const models: Readonly<Record<string, readonly string[]>> = {
   gemini: ['gemini-3-pro', 'gemini-2.5-flash', 'gemini-2.0-flash'],
 };
 
+function compatible(baseUrl: string, model: string): UpstreamProtocol {
+  const format = formats.get(defaultFormat);
+  if (!format) throw new Error('no default format');
+  return format.protocol({ baseUrl: new URL(baseUrl), options: {}, model, passes: undefined });
+}
+
 /** Every upstream wire format, as every vendor speaks it. */
 export const targets: readonly Target[] = [
   ...[...formats.values()].flatMap((format) =>
@@ -39,7 +44,15 @@ export const targets: readonly Target[] = [
       }),
     })),
   ),
-  { name: 'look-alike', model: 'm', protocol: chatUpstream(plainDialect) },
+  { name: 'look-alike', model: 'm', protocol: compatible('https://models.example/v1', 'm') },
+  ...(
+    [
+      ['https://api.mistral.ai/v1', 'devstral-2'],
+      ['https://api.moonshot.ai/v1', 'kimi-k3'],
+      ['https://api.minimax.io/v1', 'MiniMax-M3'],
+      ['https://dashscope.aliyuncs.com/compatible-mode/v1', 'qwen3.8-max'],
+    ] as const
+  ).map(([baseUrl, model]) => ({ name: `look-alike ${model}`, model, protocol: compatible(baseUrl, model) })),
   ...['gpt-5.1', 'gpt-4.1'].map((model) => ({ name: `responses ${model}`, model, protocol: responsesUpstream })),
 ];
 
