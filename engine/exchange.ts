@@ -151,6 +151,8 @@ export interface Routed extends Decoded {
   readonly addressAt: number;
   /** Earlier attempts at this destination. */
   readonly retries: number;
+  /** The destination has refused the reasoning in the history, so it is left out. */
+  readonly withoutReasoning: boolean;
 }
 
 /** Whether stages change the request on its way to the destination. */

@@ -154,6 +154,8 @@ export interface UpstreamProtocol {
   readonly mayReason?: (body: JsonObject) => boolean;
   /** A text that occurs in a stream with reasoning before any other content. Absent: all streams are inspected. */
   readonly reasoningMarker?: string;
+  /** Whether a fault says that the vendor refuses the reasoning in the history. Absent: it never does. */
+  readonly refusesReasoning?: (fault: Fault) => boolean;
   /** Decodes an answer with a failure status. The body may be JSON, HTML or empty. */
   readonly decodeFault: (status: number, headers: Headers, body: string) => Fault;
 }

@@ -60,3 +60,17 @@ export const recordDropped = (tool: Tool, why: string, losses: Losses): void => 
   losses.drop(tool.at ?? 'tools', why);
   recordExtraLoss(tool.extra?.outer, losses);
 };
+
+/**
+ * Records the reasoning that a vendor left out of a history, as its answer's `input_transformations` say. Unknown kinds count;
+ * reasoning that was read although it doesn't fit isn't lost. Source: Anthropic documentation, "Preserved thinking"; OpenAI API
+ * reference, "The response object".
+ */
+export const recordTransformations = (transformations: unknown, losses: Losses): void => {
+  for (const one of Array.isArray(transformations) ? transformations : []) {
+    if (!isJsonObject(one) || one.type === 'thinking_mismatch_allowed') continue;
+    const { reason } = one;
+    const isWord = typeof reason === 'string' && /^[a-z_]{1,64}$/.test(reason);
+    losses.drop('reply.input_transformations', `the provider left out reasoning${isWord ? `: ${reason}` : ''}`);
+  }
+};

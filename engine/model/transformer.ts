@@ -200,6 +200,8 @@ export interface Call {
   /** A header of the client's request, by lower-case name. */
   readonly clientHeader: (name: string) => string | undefined;
   readonly request: ModelRequest;
+  /** The client's body passes through. */
+  readonly passesThrough?: boolean;
 }
 
 /** The usual key header; none without a configured key. */

@@ -35,7 +35,13 @@ export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): Seque
       accept: request.stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'switchyard',
-      ...plan.graph.callUpstream.work({ apiKey, baseUrl: target.baseUrl, clientHeader, request }),
+      ...plan.graph.callUpstream.work({
+        apiKey,
+        baseUrl: target.baseUrl,
+        clientHeader,
+        request,
+        passesThrough: passThrough.request,
+      }),
       ...trace?.callHeaders(),
     };
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;
@@ -177,6 +183,10 @@ const blocked = (status: number, page: string): Fault => {
   return { kind: 'upstream-unreachable', message, elsewhere: true };
 };
 
+/** A request that passed through is the client's own, which decides itself what to leave out. */
+const mayLeaveOutReasoning = ({ plan, passThrough, withoutReasoning }: Ready, fault: Fault): boolean =>
+  !passThrough.request && !withoutReasoning && (plan.upstream.refusesReasoning?.(fault) ?? false);
+
 /** Reads the upstream's error body, in any format, and throws it as a fault. */
 const refuse = (ready: Ready, answer: UpstreamAnswer): Observable<never> => {
   if (isRedirect(answer)) {
@@ -193,7 +203,8 @@ const refuse = (ready: Ready, answer: UpstreamAnswer): Observable<never> => {
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);
         // A waiting time in the body is more exact than one in a header.
         const headers = { ...limitHeaders(answer.headers), ...fault.headers };
-        throw new FaultError(hideCredentials({ ...fault, headers }, ready.call.headers));
+        const remedy = mayLeaveOutReasoning(ready, fault) ? 'without-reasoning' : undefined;
+        throw new FaultError(hideCredentials({ ...fault, headers, ...(remedy && { remedy }) }, ready.call.headers));
       },
       { maxBytes: maxErrorBytes },
     ),

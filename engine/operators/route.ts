@@ -143,6 +143,7 @@ export const newAttempt = (decoded: Decoded, resolution: Resolution, gateway: Ga
     apiKey: provider.apiKeys[0] ?? '',
     addressAt: 0,
     retries: 0,
+    withoutReasoning: false,
   });
 };
 

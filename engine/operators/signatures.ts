@@ -16,7 +16,7 @@ import {
 import { CallKeys } from '../reasoning/call-keys.ts';
 import { recallMs, type SharedSignatureCache } from '../reasoning/shared-signatures.ts';
 import type { CallSignatures, SignatureCache } from '../reasoning/signature-cache.ts';
-import { lastPayload, payloadDigest, unbrokenTail } from '../reasoning/unbroken-tail.ts';
+import { lastPayload, payloadDigest, removeReasoning, unbrokenTail } from '../reasoning/unbroken-tail.ts';
 import type { SequenceStep, StreamStage } from './rx.ts';
 
 /**
@@ -61,8 +61,11 @@ const reconcileNow =
       read: outline?.restore,
     };
     const own = leaveOutAttribution(routed);
+    const losses = context.losses.at(plan.format.name);
     const reconciled = fill(routed, {
-      ...reconcileSignatures(own, addressee, cache, context.losses.at(plan.format.name)),
+      ...(routed.withoutReasoning
+        ? { request: removeReasoning(own, losses), verbatim: false }
+        : reconcileSignatures(own, addressee, cache, losses)),
       withoutAttribution: own !== request,
     });
     observer.reconciled(reconciled);

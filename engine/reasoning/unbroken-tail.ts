@@ -24,15 +24,30 @@ export const lastPayload = ({ turns }: ModelRequest, wire: WireFormat): string |
  */
 export const unbrokenTail = (request: ModelRequest, wire: WireFormat, losses: Losses): ModelRequest => {
   const removed = beforeGap(request, wire);
-  if (removed.size === 0) return request;
-  const turns = request.turns.map((turn) =>
-    turn.parts.some((part) => removed.has(part))
-      ? { ...turn, parts: turn.parts.filter((part) => !removed.has(part)) }
-      : turn,
-  );
-  for (const { at } of removed) if (at !== undefined) losses.drop(at, 'reasoning before a gap');
-  return { ...request, turns };
+  return removed.size === 0 ? request : without(request, (part) => removed.has(part), 'reasoning before a gap', losses);
 };
+
+/** The request without any reasoning, for a vendor that has refused it. */
+export const removeReasoning = (request: ModelRequest, losses: Losses): ModelRequest =>
+  without(request, isReasoning, 'reasoning that the provider refused', losses);
+
+/** What the client didn't send is no loss. */
+const without = (
+  request: ModelRequest,
+  isRemoved: (part: Part) => boolean,
+  why: string,
+  losses: Losses,
+): ModelRequest => ({
+  ...request,
+  turns: request.turns.map((turn) => {
+    const parts = turn.parts.filter((part) => {
+      if (!isRemoved(part)) return true;
+      if (part.at !== undefined) losses.drop(part.at, why);
+      return false;
+    });
+    return parts.length === turn.parts.length ? turn : { ...turn, parts };
+  }),
+});
 
 /** The payloads before the first gap, seen from the end. */
 const beforeGap = ({ turns }: ModelRequest, wire: WireFormat): ReadonlySet<Part> => {

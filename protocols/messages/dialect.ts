@@ -12,6 +12,8 @@ export interface MessagesTraits {
    * it back.
    */
   readonly signs: boolean;
+  /** Binds each piece of thinking to all that went before it, and takes an option that says what happens to one that doesn't fit. */
+  readonly binds: boolean;
   /** How it thinks: `adaptive` chooses the amount by itself, `budget` needs a token budget. */
   readonly thinking: 'adaptive' | 'budget';
   /** Accepts a token budget from clients of this format. */
@@ -34,6 +36,7 @@ export interface MessagesTraits {
 const newest: MessagesTraits = {
   isKnown: false,
   signs: true,
+  binds: false,
   thinking: 'adaptive',
   budgets: true,
   canBeOff: false,
@@ -65,6 +68,11 @@ const known: readonly KnownModels<MessagesTraits>[] = [
   { names: /^claude-opus-4[-.][78](?!\d)/, differ: { canBeOff: true } },
   { names: /^claude-(?:opus|sonnet)-5(?![-.]\d{1,2}(?!\d))|^claude-haiku-5[-.]5(?!\d)/, differ: { canBeOff: true } },
   { names: /^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/, differ: { forcedCalls: false } },
+  // Other models refuse the option. Source: Anthropic documentation, "Preserved thinking".
+  {
+    names: /^claude-(?:opus|sonnet|haiku)-5[-.]5(?!\d)|^claude-(?:fable|mythos)-5[-.][12](?!\d)/,
+    differ: { binds: true },
+  },
 ];
 
 /** Who serves the models: their vendor, or any server, whose models have the vendor's traits only if their names are known. */

@@ -3,7 +3,7 @@ import type { Losses } from '../../engine/model/loss.ts';
 import { recordMootLoss } from '../../engine/model/record-losses.ts';
 import type { Effort, ModelRequest, Reasoning, Turn } from '../../engine/model/request.ts';
 import { isOff } from '../../engine/model/request.ts';
-import type { MessagesTraits } from './dialect.ts';
+import { type MessagesTraits, messagesTraits } from './dialect.ts';
 import { isNative } from './encode-messages.ts';
 
 /** The thinking controls and the output limit. */
@@ -77,6 +77,28 @@ const planForOthers = (wanted: Wanted): ThinkingPlan => {
   const thinking = { type: 'enabled', budget_tokens: fitting.budget, display };
   return { maxTokens: fitting.limit, thinking, effort, manual: false };
 };
+
+/**
+ * The thinking control, for a history with thinking: what doesn't fit its place is left out instead of refused. Stages may change
+ * what is before it. The option needs the beta `bindingBeta`.
+ */
+export const bindThinking = (
+  thinking: JsonObject | undefined,
+  { binds, canBeOff }: MessagesTraits,
+  turns: readonly Turn[],
+): JsonObject | undefined => {
+  if (!binds || !turns.some(({ parts }) => parts.some(isNative))) return thinking;
+  // What can't be off is on without a control, too.
+  const control = thinking ?? (canBeOff ? undefined : { type: 'adaptive' });
+  if (control?.type !== 'adaptive' && control?.type !== 'enabled') return thinking;
+  return { ...control, block_binding: { prefix_mismatch_behavior: 'drop_block' } };
+};
+
+/** The beta that a converted request needs, if any. */
+export const bindingBetaOf = ({ model, turns }: ModelRequest): string | undefined =>
+  messagesTraits(model, 'vendor').binds && turns.some(({ parts }) => parts.some(isNative)) ? bindingBeta : undefined;
+
+const bindingBeta = 'thinking-binding-controls-2026-08-01';
 
 const planOff = ({ request, reasoning, traits, losses }: Wanted): ThinkingPlan => {
   const effort = reasoning.wire === 'messages' ? effortWord(reasoning, losses) : undefined;

@@ -9,7 +9,7 @@ import { continuation } from '../../engine/model/wire/continuation.ts';
 import { type MessagesServer, type MessagesTraits, messagesTraits } from './dialect.ts';
 import { cacheControl, encodeParts, ownExtra } from './encode-content.ts';
 import { carriedParts, carriedReasoning, mergeTurns, pairCalls } from './encode-messages.ts';
-import { planThinking, type ThinkingPlan } from './encode-reasoning.ts';
+import { bindThinking, planThinking, type ThinkingPlan } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 
 /**
@@ -39,7 +39,7 @@ export const encodeRequest = (
         tools,
         tool_choice,
         ...encodeSampling(request, plan, !traits.sampling && (traits.isKnown || context.client !== 'messages'), losses),
-        thinking: plan.thinking,
+        thinking: bindThinking(plan.thinking, traits, turns),
         output_config: encodeOutput(request, plan, losses),
         metadata: request.user === undefined ? undefined : { user_id: request.user },
         service_tier: encodeTier(request.serviceTier, losses),

@@ -15,7 +15,9 @@ import { boundOutput, encodeRequest } from './encode-request.ts';
 import { encodeStream } from './encode-stream.ts';
 import { fieldNames } from './field-names.ts';
 import { expressRequest } from './other-wires/express-request.ts';
+import { refusesReasoning } from './refuses-reasoning.ts';
 
+export { bindingBetaOf } from './encode-reasoning.ts';
 export { messagesModelList } from './models.ts';
 
 /**
@@ -83,6 +85,7 @@ export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): Ups
   decodeReply,
   decodeFault,
   contentMarker: 'message_start',
+  refusesReasoning,
   acceptsVerbatim: (request) => !historyForbidsThinking(request, messagesTraits(request.model, server)),
   mayReason: ({ thinking }) => isJsonObject(thinking) && thinking.type !== 'disabled',
 });

@@ -2,6 +2,7 @@ import type { ReplyContext } from '../../engine/model/context.ts';
 import { type Block, type FinishReason, type ModelEvent, mergeUsage, type Usage } from '../../engine/model/event.ts';
 import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject, writeJson } from '../../engine/model/json/json.ts';
+import { recordTransformations } from '../../engine/model/record-losses.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import { decodeCitation } from './citations.ts';
 import { decodeFinish, decodeUsage, otherUsage } from './reply-end.ts';
@@ -54,6 +55,7 @@ export const startMessage = (state: ReplyState, message: JsonObject, out: ModelE
   if (state.started) return;
   state.started = true;
   readUsage(state, message.usage);
+  readTransformations(state, message);
   out.push({ type: 'message-start', id: text(message.id), model: text(message.model), usage: state.usage });
 };
 
@@ -126,12 +128,21 @@ export const stopBlock = (state: ReplyState, out: ModelEvent[]): void => {
 /** Reads a `message_delta`: its members override earlier ones. */
 export const readEnd = (state: ReplyState, { type, usage, delta, ...beside }: JsonObject): void => {
   readUsage(state, usage);
+  readTransformations(state, beside);
   keepRest(state, beside);
   if (!isJsonObject(delta)) return;
   const { stop_reason, stop_sequence, ...rest } = delta;
   if (typeof stop_reason === 'string') state.stopReason = stop_reason;
   if (typeof stop_sequence === 'string') state.stopSequence = stop_sequence;
+  readTransformations(state, rest);
   keepRest(state, rest);
+};
+
+/** What the vendor changed in the history. A client of this format gets the list, too. */
+const readTransformations = (state: ReplyState, { input_transformations }: JsonObject): void => {
+  if (!Array.isArray(input_transformations) || input_transformations.length === 0) return;
+  recordTransformations(input_transformations, state.context.losses);
+  state.rest.input_transformations = input_transformations;
 };
 
 /** Ends the message. Without a stop reason it was cut off. */
@@ -220,7 +231,9 @@ const readUsage = (state: ReplyState, usage: Json | undefined): void => {
 };
 
 const keepRest = (state: ReplyState, members: JsonObject): void => {
-  for (const [name, value] of Object.entries(members)) if (value !== null) state.rest[name] = value;
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== null && !(Array.isArray(value) && value.length === 0)) state.rest[name] = value;
+  }
 };
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

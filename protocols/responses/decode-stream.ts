@@ -2,6 +2,7 @@ import { type FinishReason, isSingleDelta, type ModelEvent } from '../../engine/
 import { isJsonObject, type JsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { machine } from '../../engine/model/machine.ts';
 import type { SseRecord } from '../../engine/model/protocol.ts';
+import { recordTransformations } from '../../engine/model/record-losses.ts';
 import { cutOff } from '../../engine/model/reply.ts';
 import { lenientReader } from '../../engine/model/schema.ts';
 import { isBlank } from '../../engine/model/sse.ts';
@@ -129,6 +130,7 @@ export const readTerminal = (state: ReplyState, type: string, response: Response
     out.push({ type: 'error', fault: decodeReportedFault(response) });
     return;
   }
+  recordTransformations(response.input_transformations, state.context.losses);
   finishAll(state, response.output ?? [], out);
   if (callsOf(state).some(({ nameless }) => nameless)) {
     failGarbled(state, out, 'The upstream called a tool without naming it.');

@@ -29,6 +29,7 @@ export const ResponseObject = Type.Object({
   error: Type.Optional(Type.Unknown()),
   incomplete_details: copied(Type.Object({ reason: Name })),
   service_tier: Name,
+  input_transformations: Type.Optional(Type.Unknown()),
 });
 export type ResponseObject = Static<typeof ResponseObject>;
 

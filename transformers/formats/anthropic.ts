@@ -1,5 +1,5 @@
 import { format, noOptions } from '../../engine/model/transformer.ts';
-import { messagesModelList, messagesUpstreamOf } from '../../protocols/messages/index.ts';
+import { bindingBetaOf, messagesModelList, messagesUpstreamOf } from '../../protocols/messages/index.ts';
 import { anthropicFacts } from './facts/anthropic.ts';
 
 /** The API version that accepts sampling fields. Source: Anthropic API reference, "Versions". */
@@ -15,6 +15,10 @@ const bearerHosts = ['ollama.com', 'openrouter.ai', 'githubcopilot.com'];
 
 const wantsBearer = ({ hostname }: URL): boolean =>
   bearerHosts.some((host) => hostname === host || hostname.endsWith(`.${host}`));
+
+/** The client's betas, with one more. */
+const withBeta = (betas: string | undefined, own: string | undefined): string | undefined =>
+  own === undefined || betas?.includes(own) ? betas : betas ? `${betas},${own}` : own;
 
 /** Anthropic: the Messages protocol unchanged. */
 export const anthropic = format({
@@ -33,11 +37,12 @@ export const anthropic = format({
   models: messagesModelList,
   facts: anthropicFacts,
   protocol: ({ baseUrl, maxOutput }) => messagesUpstreamOf({ server: serverAt(baseUrl), maxOutput }),
-  headers({ apiKey, baseUrl, clientHeader, request }) {
+  headers({ apiKey, baseUrl, clientHeader, request, passesThrough }) {
     const { temperature, topP, topK } = request;
     const samples = temperature !== undefined || topP !== undefined || topK !== undefined;
     const version = samples ? undefined : clientHeader('anthropic-version');
-    const beta = clientHeader('anthropic-beta');
+    const own = passesThrough ? undefined : bindingBetaOf(request);
+    const beta = withBeta(clientHeader('anthropic-beta'), own);
     return {
       ...(wantsBearer(baseUrl) ? { authorization: `Bearer ${apiKey}` } : { 'x-api-key': apiKey }),
       'anthropic-version': version ?? versionWithSampling,

@@ -38,8 +38,13 @@ export interface RetrySituation {
 
 /** What follows a failed attempt. */
 export type RetryDecision =
-  /** The same destination again. */
-  | { readonly type: 'retry'; readonly afterMs: number; readonly key: 'same' | 'other' }
+  /** The same destination again; `without` what it has refused. */
+  | {
+      readonly type: 'retry';
+      readonly afterMs: number;
+      readonly key: 'same' | 'other';
+      readonly without?: 'reasoning';
+    }
   /** The next destination. */
   | { readonly type: 'fallback' }
   /** None: the client gets the fault. */

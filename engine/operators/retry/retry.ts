@@ -177,7 +177,7 @@ class RetrySession {
    * all keys are cooling down.
    */
   next(mayProbe = true): Routed {
-    const { resolution, retries } = this.#routed;
+    const { resolution, retries, withoutReasoning } = this.#routed;
     const { health, config } = this.#gateway;
     const nowMs = health.nowMs();
     this.#hasFailed = false;
@@ -190,7 +190,7 @@ class RetrySession {
     if (retries > 0) newAttempt(this.#routed, resolution, this.#gateway);
     const { otherBaseUrls } = resolution.provider;
     const addressAt = otherBaseUrls ? this.#provider.addresses.choose(otherBaseUrls.length + 1, nowMs) : 0;
-    return fill(this.#routed, { retries, apiKey: this.#key, addressAt });
+    return fill(this.#routed, { retries, withoutReasoning, apiKey: this.#key, addressAt });
   }
 
   /** `onFirstByte` must be called: this attempt is the one that a half-open breaker lets through, or is measured. */
@@ -225,7 +225,7 @@ class RetrySession {
       this.#decisive = named;
       this.#decisiveAt = this.#routed.resolution;
     }
-    const decision = this.#decide(fault, failureClass, requestedWaitMs);
+    const decision = fault.remedy ? withoutReasoningAtOnce : this.#decide(fault, failureClass, requestedWaitMs);
     this.#report(named.fault, fault.message, decision);
     switch (decision.type) {
       case 'retry':
@@ -353,10 +353,10 @@ class RetrySession {
     return otherBaseUrls !== undefined && this.#provider.addresses.hasUsable(otherBaseUrls.length + 1, nowMs);
   }
 
-  #retry({ afterMs, key }: Extract<RetryDecision, { type: 'retry' }>, fault: Fault): Observable<unknown> {
+  #retry({ afterMs, key, without }: Extract<RetryDecision, { type: 'retry' }>, fault: Fault): Observable<unknown> {
     const { traffic } = this.#provider;
     if (this.#routed.retries === 0) traffic.retrying += 1;
-    fill(this.#routed, { retries: this.#routed.retries + 1 });
+    fill(this.#routed, { retries: this.#routed.retries + 1, ...(without && { withoutReasoning: true }) });
     this.#keepKey = true;
     this.#waitedMs += afterMs;
     if (key === 'other') {
@@ -444,11 +444,15 @@ class RetrySession {
     const [next] = this.#fallbacks;
     const role = this.#hasMember ? "the pool's member" : 'the fallback';
     if (decision.type === 'fallback') return next ? `${role} ${nameAndModel(next)}` : 'nothing';
+    if (decision.without) return `the same at once without its ${decision.without}`;
     return decision.key === 'other' ? 'the next key at once' : `the same again in ${Math.round(decision.afterMs)} ms`;
   }
 }
 
 const none: readonly string[] = [];
+
+/** The vendor refuses the history's reasoning, without which it accepts the request. */
+const withoutReasoningAtOnce: RetryDecision = { type: 'retry', afterMs: 0, key: 'same', without: 'reasoning' };
 
 /** Failures of destinations that were not called: another destination's failure is more useful. */
 const wasNotCalled: ReadonlySet<FailureClass> = new Set(['unavailable', 'incompatible']);
