@@ -3,8 +3,8 @@ import { catchError, from, map, mergeMap, type Observable, of, timeout } from 'r
 import Type from 'typebox';
 import type { Config } from '../engine/config/config.ts';
 import { formatFinding } from '../engine/config/diagnostics.ts';
-import { ProviderFile } from '../engine/config/schema.ts';
-import type { Validation } from '../engine/config/validate.ts';
+import { ProviderFile, TransformerEntryFile } from '../engine/config/schema.ts';
+import type { ProviderDraft, Validation } from '../engine/config/validate.ts';
 import { findLocalServers, type LocalServerKind } from '../engine/endpoints/local-servers.ts';
 import { tryProvider } from '../engine/endpoints/try-provider.ts';
 import { listUpstreamModels } from '../engine/endpoints/upstream-models.ts';
@@ -23,7 +23,7 @@ interface ProviderParts {
   /** Client protocol of test requests. */
   readonly client: ClientProtocol;
   /** Validates the current configuration with `provider` added or replaced; saves nothing. */
-  readonly configWith: (provider: JsonObject) => Validation;
+  readonly configWith: (draft: ProviderDraft) => Validation;
   /** Compiles a configuration without activating it. */
   readonly build: (config: Config) => Promise<Gateway>;
   /** Timeout for a provider, in milliseconds. */
@@ -32,7 +32,15 @@ interface ProviderParts {
   readonly localServerKinds?: readonly LocalServerKind[] | undefined;
 }
 
-const provider = { provider: ProviderFile };
+const provider = {
+  provider: ProviderFile,
+  transformers: Type.Optional(
+    Type.Array(TransformerEntryFile, {
+      description:
+        'The entries of `transformers` to try it with; those for other providers are ignored. Absent: the saved ones.',
+    }),
+  ),
+};
 const TestRequest = Type.Object({ ...provider, model: Type.String({ minLength: 1 }) });
 const ListRequest = Type.Object(provider);
 
@@ -42,7 +50,8 @@ const listReader = reader(ListRequest, { compiled: false });
 const maxReplyLength = 200;
 
 /**
- * Endpoints that call a provider as written, saved or not; environment references are resolved. `POST /api/providers/test`
+ * Endpoints that call a provider as written, saved or not, with the entries of `transformers` that apply to it as written; environment
+ * references are resolved. `POST /api/providers/test`
  * sends a minimal request through its graph, `POST /api/providers/models` lists the vendor's models. Upstream failures are
  * reported with status 200 and a message.
  */
@@ -120,7 +129,10 @@ const ask = <T>(
   { configWith, build, limitMs }: ProviderParts,
   question: (gateway: Gateway, provider: string) => Observable<T>,
 ): Observable<Outcome<T>> => {
-  const result = configWith(isJsonObject(body.provider) ? body.provider : {});
+  const result = configWith({
+    provider: isJsonObject(body.provider) ? body.provider : {},
+    transformers: Array.isArray(body.transformers) ? body.transformers : undefined,
+  });
   if ('faults' in result) return of({ problem: `${result.faults.map(formatFinding).join('; ')}.` });
   const { config } = result;
   const [asked] = config.providers;

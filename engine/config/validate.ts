@@ -101,19 +101,29 @@ export const validateDraft = (
   return validateConfig(putSecretsBack(draft, saved), env);
 };
 
+/** A provider to be tried. */
+export interface ProviderDraft {
+  readonly provider: JsonObject;
+  /** The entries of `transformers` to try it with, of which only those that apply to it count; absent: the saved ones. */
+  readonly transformers?: readonly Json[] | undefined;
+}
+
 /** Validates, as a draft, a configuration in which `provider` replaces the provider of the same name. */
 export const withProvider = (
   base: JsonObject,
-  provider: JsonObject,
+  { provider, transformers }: ProviderDraft,
   env: Environment,
   known: readonly string[],
 ): Validation => {
   const { Providers: present } = base;
+  const isFor = (entry: Json): boolean =>
+    !isJsonObject(entry) || entry.provider === undefined || entry.provider === provider.name;
   const others = (Array.isArray(present) ? present : []).filter(
     (row: unknown) => !isJsonObject(row) || row.name !== provider.name,
   );
   // First in the list, so that its faults have a fixed path.
-  return validateDraft({ ...base, Providers: [provider, ...others] }, base, env, known);
+  const draft = { ...base, Providers: [provider, ...others] };
+  return validateDraft(transformers ? { ...draft, transformers: transformers.filter(isFor) } : draft, base, env, known);
 };
 
 const unknownVariable = ({ path, name }: Reference): Finding => ({

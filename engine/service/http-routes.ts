@@ -33,14 +33,13 @@ import { responsesCompaction } from '../../protocols/responses/compact.ts';
 import { responsesCounting } from '../../protocols/responses/count-tokens.ts';
 import { responsesClient } from '../../protocols/responses/index.ts';
 import { responsesSchemas } from '../../protocols/responses/openapi.ts';
-import type { Validation } from '../config/validate.ts';
+import type { ProviderDraft, Validation } from '../config/validate.ts';
 import { compactEndpoint } from '../endpoints/compact.ts';
 import { countTokensEndpoint } from '../endpoints/count-tokens.ts';
 import type { LocalServerKind } from '../endpoints/local-servers.ts';
 import { modelEndpoint } from '../endpoints/model.ts';
 import { type ModelPath, presetRoutes } from '../endpoints/presets.ts';
 import type { Logs } from '../log/logs.ts';
-import type { JsonObject } from '../model/json/json.ts';
 import type { History } from '../observe/history/history.ts';
 import type { SharedHistory } from '../observe/history/shared-history.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
@@ -63,7 +62,7 @@ interface HttpRouteParts {
   /** Those of all processes of the service. */
   readonly allRequests: SharedHistory;
   /** Validates the current configuration with `provider` added or replaced. */
-  readonly configWith: (provider: JsonObject) => Validation;
+  readonly configWith: (draft: ProviderDraft) => Validation;
   /** Files of the web interface. */
   readonly ui: () => Promise<UiFiles>;
   readonly health: () => Health;

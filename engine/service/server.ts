@@ -184,7 +184,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     requests,
     tracer: telemetry,
     allRequests,
-    configWith: (provider) => withProvider(gateway.store.source, provider, env, vendorVariables),
+    configWith: (draft) => withProvider(gateway.store.source, draft, env, vendorVariables),
     ui: uiFilesIn(uiFolder),
     localServerKinds: places,
     waits,

@@ -150,6 +150,27 @@ test('a trial, a list of models and a saved change send a hidden key to its own 
   t.deepEqual(stranger.requests, []);
 });
 
+test('a provider is tried with the transformers of the draft, which decide about its format', async (t) => {
+  const rig = await open(t, ({ url }) =>
+    url.startsWith('/v1/models')
+      ? jsonAnswer({ data: [{ id: 'listed', type: 'model' }], has_more: false })
+      : jsonAnswer({ error: { message: 'no' } }, 404),
+  );
+  const provider = { name: 'new', baseUrl: `${rig.upstreamUrl}/v1`, apiKey: 'k', models: ['m'] };
+  const transformers = [
+    { name: 'anthropic', provider: 'new' },
+    { name: 'nothing-of-this-name', provider: 'another' },
+  ];
+  await rig.ask('POST', '/api/providers/test', { provider, model: 'm', transformers });
+  t.like(rig.requests.at(-1), { url: '/v1/messages', headers: { 'x-api-key': 'k' } });
+  await rig.ask('POST', '/api/providers/models', { provider, transformers });
+  t.like(rig.requests.at(-1)?.headers, { 'x-api-key': 'k' });
+  await rig.ask('POST', '/api/providers/test', { provider, model: 'm', transformers: [] });
+  t.like(rig.requests.at(-1), { url: '/v1/chat/completions', headers: { authorization: 'Bearer k' } });
+  const faulty = await rig.ask('POST', '/api/providers/test', { provider, model: 'm', transformers: [1] });
+  t.is(faulty.status, 400);
+});
+
 test('a provider is tried as it is written, saved or not', async (t) => {
   const rig = await open(t, ({ headers, body, url }) => {
     const { model } = Object(body);

@@ -659,6 +659,10 @@ browserTest('a vendor keeps its format at another base URL', async (t) => {
     await page.getByRole('button', { name: 'Anthropic', exact: true }).click();
     await page.getByLabel('Base URL').fill(`${upstream.url}/proxied`);
     t.is(await page.getByLabel('Format').inputValue(), 'anthropic');
+    await page.getByLabel('Key', { exact: true }).fill('k');
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await page.getByText('Connection failed').waitFor();
+    t.regex(upstream.requests.at(-1)?.url ?? '', /^\/proxied\/v1\/messages/, 'the draft is tried, not what is saved');
     await save(page);
     const { Providers, transformers } = await onDisk();
     t.like(Providers.at(-1), { name: 'anthropic', baseUrl: `${upstream.url}/proxied` });

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import type { ProviderFile } from '../../api/config.ts';
 import { fetchModels, type ProviderModels } from '../../api/providers.ts';
+import { useForm } from '../../config/form.ts';
 import { counted } from '../../format/count.ts';
 import { Button } from '../../parts/button.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
@@ -21,7 +22,8 @@ export const FetchModels = ({
   const [answer, setAnswer] = useState<ProviderModels>();
   const [filter, setFilter] = useState('');
   // Fetched once, with the values at that time.
-  const asked = useRef(provider);
+  const { config, inherited } = useForm();
+  const asked = useRef({ provider, transformers: config.transformers ?? inherited?.transformers ?? [] });
   useEffect(() => {
     const leaving = new AbortController();
     fetchModels(asked.current, leaving.signal).then(setAnswer, (error: unknown) => {

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { isAbort, wordError } from '../../api/api-error.ts';
 import type { ProviderFile } from '../../api/config.ts';
 import { type ProviderTest, testProvider } from '../../api/providers.ts';
+import { useForm } from '../../config/form.ts';
 import { modelNames } from '../../config/models.ts';
 import { duration } from '../../format/duration.ts';
 import { Button } from '../../parts/button.tsx';
@@ -17,8 +18,10 @@ export const TestConnection = ({ provider }: { readonly provider: ProviderFile }
   const [busy, setBusy] = useState(false);
   const leaving = useRef<AbortController>(undefined);
   useEffect(() => () => leaving.current?.abort(), []);
+  const { config, inherited } = useForm();
+  const edited = { provider, transformers: config.transformers ?? inherited?.transformers ?? [] };
   const asked = model ?? models[0] ?? '';
-  const of = JSON.stringify([provider, asked]);
+  const of = JSON.stringify([edited, asked]);
   // A result says nothing about a provider that was changed since.
   const result = tested?.of === of ? tested.result : undefined;
   const test = async (): Promise<void> => {
@@ -28,7 +31,7 @@ export const TestConnection = ({ provider }: { readonly provider: ProviderFile }
     setBusy(true);
     setTested(undefined);
     try {
-      const outcome = await testProvider(provider, asked, own.signal);
+      const outcome = await testProvider(edited, asked, own.signal);
       if (outcome.ok) noteFirstRun('tested');
       setTested({ of, result: outcome });
     } catch (error) {
