@@ -38,6 +38,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly workers: number;
   readonly allowedHosts: readonly string[];
+  /** Origins of pages that may call the model routes, as browsers write them. */
+  readonly allowedOrigins: readonly string[];
   /** Addresses and networks of trusted proxies. */
   readonly proxies: readonly string[];
   /** Client connections stay open for further requests. */

@@ -604,6 +604,12 @@ export const ServiceSettings = Type.Object({
   ALLOWED_HOSTS: Type.Optional(
     texts("Additional host names that a request's `Host` header may have.", ['gateway.example']),
   ),
+  ALLOWED_ORIGINS: Type.Optional(
+    texts('Origins of web pages and apps that may call the model routes, with any scheme.', [
+      'https://app.example',
+      'app://notes',
+    ]),
+  ),
   PROXIES: Type.Optional(
     texts('Addresses and networks of trusted proxies, whose `X-Forwarded-For` or PROXY protocol names the client.', [
       '10.0.0.0/8',

@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import { readFleet } from './fleet.ts';
+import { checkHosts, readOrigins } from './host-lists.ts';
 import { maxStringBytes, maxWorkers, ServiceSettings, settingSections } from './schema.ts';
 import { readTelemetry } from './telemetry.ts';
 
@@ -52,7 +53,7 @@ const withDefaults = (source: JsonObject): unknown => {
 };
 
 const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], findings: Diagnostics): Settings => {
-  const { HOST, APIKEY, ALLOWED_HOSTS = [], PROXIES = [], LIMITS } = settings;
+  const { HOST, APIKEY, ALLOWED_HOSTS = [], ALLOWED_ORIGINS = [], PROXIES = [], LIMITS } = settings;
   const host = HOST.trim();
   const apiKey = APIKEY?.trim() || undefined;
   // A blank key must not count as none: that would open the service to everyone.
@@ -62,8 +63,12 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     findings.fault('HOST', `is not a loopback address: ${open}, or HOST must be ${defaultSettings().host}`);
   }
   const missing = new Set(unset.map(({ path }) => path));
+  /** Blank where a variable isn't set. */
+  const trimmed = (name: string, list: readonly string[]): readonly string[] =>
+    list.map((text, index) => (missing.has(`${name}[${index}]`) ? '' : text.trim()));
   const given = (name: string, list: readonly string[]): readonly string[] =>
-    list.map((text, index) => (missing.has(`${name}[${index}]`) ? '' : text.trim())).filter((text) => text !== '');
+    trimmed(name, list).filter((text) => text !== '');
+  checkHosts(trimmed('ALLOWED_HOSTS', ALLOWED_HOSTS), findings);
   PROXIES.forEach((network, index) => {
     if (isNetwork(network.trim()) || network.trim() === '' || missing.has(`PROXIES[${index}]`)) return;
     findings.fault(`PROXIES[${index}]`, 'must be an IP address, or a network such as 10.0.0.0/8');
@@ -79,6 +84,7 @@ const configOf = (settings: ServiceSettings, unset: readonly UnsetReference[], f
     log: settings.LOG,
     logLevel: logLevel(settings.LOG_LEVEL),
     allowedHosts: given('ALLOWED_HOSTS', ALLOWED_HOSTS),
+    allowedOrigins: readOrigins(trimmed('ALLOWED_ORIGINS', ALLOWED_ORIGINS), findings),
     proxies: given('PROXIES', PROXIES),
     keepAlive: settings.KEEP_ALIVE,
     chatStrict: settings.CHAT_STRICT,

@@ -73,10 +73,15 @@ export interface OriginGuardSettings {
   readonly host: string;
   /** Further hosts, whose pages may call too; without a port, at any port. */
   readonly allowedHosts: readonly string[];
+  /** Origins of pages that may call the paths for clients, in lower case; absent: none. */
+  readonly allowedOrigins?: readonly string[] | undefined;
 }
 
-/** The reason to reject a request; `undefined`: the request is allowed. `anyHost`: whatever host it names. */
-type OriginGuard = (headers: HeaderList, anyHost?: boolean) => Fault | undefined;
+/**
+ * The reason to reject a request; `undefined`: the request is allowed. `anyHost`: whatever host it names. `anyPage`: from whatever page
+ * it comes.
+ */
+type OriginGuard = (headers: HeaderList, anyHost?: boolean, anyPage?: boolean) => Fault | undefined;
 
 /**
  * Rejects requests from foreign web pages. DNS rebinding shows in `Host`, a cross-origin request in `Origin` or
@@ -102,10 +107,11 @@ export const originGuard = ({ host, allowedHosts }: OriginGuardSettings): Origin
     return own;
   };
 
-  return (headers, anyHost = false) => {
+  return (headers, anyHost = false, anyPage = false) => {
     const hosts = valuesOf(headers, 'host');
     const own = hosts.length === 1 ? ownHost(hosts[0] ?? '') : undefined;
     if (!own && !anyHost) return forbidden('Host', 'names a host that is not allowed');
+    if (anyPage) return undefined;
     const site = valuesOf(headers, 'sec-fetch-site');
     if (site.some((value) => !allowedSites.has(value)))
       return forbidden('Sec-Fetch-Site', 'says that another site sent the request');
@@ -128,12 +134,18 @@ export const isFromOwnPage = (headers: HeaderList): boolean => {
   });
 };
 
+/** The origin of the page that sent a request, in lower case; `undefined`: none, or several. */
+export const originIn = (headers: HeaderList): string | undefined => {
+  const origins = valuesOf(headers, 'origin');
+  return origins.length === 1 ? origins[0]?.toLowerCase() : undefined;
+};
+
 /** `same-site` means another port or a sibling domain: `Origin` decides then. */
 const allowedSites: ReadonlySet<string> = new Set(['none', 'same-origin', 'same-site']);
 
 const forbidden = (header: string, what: string): Fault => ({
   kind: 'forbidden',
-  message: `The request's ${header} header ${what}. ALLOWED_HOSTS in the configuration lists further hosts.`,
+  message: `The request's ${header} header ${what}. ALLOWED_HOSTS in the configuration lists further hosts, ALLOWED_ORIGINS pages that may call the model routes.`,
 });
 
 const maxKnown = 100;

@@ -6,9 +6,10 @@ import {
   keyCheck,
   type OriginGuardSettings,
   originGuard,
+  originIn,
   type TrustedProxies,
 } from './access.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, HeaderList } from './endpoint.ts';
 import { isLoopbackHost, parseHostName } from './host-name.ts';
 import type { HttpStream } from './stream.ts';
 
@@ -33,12 +34,24 @@ type Decision =
   | { readonly fault: Fault; readonly keyRefusal?: KeyRefusal };
 
 /** Decides about one request. Must be called while the server's handler runs. */
-export type Admit = (caller: Caller, access: Access) => Decision;
+type Admit = (caller: Caller, access: Access) => Decision;
+
+/** The origin of a page that may call the paths for clients, if the request comes from one and the path is one of them. */
+type PageOf = (headers: HeaderList, access: Access) => string | undefined;
+
+/** Who may do what. */
+export interface AccessRules {
+  readonly admit: Admit;
+  readonly pageOf: PageOf;
+  /** Whether a page may send the request that its preflight announces. */
+  readonly admitsPreflight: (headers: HeaderList, access: Access) => boolean;
+}
 
 /**
  * Decides who may do what; nothing else does.
  *
- * - Each request must name a host of the service, and must not come from a foreign page (`originGuard`).
+ * - Each request must name a host of the service, and must not come from a foreign page (`originGuard`). Paths for clients may also be
+ *   called by the pages of `allowedOrigins`, which may read the answers (`pageOf`).
  * - Open paths need no key.
  * - The administrator's key opens all other paths, a client's key those for clients.
  * - Without any key configured, paths for clients are open to whoever reaches the port.
@@ -47,13 +60,19 @@ export type Admit = (caller: Caller, access: Access) => Decision;
  *
  * A path that doesn't exist is treated as the administrator's, so that it can't be told from one that does.
  */
-export const admission = ({ guard, proxies, ...keys }: AdmissionSettings): Admit => {
+export const admission = ({ guard, proxies, ...keys }: AdmissionSettings): AccessRules => {
   const foreign = originGuard(guard);
+  const allowedOrigins = new Set(guard.allowedOrigins);
+  const pageOf: PageOf = (headers, access) => {
+    if (allowedOrigins.size === 0 || !access?.forClients) return undefined;
+    const origin = originIn(headers);
+    return origin !== undefined && allowedOrigins.has(origin) ? origin : undefined;
+  };
   const keyOwner = keyCheck(keys);
   const hasClients = keys.clients !== undefined;
-  return (caller, access) => {
+  const admit: Admit = (caller, access) => {
     const { headers } = caller;
-    const refused = foreign(headers, access?.anyHost);
+    const refused = foreign(headers, access?.anyHost, pageOf(headers, access) !== undefined);
     if (refused) return { fault: refused };
     if (access?.open) return admitted;
     const owner = keyOwner(headers);
@@ -75,6 +94,12 @@ export const admission = ({ guard, proxies, ...keys }: AdmissionSettings): Admit
       default:
         return owner satisfies never;
     }
+  };
+  return {
+    admit,
+    pageOf,
+    admitsPreflight: (headers, access) =>
+      pageOf(headers, access) !== undefined && foreign(headers, false, true) === undefined,
   };
 };
 

@@ -242,7 +242,7 @@ const settingsOf = ({ router, apiKey, clients, guard, limits, ...options }: Serv
   const proxies = trustedProxies(options.proxies ?? []);
   return {
     router,
-    admit: admission({ apiKey, clients, guard, proxies }),
+    admission: admission({ apiKey, clients, guard, proxies }),
     limits: { ...defaultLimits, ...limits },
     proxies,
     keepAlive: options.keepAlive ?? true,

@@ -1,5 +1,6 @@
 import type { Observable, Observer, Subscription } from 'rxjs';
 import type { Backpressure } from '../backpressure.ts';
+import { corsHeaders } from './cors.ts';
 import type { ReplyHead, ReplyPart, WholeReply } from './endpoint.ts';
 import { safeHeaders } from './headers.ts';
 import type { HttpLimits } from './settings.ts';
@@ -17,6 +18,8 @@ export interface ReplyTarget {
   readonly limits: Pick<HttpLimits, 'stallMs'>;
   /** Whether an answer that starts now is the last on its connection. */
   readonly isLast: boolean;
+  /** The origin of the foreign page that may read the answer; `undefined`: none may. */
+  readonly pageOrigin?: string | undefined;
   /** The answer when the observable fails before any data. */
   readonly formatError: (error: unknown) => WholeReply;
   /** The answer is complete, with its status, or the client has disconnected (499). Called once. */
@@ -158,6 +161,8 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
     // 426 requires this header, and its name in `connection`. Source: RFC 9110, sections 7.8 and 15.5.22.
     if (status === 426) list.push('upgrade', 'HTTP/1.1', 'connection', 'upgrade');
     list.push('x-request-id', id, 'request-id', id);
+    const { pageOrigin } = this.#target;
+    if (pageOrigin !== undefined) list.push(...corsHeaders(pageOrigin));
     if (last) list.push('connection', 'close');
     if (length !== undefined) list.push('content-length', String(length));
     this.#started = true;

@@ -2,7 +2,8 @@ import type { Observable } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
-import type { BodyUse, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
+import { preflightMethod, preflightReply } from './cors.ts';
+import type { BodyUse, Endpoint, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
 import { framingFault, headerValue, joinHeaders, requestId } from './headers.ts';
 import type { BodyBudget, BodyClaim } from './read-body.ts';
 import { type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';
@@ -44,6 +45,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   readonly backpressure = new Backpressure();
   body: Uint8Array = noBytes;
   namedClient: string | undefined;
+  readonly pageOrigin: string | undefined;
   readonly stream: HttpStream;
   readonly claim: BodyClaim;
   readonly limits: HttpLimits;
@@ -72,6 +74,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     this.#listener = listener;
     this.#settings = settings;
     this.#found = settings.router.find(stream.method, stream.path);
+    this.pageOrigin = settings.admission.pageOf(stream.headers, this.#targetOf(stream));
     this.#reply = new ReplyWriter(this);
   }
 
@@ -105,6 +108,12 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     if (malformed) {
       // Deferred: an immediate answer would let the rest of the packet be parsed as another request. Now it closes the connection.
       setImmediate(() => this.received({ fault: malformed, close: true }));
+      return;
+    }
+    const { headers } = this.stream;
+    const asked = preflightMethod(this.method, headers);
+    if (asked !== undefined && this.#settings.admission.admitsPreflight(headers, this.#targetOf(this.stream))) {
+      this.#reply.answer(preflightReply(asked, headers), false);
       return;
     }
     const rejection = this.#rejection();
@@ -168,10 +177,17 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     this.#reply.run(parts);
   }
 
+  /** The endpoint that a request is for; that of a preflight is the one that it asks about. */
+  #targetOf({ method, path, headers }: Pick<HttpStream, 'method' | 'path' | 'headers'>): Endpoint | undefined {
+    const asked = preflightMethod(method, headers);
+    const found = asked === undefined ? this.#found : this.#settings.router.find(asked, path);
+    return 'endpoint' in found ? found.endpoint : undefined;
+  }
+
   /** Admission comes before the path: an unauthorized client must not learn which paths exist. */
   #rejection(): Rejection | undefined {
     const endpoint = 'endpoint' in this.#found ? this.#found.endpoint : undefined;
-    const decision = this.#settings.admit(this.stream, endpoint);
+    const decision = this.#settings.admission.admit(this.stream, endpoint);
     if ('fault' in decision) {
       if (decision.keyRefusal) this.#listener.hooks.keyRefused?.(decision.keyRefusal);
       return { fault: decision.fault, close: false };

@@ -1,11 +1,11 @@
 import type { TrustedProxies } from './access.ts';
-import type { Admit, KeyRefusal } from './admission.ts';
+import type { AccessRules, KeyRefusal } from './admission.ts';
 import type { HttpRouter } from './router.ts';
 
 /** What a listener serves and to whom. Replaced as a whole on each configuration change. */
 export interface ServeSettings {
   readonly router: HttpRouter;
-  readonly admit: Admit;
+  readonly admission: AccessRules;
   readonly limits: HttpLimits;
   readonly proxies: TrustedProxies;
   /** Connections stay open for further requests. */

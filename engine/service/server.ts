@@ -403,7 +403,7 @@ const tuneHeap = (isBusy: boolean): void => setFlagsFromString(`--heap-growing-p
 
 const servingOptions = (config: Config, routes: readonly HttpRoute[]) => ({
   router: createRouter(routes, formatFault),
-  guard: { host: config.host, allowedHosts: config.allowedHosts },
+  guard: { host: config.host, allowedHosts: config.allowedHosts, allowedOrigins: config.allowedOrigins },
   apiKey: config.apiKey,
   clients: config.clients,
   proxies: config.proxies,

@@ -77,6 +77,11 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     own(/^config\.(?:backup\.[\w-]+|schema)\.json$/),
     own(/\.[cm]?[jt]s$/),
   ],
+  'engine/config/host-lists.ts': [
+    foreign(/^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,254})(?::\d{1,5})?$/i, many('a')),
+    foreign(/^[a-z][a-z0-9+.-]{0,40}:\/\/[^\s/?#@*\\]{1,254}$/i, 'a://', many('a')),
+    foreign(/^https?:/i, many('h')),
+  ],
   'engine/config/parse.ts': [foreign(/^\uFEFF/), foreign(/(?<=[a-z])(?=[A-Z])/g), foreign(/\r\n|\n|\r/)],
   'engine/config/providers.ts': [
     foreign(/^\s*\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\s*$/, ' $a', many('a'), '-'),

@@ -68,6 +68,7 @@ test('an empty configuration is complete', (t) => {
     log: true,
     logLevel: 'info',
     allowedHosts: [],
+    allowedOrigins: [],
     proxies: [],
     keepAlive: true,
     chatStrict: true,
@@ -137,6 +138,7 @@ test('every field is read', (t) => {
     LOG: false,
     LOG_LEVEL: 'warn',
     ALLOWED_HOSTS: ['gw.example', ' ', '$NONE'],
+    ALLOWED_ORIGINS: [' HTTPS://App.Example:443', 'App://Obsidian.md', 'http://localhost:3000', '$NONE'],
     PROXIES: [' 10.0.0.0/8', '$NONE', '::1'],
     KEEP_ALIVE: false,
     CHAT_STRICT: false,
@@ -196,6 +198,7 @@ test('every field is read', (t) => {
       log: false,
       logLevel: 'warn',
       allowedHosts: ['gw.example'],
+      allowedOrigins: ['https://app.example', 'app://obsidian.md', 'http://localhost:3000'],
       proxies: ['10.0.0.0/8', '::1'],
       keepAlive: false,
       chatStrict: false,
@@ -339,6 +342,33 @@ const withRouter = (Router: JsonObject): JsonObject => ({ Providers: [p, q], Rou
 
 const faults: readonly (readonly [string, JsonObject, readonly string[]])[] = [
   ['a port that is too high', { PORT: 65536 }, ['PORT must be <= 65535']],
+  [
+    'hosts that no Host header can match',
+    {
+      ALLOWED_HOSTS: [
+        'a.example',
+        'a.example:80',
+        '[::1]:80',
+        'app://obsidian.md',
+        'http://localhost:3000',
+        '*.example',
+        'a/b',
+        '::1',
+      ],
+    },
+    [3, 4, 5, 6, 7].map((at) => {
+      const hint = at < 5 ? 'origins of web pages belong in ALLOWED_ORIGINS' : 'IPv6 addresses in brackets';
+      return `ALLOWED_HOSTS[${at}] must be a host name or an address, with or without a port; ${hint}`;
+    }),
+  ],
+  [
+    'origins that no Origin header can match',
+    { ALLOWED_ORIGINS: ['app://x', 'null', '*', 'https://*.example', 'https://a.example/', 'a.example', 'https://'] },
+    [1, 2, 3, 4, 5, 6].map(
+      (at) =>
+        `ALLOWED_ORIGINS[${at}] must be the origin of a web page or an app, without a path, such as https://app.example or app://notes`,
+    ),
+  ],
   [
     'proxies that are no addresses',
     { PROXIES: ['10.0.0.0/8', 'proxy.lan', '10.0.0.0/33', 'fe80::1%eth0', '::/129', '10.0.0.1/'] },

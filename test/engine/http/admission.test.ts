@@ -1,6 +1,6 @@
 import test from 'ava';
 import { trustedProxies } from '../../../engine/http/access.ts';
-import { type Admit, admission } from '../../../engine/http/admission.ts';
+import { type AccessRules, admission } from '../../../engine/http/admission.ts';
 import {
   allowedHosts,
   type Door,
@@ -19,7 +19,7 @@ const doors: Readonly<Record<Door, { readonly open: boolean; readonly forClients
 };
 const doorNames: readonly Door[] = ['open', 'clients', 'administrator', 'none'];
 
-const statusIn = (admitted: ReturnType<Admit>, door: Door): number => {
+const statusIn = (admitted: ReturnType<AccessRules['admit']>, door: Door): number => {
   if (!('fault' in admitted)) return door === 'none' ? 404 : 200;
   return admitted.fault.kind === 'unauthorized' ? 401 : 403;
 };
@@ -27,7 +27,7 @@ const statusIn = (admitted: ReturnType<Admit>, door: Door): number => {
 for (const row of keyRows) {
   test(`S4 ${row.title}: what opens, however the request comes`, (t) => {
     for (const { kind, way } of ways) {
-      const admit = admission({
+      const { admit } = admission({
         ...row.keys,
         guard: { host: '127.0.0.1', allowedHosts },
         proxies: trustedProxies(way.proxies ?? []),
@@ -58,7 +58,7 @@ const reasons: readonly (readonly [way: Way, words: RegExp])[] = [
 test('S4 a refusal without APIKEY says why, and what to do', (t) => {
   for (const [way, reason] of reasons) {
     const { peer = '127.0.0.1', proxies = [], proxied = '' } = way;
-    const admit = admission({ guard: { host: '127.0.0.1', allowedHosts }, proxies: trustedProxies(proxies) });
+    const { admit } = admission({ guard: { host: '127.0.0.1', allowedHosts }, proxies: trustedProxies(proxies) });
     const caller = { headers: headersOf(way, undefined, 1).flat(), remoteAddress: peer, proxiedAddress: () => proxied };
     const refused = admit(caller, doors.administrator);
     t.regex('fault' in refused ? refused.fault.message : '', reason);

@@ -17,6 +17,7 @@ export const serviceFields: readonly string[] = [
     'LOG',
     'LOG_LEVEL',
     'ALLOWED_HOSTS',
+    'ALLOWED_ORIGINS',
     'PROXIES',
     'KEEP_ALIVE',
     'CHAT_STRICT',

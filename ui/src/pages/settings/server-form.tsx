@@ -14,7 +14,7 @@ const parts = [
   {
     title: 'Listening',
     about: 'Where the gateway listens. Changes require a restart.',
-    fields: ['HOST', 'PORT', 'WORKERS', 'ALLOWED_HOSTS'],
+    fields: ['HOST', 'PORT', 'WORKERS', 'ALLOWED_HOSTS', 'ALLOWED_ORIGINS'],
   },
   {
     title: 'Behind a balancer',
@@ -54,6 +54,7 @@ const titles = {
   PORT: 'Port (PORT)',
   WORKERS: 'Processes (WORKERS)',
   ALLOWED_HOSTS: 'Additional host names (ALLOWED_HOSTS)',
+  ALLOWED_ORIGINS: 'Web pages and apps that may call the model routes (ALLOWED_ORIGINS)',
   PROXIES: 'Trusted proxies (PROXIES)',
   KEEP_ALIVE: 'Keep connections open after a response (KEEP_ALIVE)',
   CHAT_STRICT: 'Reject JSON Schemas and legacy functions (CHAT_STRICT)',
