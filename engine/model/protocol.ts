@@ -111,15 +111,18 @@ export interface StreamEnds {
   readonly marker: RegExp;
   /** The end that a record signals, if any. The data of a very long record may be truncated. */
   readonly read: (record: SseRecord) => StreamEnd | undefined;
+  /** Whether a record that `read` calls a finish reports a failure, so that the protocol's terminal error must follow. */
+  readonly isFailure: (record: SseRecord) => boolean;
   /** The terminal record, for finished answers whose upstream omits it. Absent: none is needed. */
   readonly terminal?: string;
 }
 
 /**
  * `end`: the terminal record; anything after it is ignored. `finish`: all content has arrived, but more may follow, such as
- * usage; a stream that closes or goes silent after it is complete.
+ * usage; a stream that closes or goes silent after it is complete. `fault`: an error in a form that the protocol's clients don't
+ * know; its own terminal error stands in for it.
  */
-export type StreamEnd = 'end' | 'finish';
+export type StreamEnd = 'end' | 'finish' | 'fault';
 
 /** A fault in the error format of one protocol. */
 export interface WireFault {

@@ -3,10 +3,11 @@ import type { Answered } from '../exchange.ts';
 import type { ReplyPart } from '../http/endpoint.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { type ModelEvent, mergeUsage, type Usage } from '../model/event.ts';
-import { FaultError } from '../model/fault.ts';
+import { type Fault, FaultError } from '../model/fault.ts';
 import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { SseRecord } from '../model/protocol.ts';
+import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/sse.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { hideCredentials } from './hide-credentials.ts';
@@ -32,7 +33,7 @@ const inspectStream =
   (answered, control) => {
     const { client, observer, progress } = answered;
     const ending = new AnswerEnd(answered, control);
-    const records = new RecordForwarder(answered);
+    const records = new RecordForwarder(answered, (record) => faultIn(answered, record));
     const start = new StreamStart(answered);
     const reasoning = reasoningReader(answered, cache);
     const kept = new HeadAndTail();
@@ -67,6 +68,13 @@ const inspectStream =
       },
     };
   };
+
+/** The fault in a record that reports a failure. */
+const faultIn = ({ plan, context, call }: Answered, record: SseRecord): Fault => {
+  const events = runWhole(plan.upstream.decodeStream, withOwnLosses(context, plan.format.name), [record]);
+  const error = events.find((event) => event.type === 'error');
+  return error?.type === 'error' ? hideCredentials(error.fault, call.headers) : cutOff;
+};
 
 const dataField = Buffer.from('data:');
 

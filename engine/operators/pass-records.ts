@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Answered, ReplyProgress } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
-import { FaultError } from '../model/fault.ts';
+import { type Fault, FaultError } from '../model/fault.ts';
 import { closeBrace, parseJson } from '../model/json/json.ts';
 import { runWhole } from '../model/machine.ts';
 import type { PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
@@ -120,11 +120,19 @@ export class RecordForwarder {
   readonly #progress: ReplyProgress;
   /** The long record that is passing in pieces is the terminal one. */
   #longIsTerminal = false;
+  /** The record that reported the answer's failure, which the protocol's terminal error must follow. */
+  #failure: SseRecord | undefined;
+  readonly #faultIn: (record: SseRecord) => Fault;
 
-  constructor({ client, context, progress }: Pick<Answered, 'client' | 'context' | 'progress'>) {
+  /** `faultIn` reads the fault in a record that reports a failure. */
+  constructor(
+    { client, context, progress }: Pick<Answered, 'client' | 'context' | 'progress'>,
+    faultIn: (record: SseRecord) => Fault,
+  ) {
     this.#ends = client.ends;
     this.#context = context;
     this.#progress = progress;
+    this.#faultIn = faultIn;
   }
 
   /** The bytes that may pass now; `undefined` if there are none. */
@@ -145,17 +153,26 @@ export class RecordForwarder {
     return this.#ends.marker.test(bytes.toString('latin1')) ? this.#upToEnd(bytes) : bytes;
   }
 
-  /** The bytes up to and including the terminal record; all bytes if there is none. */
-  #upToEnd(bytes: Buffer): Buffer {
+  /** The bytes up to and including the terminal record, or before an error of another form; all bytes if there is neither. */
+  #upToEnd(bytes: Buffer): Buffer | undefined {
     let from = 0;
     while (from < bytes.length) {
       const to = nextRecord(bytes, from);
-      const meaning = this.#read(bytes.subarray(from, to))?.meaning;
-      if (meaning === 'end') {
+      const read = this.#read(bytes.subarray(from, to));
+      if (read?.meaning === 'end') {
         this.state = 'ended';
+        this.#failure = undefined;
         return bytes.subarray(0, to);
       }
-      if (meaning === 'finish') this.state = 'finished';
+      if (read?.meaning === 'fault') {
+        this.state = 'ended';
+        this.#failure = read.record;
+        return from > 0 ? bytes.subarray(0, from) : undefined;
+      }
+      if (read?.meaning === 'finish') {
+        this.state = 'finished';
+        if (this.#ends.isFailure(read.record)) this.#failure = read.record;
+      }
       from = to;
     }
     return bytes;
@@ -171,8 +188,8 @@ export class RecordForwarder {
    * if the answer isn't complete.
    */
   close(error?: unknown): Buffer | undefined {
-    if (this.state === 'ended') return undefined;
-    const fault = error ?? new FaultError(cutOff);
+    if (this.state === 'ended' && !this.#failure) return undefined;
+    const fault = this.#failure ? new FaultError(this.#faultIn(this.#failure)) : (error ?? new FaultError(cutOff));
     if (this.#records.isLong) {
       if (this.#longIsTerminal && this.#records.looksWhole) return emptyLine;
       throw fault;
@@ -180,6 +197,10 @@ export class RecordForwarder {
     const { held } = this.#records;
     const last = held.length > 0 ? this.#read(held) : undefined;
     const whole = last && hasWholeData(last.record) ? last : undefined;
+    if (whole && (whole.meaning === 'fault' || (whole.meaning === 'finish' && this.#ends.isFailure(whole.record)))) {
+      throw new FaultError(this.#faultIn(whole.record));
+    }
+    if (this.#failure && whole?.meaning !== 'end') throw fault;
     const isComplete =
       whole?.meaning === 'end' || (error === undefined && (whole?.meaning === 'finish' || this.state === 'finished'));
     if (!isComplete) throw fault;

@@ -114,7 +114,7 @@ const readPart = (state: ReplyState, part: JsonObject, out: ModelEvent[]): void 
 const textTypes: ReadonlySet<unknown> = new Set(['text', 'output_text', null]);
 
 const readFinish = (state: ReplyState, word: string, out: ModelEvent[]): void => {
-  if (word === 'error') {
+  if (failureWords.has(word)) {
     failReply(state, decodeReportedFault({ message: 'The upstream reported an error in its answer.' }), out);
   } else if (word === 'insufficient_system_resource') {
     const message = 'The upstream aborted its answer for lack of resources.';
@@ -175,12 +175,24 @@ export const decodeStream = machine<ReplyState, SseRecord, ModelEvent>({
   settled: ({ done, finish }) => !done && finish !== undefined,
 });
 
+/** Finish reasons of an answer that failed. */
+const failureWords: ReadonlySet<unknown> = new Set(['error', 'network_error']);
+
+/** Whether a record's finish reason is a failure. */
+export const isFailure = ({ data }: SseRecord): boolean => failureWords.has(finishIn(parseJson(data)));
+
+const finishIn = (chunk: Json | undefined): Json | undefined => {
+  const choice = isJsonObject(chunk) && Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  return isJsonObject(choice) ? choice.finish_reason : undefined;
+};
+
 /** How a record ends its stream: `[DONE]` and an error end it; usage may follow the finish reason. */
 export const readEnd = ({ event, data }: SseRecord): StreamEnd | undefined => {
   if (event === 'error' || (data.length < 16 && data.trim() === '[DONE]')) return 'end';
   const chunk = parseJson(data);
   if (!isJsonObject(chunk)) return undefined;
-  if (reportedError(chunk) !== undefined) return 'end';
+  const error = reportedError(chunk);
+  if (error !== undefined) return error === chunk.error ? 'end' : 'fault';
   const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
   if (!isJsonObject(choice)) return undefined;
   if (isJsonObject(choice.error)) return 'end';

@@ -8,7 +8,7 @@ import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, readsFunctionCalls, usesFunctions } from './decode-request.ts';
-import { decodeStream, readEnd } from './decode-stream.ts';
+import { decodeStream, isFailure, readEnd } from './decode-stream.ts';
 import { type ChatDialect, searchModels } from './dialect.ts';
 import { encodeBreak, encodeFault } from './encode-fault.ts';
 import { loopForbidsThinking } from './encode-reasoning.ts';
@@ -42,8 +42,9 @@ export const chatClient: ClientProtocol = {
   encodeBreak,
   keepAlive: ': keep-alive\n\n',
   ends: {
-    marker: /\[DONE\]|"error"|"finish_reason": ?"/,
+    marker: /\[DONE\]|"error"|"finish_reason": ?"|"(?:base_resp|code)":/,
     read: readEnd,
+    isFailure,
     terminal: 'data: [DONE]\n\n',
   },
 };

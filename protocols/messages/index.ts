@@ -1,12 +1,12 @@
-import { isJsonObject } from '../../engine/model/json/json.ts';
-import type { ClientProtocol, Headers, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
+import type { ClientProtocol, Headers, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import type { RateLimit } from '../../engine/model/rate-limit.ts';
 import { recordType } from '../../engine/model/sse.ts';
 import { systemWithoutAttribution, withoutAttribution } from './attribution.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, needsRepair, ownWireField, sessionIn } from './decode-request.ts';
-import { decodeStream } from './decode-stream.ts';
+import { decodeStream, reportedError } from './decode-stream.ts';
 import { type MessagesServer, messagesTraits } from './dialect.ts';
 import { encodeFault, errorEvent } from './encode-fault.ts';
 import { historyForbidsThinking } from './encode-reasoning.ts';
@@ -36,6 +36,15 @@ const limitHeaders = (rates: readonly RateLimit[]): Headers =>
 /** Whole seconds, rounded up, so that clients don't retry too early. */
 const timeText = (ms: number): string => `${new Date(Math.ceil(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 
+const endTypes: ReadonlySet<string> = new Set(['message_stop', 'error']);
+
+const readEnd = (record: SseRecord): StreamEnd | undefined => {
+  const type = recordType(record);
+  if (type !== undefined) return endTypes.has(type) ? 'end' : undefined;
+  const value = parseJson(record.data);
+  return isJsonObject(value) && reportedError(value) !== undefined ? 'fault' : undefined;
+};
+
 /** The client side of Anthropic Messages. */
 export const messagesClient: ClientProtocol = {
   wire: 'messages',
@@ -63,11 +72,10 @@ export const messagesClient: ClientProtocol = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
   ends: {
     marker: /message_stop|"error"|event: ?error/,
-    read: (record) => (endTypes.has(recordType(record) ?? '') ? 'end' : undefined),
+    read: readEnd,
+    isFailure: () => false,
   },
 };
-
-const endTypes: ReadonlySet<string> = new Set(['message_stop', 'error']);
 
 /** Who serves the models, and the tokens that an answer may have, if known. */
 interface MessagesUpstream {

@@ -94,7 +94,17 @@ export const encodeBreak = (fault: Fault, requestId: string, passedThrough?: Pas
     status: 'failed',
     error: failure(fault),
   };
+  // The vendor's own error may stand there already.
+  if (passedThrough && lastType(passedThrough) === 'error')
+    return `\n\n${record('response.failed', number, { response })}`;
   return `\n\n${record('error', number, { error: wireError(fault) })}${record('response.failed', number + 1, { response })}`;
+};
+
+/** The type of the last event. */
+const lastType = ({ last }: PassedRecords): unknown => {
+  const line = last.split(/\r\n|\n|\r/).findLast((one) => one.startsWith('data:'));
+  const event = line === undefined ? undefined : parseJson(line.slice(5));
+  return isJsonObject(event) ? event.type : undefined;
 };
 
 /**

@@ -1,6 +1,8 @@
+import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import type { ClientProtocol, SseRecord, StreamEnd, UpstreamProtocol } from '../../engine/model/protocol.ts';
 import { rateLimitHeaders } from '../../engine/model/rate-limit.ts';
 import { recordType } from '../../engine/model/sse.ts';
+import { errorIn } from '../../engine/model/upstream-error/error-in.ts';
 import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
@@ -21,7 +23,10 @@ const endTypes = ['response.completed', 'response.incomplete', 'response.failed'
 /** `response.failed` follows an `error` event, but not from every upstream. */
 const readEnd = (record: SseRecord): StreamEnd | undefined => {
   const type = recordType(record);
-  if (type === undefined) return undefined;
+  if (type === undefined) {
+    const value = parseJson(record.data);
+    return isJsonObject(value) && errorIn(value, 'response') !== undefined ? 'fault' : undefined;
+  }
   return endTypes.includes(type) ? 'end' : type === 'error' ? 'finish' : undefined;
 };
 
@@ -51,7 +56,11 @@ export const responsesClient: ClientProtocol = {
   encodeProgress,
   // Coding agents compact the conversation on this fault, but recognize it only in a stream.
   inStreamFaults: new Set(['upstream-context']),
-  ends: { marker: /response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/, read: readEnd },
+  ends: {
+    marker: /response\.(?:completed|incomplete|failed|cancelled)|"error"|event: ?error/,
+    read: readEnd,
+    isFailure: (record) => recordType(record) === 'error',
+  },
 };
 
 /** The upstream side of the Responses protocol. */

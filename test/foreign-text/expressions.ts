@@ -322,7 +322,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/chat/encode-request.ts': [foreign(/[^a-zA-Z0-9_-]/g), foreign(/json/i)],
   'protocols/chat/encode-reply.ts': [foreign(/^chatcmpl-./)],
   'protocols/chat/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
-  'protocols/chat/index.ts': [foreign(/\[DONE\]|"error"|"finish_reason": ?"/, many('"finish_reason": '))],
+  'protocols/chat/index.ts': [
+    foreign(/\[DONE\]|"error"|"finish_reason": ?"|"(?:base_resp|code)":/, many('"finish_reason": ')),
+  ],
   'protocols/chat/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
   'protocols/gemini/decode-fault.ts': [
     foreign(/^API key\b/i),
