@@ -55,6 +55,7 @@ export const createProgram = (run: RunCommand): Command => {
     .command('install')
     .description('write the service file (systemd, launchd) and start the service')
     .addOption(folders())
+    .option('--with-variables', "add this shell's keys, proxies and certificates that it needs to service.env")
     .action((options) => run(async (cli) => (await import('./install-service.ts')).installService(cli, options)));
   service
     .command('uninstall')

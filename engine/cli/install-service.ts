@@ -19,10 +19,13 @@ import {
   systemdUnit,
   windowsCommands,
 } from './service-file.ts';
+import { keepVariables, missingVariables } from './service-variables.ts';
 
 /** Options of the commands. */
 interface ServiceOptions {
   readonly allowTransformerPath?: readonly string[];
+  /** Adds this shell's variables that the service needs to `service.env`. */
+  readonly withVariables?: boolean;
   /** Replaces the platform of this machine. */
   readonly platform?: NodeJS.Platform;
 }
@@ -108,13 +111,30 @@ export const installService = async (cli: Cli, options: ServiceOptions): Promise
   await mkdir(cli.home, { recursive: true, mode: 0o700 });
   await writeAtomically(file, render(installation));
   cli.print(`${earlier === undefined ? 'Wrote' : 'Replaced'} ${file}.`);
-  cli.print(`API keys belong in ${secretsFile(cli)} (mode 600), as NAME='value' lines.`);
+  await offerVariables(cli, options);
   if (earlier !== undefined) {
     // So that the new file is used. It may not be running.
     await runAll(cli, disable).catch((error: unknown) => cli.warn(messageOf(error)));
   }
   if (await runAll(cli, enable)) cli.print(`Started the service. ${hint}`);
   else cli.print(`To start it, run:\n${shown(enable)}\n${hint}`);
+};
+
+/** Writes the variables that the service needs to `service.env` if that is wanted, else lists them. */
+const offerVariables = async (cli: Cli, { withVariables = false }: ServiceOptions): Promise<void> => {
+  const file = `${secretsFile(cli)} (mode 600)`;
+  const missing = await missingVariables(cli);
+  const names = Object.keys(missing).join(', ');
+  if (names === '') cli.print(`API keys belong in ${file}, as NAME='value' lines.`);
+  else if (withVariables) {
+    await keepVariables(cli, missing);
+    cli.print(`Added ${names} to ${file}.`);
+  } else {
+    cli.print(
+      `The service doesn't get this shell's variables. Of those that it needs, ${names} are not in ${file}: ` +
+        "add them as NAME='value' lines, or run this command with --with-variables.",
+    );
+  }
 };
 
 /** `switchyard service uninstall`: stops the service and removes its file, if it is our own. */

@@ -111,6 +111,8 @@ export const compile = async (root, outdir, more) => {
     // Identifiers aren't minified, so that stack traces keep function names.
     minifySyntax: true,
     minifyWhitespace: true,
+    // To word a failed assertion of a package, Node.js parses the source from the start of its line.
+    lineLimit: 160,
     legalComments: 'none',
     ...more,
     metafile: true,

@@ -33,6 +33,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/cli/client-commands.ts': [own(/^\d{1,15}(?:\.\d{1,9})?$/)],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
   'engine/cli/install-service.ts': [own(/[\x00-\x1f\x7f]/)],
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
+  'engine/cli/service-variables.ts': [own(/['\x00-\x1f\x7f]/), own(/^\s{0,8}(?:export )?([A-Za-z_]\w{0,200})=/)],
   'engine/cli/service-file.ts': [own(/["'\\]/), own(/["\\]/g), own(/\s/)],
   'engine/cli/usage.ts': [foreign(/\p{C}/gu, many('\n'))],
   'engine/cli/reach-service.ts': [own(/^\[(.*)\]$/)],
@@ -72,10 +74,9 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, many('$a'), '-'),
     foreign(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '"a', many('\\"'), '\\'),
   ],
-  'engine/config/file.ts': [
-    own(/^(.+)\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/),
-    own(/^config\.(?:backup\.[\w-]+|schema)\.json$/),
-    own(/\.[cm]?[jt]s$/),
+  'engine/config/file.ts': [own(/\.[cm]?[jt]s$/)],
+  'engine/config/write-atomically.ts': [
+    foreign(/^(.{1,200})\.(\d{1,10})\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/, 'a', many('.1'), '.tm'),
   ],
   'engine/config/host-lists.ts': [
     foreign(/^(?:\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,254})(?::\d{1,5})?$/i, many('a')),
@@ -263,6 +264,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/operators/call-upstream.ts': [foreign(/\bhtml\b/i), foreign(/\bevent-stream\b/i), foreign(/\bjson\b/i)],
   'engine/operators/hide-credentials.ts': [foreign(/^\w+ /, many('a'))],
   'engine/operators/write-reply.ts': [
+    foreign(/[^\x20-\x7e]/),
+    foreign(/\p{Surrogate}/u),
     foreign(
       /^(?:retry-after(?:-ms)?|x-should-retry|x-ratelimit-.+|[a-z]+-ratelimit-.+)$/,
       'x-ratelimit-',
@@ -311,6 +314,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     own(/[\s,]+/),
     own(/^\*?\./),
     own(/^(\[.+\]|[^:]+):(\d+)$/),
+    own(/^\[?([\d.]{7,15}|[\da-f:.]{2,45})\]?\/(\d{1,3})$/),
+    own(/^((?:\d{1,3}\.){1,3})\*(?:\.\*){0,2}$/),
     own(/^\[|\]$/g),
   ],
   'engine/upstream/url.ts': [own(/^\[|\]$/g), foreign(/^v\d+(\.\d+)?([a-z]+\d*)?$/, 'v0.', many('00'), '\n')],

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js-glibc227';
 import { createRequire } from 'node:module';
 import { root } from '../../paths.ts';
-import { ForeignNative, nativeBuild, nativePackage, verifyNative } from './verify-native.ts';
+import { ForeignNative, nativeBuild, nativeHashes, nativePackage, verifyNative } from './verify-native.ts';
 
 /** The used part of a native request; valid only while its handler runs. */
 export type UwsRequest = Pick<HttpRequest, 'getUrl' | 'getQuery' | 'getCaseSensitiveMethod' | 'forEach'>;
@@ -128,15 +128,20 @@ const uwsNotInstalled = ({ platform, arch, node }: Runtime, hasPackage: boolean,
 const loaded = new Map<string, LoadedUws>();
 
 /**
- * Loads the best build of uWebSockets.js that runs here. `from`: the folder that resolves the packages. Throws
- * `UwsUnavailable` when no build runs here, and `ForeignNative` when one doesn't match its recorded hash; such a build is never
- * executed.
+ * Loads the best build of uWebSockets.js that runs here. `from`: the folder that resolves the packages; `recorded`: the hashes
+ * of their builds. Throws
+ * `ForeignNative` when no build can be loaded and one doesn't match its recorded hash, else `UwsUnavailable`. A build that doesn't
+ * match is never executed.
  */
-export const loadUws = (from: URL = root): LoadedUws => {
+export const loadUws = (
+  from: URL = root,
+  node = process.versions.node,
+  recorded: typeof nativeHashes = nativeHashes,
+): LoadedUws => {
   // The native code reads this when it loads. Its default of 4 KiB is too small for some clients.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeadBytes);
   const require = createRequire(from);
-  const names = uwsCandidates(process.versions.node);
+  const names = uwsCandidates(node);
   const causes: unknown[] = [];
   for (const name of names) {
     try {
@@ -144,17 +149,18 @@ export const loadUws = (from: URL = root): LoadedUws => {
       const build = nativeBuild(require.resolve(name), version);
       const known = loaded.get(build.file);
       if (known) return known;
-      const warning = verifyNative(build);
+      const warning = verifyNative(build, recorded);
       // `require` returns `any`; `Uws` is the API that both packages document.
       const uws: Uws = require(name);
       const result = { uws, version, warning };
       loaded.set(build.file, result);
       return result;
     } catch (cause) {
-      if (cause instanceof ForeignNative) throw cause;
       causes.push(cause);
     }
   }
+  const foreign = causes.find((cause) => cause instanceof ForeignNative);
+  if (foreign) throw foreign;
   throw unavailable(require, names, new AggregateError(causes));
 };
 

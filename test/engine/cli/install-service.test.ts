@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Cli } from '../../../engine/cli/cli.ts';
@@ -150,4 +150,39 @@ test('a service that runs already is not installed beside itself', async (t) => 
     message: /already running on .+ \(process \d+\)/,
   });
   t.false(existsSync(join(home, '.config')));
+});
+
+test('the service gets the variables that it needs, on request', async (t) => {
+  if (process.platform === 'win32') return t.pass('on Windows, nothing is installed');
+  const { home, cli, said } = await serviceRig(t);
+  const config = {
+    Providers: [{ name: 'a', baseUrl: 'https://a.example', apiKey: '$A_KEY', models: ['m'] }],
+    APIKEY: '${GATE} and ${UNSET}',
+  };
+  await writeFile(join(home, 'config.json'), JSON.stringify(config));
+  const secrets = join(home, 'service.env');
+  await writeFile(secrets, "# mine\nexport GATE='kept'\nHTTP_PROXY=");
+  const shell = cli('');
+  const env = {
+    ...shell.env,
+    A_KEY: 'a secret',
+    GATE: 'another',
+    OPENAI_API_KEY: 'not used',
+    https_proxy: 'http://user:word@proxy:3128',
+    HTTP_PROXY: 'http://proxy:3128',
+    NODE_EXTRA_CA_CERTS: '/ca.pem',
+  };
+  const before = await readFile(secrets, 'utf8');
+  await installService({ ...shell, env }, {});
+  t.regex(said(), /A_KEY, https_proxy, NODE_EXTRA_CA_CERTS are not in .*service\.env.*--with-variables/);
+  t.is(await readFile(secrets, 'utf8'), before);
+  await installService({ ...shell, env }, { withVariables: true });
+  t.regex(said(), /Added A_KEY, https_proxy, NODE_EXTRA_CA_CERTS to /);
+  const added = "\nA_KEY='a secret'\nhttps_proxy='http://user:word@proxy:3128'\nNODE_EXTRA_CA_CERTS='/ca.pem'\n";
+  t.is(await readFile(secrets, 'utf8'), before + added);
+  t.is((await stat(secrets)).mode & 0o777, 0o600);
+  await installService({ ...shell, env }, {});
+  t.regex(said(), /API keys belong in /);
+  const bad = { ...shell, env: { ...env, NO_PROXY: "it's" } };
+  await t.throwsAsync(installService(bad, { withVariables: true }), { message: /value of NO_PROXY has a quote/ });
 });

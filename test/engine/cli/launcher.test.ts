@@ -43,3 +43,11 @@ test('a usage error is reported in one line', async (t) => {
     t.notRegex(error?.stderr ?? '', /\n {4}at /);
   }
 });
+
+test('a command from a folder that was deleted says so in one line', async (t) => {
+  const gone = await mkdtemp(join(tmpdir(), 'switchyard-gone-'));
+  const script = `cd '${gone}' && rmdir '${gone}' && exec '${process.execPath}' '${bin}' --version`;
+  const error = await t.throwsAsync<Error & { stderr: string; code: number }>(run('/bin/sh', ['-c', script]));
+  t.is(error?.code, 1);
+  t.is(error?.stderr, "The current folder doesn't exist any more: change to another one, and run the command again.\n");
+});

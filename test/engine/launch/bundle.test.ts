@@ -131,6 +131,18 @@ test('without a place for the bundle the sources run', async (t) => {
   t.is(await run(['--version']), `${version}\n`);
 });
 
+test('the sources run below a folder with any name', async (t) => {
+  const { folder } = await copyLaunchers(t);
+  const odd = join(folder, 'my tools', 'Über#50%41');
+  await mkdir(odd, { recursive: true });
+  for (const part of ['engine', 'package.json', 'tsconfig.json'])
+    await cp(join(folder, part), join(odd, part), { recursive: true });
+  const { stdout } = await execute(process.execPath, [join(odd, 'engine/cli/switchyard.js'), '--version'], {
+    env: { PATH: process.env.PATH ?? '', SWITCHYARD_HOME: odd, SWITCHYARD_BUNDLE: 'off' },
+  });
+  t.is(stdout, `${version}\n`);
+});
+
 test('a syntax error in a source is reported by the source loader', async (t) => {
   const { run, folder, bundles } = await copyLaunchers(t);
   await writeFile(join(folder, 'engine/paths.ts'), 'export const version = ;');

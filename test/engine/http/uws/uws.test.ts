@@ -3,10 +3,16 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import test from 'ava';
 import { loadUws, UwsUnavailable, uwsCandidates, uwsMissing, uwsReleases } from '../../../../engine/http/uws/uws.ts';
-import { ForeignNative, nativeBuild, nativeHashes, verifyNative } from '../../../../engine/http/uws/verify-native.ts';
+import {
+  ForeignNative,
+  nativeBuild,
+  nativeHashes,
+  nativePackage,
+  verifyNative,
+} from '../../../../engine/http/uws/verify-native.ts';
 
 const newer = 'uWebSockets.js';
 const older = 'uWebSockets.js-glibc227';
@@ -77,6 +83,28 @@ test('a missing installation is distinguished from an unsupported platform', (t)
     unavailable(new URL('file:///nowhere/')).message,
     'uWebSockets.js is not installed: run `npm install --include=optional`.',
   );
+});
+
+test('a build that does not match its record gives way to the older one, and is named if there is none', (t) => {
+  const { url, remove } = withoutBuilds([]);
+  t.teardown(remove);
+  const build = (name: string, bytes: string) => {
+    const own = join(fileURLToPath(url), 'node_modules', name, 'node_modules', nativePackage());
+    mkdirSync(own, { recursive: true });
+    writeFileSync(join(own, 'uws.node'), bytes);
+    writeFileSync(join(own, '..', '..', '..', 'uws.js'), `exports.App = () => '${name}';`);
+    return createHash('sha256').update(bytes).digest('hex');
+  };
+  const here = `${process.platform}-${process.arch}-${process.versions.node.split('.')[0]}`;
+  const record = (newerHash: string, olderHash: string) => ({
+    [uwsReleases[newer] ?? '']: { [here]: newerHash },
+    [uwsReleases[older] ?? '']: { [here]: olderHash },
+  });
+  const hashes = [build(newer, 'the older binary'), build(older, 'the same older binary')] as const;
+  t.throws(() => loadUws(url, '22.12.0', record('0', '1')), { instanceOf: ForeignNative, message: /20\.69\.0/ });
+  const { uws, version } = loadUws(url, '22.12.0', record('0', hashes[1]));
+  t.is(version, uwsReleases[older] ?? '');
+  t.is(String(uws.App()), older);
 });
 
 const platform = 'linux-x64-20';
