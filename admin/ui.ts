@@ -27,7 +27,7 @@ const pageHeaders: Headers = {
  * Serves the web interface: `GET /ui` is its page, `/ui/assets/*` its files. Needs no key: the files hold no secrets, and a
  * browser couldn't send one for them.
  */
-export const uiRoutes = (filesNow: () => Promise<UiFiles>): readonly DocumentedRoute[] => {
+export const uiRoutes = (filesNow: () => Promise<UiFiles>, canBuild: () => boolean): readonly DocumentedRoute[] => {
   const route = (path: string, answer: (headers: Headers, rest: string) => Promise<ReplyPart>, doc: OperationDoc) => {
     const endpoint = openEndpoint(({ headers }, { '*': rest = '' }) => answer(headers, rest));
     return { method: 'GET', path, endpoint, doc };
@@ -37,7 +37,7 @@ export const uiRoutes = (filesNow: () => Promise<UiFiles>): readonly DocumentedR
       '/ui',
       async (headers) => {
         const files = await filesNow();
-        return files.has('index.html') ? send(files, 'index.html', headers) : missing;
+        return files.has('index.html') ? send(files, 'index.html', headers) : noPage(canBuild());
       },
       pageDoc,
     ),
@@ -70,7 +70,8 @@ const redirect: WholeReply = {
   body: '',
 };
 
-const missing: WholeReply = {
+/** The page while there are no files. `isBuilding`: the first start makes them; else the package is incomplete, or was moved. */
+const noPage = (isBuilding: boolean): WholeReply => ({
   type: 'whole',
   status: 503,
   headers: { ...pageHeaders, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
@@ -78,12 +79,18 @@ const missing: WholeReply = {
 <html lang="en">
 <meta http-equiv="refresh" content="2">
 <title>Switchyard</title>
-<h1>The web interface is being built</h1>
-<p>The gateway runs already. The first start builds its web interface, which takes some seconds; this page shows it by itself.</p>
-<p>If it doesn't, the packages that it is built with are missing: run <code>npm install &amp;&amp; npm run build</code>.</p>
+${isBuilding ? beingBuilt : filesMissing}
 </html>
 `,
-};
+});
+
+const beingBuilt = `<h1>The web interface is being built</h1>
+<p>The gateway runs already. The first start builds its web interface, which takes some seconds; this page shows it by itself.</p>
+<p>If it doesn't, the packages that it is built with are missing: run <code>npm install &amp;&amp; npm run build</code>.</p>`;
+
+const filesMissing = `<h1>The files of the web interface are missing</h1>
+<p>The gateway runs, but its package is incomplete, or was moved or replaced while it runs: install the package again if need be,
+then run <code>switchyard stop</code> and <code>switchyard start</code>.</p>`;
 
 const page = { 'text/html': Type.String() };
 

@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from './write-atomically.ts';
+import { removeTempFiles, writeAtomically } from './write-atomically.ts';
 
 /** A backup of a replaced configuration. */
 export interface Backup {
@@ -59,8 +59,9 @@ export class Backups {
     await rm(join(this.#home, name), { force: true });
   }
 
-  /** Removes all but the newest `maxBackups`. */
+  /** Removes all but the newest `maxBackups`, and what killed processes left of unfinished ones. */
   async prune(): Promise<void> {
+    await removeTempFiles(this.#home, (name) => pattern.test(name));
     for (const { name } of (await this.list()).slice(maxBackups)) await this.remove(name);
   }
 }

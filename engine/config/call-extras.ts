@@ -47,13 +47,13 @@ export const headerFault = (name: string, value: string): string | undefined => 
     const instead = settings.get(reserved);
     return `is set by the gateway itself${instead === undefined ? '' : `; use ${instead} instead`}`;
   }
-  return headerValue.test(value) ? undefined : 'must have a value without control characters, in Latin-1';
+  return callHeaderValue.test(value) ? undefined : 'must have a value without control characters, in Latin-1';
 };
 
 /** A `token`. Source: RFC 9110, section 5.6.2. */
 export const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Visible characters, blanks and tabs. Source: RFC 9110, section 5.5. */
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+export const callHeaderValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Headers of one connection (RFC 9110, section 7.6.1) and those that follow from the body, the URL or what the gateway reads. */
 const reservedHeaders = new Set([

@@ -1,10 +1,10 @@
-import { lstat, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { watch } from 'chokidar';
 import { debounceTime, defer, finalize, fromEventPattern, interval, merge, type Observable } from 'rxjs';
-import { errorCode, fail, ifMissing } from '../model/fault.ts';
+import { ifMissing } from '../model/fault.ts';
 import { Backups } from './backups.ts';
-import { refuseReadOnly, writeAtomically } from './write-atomically.ts';
+import { refuseWrite, removeTempFiles, writeAtomically } from './write-atomically.ts';
 
 /** The configuration's file, and its backups. Callers must not write concurrently. */
 export class ConfigOnDisk {
@@ -39,11 +39,7 @@ export class ConfigOnDisk {
     } catch (error) {
       // Repeated failures must not displace older backups.
       if (backup) await this.backups.remove(backup).catch(() => undefined);
-      const code = errorCode(error);
-      if (code === undefined) throw error;
-      const name = basename(this.path);
-      refuseReadOnly(name, error);
-      return fail('internal', `${name} can't be written (${code}); nothing was changed.`);
+      return refuseWrite(basename(this.path), error);
     }
     // The next write tries again.
     await this.backups.prune().catch(() => undefined);
@@ -51,24 +47,13 @@ export class ConfigOnDisk {
   }
 }
 
-/** Minimum age for removal, in milliseconds: another process may be writing a younger file. */
-const minAgeMs = 60_000;
-
-const tempFile = /^(.+)\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
-const backupOrSchema = /^config\.(?:backup\.[\w-]+|schema)\.json$/;
-
-/** Removes temporary files of killed processes, of the configuration's file and its backups: they may hold credentials. */
-export const removeTempFiles = async (path: string, home: string, nowMs: number): Promise<void> => {
-  for (const folder of new Set([dirname(path), home])) {
-    const isOwn = (name = ''): boolean => (folder === home && backupOrSchema.test(name)) || join(folder, name) === path;
-    const names = await readdir(folder).catch(() => []);
-    for (const name of names.filter((entry) => isOwn(tempFile.exec(entry)?.[1]))) {
-      const entry = await lstat(join(folder, name)).catch(() => undefined);
-      if (entry?.isFile() && nowMs - entry.mtimeMs > minAgeMs) {
-        await rm(join(folder, name), { force: true }).catch(() => undefined);
-      }
-    }
-  }
+/** Removes temporary files of killed processes: in the home folder, its presets, and beside the configuration's file. */
+export const removeTempFilesOf = async (path: string, home: string): Promise<void> => {
+  const presets = join(home, 'presets');
+  const names = await readdir(presets).catch(() => []);
+  for (const folder of [home, ...names.map((name) => join(presets, name))]) await removeTempFiles(folder, () => true);
+  // The file may lie in a folder of the user's own.
+  if (dirname(path) !== home) await removeTempFiles(dirname(path), (name) => name === basename(path));
 };
 
 /** Debounce time in milliseconds: editors write a file in several steps. */

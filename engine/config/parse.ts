@@ -10,6 +10,9 @@ export type ParsedConfig = { readonly source: JsonObject } | { readonly faults: 
  */
 export const parseConfig = (source: string): ParsedConfig => {
   const text = source.replace(/^\uFEFF/, '');
+  // Read as UTF-8, a text in UTF-16 has a NUL in every other place.
+  if (text.includes('\0'))
+    return { faults: [{ path: '', message: 'is not a text in UTF-8: save it in that encoding' }] };
   if (text.trim() === '') return { faults: [{ path: '', message: 'is empty; it must be at least {}' }] };
   const deep = tooDeepAt(text);
   if (deep !== undefined) {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import { memberPath, reader } from '../model/schema.ts';
-import { readCallExtras } from './call-extras.ts';
+import { callHeaderValue, readCallExtras } from './call-extras.ts';
 import { checkAddress } from './check-address.ts';
 import { type CallExtras, type Provider, unknownBaseUrl } from './config.ts';
 import type { Diagnostics } from './diagnostics.ts';
@@ -153,7 +153,13 @@ const readKeys = (
   missing: readonly UnsetReference[],
   findings: Diagnostics,
 ): readonly string[] => {
-  if (typeof credential === 'string') return [credential.trim()];
+  const check = (key: string, path: string): string => {
+    if (!callHeaderValue.test(key)) {
+      findings.fault(path, 'has a character that no HTTP header can hold, such as a line break');
+    }
+    return key;
+  };
+  if (typeof credential === 'string') return [check(credential.trim(), at)];
   const keys: string[] = [];
   credential.forEach((text, index) => {
     const path = memberPath(at, index);
@@ -162,7 +168,7 @@ const readKeys = (
     if (unset) findings.warn(path, `is ignored: the environment variable ${unset.name} is not set`);
     else if (key === '') findings.warn(path, 'is ignored: it is blank');
     else if (keys.includes(key)) findings.warn(path, 'is ignored: the key is listed before');
-    else keys.push(key);
+    else keys.push(check(key, path));
   });
   return keys;
 };

@@ -10,7 +10,7 @@ import type { Config } from './config.ts';
 import { formatFinding } from './diagnostics.ts';
 import { editConfigText, printConfig } from './edit/edit.ts';
 import { type Environment, quoteReferences } from './env.ts';
-import { ConfigOnDisk, removeTempFiles, watchFile } from './file.ts';
+import { ConfigOnDisk, removeTempFilesOf, watchFile } from './file.ts';
 import { schemaReference, writeSchema } from './json-schema.ts';
 import { type ParsedConfig, parseConfig } from './parse.ts';
 import { configFile } from './read.ts';
@@ -63,11 +63,11 @@ export class ConfigStore {
 
   /** Opens the store of a folder, which is created if missing. */
   static async open(options: ConfigStoreOptions): Promise<ConfigStore> {
-    const { home, now = Date.now } = options;
+    const { home } = options;
     // If the folder can't be created, later writes fail and report it.
     await mkdir(home, { recursive: true, mode: 0o700 }).catch(() => undefined);
     const store = new ConfigStore(options);
-    await removeTempFiles(store.#file.path, home, now());
+    await removeTempFilesOf(store.#file.path, home);
     const text = await store.#file.read().catch(() => undefined);
     store.#text = text?.toString();
     await store.#keepSchema();

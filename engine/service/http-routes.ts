@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { catalogueRoutes } from '../../admin/catalogue.ts';
 import { clientRoutes } from '../../admin/clients.ts';
 import { configRoutes } from '../../admin/config.ts';
@@ -44,7 +45,7 @@ import type { History } from '../observe/history/history.ts';
 import type { SharedHistory } from '../observe/history/shared-history.ts';
 import type { Metrics } from '../observe/metrics/metrics.ts';
 import type { Tracer } from '../observer.ts';
-import { version } from '../paths.ts';
+import { root, version } from '../paths.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { ReloadableGateway } from './reloadable-gateway.ts';
 import type { Supervision } from './workers/worker.ts';
@@ -129,7 +130,7 @@ export const httpRoutes = (parts: HttpRouteParts): readonly DocumentedRoute[] =>
       refreshed: parts.modelsRefreshed,
     }),
     ...presetAdminRoutes(home, presets),
-    ...uiRoutes(ui),
+    ...uiRoutes(ui, () => existsSync(new URL('ui/build.js', root))),
     ...serviceRoutes(facts, supervision),
     ...fleetRoutes(parts.fleet),
     ...upstreamRoutes(gateway),

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { request } from 'undici';
+import { uiRoutes } from '../../admin/ui.ts';
 import { isJsonObject, parseJson } from '../../engine/model/json/json.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { misfitsOf } from '../support/openapi.ts';
 import { until } from '../support/until.ts';
 import { jsonAnswer, type Script, startUpstream } from '../support/upstream.ts';
+import { serveRoutes } from './rig.ts';
 
 const key = 'the-key-of-the-service';
 const secret = 'the-secret-of-the-provider';
@@ -664,4 +666,17 @@ test('until the interface is built, its page says so and loads itself again; a n
     t.is((await rig.ask('GET', `/ui/assets/${name}.js`)).status, 200);
   }
   t.is((await rig.ask('GET', '/ui/assets/one.js')).status, 404);
+});
+
+test("a package that has lost its interface's files says so, and what to do", async (t) => {
+  const { ask } = await serveRoutes(
+    t,
+    uiRoutes(
+      async () => new Map(),
+      () => false,
+    ),
+  );
+  const page = await ask('/ui');
+  t.is(page.status, 503);
+  t.regex(await page.text(), /files of the web interface are missing[\s\S]*switchyard stop/);
 });

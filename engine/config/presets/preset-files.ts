@@ -6,7 +6,7 @@ import { isPlainName } from '../clients.ts';
 import { type Finding, formatFinding } from '../diagnostics.ts';
 import { printConfig } from '../edit/edit.ts';
 import { type ParsedConfig, parseConfig } from '../parse.ts';
-import { refuseReadOnly, writeAtomically } from '../write-atomically.ts';
+import { refuseWrite, writeAtomically } from '../write-atomically.ts';
 
 /** An existing preset. */
 export interface PresetFile {
@@ -35,15 +35,12 @@ export const readManifest = async (home: string, name: string): Promise<ParsedCo
 
 /**
  * Writes a preset's manifest atomically. Throws an `invalid-request` fault for an invalid name or one that links elsewhere,
- * and a `read-only` fault if it may not be written; rejects with the system's other errors.
+ * a `read-only` fault if it may not be written, and an `internal` one if that fails.
  */
 export const writeManifest = async (home: string, name: string, manifest: JsonObject): Promise<void> => {
   checkPresetName(name);
   const folder = join(home, 'presets', name);
-  const refuse = (error: unknown): never => {
-    refuseReadOnly(`The preset ${name}`, error);
-    throw error;
-  };
+  const refuse = (error: unknown): never => refuseWrite(`The preset ${name}`, error);
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch(refuse);
   const file = join(folder, 'manifest.json');
   const present = await lstat(file).catch(() => undefined);
@@ -58,10 +55,7 @@ export const writeManifest = async (home: string, name: string, manifest: JsonOb
 export const removePreset = async (home: string, name: string): Promise<boolean> => {
   const found = await findPreset(home, name);
   if (!found) return false;
-  await rm(found.file).catch((error: unknown) => {
-    refuseReadOnly(`The preset ${name}`, error);
-    throw error;
-  });
+  await rm(found.file).catch((error: unknown) => refuseWrite(`The preset ${name}`, error));
   await rmdir(join(home, 'presets', name)).catch(() => undefined);
   return true;
 };

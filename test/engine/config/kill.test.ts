@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { build, stop } from 'esbuild';
+import { removeTempFilesOf } from '../../../engine/config/file.ts';
 import { temporaryHome } from './store-rig.ts';
 
 /** `SWITCHYARD_KILLS=1000` makes the long run of it. */
@@ -40,6 +41,7 @@ const countIn = async (path: string): Promise<number> => {
 /** Kills one writer after the other; gives how many of them had begun a file and not finished it. */
 const row = async (t: ExecutionContext, writer: string, times: number): Promise<number> => {
   const home = temporaryHome(t, JSON.stringify({ count: 0, padding: 'x'.repeat(300_000), again: 0 }));
+  let unfinished = 0;
   for (let kill = 1; kill <= times; kill += 1) {
     // Counts rise from kill to kill, so that an older text can be told from a newer one.
     await killOnce(writer, home, kill * 1_000_000, Math.ceil((kill * operations) / times));
@@ -55,8 +57,15 @@ const row = async (t: ExecutionContext, writer: string, times: number): Promise<
     t.true(counts.every((count) => count <= present));
     // One more for a moment: the oldest goes only when the new configuration is in place.
     t.true(counts.length <= 4, `${counts.length} backups`);
+    const drafts = names.filter((name) => name.endsWith('.tmp')).length;
+    if (drafts > 0) unfinished += 1;
   }
-  return (await readdir(home)).filter((name) => name.endsWith('.tmp')).length;
+  await removeTempFilesOf(join(home, 'config.json'), home);
+  t.deepEqual(
+    (await readdir(home)).filter((name) => name.endsWith('.tmp')),
+    [],
+  );
+  return unfinished;
 };
 
 test(`${kills} kills during writes leave the complete old or new configuration`, async (t) => {

@@ -55,3 +55,12 @@ test('S13 a text that is nested too deep is a fault with its place, however deep
     'texts and comments nest nothing',
   );
 });
+
+test('a text in UTF-16 is one fault', (t) => {
+  const utf16 = Buffer.from(`\ufeff${JSON.stringify({ Providers: [], PORT: 1 }, null, 2)}`, 'utf16le');
+  for (const bytes of [utf16, utf16.subarray(2), Buffer.from(utf16).swap16()]) {
+    t.deepEqual(parseConfig(bytes.toString()), {
+      faults: [{ path: '', message: 'is not a text in UTF-8: save it in that encoding' }],
+    });
+  }
+});

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -173,19 +174,24 @@ test('comments of the last valid text are restored after a broken edit', async (
   t.is(await textOf(home), '{ "PORT": 2 } // mine');
 });
 
-test('old temporary files are removed, others are not', async (t) => {
+test('temporary files of killed processes are removed, others are not', async (t) => {
   const home = temporaryHome(t, '{}');
   const id = '01234567-89ab-cdef-0123-456789abcdef';
-  const old = [`config.json.${id}.tmp`, `config.backup.2026-01-31T09-30-00-000Z.json.${id}.tmp`];
-  const kept = ['config.json.tmp', `other.json.${id}.tmp`, `config.json.${id}.tmp.mine`];
-  for (const name of [...old, ...kept]) {
-    await writeFile(join(home, name), 'x');
-    await utimes(join(home, name), 1, 1);
-  }
-  const young = `config.json.${id.replace('0', '1')}.tmp`;
-  await writeFile(join(home, young), 'x');
+  const gone = spawnSync(process.execPath, ['--version']).pid;
+  const left = [gone, process.pid].flatMap((pid) => [
+    `config.json.${pid}.${id}.tmp`,
+    `config.backup.2026-01-31T09-30-00-000Z.json.${pid}.${id}.tmp`,
+    join('presets', 'cheap', `manifest.json.${pid}.${id}.tmp`),
+  ]);
+  const old = `config.json.${process.ppid}.${id}.tmp`;
+  const young = `config.json.${process.ppid}.${id.replace('0', '1')}.tmp`;
+  const kept = ['config.json.tmp', `config.json.${id}.tmp`, `config.json.${gone}.${id}.tmp.mine`, young];
+  await mkdir(join(home, 'presets', 'cheap'), { recursive: true });
+  for (const name of [...left, ...kept, old]) await writeFile(join(home, name), 'x');
+  await utimes(join(home, old), 1, 1);
   await openStore(t, home, {});
-  t.deepEqual(await filesIn(home), ['config.json', young, ...kept].sort());
+  t.deepEqual(await filesIn(home), ['config.json', 'presets', ...kept].sort());
+  t.deepEqual(await readdir(join(home, 'presets', 'cheap')), []);
 });
 
 const edits: readonly (readonly [title: string, edit: (home: string, text: string) => Promise<void>])[] = [

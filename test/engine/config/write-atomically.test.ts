@@ -2,7 +2,8 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { writeAtomically } from '../../../engine/config/write-atomically.ts';
+import { refuseWrite, writeAtomically } from '../../../engine/config/write-atomically.ts';
+import { FaultError } from '../../../engine/model/fault.ts';
 
 const withFolder = async (use: (folder: string) => Promise<void>): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-write-'));
@@ -55,3 +56,13 @@ test('concurrent writes leave one complete text', (t) =>
     t.true(texts.includes(await readFile(file, 'utf8')));
     t.deepEqual(await readdir(folder), ['config.json']);
   }));
+
+test('a failed write is worded with the file and the reason', (t) => {
+  const worded = (code: string) =>
+    t.throws(() => refuseWrite('The preset cheap', Object.assign(new Error('low-level words'), { code })), {
+      instanceOf: FaultError,
+    })?.message;
+  t.is(worded('ENOSPC'), "The preset cheap can't be written (ENOSPC); nothing was changed.");
+  t.regex(worded('EROFS') ?? '', /change it where it comes from/);
+  t.throws(() => refuseWrite('x', new TypeError('a bug')), { instanceOf: TypeError });
+});

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fail, ifMissing } from '../../../model/fault.ts';
 import { parseJson } from '../../../model/json/json.ts';
@@ -190,7 +190,12 @@ const newestOf = (readers: readonly LineReader[]): LineReader | undefined => {
 };
 
 const boundsOf = async (path: string, known: Bounds | undefined): Promise<Bounds | undefined> => {
-  const file = await open(path).catch(ifMissing(undefined));
+  // A folder, a pipe or a file of another user in a file's place must not fail every search.
+  const isFile = await stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+  const file = isFile ? await open(path).catch(() => undefined) : undefined;
   if (!file) return undefined;
   try {
     const { size } = await file.stat();

@@ -79,6 +79,7 @@ class Files {
   readonly #process: { readonly pid: number; readonly startedAtMs: number };
   readonly #work: FileWork;
   #waiting: { readonly endedAtMs: number; readonly request: EndedRequest }[] = [];
+  #warnedOfOdd = false;
   #isOverfull = false;
   /** The time of the last request: a file's times never go back, should the clock do so. */
   #lastMs = 0;
@@ -200,7 +201,14 @@ class Files {
   }
 
   async #list(): Promise<readonly HistoryFile[]> {
-    return historyFilesIn(await readdir(this.#options.folder).catch(ifMissing([])));
+    const entries = await readdir(this.#options.folder, { withFileTypes: true }).catch(ifMissing([]));
+    const named = historyFilesIn(entries.map(({ name }) => name));
+    const files = new Set(entries.flatMap((entry) => (entry.isFile() ? entry.name : [])));
+    const odd = named.find(({ name }) => !files.has(name));
+    if (odd && !this.#warnedOfOdd)
+      this.#options.log.warn('an entry of the history is no file and is ignored', { name: odd.name });
+    this.#warnedOfOdd ||= odd !== undefined;
+    return named.filter(({ name }) => files.has(name));
   }
 
   /** Not a file that a process has open: its last lines would be lost. */

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -194,4 +194,19 @@ test('age and size have bounds, and nothing that another process may still write
   t.is(await machine.ids(), 'later');
   await machine.start(1);
   t.is(await machine.ids(), '', 'what is no longer to be kept is removed');
+});
+
+test('a folder in the place of a file fails no search and no cleaning', async (t) => {
+  const machine = await machineOf(t);
+  const one = await machine.start(1);
+  one.add(request('kept'));
+  await one.close();
+  await mkdir(join(machine.folder, '1.1-1.jsonl', 'in'), { recursive: true });
+  t.is(await machine.ids(), 'kept');
+  machine.alive.delete(1);
+  const two = await machine.start(2);
+  await two.clear();
+  await two.close();
+  t.is(await machine.ids(), '');
+  t.deepEqual(machine.warnings, ['an entry of the history is no file and is ignored']);
 });
