@@ -50,7 +50,7 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
     decodeUnlessPassing(gateway), // an outline → the whole request, where it is needed
     leaveWire, // what only the client's format has → what others have too
     onlyIf(hasRequestStages, transformRequest(gateway)), // request → request: each stage, in list order
-    encodeRequest(gateway.config), // request → bytes in the upstream's format, URL, credentials
+    encodeRequest(gateway), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),
   );
 

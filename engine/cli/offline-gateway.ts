@@ -53,6 +53,7 @@ export const offlineGateway = async (
     catalogue,
     limiter: createLimiter({ nowMs: steadyNowMs }),
     health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
+    hop: () => '',
     keepAliveMs: Number.POSITIVE_INFINITY,
   });
   const { faults, warnings } = validateEntries(config, registry);

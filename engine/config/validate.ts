@@ -1,6 +1,6 @@
 import { isJsonObject, isWithinDepth, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type Reader, reader } from '../model/schema.ts';
-import type { Config } from './config.ts';
+import type { Config, Provider } from './config.ts';
 import { Diagnostics, didYouMean, type Finding, reportUnknownFields } from './diagnostics.ts';
 import {
   applyEnvOverrides,
@@ -16,7 +16,7 @@ import { isDemo, readProviders } from './providers.ts';
 import { readRouter } from './router.ts';
 import { ConfigFile, FallbackFile, ProviderFile, RouterFile, TransformerEntryFile } from './schema.ts';
 import { placeholderFaults, putSecretsBack } from './secrets.ts';
-import { coerceFromEnv, readServiceSettings } from './service-settings.ts';
+import { coerceFromEnv, isLoopback, readServiceSettings } from './service-settings.ts';
 import { readTransformers, type SourceItem } from './transformers.ts';
 
 /** A valid configuration or all its faults, with warnings. */
@@ -67,11 +67,26 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
     findings,
   );
   const settings = readServiceSettings(filled, unset, findings);
+  if (settings) warnOfLoops(list.providers, settings, findings);
 
   const faults = quoteReferences(findings.faults, source, env);
   const warnings = quoteReferences(findings.warnings, source, env);
   if (faults.length > 0 || !settings) return { faults, warnings };
   return { config: { ...settings, providers: list.providers, pools: list.pools, router, transformers }, warnings };
+};
+
+/** Warns of providers whose base URL is the service's own: each request would come back to it. */
+const warnOfLoops = (
+  providers: readonly Provider[],
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  findings: Diagnostics,
+): void => {
+  const isOwn = ({ hostname, port: given, protocol }: URL): boolean =>
+    protocol === 'http:' && Number(given || 80) === port && (isLoopback(hostname) || hostname === host.toLowerCase());
+  for (const { name, baseUrl, otherBaseUrls = [] } of providers) {
+    if (![baseUrl, ...otherBaseUrls].some(isOwn)) continue;
+    findings.warn('Providers', `has ${JSON.stringify(name)}, whose baseUrl leads to this gateway itself`);
+  }
 };
 
 /** A deeper configuration couldn't be parsed again after writing. */

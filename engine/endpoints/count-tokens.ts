@@ -14,7 +14,7 @@ import {
 import { clientSession } from '../clients/client-session.ts';
 import { bodyText, Exchange, fill, type Ready, type Routed } from '../exchange.ts';
 import type { Endpoint, ReplyPart } from '../http/endpoint.ts';
-import { FaultError, fail, faultOf } from '../model/fault.ts';
+import { FaultError, type FaultKind, fail, faultOf } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson, writeJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import type { ModelRequest, WireFormat } from '../model/request.ts';
@@ -80,7 +80,7 @@ export const prepareAuxiliary = (
     reconcileReasoning(gateway.signatures),
     leaveWire,
     transformRequest(gateway),
-    encodeRequest(gateway.config),
+    encodeRequest(gateway),
   );
 
 /** The first key without a cooldown; a count doesn't take part in key rotation. */
@@ -94,6 +94,8 @@ const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): O
   const estimated = defer(() => estimate(ready, gateway, settings));
   const { upstream } = settings;
   if (!upstream || ready.plan.upstream.wire !== settings.client.wire) return estimated;
+  const nowMs = gateway.health.nowMs();
+  if (nowMs < (askedAgainMs.get(ready.plan) ?? 0)) return estimated;
   return of(auxiliaryCall(ready, upstream)).pipe(
     sequence(callUpstream(gateway)),
     mergeMap(({ answer }) => answer.body.pipe(collectBytes(readCount, { maxBytes: maxAnswerBytes }))),
@@ -101,6 +103,7 @@ const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): O
     catchError((error: unknown) => {
       if (!(error instanceof FaultError)) throw error;
       const { kind, message } = faultOf(error);
+      if (countsNothing.has(kind)) askedAgainMs.set(ready.plan, nowMs + rememberedMs);
       gateway.log.info('the upstream gave no count; it is estimated', { requestId: ready.id, kind, reason: message });
       return estimated;
     }),
@@ -108,6 +111,15 @@ const askUpstream = (ready: Ready, gateway: Gateway, settings: CountSettings): O
 };
 
 const maxAnswerBytes = 64 * 1024;
+
+/** Faults of a destination that has no counting endpoint, rather than of one request. */
+const countsNothing: ReadonlySet<FaultKind> = new Set(['upstream-not-found', 'upstream-garbled']);
+
+/** How long a destination isn't asked again, in milliseconds. */
+const rememberedMs = 600_000;
+
+/** When a destination that has no counting endpoint is asked again, by its plan, so that a new configuration asks anew. */
+const askedAgainMs = new WeakMap<Routed['plan'], number>();
 
 /** Redirects the prepared call to an auxiliary endpoint. */
 export const auxiliaryCall = (ready: Ready, { suffix, fields }: AuxiliaryEndpoint): Ready => {

@@ -20,11 +20,12 @@ import { changeCall } from './change-call.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { decodeInFull, mayPassThrough, passesThrough } from './decode.ts';
 import { hideCredentials } from './hide-credentials.ts';
+import { hopHeaders } from './hops.ts';
 import { collectBytes, type SequenceStep, sequence } from './rx.ts';
 import { limitHeaders } from './write-reply.ts';
 
 /** Encodes the upstream call: URL, headers, and the converted body or the client's own body with the model replaced. */
-export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): SequenceStep<Reconciled, Ready> => {
+export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>): SequenceStep<Reconciled, Ready> => {
   const withClientCredentials = clientCredentials(config);
   return (routed) => {
     const { plan, resolution, clientHeader, request, apiKey, addressAt, observer, trace } = routed;
@@ -42,6 +43,7 @@ export const encodeRequest = (config: Pick<Config, 'apiKey' | 'clients'>): Seque
         request,
         passesThrough: passThrough.request,
       }),
+      ...hopHeaders(routed, hop),
       ...trace?.callHeaders(),
     };
     const sent = resolution.provider.credentials === 'client' ? withClientCredentials(headers, routed) : headers;

@@ -13,16 +13,18 @@ import { agentHint, factsOf } from '../routing/rules/request-facts.ts';
 import { matchRules, type RuleResult } from '../routing/rules/rules.ts';
 import type { PromptSize } from '../routing/tokens/prompt-tokens.ts';
 import { askRouter } from './ask-router.ts';
+import { refuseLoop } from './hops.ts';
 import { type SequenceStep, sequence } from './rx.ts';
 
 /**
  * Chooses the destination and the plan for it. Waits only if the choice depends on an exact token count or a router module. Throws
- * `no-route` if no destination fits.
+ * `no-route` if no destination fits, and `invalid-request` if the request has passed this gateway before.
  */
 export const route =
   (gateway: Gateway): SequenceStep<Decoded, Routed> =>
   (decoded) => {
     const { config, rules, registry } = gateway;
+    refuseLoop(decoded, gateway.hop);
     if ((!rules && !registry.router) || namesDestination(decoded.request, config)) return routeBySize(gateway, decoded);
     return registry.router ? routeByModule(gateway, registry.router, decoded) : routeByRules(gateway, decoded);
   };

@@ -149,8 +149,29 @@ export const routeHeaders = ({ resolution, context, progress }: Routed): Headers
 
 /** The header that shows the destination. */
 const routeHeader = ({ provider, model, scenario }: NonNullable<Fault['from']>): Headers => ({
-  'x-switchyard-route': `${provider},${model};${scenario}`,
+  'x-switchyard-route': `${headerText(provider)},${headerText(model)};${headerText(scenario)}`,
 });
+
+/** Clients choose a model's name, and their HTTP libraries limit the length of a header. */
+const maxHeaderText = 256;
+
+/** A name for a header: printable ASCII as it is, other characters percent-encoded in UTF-8; cut at `maxHeaderText`. */
+export const headerText = (name: string): string => {
+  if (name.length <= maxHeaderText && !notPrintable.test(name)) return name;
+  let text = '';
+  for (const character of name.slice(0, maxHeaderText)) {
+    const shown = notPrintable.test(character) ? encoded(character) : character;
+    if (text.length + shown.length > maxHeaderText) break;
+    text += shown;
+  }
+  return text;
+};
+
+const notPrintable = /[^\x20-\x7e]/;
+
+/** A lone surrogate has no encoding. */
+const encoded = (character: string): string =>
+  encodeURIComponent(/\p{Surrogate}/u.test(character) ? '\ufffd' : character);
 
 const maxLossHeader = 1_024;
 const maxLossPath = 128;

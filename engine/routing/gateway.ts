@@ -68,6 +68,8 @@ export interface Services {
   /** Counts what clients use. */
   readonly usage: UsageLedger;
   readonly catalogue: ModelCatalogue;
+  /** This gateway's name in the list of those that a request has passed. */
+  readonly hop: () => string;
   /** Milliseconds of silence after which a streaming client gets a keep-alive. */
   readonly keepAliveMs: number;
 }

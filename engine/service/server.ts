@@ -85,7 +85,8 @@ export const start = async (options: StartOptions): Promise<Service> => {
   });
   const { config, file, demo } = loaded;
   const peers = supervision?.peers;
-  const services = openServices(options, registry, config, peers);
+  const secret = sessionSecret(home);
+  const services = openServices(options, registry, config, peers, secret);
   const { logs, losses } = services;
   const { catalogue } = services.gatewayOptions.services;
   await (listed.length > 0 ? catalogue.keep(listed).catch(() => undefined) : catalogue.reload());
@@ -134,7 +135,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     variableOf: (provider) => keyVariable(gateway.store.source, provider) ?? variableFor(provider),
     baseUrl,
     numbersByTime: peers !== undefined,
-    sessionOf: sessionNames(sessionSecret(home)),
+    sessionOf: sessionNames(secret),
     policy: () => gateway.current.gateway.config.history,
     keepers: [usageCounter, historyFiles],
     onChanged: feeds.changed,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { createCatalogue } from '../catalogue/catalogue.ts';
 import { createLimiter } from '../clients/limiter.ts';
@@ -71,6 +71,7 @@ export const openServices = (
   registry: Omit<TransformerRegistry, 'custom'>,
   config: Config,
   peers: Pick<Peers, 'store' | 'fleet' | 'isShared'> | undefined,
+  secret: () => string,
 ): ProcessServices => {
   const stateKeys = readStateKeys(env);
   const secrets = new SecretList();
@@ -123,6 +124,7 @@ export const openServices = (
         }),
         catalogue,
         keepAliveMs,
+        hop: hopName(secret),
       },
       async demoBaseUrl() {
         demo ??= startDemo();
@@ -156,6 +158,15 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, log: Lo
 /** How long reasoning is kept for other processes and restarts, and for other machines, in milliseconds. */
 const reasoningMs = 86_400_000;
 const fleetReasoningMs = 1_800_000;
+
+/** The gateway's name among those that a request passes: the same in all its processes, and without a meaning for others. */
+const hopName = (secret: () => string): (() => string) => {
+  let name: string | undefined;
+  return () => {
+    name ??= hash('sha256', `hop ${secret()}`, 'hex').slice(0, 16);
+    return name;
+  };
+};
 
 /** With keys, all values are encrypted, because they are kept on disk. */
 const sharedTexts = (hub: Hub, keys: readonly Buffer[], { isShared }: Pick<Peers, 'isShared'>): SharedTexts => {

@@ -75,7 +75,10 @@ const isShort = (error: Error): boolean =>
   (error instanceof errors.HTTPParserError && error.message.includes('Invalid EOF state'));
 
 const isGarbled = (error: Error): boolean =>
-  (error instanceof errors.HTTPParserError && !isShort(error)) || isRefusedStatus(error);
+  (error instanceof errors.HTTPParserError && !isShort(error)) || isRefusedStatus(error) || codeOf(error) === assertion;
+
+/** undici asserts what a valid answer implies, such as a status from 100. */
+const assertion = 'ERR_ASSERTION';
 
 /** An unsolicited status 100 or 101, or an unsolicited answer. undici reports it only in the message. */
 const isRefusedStatus = (error: Error): boolean =>

@@ -48,6 +48,7 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       limiter: createLimiter({ nowMs: steadyNowMs }),
       health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
       keepAliveMs: 15_000,
+      hop: () => 'this-gateway',
       ...over,
     },
   );

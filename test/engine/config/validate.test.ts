@@ -42,6 +42,17 @@ for (const [section, name] of millisecondFields) {
   });
 }
 
+test('a provider at the own address is reported', (t) => {
+  const own = (baseUrl: string, more: JsonObject = {}) =>
+    findings({ PORT: 4100, ...more, Providers: [{ ...p, apiKey: 'k', baseUrl }] }).warnings;
+  const said = ['Providers has "p", whose baseUrl leads to this gateway itself'];
+  for (const url of ['http://127.0.0.1:4100/v1', 'http://localhost:4100', 'http://[::1]:4100/'])
+    t.deepEqual(own(url), said);
+  t.deepEqual(own('http://gate.example/', { PORT: 80, HOST: 'gate.example', APIKEY: 'k' }), said);
+  for (const url of ['http://127.0.0.1:4101/v1', 'https://127.0.0.1:4100', 'http://h.example:4100'])
+    t.deepEqual(own(url), []);
+});
+
 test('all faults are listed, however many', (t) => {
   const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
   const { faults } = findings({
@@ -619,4 +630,12 @@ test('S13 a configuration nested too deep to be read again is rejected', (t) => 
   const nested = (levels: number): JsonObject => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
   t.deepEqual(findings(nested(257)).faults, ['The configuration is nested deeper than 256 levels']);
   t.deepEqual(findings(nested(256)).faults, []);
+});
+
+test('a key that no header can hold is named, without its value', (t) => {
+  const said = (apiKey: string | readonly string[]) => findings({ Providers: [{ ...p, apiKey }] }).faults;
+  const why = 'has a character that no HTTP header can hold, such as a line break';
+  t.deepEqual(said('top\nsecret'), [`Providers[0].apiKey ${why}`]);
+  t.deepEqual(said(['fine', 'ключ']), [`Providers[0].apiKey[1] ${why}`]);
+  t.deepEqual(said(' a trailing line break is cut\n'), []);
 });

@@ -242,3 +242,17 @@ test('an item that asks for a compaction reaches a Responses upstream as it came
   t.deepEqual(upstream.requests[0]?.body, { ...body, model: 'm' });
   t.is(upstream.requests[0]?.headers['x-codex-beta-features'], 'remote_compaction_v2');
 });
+
+test('a destination without a counting endpoint is asked once for a while', async (t) => {
+  const answers: Script[] = [() => jsonAnswer({ error: 'no such path' }, 404), () => jsonAnswer({ tokens: 1 })];
+  for (const answer of answers) {
+    const { count, upstream } = await open(t, answer);
+    for (let i = 0; i < 3; i += 1) t.is((await count({ model: 'p,m', messages: hi })).by, 'estimate');
+    t.is(upstream.requests.length, 1);
+    await count({ model: 'p,other', messages: hi });
+    t.is(upstream.requests.length, 2, 'another model may have one');
+  }
+  const { count, upstream } = await open(t, () => jsonAnswer({ error: 'busy' }, 503));
+  for (let i = 0; i < 2; i += 1) t.is((await count({ model: 'p,m', messages: hi })).by, 'estimate');
+  t.is(upstream.requests.length, 2, 'a fault of the moment');
+});

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Loss } from '../../../engine/model/loss.ts';
-import { lossHeader } from '../../../engine/operators/write-reply.ts';
+import { headerText, lossHeader } from '../../../engine/operators/write-reply.ts';
 
 const dropped = (path: string): Loss => ({ path, outcome: 'dropped', step: 's' });
 const approximated = (path: string): Loss => ({ path, outcome: 'approximated', step: 's' });
@@ -62,4 +62,20 @@ test('the heaviest losses have room, whatever came before them', (t) => {
     approximated('tools[1]'),
   ];
   t.regex(lossHeader(losses), /^dropped: instructions, metadata.*; approximated: tools\[1\]; \+\d+$/);
+});
+
+const names: readonly (readonly [name: string, header: string])[] = [
+  ['openai/gpt-5; x (y)', 'openai/gpt-5; x (y)'],
+  ['模型', '%E6%A8%A1%E5%9E%8B'],
+  ['a\r\nb\u0000', 'a%0D%0Ab%00'],
+  ['\ud83d\ude80\ud83d', '%F0%9F%9A%80%EF%BF%BD'],
+];
+for (const [name, header] of names) test(`a name in a header: ${header}`, (t) => t.is(headerText(name), header));
+
+test('a long name in a header is cut between characters', (t) => {
+  for (const character of ['x', 'ü', '模', '\u{1f680}', '\ud83d']) {
+    const header = headerText(`m${character.repeat(100_000)}`);
+    t.true(header.length <= 256 && header.length > 240);
+    t.notThrows(() => decodeURIComponent(header));
+  }
 });

@@ -143,6 +143,9 @@ const broken: readonly (readonly [string, UpstreamAnswer | 'reset' | 'close', Fa
   ],
   ['no HTTP', { raw: 'SSH-2.0-OpenSSH_9.6\r\n' }, 'upstream-garbled', undefined],
   ['a bad status line', { raw: 'HTTP/1.1 2x0 OK\r\n\r\n' }, 'upstream-garbled', undefined],
+  ...['000', '001', '099', '0200'].map(
+    (status) => [`status ${status}`, { raw: `HTTP/1.1 ${status} OK\r\n\r\n` }, 'upstream-garbled', undefined] as const,
+  ),
   ['a bad chunk size', { raw: `${head}transfer-encoding: chunked\r\n\r\nzz\r\n` }, 'upstream-garbled', ''],
   [
     'another protocol, unasked',
