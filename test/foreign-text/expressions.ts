@@ -198,7 +198,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^[{[]/),
     foreign(/\n[^\S\n]*(?:at |Traceback |File ")/, many('\nat ')),
     foreign(/^\d{3}$/, many('0'), 'a'),
-    foreign(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g, many('a'), '😀'),
+    foreign(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\b(?:Bearer|Basic)\s+\S+/gi, many('a'), '😀'),
   ],
   'engine/model/json/delta-parser.ts': [
     foreign(/^[ !#-[\]-\uffff]*$/, many('a'), '\n'),

@@ -242,7 +242,7 @@ test("S9 upstream requests have the provider's credentials and forwarded fields,
   }
   t.is(upstream.requests.length, 4);
   const allowed =
-    /^(?:host|connection|content-type|content-length|accept|accept-encoding|user-agent|authorization|x-api-key|anthropic-version|anthropic-beta)$/;
+    /^(?:host|connection|content-type|content-length|accept|accept-encoding|user-agent|authorization|x-api-key|anthropic-version|anthropic-beta|x-switchyard-hops)$/;
   for (const { headers } of upstream.requests) {
     t.deepEqual(
       Object.keys(headers).filter((name) => !allowed.test(name)),

@@ -307,7 +307,7 @@ browserTest(
     const tabs: readonly number[] = await page.evaluate(
       `[...document.querySelectorAll('[role=tab]')].map((tab) => Math.round(tab.getBoundingClientRect().top))`,
     );
-    t.deepEqual([tabs.length, new Set(tabs).size], [5, 1]);
+    t.deepEqual([tabs.length, new Set(tabs).size], [6, 1]);
     t.deepEqual(complaints, []);
   },
 );

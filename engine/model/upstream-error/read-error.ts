@@ -174,4 +174,4 @@ const isLabel = (name: string): boolean =>
 
 /** Masks everything that looks like a key. */
 const maskKeys = (message: string): string =>
-  message.replace(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+\S+/g, '***').trim();
+  message.replace(/\b(?:sk|pk|gsk|xai)[-_][\w*-]{8,}|\bAIza[\w-]{20,}|\b(?:Bearer|Basic)\s+\S+/gi, '***').trim();
