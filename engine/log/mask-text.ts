@@ -28,7 +28,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Creates a function that masks secrets in texts: those of `secrets` (also JSON- or URL-encoded), and everything that looks
+ * Creates a function that masks secrets in texts: those of `secrets` (also in JSON, URLs or base64), and everything that looks
  * like a key, a bearer token, a named secret or a URL's password. Prefers masking too much. `secrets` is called for each
  * text; a changed list must be a new array.
  */
@@ -85,8 +85,40 @@ const maxKnownChars = 256;
 /** All encodings of these secrets. Longest first, since one may contain another. */
 const spellings = (secrets: readonly string[]): string[] => {
   const long = secrets.filter((secret) => secret.length >= minSecretLength);
-  const all = long.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeUrl(secret)]);
+  const all = long.flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    ...urlSpellings(secret),
+    ...base64Spellings(secret).flatMap((text) => [text, ...urlSpellings(text)]),
+  ]);
   return [...new Set(all)].sort((a, b) => b.length - a.length);
+};
+
+/** URL encoding: with hexadecimal digits in either case, with `+` for blanks, and twice. */
+const urlSpellings = (text: string): readonly string[] => {
+  const once = encodeUrl(text);
+  if (once === text) return [];
+  const lower = once.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase());
+  return [once, lower, once.replaceAll('%20', '+'), encodeUrl(once)];
+};
+
+/**
+ * Base64 in both alphabets: of the secret alone, and the part of a longer text's base64 that depends on the secret alone, for each of
+ * the three places at which the secret may begin. Source: RFC 4648, sections 4 and 5.
+ */
+const base64Spellings = (secret: string): readonly string[] => {
+  const bytes = Buffer.from(secret);
+  const parts = [0, 1, 2].map((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/={1,2}$/, '');
+    // Four characters hold three bytes: those that share bits with what stands before or behind are left out.
+    const from = Math.ceil((offset * 8) / 6);
+    return text.slice(from, Math.floor(((offset + bytes.length) * 8) / 6));
+  });
+  return [bytes.toString('base64'), ...parts]
+    .filter((text) => text.length >= minSecretLength)
+    .flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
 };
 
 const encodeUrl = (secret: string): string => {
@@ -98,7 +130,7 @@ const encodeUrl = (secret: string): string => {
   }
 };
 
-/** Masks exactly the given secrets, also JSON- or URL-encoded; for texts shown verbatim otherwise. */
+/** Masks exactly the given secrets, also in JSON, URLs or base64; for texts shown verbatim otherwise. */
 export interface ExactMask {
   readonly text: (text: string) => string;
   /** Masks the pieces of a stream. A secret across several pieces is masked in the piece where it starts. */
@@ -163,8 +195,8 @@ const maskedPart = (whole: Buffer, ranges: readonly Range[], from: number, to: n
 };
 
 /**
- * Masks secrets in a request's path and query. Values of secret query parameters are masked; the rest goes through
- * `maskText`.
+ * Masks secrets in a request's path and query. Values of query parameters are masked but for those of `plainParameters`; the rest
+ * goes through `maskText`.
  */
 export const maskUrl = (url: string, maskText: (text: string) => string): string => {
   const queryAt = url.indexOf('?');
@@ -173,13 +205,45 @@ export const maskUrl = (url: string, maskText: (text: string) => string): string
   return maskText(`${url.slice(0, queryAt)}?${query}`);
 };
 
-/** Masks the value of a secret parameter; a pair without a name or value is unchanged. */
+/**
+ * Query parameters whose values are shown: those of the service's own routes that hold no text of users, and those that vendors' APIs and
+ * clients use. Any other one may hold a secret, whatever its name.
+ */
+const plainParameters: ReadonlySet<string> = new Set([
+  'after',
+  'after_id',
+  'alt',
+  'api-version',
+  'before',
+  'before_id',
+  'beta',
+  'by',
+  'client',
+  'endedat',
+  'format',
+  'from',
+  'include',
+  'limit',
+  'minutes',
+  'model',
+  'order',
+  'preset',
+  'provider',
+  'secrets',
+  'status',
+  'step',
+  'stream',
+  'to',
+  'topics',
+]);
+
+/** Masks the value of a parameter that may be secret; a pair without a name or value is unchanged. */
 const maskPair = (pair: string): string => {
   const nameAt = pair.search(/[^=]/);
   const equalsAt = pair.indexOf('=', nameAt);
   if (nameAt < 0 || equalsAt < 0 || equalsAt === pair.length - 1) return pair;
   const name = pair.slice(nameAt, equalsAt);
-  return isSecretName(decodeName(name)) ? `${pair.slice(0, equalsAt)}=${masked}` : pair;
+  return plainParameters.has(decodeName(name).toLowerCase()) ? pair : `${pair.slice(0, equalsAt)}=${masked}`;
 };
 
 const decodeName = (name: string): string => {

@@ -25,3 +25,41 @@ const duration = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 };
+
+/**
+ * The headers about limits whose values are numbers, durations, dates or known words. Others could be anything, such as a key that an
+ * upstream repeats.
+ */
+export const plainLimits = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).filter(([, value]) => isPlainLimit(value)));
+
+const isPlainLimit = (value: string): boolean =>
+  value.length <= maxValueChars && (limitWords.has(value) || limitForms.some((form) => form.test(value)));
+
+/** The longest date has 40 characters. */
+const maxValueChars = 40;
+
+/** Sources: OpenAI API reference, "Rate limits" (`6m0s`); RFC 3339; RFC 9110, "HTTP-date". */
+const limitForms = [
+  /^-?\d+(?:\.\d+)?$/,
+  /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/,
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/,
+  /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
+];
+
+/** Whether to retry, and the states of a subscription's limits. Source: Anthropic API, `x-should-retry`, `anthropic-ratelimit-unified-*`. */
+const limitWords: ReadonlySet<string> = new Set([
+  'true',
+  'false',
+  'allowed',
+  'allowed_warning',
+  'rejected',
+  'available',
+  'five_hour',
+  'seven_day',
+  'seven_day_opus',
+  'seven_day_sonnet',
+  'overage',
+  'org_level_disabled',
+  'out_of_credits',
+]);

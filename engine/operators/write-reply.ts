@@ -15,6 +15,7 @@ import { withinStack, writeJson } from '../model/json/json.ts';
 import { type Loss, lossRank } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { Headers } from '../model/protocol.ts';
+import { plainLimits } from '../model/rate-limit.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
@@ -128,14 +129,14 @@ export const streamHeaders: Headers = {
 
 export const jsonHeaders: Headers = { 'content-type': 'application/json; charset=utf-8' };
 
-/** The upstream's headers about rate limits and waiting times. */
+/** The upstream's headers about rate limits and waiting times, as far as their values can be nothing else. */
 export const limitHeaders = (headers: Headers): Headers => {
   const kept: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
     if (value !== undefined && limitHeader.test(name)) kept[name] = value;
   }
-  return kept;
+  return plainLimits(kept);
 };
 
 const limitHeader = /^(?:retry-after(?:-ms)?|x-should-retry|x-ratelimit-.+|[a-z]+-ratelimit-.+)$/;

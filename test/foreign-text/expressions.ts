@@ -141,6 +141,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/launch/compile.js': [own(/^undici$/), own(/^rxjs(?:\/\w+)?$/)],
   'engine/log/log-policy.ts': [own(/^switchyard-\d{14}\.log$/)],
   'engine/log/mask-text.ts': [
+    own(/%[\dA-F]{2}/g),
+    own(/={1,2}$/),
     foreign(
       /bearer|authorization|cookie|key|secret|passw|token|credential|sig=|auth=|[sprg]k[-_]|hf_|xai-|gh[pousr]_|AIza|eyJ|:\/\/[^\s/]*@/i,
       many('://Z'),
@@ -211,6 +213,12 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/model/json/outline.ts': [foreign(/("?)(cut\.[\w-]{12}\.\d{1,9}~)\1/g, many('cut.'))],
   'engine/model/model-facts.ts': [foreign(/^(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|\d{3}))?$/, '-', many('1'))],
   'engine/model/schema.ts': [foreign(/^\d+$/, many('0'), 'a'), foreign(/^\d{1,15}$/, many('0'), 'a')],
+  'engine/model/rate-limit.ts': [
+    foreign(/^-?\d+(?:\.\d+)?$/, many('1'), '-'),
+    foreign(/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/, many('1s'), '-'),
+    foreign(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/, '2026-01-01T00:00:00.', many('1')),
+    foreign(/^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/),
+  ],
   'engine/model/sse.ts': [
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),

@@ -49,6 +49,40 @@ test('masks configured secrets of any shape, however they are encoded, and follo
   t.is(maskListed('canary other-one'), 'canary ***');
 });
 
+test('masks a configured secret in base64 at any place of a longer text, and in URLs in any spelling', (t) => {
+  const secret = 'canary+key/of ours?77';
+  const maskListed = textMask(() => [secret]);
+  const url = encodeURIComponent(secret);
+  for (const text of [
+    url,
+    url.replace(/%../g, (code) => code.toLowerCase()),
+    url.replaceAll('%20', '+'),
+    encodeURIComponent(url),
+  ])
+    t.is(maskListed(`a=${text};`), 'a=***;');
+  for (const [before, after] of [
+    ['', ''],
+    ['u:', ''],
+    ['x', 'y'],
+    ['user', ':'],
+    ['ab', 'cde'],
+  ]) {
+    for (const alphabet of ['base64', 'base64url'] as const) {
+      const encoded = Buffer.from(before + secret + after).toString(alphabet);
+      for (const text of [encoded, encodeURIComponent(encoded)]) {
+        const clean = maskListed(`a ${text} b`);
+        t.regex(clean, /\*\*\*/, text);
+        // What is left holds less than the first and the last character.
+        t.true(clean.length <= `a ${before}${after}${'*'.repeat(3)} b`.length * 2 + 8, clean);
+      }
+    }
+  }
+  t.is(
+    maskListed(Buffer.from('nothing of the kind').toString('base64')),
+    Buffer.from('nothing of the kind').toString('base64'),
+  );
+});
+
 test('takes linear time for hostile texts', (t) => {
   const hostile = ['key'.repeat(50_000), 'token '.repeat(30_000), `://${'a'.repeat(200_000)}`, 'sk-'.repeat(60_000)];
   hostile.push(

@@ -142,7 +142,7 @@ test('no secret reaches a file', async (t) => {
   logs.server.event('info', 'x-api-key: canary10', { ...fields, cause: error });
   logs.server.request({
     ...request,
-    url: '/sk-canary11-0000?key=canary12&api_key=canary13&b=1',
+    url: '/sk-canary11-0000?key=canary12&api_key=canary13&limit=1',
     method: 'sk-canary14-0000',
   });
   logs.server.request({ ...request, url: `/?q=${encodeURIComponent(configured)}` });
@@ -159,7 +159,7 @@ test('no secret reaches a file', async (t) => {
   const written = readFileSync(app, 'utf8') + readFileSync(serverFiles(home)[0] ?? '', 'utf8');
   t.is(written.split('\n').length, 7);
   t.notRegex(written, /canary/);
-  t.regex(written, /&b=1/);
+  t.regex(written, /&limit=1/);
 });
 
 test('a url is cut to a bounded length', async (t) => {
