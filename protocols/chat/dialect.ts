@@ -164,8 +164,8 @@ interface ReasoningReply {
   readonly when: 'always' | 'asked';
   /** Returns reasoning separately from the text. */
   readonly shown: JsonObject;
-  /** Returns no reasoning. */
-  readonly hidden: JsonObject;
+  /** Returns no reasoning; absent: it can't be hidden. */
+  readonly hidden?: JsonObject;
 }
 
 /** How earlier reasoning is sent back; absent in a dialect: never. */

@@ -11,7 +11,7 @@ export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, los
   const { reasoning, extra } = request;
   if (mustBeOff(request, dialect)) {
     if (reasoning && isOff(reasoning)) recordMootLoss(reasoning, losses);
-    else if (reasoning) losses.approximate('reasoning', 'off: the provider reasons only in streams');
+    else if (reasoning) recordReasoningLoss(reasoning, losses);
     return dialect.reasoning?.form === 'switch' ? dialect.reasoning.off : {};
   }
   if (toolsForbidReasoning(request, dialect)) {
@@ -27,8 +27,8 @@ export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, los
   const form = dialect.reasoningReply?.when === 'always' || asks ? dialect.reasoningReply : undefined;
   const hides = reasoning?.show === 'hidden';
   return {
-    ...(form && !choosesForm(extra, dialect) && (hides ? form.hidden : form.shown)),
-    ...(reasoning && encodeControl(reasoning, dialect.reasoning, hides && !form, losses)),
+    ...(form && !choosesForm(extra, dialect) && (hides ? (form.hidden ?? form.shown) : form.shown)),
+    ...(reasoning && encodeControl(reasoning, dialect.reasoning, hides && !form?.hidden, losses)),
   };
 };
 

@@ -21,6 +21,11 @@ import { wireName } from './tool-names.ts';
  */
 export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context: RequestContext): JsonObject => {
   const { losses } = context;
+  if (leavesOutTools(request, dialect)) {
+    for (const tool of request.tools) recordDropped(tool, 'none may be called', losses);
+    if (request.parallelToolCalls === false) losses.drop('parallel_tool_calls', 'no call is allowed');
+    return {};
+  }
   const body: JsonDraft = {};
   const tools: JsonObject[] = [];
   const left = new Set<string>();
@@ -47,10 +52,6 @@ export const encodeTools = (request: ModelRequest, dialect: ChatDialect, context
     }
   }
   if (tools.length > 0) body.tools = tools;
-  if (leavesOutTools(request, dialect)) {
-    delete body.tools;
-    return body;
-  }
   const choice = encodeChoice(request, dialect, context, left);
   const wanted = request.toolChoice?.type;
   if (choice !== undefined && tools.length > 0) {

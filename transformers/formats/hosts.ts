@@ -145,7 +145,7 @@ export const hostRows: readonly HostRow[] = [
       temperatures: [0.01, 1],
       toolChoices: new Set(),
       reasoning: { ...thinkingSwitch, on: { thinking: { type: 'adaptive' } } },
-      reasoningReply: { when: 'always', shown: { reasoning_split: true }, hidden: { reasoning_split: true } },
+      reasoningReply: { when: 'always', shown: { reasoning_split: true } },
       reasoningMembers: ['reasoning_split'],
       reasoningHistory: { field: 'reasoning_details', on: 'all', required: false },
     },

@@ -194,7 +194,7 @@ const byHost: Readonly<Record<string, readonly Row[]>> = {
       at('https://api.minimaxi.com/v1'),
       'messages',
       messages('MiniMax-M3', { tools: [tool], tool_choice: { type: 'none' } }),
-      { without: ['tools', 'tool_choice'], losses: [] },
+      { without: ['tools', 'tool_choice'], losses: ['-tools[0]'] },
     ],
   ],
   cerebras: [
