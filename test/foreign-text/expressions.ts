@@ -219,6 +219,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/, '2026-01-01T00:00:00.', many('1')),
     foreign(/^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/),
   ],
+  'engine/model/record-losses.ts': [foreign(/^[a-z_]{1,64}$/, many('a'))],
   'engine/model/sse.ts': [
     foreign(/^\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"([\w.]{1,99})"/, '{"type":"', many('a')),
     foreign(/\r\n?/g),
@@ -393,6 +394,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/^claude-opus-4[-.][78](?!\d)/),
     foreign(/^claude-(?:opus|sonnet)-5(?![-.]\d{1,2}(?!\d))|^claude-haiku-5[-.]5(?!\d)/),
     foreign(/^claude-(?:opus|sonnet)-5[-.]5(?!\d)|^claude-fable-5[-.][12](?!\d)/),
+    foreign(/^claude-(?:opus|sonnet|haiku)-5[-.]5(?!\d)|^claude-(?:fable|mythos)-5[-.][12](?!\d)/),
   ],
   'protocols/messages/encode-content.ts': [foreign(/^(text\/|application\/json\b)/)],
   'protocols/messages/encode-messages.ts': [foreign(/[^a-zA-Z0-9_-]/g)],

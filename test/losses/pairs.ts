@@ -2,6 +2,7 @@ import { FaultError } from '../../engine/model/fault.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { type Loss, Losses } from '../../engine/model/loss.ts';
 import type { ClientProtocol, UpstreamProtocol } from '../../engine/model/protocol.ts';
+import type { Stage } from '../../engine/model/transformer.ts';
 import { ToolNames } from '../../engine/model/wire/tool-names.ts';
 import { clientProtocols } from '../../protocols/index.ts';
 import { responsesUpstream } from '../../protocols/responses/index.ts';
@@ -66,15 +67,16 @@ export const clientOf = (wire: string): ClientProtocol => {
 /** A client's body as it goes out to an upstream, and what it loses; or the fault that the client gets. */
 export type Conversion = { readonly body: JsonObject; readonly losses: readonly Loss[] } | { readonly refused: string };
 
-/** A client's body for an upstream. A body that the client's own protocol refuses throws. */
-export const convert = (client: ClientProtocol, asked: JsonObject, target: Target): Conversion => {
+/** A client's body for an upstream, behind a stage. A body that the client's own protocol refuses throws. */
+export const convert = (client: ClientProtocol, asked: JsonObject, target: Target, stage?: Stage): Conversion => {
   const decoded = { ...client.decodeRequest(asked), model: target.model };
   const losses = new Losses(client.wire, { names: client.fieldNames, body: asked }).at(target.name);
   try {
     const isOwn = target.protocol.wire === client.wire;
     const refused = isOwn ? undefined : client.ownWireField?.(asked);
     if (refused !== undefined) return { refused: refused.path };
-    const request = (isOwn ? undefined : client.forOtherWires?.(decoded, losses)) ?? decoded;
+    const expressed = (isOwn ? undefined : client.forOtherWires?.(decoded, losses)) ?? decoded;
+    const request = stage?.request?.(expressed, losses) ?? expressed;
     const context = { names: new ToolNames(), losses, replyPassesThrough: false, client: client.wire };
     const body: JsonObject = JSON.parse(JSON.stringify(target.protocol.encodeRequest(request, context)));
     return { body, losses: losses.list };
