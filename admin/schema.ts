@@ -394,6 +394,17 @@ export const Explanation = Type.Object({
     }),
   ),
   relays: Type.Object({ request: Type.Boolean(), reply: Type.Boolean() }),
+  prefix: orNull(
+    Type.Object({
+      grows: Type.Boolean({ description: 'The call begins with that of the turn before; marks for a cache aside.' }),
+      at: orNull(Type.String(), { description: "Where the upstream's body differs first." }),
+      step: orNull(Type.String(), { description: 'The stage or format that made the difference.' }),
+    }),
+    {
+      description:
+        'What vendors cache, and some bind reasoning to. Null: the conversation has no turn before, or its call can not be made.',
+    },
+  ),
   fallbacks: listOf(
     Type.Object({
       provider: Type.String(),

@@ -73,8 +73,22 @@ const rejectExplain = (error: unknown): never => {
 type Explanation = ObservedValueOf<ReturnType<typeof explain>>;
 
 const lines = (answer: Explanation): readonly string[] => {
-  const { reason, provider, model, pool, format, relays, url, headers, losses, fallbacks, rules, warnings, body } =
-    answer;
+  const {
+    reason,
+    provider,
+    model,
+    pool,
+    format,
+    relays,
+    prefix,
+    url,
+    headers,
+    losses,
+    fallbacks,
+    rules,
+    warnings,
+    body,
+  } = answer;
   return [
     `rule          ${reason}`,
     ...rules.flatMap(ruleLines),
@@ -83,6 +97,7 @@ const lines = (answer: Explanation): readonly string[] => {
     ...(pool?.members.map(memberLine) ?? []),
     ...fallbacks.map(fallbackLine),
     `pass-through  ${passThrough(relays)}`,
+    ...prefixLines(prefix),
     `call          POST ${url}`,
     ...Object.entries(headers).map(([name, value]) => `              ${name}: ${value}`),
     ...(losses.length > 0 ? losses.map(lossLine) : ['losses        none']),
@@ -94,6 +109,15 @@ const lines = (answer: Explanation): readonly string[] => {
 const passThrough = ({ request, reply }: Explanation['relays']): string => {
   const open = [...(request ? ['request'] : []), ...(reply ? ['reply'] : [])];
   return open.length > 0 ? open.join(' and ') : 'none; request and reply are converted';
+};
+
+const prefixLines = (prefix: Explanation['prefix']): readonly string[] => {
+  if (!prefix) return [];
+  return [
+    prefix.grows
+      ? 'prefix        the call begins with that of the turn before'
+      : `prefix        differs from the turn before at ${prefix.at}, by ${prefix.step}: no cache matches what follows`,
+  ];
 };
 
 const ruleLines = ({ name, matches, facts }: Explanation['rules'][number]): readonly string[] => [

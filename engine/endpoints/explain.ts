@@ -1,4 +1,4 @@
-import { defer, map, type Observable, of } from 'rxjs';
+import { defer, map, mergeMap, type Observable, of } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
 import { bodyText, Exchange, type Ready } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
@@ -14,6 +14,7 @@ import { namesDestination } from '../routing/resolve.ts';
 import type { RequestOrigin } from '../routing/rules/request-facts.ts';
 import { factsOf } from '../routing/rules/request-facts.ts';
 import { explainRules } from '../routing/rules/rules.ts';
+import { type GrowingPrefix, growingPrefix, NotedRequest } from './growing-prefix.ts';
 
 /** A request to explain. */
 interface Question {
@@ -35,9 +36,16 @@ interface Question {
  */
 export const explain = (question: Question, gateway: Gateway): Observable<ReturnType<typeof show>> =>
   defer(() =>
-    of(exchangeFor(question)).pipe(
-      prepare({ ...gateway, log: quietLogs.app, losses: createLossCounter() }),
-      map((ready) => show(question, ready, gateway)),
+    explainNoted(question, new NotedRequest({ ...gateway, log: quietLogs.app, losses: createLossCounter() }), gateway),
+  );
+
+const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway) =>
+  of(exchangeFor(question)).pipe(
+    prepare(noted.gateway),
+    mergeMap((ready) =>
+      growingPrefix((body) => exchangeFor({ ...question, body }), question.body, ready, noted).pipe(
+        map((prefix) => show(question, ready, prefix ?? null, gateway)),
+      ),
     ),
   );
 
@@ -81,7 +89,7 @@ const rulesFor = ({ client, body }: Question, ready: Ready, { config, tokens, ru
   return explainRules(rules, { ...factsOf(ready, tokens, counted), request });
 };
 
-const show = (question: Question, ready: Ready, gateway: Gateway) => {
+const show = (question: Question, ready: Ready, prefix: GrowingPrefix | null, gateway: Gateway) => {
   const { client, progress, request, resolution, plan, passThrough, context, call } = ready;
   const { config, planFor, pools } = gateway;
   const { provider, model, pool, scenario, reason, tokens, warnings } = resolution;
@@ -120,6 +128,7 @@ const show = (question: Question, ready: Ready, gateway: Gateway) => {
     body: isJsonObject(body) ? body : text,
     losses: context.losses.list.map(({ note, ...loss }) => ({ ...loss, ...(note !== undefined && { note }) })),
     relays: { ...passThrough },
+    prefix: prefix && { ...prefix },
     fallbacks: fallbacksOf(resolution, config, (one) => pools.ranked(one, scenario, ready)).map((destination) => {
       const { provider: next, model: asks } = destination;
       const { format, fault } = planFor({ client, provider: next, model: asks });

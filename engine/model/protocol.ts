@@ -138,6 +138,8 @@ export interface UpstreamProtocol {
    * The answer may pass through in either case.
    */
   readonly acceptsVerbatim?: (request: ModelRequest) => boolean;
+  /** What a vendor's cache holds of a body, in order: members, then the items of the list that grows from turn to turn. */
+  readonly prompt: { readonly front: readonly string[]; readonly list: string };
   /** The client's own vendor serves these models, and gets what is for it alone. */
   readonly readsAttribution?: boolean;
   /** Encodes a request. Records losses. Throws a `FaultError` for what must not be lost silently. */

@@ -182,8 +182,11 @@ const encodeOutput = (request: ModelRequest, dialect: ChatDialect, losses: Losse
 const safeName = (name: string | undefined): string =>
   (name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'answer';
 
-const saysJson = ({ system, turns }: ModelRequest): boolean =>
-  [...system, ...turns.flatMap(({ parts }) => parts)].some(partSaysJson);
+/** Up to the first user turn: what comes later must not change the instructions, or no cache matches. */
+const saysJson = ({ system, turns }: ModelRequest): boolean => {
+  const beginning = turns.slice(0, turns.findIndex(({ role }) => role === 'user') + 1);
+  return [...system, ...beginning.flatMap(({ parts }) => parts)].some(partSaysJson);
+};
 
 const partSaysJson = (part: Part): boolean => {
   if (part.type === 'tool-result') return part.content.some(partSaysJson);

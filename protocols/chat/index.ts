@@ -74,6 +74,7 @@ export const chatUpstream = (
   const dialectOf = traitsByModel(newest, known);
   return {
     wire: 'chat',
+    prompt: { front: ['tools'], list: 'messages' },
     acceptsVerbatim: acceptsVerbatim(dialectOf),
     encodeRequest: encodeRequest(dialectOf),
     ...answers(newest),

@@ -11,6 +11,7 @@ export { geminiModelList } from './models.ts';
 /** The upstream side of `generateContent`. The dialect follows the request's model. */
 export const geminiUpstream = (options: GeminiOptions = {}): UpstreamProtocol => ({
   wire: wireFormat,
+  prompt: { front: ['tools', 'systemInstruction'], list: 'contents' },
   encodeRequest: encodeRequest(options),
   decodeStream,
   endsByClosing: true,

@@ -86,6 +86,7 @@ interface MessagesUpstream {
 /** The upstream side of Messages. */
 export const messagesUpstreamOf = ({ server, maxOutput }: MessagesUpstream): UpstreamProtocol => ({
   wire: 'messages',
+  prompt: { front: ['tools', 'system'], list: 'messages' },
   ...(server === 'vendor' && { readsAttribution: true }),
   encodeRequest: (request, context) =>
     encodeRequest(maxOutput === undefined ? request : boundOutput(request, maxOutput, server), context, server),

@@ -66,6 +66,7 @@ export const responsesClient: ClientProtocol = {
 /** The upstream side of the Responses protocol. */
 export const responsesUpstream: UpstreamProtocol = {
   wire: 'responses',
+  prompt: { front: ['tools', 'instructions'], list: 'input' },
   acceptsVerbatim: (request) => !responsesTraits(request.model).limitsCallIds || callIdsFit(request, callIdForm),
   encodeRequest,
   decodeStream,

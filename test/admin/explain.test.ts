@@ -216,3 +216,82 @@ test('OpenAI is called over Responses, but for what a chat client sends as it ca
     t.true(graph.includes(`"passThrough":{"request":{"open":${passes}`), `${client} ${model}`);
   }
 });
+
+const dated = `
+let calls = 0;
+export default {
+  name: 'dated',
+  request(request) {
+    calls += 1;
+    return { ...request, system: [{ type: 'text', text: 'Request ' + calls }, ...request.system] };
+  },
+};
+`;
+const reminding = `
+export default {
+  name: 'reminding',
+  request(request) {
+    const turns = [...request.turns];
+    const last = turns.pop();
+    return { ...request, turns: [...turns, { ...last, parts: [...last.parts, { type: 'text', text: 'Be brief.' }] }] };
+  },
+};
+`;
+
+const talk = [
+  { role: 'user', content: 'One' },
+  { role: 'assistant', content: 'Two' },
+  { role: 'user', content: 'Three' },
+];
+
+const asking: readonly (readonly [client: string, body: object])[] = [
+  ['messages', { model: 'p,m', max_tokens: 9, system: 'S', messages: talk }],
+  ['chat', { model: 'p,m', messages: [{ role: 'system', content: 'S' }, ...talk] }],
+  ['responses', { model: 'p,m', instructions: 'S', input: talk }],
+];
+
+const prefixes: readonly (readonly [title: string, transformers: readonly object[], module: string, prefix: object])[] =
+  [
+    ['no stage', [], '', { grows: true, at: null, step: null }],
+    ['marks for a cache', [{ name: 'cachepoints' }], '', { grows: true, at: null, step: null }],
+    [
+      'another instruction each time',
+      [{ name: 'maxtoken', options: { max_tokens: 9 } }, { path: 'stage.mjs' }],
+      dated,
+      { grows: false, step: 'dated' },
+    ],
+    [
+      'a reminder that moves',
+      [{ path: 'stage.mjs' }, { name: 'maxtoken', options: { max_tokens: 9 } }],
+      reminding,
+      { grows: false, step: 'reminding' },
+    ],
+  ];
+for (const [title, entries, module, prefix] of prefixes) {
+  for (const format of ['openai', 'anthropic', 'gemini']) {
+    test(`whether a call begins with that of the turn before: ${title}, ${format}`, async (t) => {
+      const upstream = await startUpstream(() => jsonAnswer({}));
+      const running = await startGateway(
+        {
+          LOG: false,
+          Providers: [{ name: 'p', baseUrl: upstream.url, apiKey: 'k', models: ['m'] }],
+          transformers: [...entries, { name: format }],
+        },
+        {},
+        { files: { 'stage.mjs': module || 'export default { name: "unused", request: (request) => request };' } },
+      );
+      t.teardown(async () => {
+        await running.stop();
+        await upstream.close();
+      });
+      for (const [client, body] of asking) {
+        const { status, body: answer } = await ask(running, { client, body });
+        t.is(status, 200, JSON.stringify(answer));
+        t.like(answer.prefix, prefix, client);
+      }
+      const [[client, first] = ['messages', {}]] = asking;
+      const { body: alone } = await ask(running, { client, body: { ...first, messages: talk.slice(0, 1) } });
+      t.is(alone.prefix, null);
+    });
+  }
+}
