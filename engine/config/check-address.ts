@@ -4,7 +4,6 @@ import type { Diagnostics } from './diagnostics.ts';
 const unspoken: readonly (readonly [end: string, what: string])[] = [
   ['/api/chat', "a server's own chat API"],
   ['/api/generate', "a server's own completion API"],
-  ['/api/v0', "a server's own API"],
   ['/api/v1/chat', "a server's own chat API"],
   ['/completions', 'plain completions'],
   ['/complete', 'plain completions'],

@@ -33,7 +33,7 @@ export const encodeReasoning = (request: ModelRequest, dialect: ChatDialect, los
 };
 
 /** Whether reasoning must be switched off because the answer isn't streamed. */
-export const mustBeOff = ({ stream }: ModelRequest, { reasoning }: ChatDialect): boolean =>
+const mustBeOff = ({ stream }: ModelRequest, { reasoning }: ChatDialect): boolean =>
   !stream && reasoning?.form === 'switch' && reasoning.streamsOnly === true;
 
 const toolsForbidReasoning = (

@@ -7,7 +7,7 @@ import { wireUserId } from '../../engine/model/wire/user-id.ts';
 import { type ChatDialect, type ChatField, cacheMember, takes } from './dialect.ts';
 import { writeExtra } from './encode-content.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { encodeReasoning, mustBeOff } from './encode-reasoning.ts';
+import { encodeReasoning } from './encode-reasoning.ts';
 import { encodeTools } from './encode-tools.ts';
 
 /**
@@ -66,7 +66,7 @@ const concernsReasoning = (request: ModelRequest, dialect: ChatDialect): boolean
   request.reasoning !== undefined ||
   dialect.toolsWithoutReasoning !== undefined ||
   dialect.reasoningReply?.when === 'always' ||
-  mustBeOff(request, dialect);
+  (dialect.reasoning?.form === 'switch' && dialect.reasoning.streamsOnly === true && !request.stream);
 
 /** Fields that keep their value, the request's members that hold them, and their defaults. */
 const plainFields = [

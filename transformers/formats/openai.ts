@@ -140,6 +140,12 @@ const rootOf = (target: Target<Static<typeof Options>>): string => {
   return isUnversioned(target) ? '' : '/v1';
 };
 
+const pathOf = (target: Target<Static<typeof Options>>): string =>
+  rootOf(target) + (apiOf(target) === 'responses' ? '/responses' : '/chat/completions');
+
+/** Each call asks for the path of its plan's target. */
+const paths = new WeakMap<Target, string>();
+
 const apiKeyHeader = ({ apiKey }: Call): Readonly<Record<string, string>> =>
   apiKey === '' ? {} : { 'api-key': apiKey };
 
@@ -159,7 +165,11 @@ export const openai = format({
   path: '/v1/chat/completions',
   models: chatModelList,
   facts: openaiFacts,
-  pathFor: (target) => rootOf(target) + (apiOf(target) === 'responses' ? '/responses' : '/chat/completions'),
+  pathFor(target) {
+    const path = paths.get(target) ?? pathOf(target);
+    paths.set(target, path);
+    return path;
+  },
   rows: (target) => (apiOf(target) === 'responses' || isOwn(target.baseUrl) ? [] : rowsInUse(target)),
   protocol(target) {
     if (apiOf(target) === 'responses') return responsesUpstream;

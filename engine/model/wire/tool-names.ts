@@ -6,11 +6,17 @@ import { CallIds } from './call-ids.ts';
  * doesn't fit is replaced; the reply's decoder restores it. One per request, filled by the request's encoder.
  */
 export class ToolNames {
-  readonly callIds = new CallIds();
+  /** Created on first use: many requests have no calls. */
+  #callIds: CallIds | undefined;
   /** Created with the first name: many requests have no tools. */
   #toWire: Map<string, string> | undefined;
   #toModel: Map<string, string> | undefined;
   #unused: UnusedNames | undefined;
+
+  get callIds(): CallIds {
+    this.#callIds ??= new CallIds();
+    return this.#callIds;
+  }
 
   /** Whether any tool has a different name upstream. */
   get changed(): boolean {
