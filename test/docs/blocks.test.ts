@@ -63,12 +63,14 @@ const furtherPages = [
   'docs/history.md',
   'docs/hosts.md',
   'docs/models.md',
+  'docs/performance.md',
   'docs/pools.md',
   'docs/reasoning.md',
   'docs/responses.md',
   'docs/rules.md',
   'docs/telemetry.md',
   'docs/usage.md',
+  'docs/web-interface.md',
 ];
 
 test('the pages for users are read in an hour', (t) => {

@@ -52,7 +52,7 @@ const rows: readonly (readonly [host: string, origin: string | undefined, status
 
 for (const contentType of contentTypes) {
   test(`S3 a POST ${contentType === undefined ? 'without a type' : `of ${contentType}`} is served for own origins alone, port included`, async (t) => {
-    const { port } = await serve(t, [{ method: 'POST', path: '/', endpoint: echo }], {
+    const { port } = await serve(t, [{ method: 'POST', path: '/', endpoint: { ...echo, forClients: true } }], {
       guard: { host: '127.0.0.1', allowedHosts: ['any.example', 'one.example:8443'] },
     });
     for (const [host, origin, status] of rows) {
