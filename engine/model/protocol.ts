@@ -86,6 +86,11 @@ export interface ClientProtocol {
   readonly encodeProgress?: (passed: PassedRecords) => string | undefined;
   /** How a stream of this protocol ends. */
   readonly ends: StreamEnds;
+  /**
+   * Recognizes a record that holds only the usage, which a relayed stream has because the gateway asks for it. Its `marker` occurs in
+   * every such record. Absent: usage has no record of its own.
+   */
+  readonly usageRecord?: { readonly marker: RegExp; readonly matches: (record: SseRecord) => boolean };
   /** Fault kinds that streaming clients get as a stream with status 200, even before the answer has started. */
   readonly inStreamFaults?: ReadonlySet<FaultKind>;
 }
@@ -142,6 +147,8 @@ export interface UpstreamProtocol {
   readonly prompt: { readonly front: readonly string[]; readonly list: string };
   /** The client's own vendor serves these models, and gets what is for it alone. */
   readonly readsAttribution?: boolean;
+  /** The members that ask for a stream's usage, for a relayed request whose client doesn't. Absent, or none: not needed, or refused. */
+  readonly usageMembers?: (request: ModelRequest) => JsonObject | undefined;
   /** Encodes a request. Records losses. Throws a `FaultError` for what must not be lost silently. */
   readonly encodeRequest: (request: ModelRequest, context: RequestContext) => JsonObject;
   /** Streams have no terminal record: a finished answer is complete, however its connection ends. */

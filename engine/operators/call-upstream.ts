@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { type Answered, fill, type Ready, type Reconciled } from '../exchange.ts';
 import { adaptToModel, lowerOutput } from '../model/adapt-to-model.ts';
 import { type Fault, FaultError, fail, quoted, unsupported } from '../model/fault.ts';
-import { isJsonObject, type JsonObject, parseJson, withinStack, writeJson } from '../model/json/json.ts';
+import { isJsonObject, type JsonObject, openBrace, parseJson, withinStack, writeJson } from '../model/json/json.ts';
 import { applyPatches } from '../model/json/merge-patch.ts';
 import type { Range } from '../model/json/outline.ts';
 import { addMember, replaceMember } from '../model/json/replace-member.ts';
@@ -60,7 +60,7 @@ export const encodeRequest = ({ config, hop }: Pick<Gateway, 'config' | 'hop'>):
 const tooComplex = 'The request is nested too deeply, or has too many parts, for its conversion.';
 
 const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Array => {
-  const { outline, text, resolution, plan, request, context, client } = routed;
+  const { outline, text, resolution, plan, request, context, client, clientBody, withoutAttribution } = routed;
   if (!passThrough.request) {
     const losses = context.losses.at(plan.format.name);
     const { maxOutput = Number.POSITIVE_INFINITY } = plan.target;
@@ -75,19 +75,22 @@ const bodyOf = (routed: Reconciled, passThrough: PassThrough): string | Uint8Arr
     if (client.needsSomeTool) refuseWithoutTools(asked, losses);
     return writeJson(plan.patches.length > 0 ? applyPatches({ ...body }, plan.patches) : body);
   }
-  const { withoutAttribution, clientBody } = routed;
+  const added = usageMembers(routed);
+  const isSet = added && Object.keys(added).some((name) => Object.hasOwn(clientBody, name));
   // With attribution, there is no outline: the body is decoded in full.
   const withoutOwn = withoutAttribution ? client.attribution?.membersWithout(clientBody) : undefined;
-  if (plan.patches.length > 0) {
+  if (plan.patches.length > 0 || isSet) {
     const body = parseJson(outline ? new TextDecoder().decode(outline.body) : text);
-    const patches = [{ ...withoutOwn, model: resolution.model }, ...plan.patches];
+    const patches = [{ ...withoutOwn, model: resolution.model }, ...(added ? [added] : []), ...plan.patches];
     return writeJson(applyPatches(isJsonObject(body) ? body : {}, patches));
   }
   const model = JSON.stringify(resolution.model);
   if (withoutAttribution) return replaceMembers(text, { ...withoutOwn, model: resolution.model });
-  if (outline) return replaceBytes(outline.body, outline.model, model);
-  const named = 'model' in routed.clientBody;
+  const first = added ? `${JSON.stringify(added).slice(1, -1)},` : '';
+  if (outline) return replaceBytes(outline.body, outline.model, model, first);
+  const named = 'model' in clientBody;
   const replaced = named ? replaceMember(text, 'model', model) : addMember(text, 'model', model);
+  if (first !== '') return insertMembers(replaced, first);
   // The text lacks the body's byte order mark, which vendors refuse.
   return replaced === text && routed.body[0] !== byteOrderMark ? routed.body : replaced;
 };
@@ -107,12 +110,27 @@ const refuseWithoutTools = ({ tools, toolChoice }: ModelRequest, losses: Losses)
   unsupported(first?.at ?? 'tools', `${first?.at ?? 'tools'}: this provider has none of the request's tools.`);
 };
 
+/** What asks for the usage of a relayed stream. Its client gets it only if it asks itself. */
+const usageMembers = ({ plan, request }: Reconciled): JsonObject | undefined =>
+  request.stream && request.streamUsage !== true ? plan.upstream.usageMembers?.(request) : undefined;
+
+/** An object's text with members before its own. */
+const insertMembers = (text: string, members: string): string => {
+  const at = text.indexOf('{') + 1;
+  return text.slice(0, at) + members + text.slice(at);
+};
+
 /** The first byte of a byte order mark in UTF-8. */
 const byteOrderMark = 0xef;
 
-/** The bytes with the text in place of this range; the same bytes if it is there already. */
-const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string): Uint8Array => {
+/** An object's bytes with the text in place of this range, and members before its own; the same bytes if all is there already. */
+const replaceBytes = (bytes: Uint8Array, [from, to]: Range, text: string, members: string): Uint8Array => {
   const value = Buffer.from(text);
+  if (members !== '') {
+    const at = bytes.indexOf(openBrace) + 1;
+    const own = [bytes.subarray(at, from), value, bytes.subarray(to)];
+    return Buffer.concat([bytes.subarray(0, at), Buffer.from(members), ...own]);
+  }
   return value.equals(bytes.subarray(from, to))
     ? bytes
     : Buffer.concat([bytes.subarray(0, from), value, bytes.subarray(to)]);

@@ -49,19 +49,24 @@ const inspectStream =
       }
       return { type: 'data', data: passing };
     };
+    /** Usage that is withheld counts, too. It comes before the bytes, which may hold the terminal record. */
+    const passAll = (bytes: Buffer | undefined): ReplyPart | undefined => {
+      for (const record of records.takeWithheld()) kept.add(record);
+      return pass(bytes);
+    };
     return {
       next(chunk) {
         observer.chunk();
-        const part = pass(records.take(chunk));
+        const part = passAll(records.take(chunk));
         ending.reached(records.state);
         return part;
       },
       end() {
-        const part = pass(records.close());
+        const part = passAll(records.close());
         reasoning?.complete();
         return part;
       },
-      failed: (error) => pass(records.close(error)),
+      failed: (error) => passAll(records.close(error)),
       finalize() {
         ending.finalize();
         observer.usage(readableUsage(answered, kept));

@@ -4,7 +4,7 @@ import type { ReplyContext } from '../model/context.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
 import { closeBrace, parseJson } from '../model/json/json.ts';
 import { runWhole } from '../model/machine.ts';
-import type { PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
+import type { ClientProtocol, PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/sse.ts';
 import type { EndState } from './read-events.ts';
@@ -123,16 +123,27 @@ export class RecordForwarder {
   /** The record that reported the answer's failure, which the protocol's terminal error must follow. */
   #failure: SseRecord | undefined;
   readonly #faultIn: (record: SseRecord) => Fault;
+  readonly #unasked: ClientProtocol['usageRecord'];
+  #withheld: Buffer[] = [];
 
   /** `faultIn` reads the fault in a record that reports a failure. */
   constructor(
-    { client, context, progress }: Pick<Answered, 'client' | 'context' | 'progress'>,
+    { client, context, progress, request }: Pick<Answered, 'client' | 'context' | 'progress' | 'request'>,
     faultIn: (record: SseRecord) => Fault,
   ) {
     this.#ends = client.ends;
     this.#context = context;
     this.#progress = progress;
     this.#faultIn = faultIn;
+    this.#unasked = request.streamUsage === true ? undefined : client.usageRecord;
+  }
+
+  /** The records with usage that the client didn't ask for, since the last call. */
+  takeWithheld(): readonly Buffer[] {
+    if (this.#withheld.length === 0) return none;
+    const withheld = this.#withheld;
+    this.#withheld = [];
+    return withheld;
   }
 
   /** The bytes that may pass now; `undefined` if there are none. */
@@ -150,32 +161,42 @@ export class RecordForwarder {
       this.state = 'ended';
       return bytes.subarray(0, nextRecord(bytes, 0));
     }
-    return this.#ends.marker.test(bytes.toString('latin1')) ? this.#upToEnd(bytes) : bytes;
+    const text = bytes.toString('latin1');
+    return this.#ends.marker.test(text) || this.#unasked?.marker.test(text) ? this.#upToEnd(bytes) : bytes;
   }
 
-  /** The bytes up to and including the terminal record, or before an error of another form; all bytes if there is neither. */
+  /**
+   * The bytes up to and including the terminal record, or before an error of another form; all bytes if there is neither. Without
+   * usage that the client didn't ask for.
+   */
   #upToEnd(bytes: Buffer): Buffer | undefined {
+    const kept: Buffer[] = [];
+    let start = 0;
     let from = 0;
-    while (from < bytes.length) {
+    while (from < bytes.length && this.state !== 'ended') {
       const to = nextRecord(bytes, from);
       const read = this.#read(bytes.subarray(from, to));
-      if (read?.meaning === 'end') {
-        this.state = 'ended';
-        this.#failure = undefined;
-        return bytes.subarray(0, to);
-      }
       if (read?.meaning === 'fault') {
         this.state = 'ended';
         this.#failure = read.record;
-        return from > 0 ? bytes.subarray(0, from) : undefined;
+        break;
       }
-      if (read?.meaning === 'finish') {
+      if (read && this.#unasked?.matches(read.record)) {
+        kept.push(bytes.subarray(start, from));
+        this.#withheld.push(bytes.subarray(from, to));
+        start = to;
+      } else if (read?.meaning === 'end') {
+        this.state = 'ended';
+        this.#failure = undefined;
+      } else if (read?.meaning === 'finish') {
         this.state = 'finished';
         if (this.#ends.isFailure(read.record)) this.#failure = read.record;
       }
       from = to;
     }
-    return bytes;
+    const rest = bytes.subarray(start, from);
+    const all = kept.length === 0 ? rest : Buffer.concat([...kept, rest]);
+    return all.length > 0 ? all : undefined;
   }
 
   #read(bytes: Buffer): { readonly record: SseRecord; readonly meaning: StreamEnd | undefined } | undefined {
@@ -195,7 +216,10 @@ export class RecordForwarder {
       throw fault;
     }
     const { held } = this.#records;
-    const last = held.length > 0 ? this.#read(held) : undefined;
+    const read = held.length > 0 ? this.#read(held) : undefined;
+    const isUnasked = read !== undefined && this.#unasked?.matches(read.record) === true;
+    if (isUnasked) this.#withheld.push(Buffer.concat([held, emptyLine]));
+    const last = isUnasked ? undefined : read;
     const whole = last && hasWholeData(last.record) ? last : undefined;
     if (whole && (whole.meaning === 'fault' || (whole.meaning === 'finish' && this.#ends.isFailure(whole.record)))) {
       throw new FaultError(this.#faultIn(whole.record));
@@ -211,6 +235,8 @@ export class RecordForwarder {
 }
 
 const emptyLine = Buffer.from('\n\n');
+
+const none: readonly Buffer[] = [];
 
 const hasWholeData = ({ data }: SseRecord): boolean => data.trim() === '[DONE]' || parseJson(data) !== undefined;
 

@@ -186,6 +186,13 @@ const finishIn = (chunk: Json | undefined): Json | undefined => {
   return isJsonObject(choice) ? choice.finish_reason : undefined;
 };
 
+/** Whether a record holds the usage alone. */
+export const isUsageRecord = ({ data }: SseRecord): boolean => {
+  const chunk = parseJson(data);
+  if (!isJsonObject(chunk) || !isJsonObject(chunk.usage)) return false;
+  return Array.isArray(chunk.choices) && chunk.choices.length === 0;
+};
+
 /** How a record ends its stream: `[DONE]` and an error end it; usage may follow the finish reason. */
 export const readEnd = ({ event, data }: SseRecord): StreamEnd | undefined => {
   if (event === 'error' || (data.length < 16 && data.trim() === '[DONE]')) return 'end';

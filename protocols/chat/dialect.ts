@@ -84,14 +84,14 @@ export interface ChatDialect {
   readonly requiredWord: 'required' | 'any';
   /** Accepts a user message directly after a tool message. */
   readonly userAfterTool: boolean;
-  /** Accepts `stream_options`. */
-  readonly streamUsage: boolean;
   /** The maximum number of stop sequences. */
   readonly maxStops: number;
   /** The member for cache marks; absent: not supported. */
   readonly cacheMarks: 'cache_control' | 'prompt_cache_breakpoint' | undefined;
   /** Accepts `response_format` of the type `json_object`. */
   readonly jsonMode: boolean;
+  /** Accepts `stream_options`, which ask for the usage of a stream. */
+  readonly streamUsage: boolean;
   /** Requires the word "JSON" in the prompt of a JSON request. */
   readonly jsonWord: boolean;
   /** Accepts `response_format` of the type `json_schema`. */

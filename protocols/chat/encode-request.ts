@@ -49,10 +49,8 @@ export const encodeRequest =
     }
     if (request.stream) {
       body.stream = true;
-      // Usage is returned only on request. The client's encoder decides whether to show it; a passed-through reply
-      // shows it as requested.
-      if (dialect.streamUsage && (!context.replyPassesThrough || request.streamUsage))
-        body.stream_options = { include_usage: true };
+      // Usage is returned only on request. Whether the client sees it is decided on the way back.
+      if (dialect.streamUsage) body.stream_options = { include_usage: true };
     }
     writeExtra(body, request.extra, losses, rejectedExtra(dialect, request.stream));
     return body;

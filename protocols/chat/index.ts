@@ -8,7 +8,7 @@ import { callIdsFit } from '../../engine/model/wire/call-ids.ts';
 import { decodeFault } from './decode-fault.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest, readsFunctionCalls, usesFunctions } from './decode-request.ts';
-import { decodeStream, isFailure, readEnd } from './decode-stream.ts';
+import { decodeStream, isFailure, isUsageRecord, readEnd } from './decode-stream.ts';
 import { type ChatDialect, searchModels } from './dialect.ts';
 import { encodeBreak, encodeFault } from './encode-fault.ts';
 import { loopForbidsThinking } from './encode-reasoning.ts';
@@ -47,6 +47,7 @@ export const chatClient: ClientProtocol = {
     isFailure,
     terminal: 'data: [DONE]\n\n',
   },
+  usageRecord: { marker: /"choices":\s{0,9}\[\s{0,9}\]/, matches: isUsageRecord },
 };
 
 const acceptsVerbatim =
@@ -78,6 +79,8 @@ export const chatUpstream = (
     acceptsVerbatim: acceptsVerbatim(dialectOf),
     encodeRequest: encodeRequest(dialectOf),
     ...answers(newest),
+    usageMembers: ({ model }) =>
+      dialectOf(model).streamUsage ? { stream_options: { include_usage: true } } : undefined,
     decodeFault,
     contentMarker: '"choices"',
     reasoningMarker: '"reasoning',

@@ -49,7 +49,7 @@ interface Got {
 }
 
 const asking = (stream: boolean): string =>
-  `{ "model":"p,m" , "stream" : ${stream}, "max_tokens":16, "messages": [ {"role":"user","content":"h\\u00e9 \\ud83d\\udc22"} ],\n "unknown_field":{"big":12345678901234567890, "e":1e3} }`;
+  `{ "model":"p,m" , "stream" : ${stream}, ${stream ? '"stream_options":{"include_usage":true}, ' : ''}"max_tokens":16, "messages": [ {"role":"user","content":"h\\u00e9 \\ud83d\\udc22"} ],\n "unknown_field":{"big":12345678901234567890, "e":1e3} }`;
 
 for (const { path, format, recordings } of wires) {
   test(`${path} → ${format}: recorded answers pass byte for byte, requests but for the model`, async (t) => {

@@ -97,6 +97,13 @@ const Options = Type.Object(
         description: "The family of the provider's models, where their names don't show it. `none`: no known one.",
       }),
     ),
+    streamUsage: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether streams over Chat Completions are asked for their usage (`stream_options`), so that their tokens are ' +
+          "counted. `false` is for servers that refuse the field. By default, the host's row decides; all others are asked.",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -173,9 +180,12 @@ export const openai = format({
   rows: (target) => (apiOf(target) === 'responses' || isOwn(target.baseUrl) ? [] : rowsInUse(target)),
   protocol(target) {
     if (apiOf(target) === 'responses') return responsesUpstream;
-    if (isOwn(target.baseUrl)) return ownUpstream;
-    const dialect = compatibleDialect(target);
-    return chatUpstream(dialect, knownOver(dialect));
+    const { streamUsage } = target.options;
+    const own = isOwn(target.baseUrl);
+    if (own && streamUsage === undefined) return ownUpstream;
+    const dialect = own ? openAi : compatibleDialect(target);
+    const chosen = streamUsage === undefined ? dialect : { ...dialect, streamUsage };
+    return chatUpstream(chosen, own ? [...templateRules, ...knownOver(chosen)] : knownOver(chosen));
   },
   headers: (call) => ({ ...(isAzure(call.baseUrl) ? apiKeyHeader(call) : bearer(call)), ...featuresOf(call) }),
 });

@@ -58,7 +58,8 @@ const pass = async (
   const answer = { status: 200, headers, headMs: 0, chunks, fault: undefined };
   const gateway = { ...gatewayOf(t, config), upstreams: playRecording(answer, 0) };
   const said = [{ role: 'user', content: 'hi' }];
-  const body = { model: 'p,m', stream: streamed, max_tokens: 9, messages: said, input: 'hi' };
+  const asksUsage = streamed && client === chatClient && { stream_options: { include_usage: true } };
+  const body = { model: 'p,m', stream: streamed, max_tokens: 9, messages: said, input: 'hi', ...asksUsage };
   let usage: Usage | undefined;
   let passed: unknown;
   const exchange = new Exchange({

@@ -1005,9 +1005,12 @@ for (const [title, request, expected, losses = [], dialect = {}] of fieldCases) 
   });
 }
 
-test('a reply that passes through is requested as the client did', (t) => {
-  t.is(encode({ stream: true }, {}, true).body.stream_options, undefined);
-  t.deepEqual(encode({ stream: true, streamUsage: true }, {}, true).body.stream_options, { include_usage: true });
+test('usage of a stream is always asked for, except from a vendor that refuses the field', (t) => {
+  for (const passes of [true, false]) {
+    t.deepEqual(encode({ stream: true }, {}, passes).body.stream_options, { include_usage: true });
+    t.is(encode({ stream: true }, { streamUsage: false }, passes).body.stream_options, undefined);
+    t.is(encode({ stream: false }, {}, passes).body.stream_options, undefined);
+  }
 });
 
 test("a schema's description and strictness go with it", (t) => {
