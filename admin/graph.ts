@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { Config, Pool, Provider } from '../engine/config/config.ts';
 import { findProvider, poolDestination } from '../engine/config/destination.ts';
+import { showReferencesIn } from '../engine/config/env.ts';
 import { fail } from '../engine/model/fault.ts';
 import type { ClientProtocol } from '../engine/model/protocol.ts';
 import { probeRequest } from '../engine/model/request.ts';
@@ -27,7 +28,11 @@ export const graphRoutes = (gateway: () => Gateway, clients: readonly ClientProt
       provider: Type.String({ description: 'One provider; needs `model`.' }),
       model: Type.String({ description: 'A model, as a request would name it.' }),
     },
-    answer: ({ query, startedAtMs }) => ({ graphs: draw(new URLSearchParams(query), gateway(), clients, startedAtMs) }),
+    answer: ({ query, startedAtMs }) => {
+      const current = gateway();
+      const graphs = draw(new URLSearchParams(query), current, clients, startedAtMs);
+      return showReferencesIn(current.config.referred, { graphs });
+    },
   }),
 ];
 

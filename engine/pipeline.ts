@@ -27,7 +27,7 @@ export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Obser
   const answer = pipe(decodeAndRoute(gateway), retry(gateway, attempt(gateway)));
   const deliver = stages(
     keepAlive(gateway.keepAliveMs), // keep-alives while the upstream is silent
-    renderFaults(), // any fault → the client's own error format
+    renderFaults(gateway.config), // any fault → the client's own error format
     showLimits(), // a client's own limits, if it has any
     observeReply(), // first byte, end and status
   );

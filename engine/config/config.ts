@@ -1,6 +1,7 @@
 import type { LogLevel } from '../log/logs.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
+import type { ReferredValue } from './env.ts';
 import type { When } from './rule-schema.ts';
 import type {
   BreakerPolicy,
@@ -34,6 +35,8 @@ export interface Config {
   readonly fleet: FleetConfig | undefined;
   /** The export of traces and metrics; `undefined`: only what the environment asks for. */
   readonly telemetry: TelemetryConfig | undefined;
+  /** Values of variables that are never shown, with the references to show instead; absent: there are none. */
+  readonly referred?: readonly ReferredValue[];
   readonly log: boolean;
   readonly logLevel: LogLevel;
   readonly workers: number;

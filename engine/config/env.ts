@@ -1,3 +1,4 @@
+import type { Fault } from '../model/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import { memberPath, type SchemaFault } from '../model/schema.ts';
 
@@ -100,6 +101,59 @@ export const quoteReferences = (
     ),
   }));
 };
+
+/** The value of a variable that a configuration refers to, and the reference that is shown in its place. */
+export interface ReferredValue {
+  readonly text: string;
+  /** `$NAME`. */
+  readonly shown: string;
+}
+
+/** Fields whose texts are shown to people: in dry runs, graphs, logs and errors. */
+const shownFields: ReadonlySet<string> = new Set(['Providers', 'Pools', 'Router', 'fallback', 'transformers']);
+
+/** What the references in the shown fields of a configuration stand for, longest first: one value may contain another. */
+export const referredValues = (source: JsonObject, env: Environment): readonly ReferredValue[] => {
+  const values = new Map<string, string>();
+  for (const { path, name } of references(source)) {
+    const value = (Object.hasOwn(env, name) ? env[name] : undefined)?.trim();
+    if (value && shownFields.has(path.split(/[.[]/, 1)[0] ?? '')) values.set(value, `$${name}`);
+  }
+  return [...values]
+    .map(([text, shown]) => ({ text, shown }))
+    .sort((one, other) => other.text.length - one.text.length);
+};
+
+/** Shows references in place of their values: where a text is a value, and inside of texts where it isn't too short for that. */
+const showReferences = (values: readonly ReferredValue[], text: string): string => {
+  const whole = values.find((value) => value.text === text);
+  if (whole) return whole.shown;
+  return values.reduce(
+    (clean, value) => (value.text.length < minQuoted ? clean : clean.replaceAll(value.text, value.shown)),
+    text,
+  );
+};
+
+/** The same for what a fault says. */
+export const showReferencesInFault = (values: readonly ReferredValue[] | undefined, fault: Fault): Fault => {
+  if (values === undefined || values.length === 0) return fault;
+  const { message, param } = fault;
+  return {
+    ...fault,
+    message: showReferences(values, message),
+    ...(param !== undefined && { param: showReferences(values, param) }),
+  };
+};
+
+/** The same for all texts of an answer, which is as JSON can say it. */
+export const showReferencesIn = <T>(values: readonly ReferredValue[] | undefined, answer: T): T =>
+  values === undefined || values.length === 0
+    ? answer
+    : JSON.parse(
+        JSON.stringify(answer, (_, value: unknown) =>
+          typeof value === 'string' ? showReferences(values, value) : value,
+        ),
+      );
 
 /** Shorter values are replaced in quotations alone: they occur in ordinary words. */
 const minQuoted = 4;

@@ -9,6 +9,7 @@ import {
   quoteReferences,
   type Reference,
   references,
+  referredValues,
 } from './env.ts';
 import { maxDepth } from './parse.ts';
 import { readPools } from './pools.ts';
@@ -72,7 +73,10 @@ export const validateConfig = (source: JsonObject, env: Environment): Validation
   const faults = quoteReferences(findings.faults, source, env);
   const warnings = quoteReferences(findings.warnings, source, env);
   if (faults.length > 0 || !settings) return { faults, warnings };
-  return { config: { ...settings, providers: list.providers, pools: list.pools, router, transformers }, warnings };
+  const referred = referredValues(source, env);
+  const { providers, pools } = list;
+  const config = { ...settings, ...(referred.length > 0 && { referred }), providers, pools, router, transformers };
+  return { config, warnings };
 };
 
 /** Warns of providers whose base URL is the service's own: each request would come back to it. */

@@ -36,7 +36,7 @@ const compact = (exchange: Exchange, gateway: Gateway, upstream: AuxiliaryEndpoi
         }),
       ),
     ),
-    stages(renderFaults())(exchange),
+    stages(renderFaults(gateway.config))(exchange),
   );
 
 const usageIn = (body: string, { plan, context }: Answered): Usage => {

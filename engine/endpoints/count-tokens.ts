@@ -65,7 +65,7 @@ const countTokens = (exchange: Exchange, gateway: Gateway, settings: CountSettin
   of(exchange).pipe(
     prepareAuxiliary(gateway, settings.decodeCount),
     mergeMap((ready) => askUpstream(ready, gateway, settings).pipe(map((count) => countReply(ready, count, settings)))),
-    stages(renderFaults())(exchange),
+    stages(renderFaults(gateway.config))(exchange),
   );
 
 /** Prepares an auxiliary request like the model request with the same plan; `decodeRequest` decodes its body. */

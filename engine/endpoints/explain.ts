@@ -1,9 +1,11 @@
-import { defer, map, mergeMap, type Observable, of } from 'rxjs';
+import { catchError, defer, map, mergeMap, type Observable, of } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
+import { showReferencesIn, showReferencesInFault } from '../config/env.ts';
 import { bodyText, Exchange, type Ready } from '../exchange.ts';
 import { quietLogs } from '../log/logs.ts';
 import { exactMask, isSecretName, masked, maskUrl, textMask } from '../log/mask-text.ts';
 import type { ClientWire } from '../model/client-wires.ts';
+import { FaultError } from '../model/fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol, Headers } from '../model/protocol.ts';
 import { createLossCounter } from '../observe/losses.ts';
@@ -44,9 +46,13 @@ const explainNoted = (question: Question, noted: NotedRequest, gateway: Gateway)
     prepare(noted.gateway),
     mergeMap((ready) =>
       growingPrefix((body) => exchangeFor({ ...question, body }), question.body, ready, noted).pipe(
-        map((prefix) => show(question, ready, prefix ?? null, gateway)),
+        map((prefix) => showReferencesIn(gateway.config.referred, show(question, ready, prefix ?? null, gateway))),
       ),
     ),
+    catchError((error: unknown) => {
+      if (!(error instanceof FaultError)) throw error;
+      throw new FaultError(showReferencesInFault(gateway.config.referred, error.fault), { cause: error.cause });
+    }),
   );
 
 /** A minimal request in a client's wire format. */

@@ -6,6 +6,12 @@ export const masked = '***';
 /** Shorter configured secrets are not searched for: they occur in ordinary words. */
 const minSecretLength = 6;
 
+/** A text to hide: a secret, or a text with what is shown in its place. */
+export type HiddenText = string | { readonly text: string; readonly shown: string };
+
+/** Texts with a replacement of their own may be shorter than secrets. */
+const minShownLength = 4;
+
 /** A quick test that most texts fail, so that the rules below needn't run. */
 const suspect =
   /bearer|authorization|cookie|key|secret|passw|token|credential|sig=|auth=|[sprg]k[-_]|hf_|xai-|gh[pousr]_|AIza|eyJ|:\/\/[^\s/]*@/i;
@@ -32,13 +38,14 @@ const rules: readonly (readonly [RegExp, string])[] = [
  * like a key, a bearer token, a named secret or a URL's password. Prefers masking too much. `secrets` is called for each
  * text; a changed list must be a new array.
  */
-export const textMask = (secrets: () => readonly string[]): ((text: string) => string) => {
-  let listed: readonly string[] | undefined;
-  let needles: readonly string[] = [];
+export const textMask = (secrets: () => readonly HiddenText[]): ((text: string) => string) => {
+  let listed: readonly HiddenText[] | undefined;
+  let needles: readonly Needle[] = [];
   const known = new Map<string, string>();
   const mask = (text: string): string => {
     let clean = text;
-    for (const needle of needles) if (clean.includes(needle)) clean = clean.replaceAll(needle, masked);
+    for (const { text: hidden, shown } of needles)
+      if (clean.includes(hidden)) clean = clean.replaceAll(hidden, () => shown);
     if (!suspect.test(clean)) return clean;
     for (const [pattern, replacement] of rules) clean = clean.replace(pattern, replacement);
     return clean;
@@ -62,18 +69,18 @@ export const textMask = (secrets: () => readonly string[]): ((text: string) => s
 
 /** Secrets to mask in logs and history. */
 export class SecretList {
-  #all: readonly string[] = [];
+  #all: readonly HiddenText[] = [];
 
   /** The current secrets; a new array after each change. */
-  readonly all = (): readonly string[] => this.#all;
+  readonly all = (): readonly HiddenText[] => this.#all;
 
   /** Replaces the secrets. */
-  reset(secrets: readonly string[]): void {
+  reset(secrets: readonly HiddenText[]): void {
     this.#all = [...secrets];
   }
 
   /** Adds secrets. */
-  add(secrets: readonly string[]): void {
+  add(secrets: readonly HiddenText[]): void {
     this.#all = [...new Set([...this.#all, ...secrets])];
   }
 }
@@ -83,16 +90,31 @@ const maxKnown = 500;
 const maxKnownChars = 256;
 
 /** All encodings of these secrets. Longest first, since one may contain another. */
-const spellings = (secrets: readonly string[]): string[] => {
-  const long = secrets.filter((secret) => secret.length >= minSecretLength);
-  const all = long.flatMap((secret) => [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    ...urlSpellings(secret),
-    ...base64Spellings(secret).flatMap((text) => [text, ...urlSpellings(text)]),
-  ]);
-  return [...new Set(all)].sort((a, b) => b.length - a.length);
+const spellings = (hidden: readonly HiddenText[]): readonly Needle[] => {
+  const byText = new Map<string, string>();
+  const hide = (text: string, shown: string): void => {
+    // What is a secret elsewhere stays one.
+    if (byText.get(text) !== masked) byText.set(text, shown);
+  };
+  for (const one of hidden) {
+    const { text, shown } = typeof one === 'string' ? { text: one, shown: masked } : one;
+    if (text.length < (typeof one === 'string' ? minSecretLength : minShownLength)) continue;
+    for (const spelling of [text, JSON.stringify(text).slice(1, -1), ...urlSpellings(text)]) hide(spelling, shown);
+    if (typeof one !== 'string') continue;
+    for (const encoded of base64Spellings(text)) {
+      for (const spelling of [encoded, ...urlSpellings(encoded)]) hide(spelling, shown);
+    }
+  }
+  return [...byText]
+    .map(([text, shown]) => ({ text, shown }))
+    .sort((one, other) => other.text.length - one.text.length);
 };
+
+/** A text to search for, and what replaces it. */
+interface Needle {
+  readonly text: string;
+  readonly shown: string;
+}
 
 /** URL encoding: with hexadecimal digits in either case, with `+` for blanks, and twice. */
 const urlSpellings = (text: string): readonly string[] => {
@@ -138,11 +160,15 @@ export interface ExactMask {
 }
 
 /** Creates a mask for secrets of at least six characters; shorter ones occur in ordinary words. */
-export const exactMask = (secrets: readonly string[]): ExactMask => {
+export const exactMask = (secrets: readonly HiddenText[]): ExactMask => {
   // JSON inside JSON is encoded twice.
-  const needles = spellings([...secrets, ...secrets.map((secret) => JSON.stringify(secret).slice(1, -1))]);
+  const twice = secrets.map((one) => {
+    if (typeof one === 'string') return JSON.stringify(one).slice(1, -1);
+    return { ...one, text: JSON.stringify(one.text).slice(1, -1) };
+  });
+  const needles = spellings([...secrets, ...twice]);
   return {
-    text: (text) => needles.reduce((clean, needle) => clean.replaceAll(needle, masked), text),
+    text: (text) => needles.reduce((clean, needle) => clean.replaceAll(needle.text, () => needle.shown), text),
     pieces(pieces) {
       const whole = Buffer.concat(pieces);
       const ranges = rangesIn(whole, needles);
@@ -160,22 +186,23 @@ export const exactMask = (secrets: readonly string[]): ExactMask => {
 interface Range {
   readonly from: number;
   readonly to: number;
+  readonly shown: string;
 }
 
 /** The ranges of all needles, sorted and merged. */
-const rangesIn = (whole: Buffer, needles: readonly string[]): readonly Range[] => {
+const rangesIn = (whole: Buffer, needles: readonly Needle[]): readonly Range[] => {
   const found: Range[] = [];
-  for (const needle of needles) {
-    const bytes = Buffer.from(needle);
+  for (const { text, shown } of needles) {
+    const bytes = Buffer.from(text);
     for (let from = whole.indexOf(bytes); from >= 0; from = whole.indexOf(bytes, from + bytes.length)) {
-      found.push({ from, to: from + bytes.length });
+      found.push({ from, to: from + bytes.length, shown });
     }
   }
   found.sort((one, other) => one.from - other.from);
   const merged: Range[] = [];
   for (const range of found) {
     const last = merged.at(-1);
-    if (last && range.from < last.to) merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };
+    if (last && range.from < last.to) merged[merged.length - 1] = { ...last, to: Math.max(last.to, range.to) };
     else merged.push(range);
   }
   return merged;
@@ -187,7 +214,7 @@ const maskedPart = (whole: Buffer, ranges: readonly Range[], from: number, to: n
   for (const range of ranges) {
     if (range.to <= from || range.from >= to) continue;
     if (range.from > at) parts.push(whole.subarray(at, range.from));
-    if (range.from >= from) parts.push(Buffer.from(masked));
+    if (range.from >= from) parts.push(Buffer.from(range.shown));
     at = range.to;
   }
   if (at < to) parts.push(whole.subarray(at, to));

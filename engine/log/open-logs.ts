@@ -1,7 +1,7 @@
 import { appLogPolicy, type LogPolicy, serverLogPolicy } from './log-policy.ts';
 import { LogWriter, reportThrottled } from './log-writer.ts';
 import type { LogSettings, Logs } from './logs.ts';
-import { textMask } from './mask-text.ts';
+import { type HiddenText, textMask } from './mask-text.ts';
 import { appLog, type RecordWriter, recordWriter, serverLog } from './record-writer.ts';
 import { RollingFile } from './rolling-file.ts';
 
@@ -12,10 +12,10 @@ export interface LogOptions extends LogSettings {
   /** Called with one line for users when logs can't be written, at most once per error code and hour. */
   readonly onTrouble?: (message: string) => void;
   /** Secrets to mask, in addition to everything that looks like one. A changed list must be a new array. */
-  readonly secrets?: () => readonly string[];
+  readonly secrets?: () => readonly HiddenText[];
 }
 
-const none: readonly string[] = [];
+const none: readonly HiddenText[] = [];
 
 /**
  * Opens the server log and the application log of a config directory. Returns at once: files are opened in the background

@@ -1,3 +1,5 @@
+import type { Config } from '../config/config.ts';
+import { showReferencesInFault } from '../config/env.ts';
 import {
   type Answered,
   type Exchange,
@@ -252,29 +254,31 @@ const plainName = (name: string): string => plainPath(name).slice(0, maxName);
 
 /**
  * Reports a fault and writes it in the client's error format: as a reply with a status, or as an open stream's last record. An
- * interruption of the request is such a fault.
+ * interruption of the request is such a fault. It shows references in place of the values of variables.
  */
-export const renderFaults = (): StreamStage<Exchange, ReplyPart, ReplyPart> => (exchange, control) => {
-  let isOver = false;
-  const failed = (error: unknown): ReplyPart => {
-    const fault = faultOf(error);
-    exchange.observer.failed(fault, error);
-    if (exchange.progress.opened) return { type: 'data', data: lastRecord(exchange, fault) };
-    return isSentAsStream(exchange, fault) ? wholeStream(exchange, fault) : wholeFault(exchange, fault);
+export const renderFaults =
+  ({ referred }: Pick<Config, 'referred'>): StreamStage<Exchange, ReplyPart, ReplyPart> =>
+  (exchange, control) => {
+    let isOver = false;
+    const failed = (error: unknown): ReplyPart => {
+      const fault = showReferencesInFault(referred, faultOf(error));
+      exchange.observer.failed(fault, error);
+      if (exchange.progress.opened) return { type: 'data', data: lastRecord(exchange, fault) };
+      return isSentAsStream(exchange, fault) ? wholeStream(exchange, fault) : wholeFault(exchange, fault);
+    };
+    exchange.onInterrupted?.((fault) => {
+      if (isOver) return;
+      control.emit(failed(new FaultError(fault)));
+      control.complete();
+    });
+    return {
+      next: (part) => part,
+      failed,
+      finalize() {
+        isOver = true;
+      },
+    };
   };
-  exchange.onInterrupted?.((fault) => {
-    if (isOver) return;
-    control.emit(failed(new FaultError(fault)));
-    control.complete();
-  });
-  return {
-    next: (part) => part,
-    failed,
-    finalize() {
-      isOver = true;
-    },
-  };
-};
 
 const wholeFault = ({ client, id, progress }: Exchange, fault: Fault): ReplyPart => {
   const { status, body } = client.encodeFault(fault, id);

@@ -13,7 +13,7 @@ import { type Destination, findDestination, findPool } from '../config/destinati
 import type { Environment } from '../config/env.ts';
 import { isDemo } from '../config/providers.ts';
 import type { Logs } from '../log/logs.ts';
-import { isSecretName, isSecretParameter } from '../log/mask-text.ts';
+import { type HiddenText, isSecretName, isSecretParameter } from '../log/mask-text.ts';
 import { isJsonObject, type JsonObject } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
 import { isVendors } from '../model/transformer.ts';
@@ -242,6 +242,9 @@ export const secretsOf = ({ apiKey, fleet, telemetry, providers }: Config): read
     ...(telemetry ? secretValues(telemetry.headers) : []),
     ...providers.flatMap((provider) => [...provider.apiKeys, ...secretExtras(provider)]),
   ].filter((secret) => secret !== '');
+
+/** All that logs and captures of a configuration must not show: its secrets, and the values of its references. */
+export const hiddenIn = (config: Config): readonly HiddenText[] => [...secretsOf(config), ...(config.referred ?? [])];
 
 const secretExtras = ({ extras, modelExtras }: Provider): readonly string[] =>
   [extras, ...(modelExtras?.values() ?? [])].flatMap((one) => [

@@ -10,7 +10,7 @@ import { validateDraft } from '../config/validate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { fail } from '../model/fault.ts';
 import type { JsonObject } from '../model/json/json.ts';
-import { buildGateway, type CurrentGateway, type Gateway, secretsOf } from '../routing/gateway.ts';
+import { buildGateway, type CurrentGateway, type Gateway, hiddenIn } from '../routing/gateway.ts';
 import { modelFindings } from '../routing/model-findings.ts';
 import { type CheckedEntries, sameEntry, validateEntries } from '../routing/plan/build-stages.ts';
 import { ConfigError, type LoadedConfig } from './load-config.ts';
@@ -72,7 +72,7 @@ export const openGateway = async (
   const use = (next: Gateway): void => {
     const before = current.gateway;
     current.gateway = next;
-    secrets.reset(secretsOf(next.config));
+    secrets.reset(hiddenIn(next.config));
     logs.adjust({ enabled: next.config.log, level: next.config.logLevel });
     onApplied(next);
     if (before.upstreams !== next.upstreams) void before.upstreams.close();
@@ -86,13 +86,13 @@ export const openGateway = async (
     ...(hub && { exclusive: oneAtATime(hub) }),
     async prepare(next) {
       // Mask before anything from the configuration can be logged.
-      secrets.reset([...secretsOf(current.gateway.config), ...secretsOf(next)]);
+      secrets.reset([...hiddenIn(current.gateway.config), ...hiddenIn(next)]);
       const ready = await buildGateway(gatewayOptions, next, current.gateway);
       return { ...checkUse(next, ready, isBroken), apply: () => use(ready) };
     },
   });
   const build = (aside: Config): Promise<Gateway> => {
-    secrets.add(secretsOf(aside));
+    secrets.add(hiddenIn(aside));
     return buildGateway(gatewayOptions, aside, current.gateway);
   };
   return {

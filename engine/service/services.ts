@@ -16,7 +16,7 @@ import { createLossCounter } from '../observe/losses.ts';
 import type { LossSeries } from '../observer.ts';
 import { type SharedTexts, shareSignatures } from '../reasoning/shared-signatures.ts';
 import { createSignatureCache } from '../reasoning/signature-cache.ts';
-import { type GatewayOptions, secretsOf } from '../routing/gateway.ts';
+import { type GatewayOptions, hiddenIn } from '../routing/gateway.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
@@ -75,7 +75,7 @@ export const openServices = (
 ): ProcessServices => {
   const stateKeys = readStateKeys(env);
   const secrets = new SecretList();
-  secrets.reset(secretsOf(config));
+  secrets.reset(hiddenIn(config));
   const logs = openLogs({
     home,
     enabled: config.log,

@@ -4,7 +4,7 @@ import { costOf } from '../../catalogue/catalogue.ts';
 import type { KnownModel } from '../../catalogue/known-model.ts';
 import type { ReplyProgress } from '../../exchange.ts';
 import { type Linked, LinkedSet } from '../../http/ticker.ts';
-import { shorten, textMask } from '../../log/mask-text.ts';
+import { type HiddenText, shorten, textMask } from '../../log/mask-text.ts';
 import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
@@ -72,7 +72,7 @@ interface HistoryOptions extends Omit<ShowSettings, 'secrets'> {
   /** Numbers requests so that several processes' numbers can be compared; absent: the process is the only one. */
   readonly numbersByTime?: boolean | undefined;
   /** Keys to mask. Return a new array when the list changes. */
-  readonly secrets: () => readonly string[];
+  readonly secrets: () => readonly HiddenText[];
   readonly sessionOf: SessionOf;
   readonly policy: () => CapturePolicy;
   /** Get each request that ends. */

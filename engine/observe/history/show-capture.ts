@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { type ExactMask, exactMask, isSecretName, masked, maskUrl } from '../../log/mask-text.ts';
+import { type ExactMask, exactMask, type HiddenText, isSecretName, masked, maskUrl } from '../../log/mask-text.ts';
 import { isJsonObject, type Json, parseJson } from '../../model/json/json.ts';
 import type { Headers } from '../../model/protocol.ts';
 import { curlCommand } from './curl.ts';
@@ -9,7 +9,7 @@ import type { Chunk, RequestSummary } from './schema.ts';
 /** Settings for rendering captures. */
 export interface ShowSettings {
   /** Configured keys to mask wherever they occur. */
-  readonly secrets: readonly string[];
+  readonly secrets: readonly HiddenText[];
   /** Returns the environment variable of a provider's key. */
   readonly variableOf: (provider: string) => string;
   /** Base URL for clients: `http://127.0.0.1:3456`. */

@@ -209,6 +209,7 @@ test('every field is read', (t) => {
       log: false,
       logLevel: 'warn',
       allowedHosts: ['gw.example'],
+      referred: [{ text: 's3cret', shown: '$KEY' }],
       allowedOrigins: ['https://app.example', 'app://obsidian.md', 'http://localhost:3000'],
       proxies: ['10.0.0.0/8', '::1'],
       keepAlive: false,
