@@ -71,6 +71,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)|,|\r\n|\r|\n/g, many('\r'), '😀'),
   ],
   'engine/config/env.ts': [
+    own(/[.[]/),
     foreign(/\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g, many('$a'), '-'),
     foreign(/"(?:[^"\\]|\\.)*(?:"|\\?$)/gs, '"a', many('\\"'), '\\'),
   ],
