@@ -189,3 +189,15 @@ const estimateTokens = (request: ModelRequest, bodyBytes: number): number => {
   for (const turn of request.turns) turn.parts.forEach(visit);
   return Math.ceil((bodyBytes - binary) / bytesPerToken) + images * tokensPerImage;
 };
+
+/** The request without what its instructions hold for the client's own vendor, unless that is the destination. */
+export const leaveOutAttribution = ({ request, plan, client: { attribution } }: Routed): ModelRequest => {
+  if (!attribution || plan.upstream.readsAttribution) return request;
+  const system = request.system.map((part) => {
+    const text = attribution.textWithout(part.text);
+    return text === part.text ? part : { ...part, text };
+  });
+  return system.every((part, index) => part === request.system[index])
+    ? request
+    : { ...request, system: system.filter(({ text }) => text !== '') };
+};

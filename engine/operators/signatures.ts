@@ -17,6 +17,7 @@ import { CallKeys } from '../reasoning/call-keys.ts';
 import { recallMs, type SharedSignatureCache } from '../reasoning/shared-signatures.ts';
 import type { CallSignatures, SignatureCache } from '../reasoning/signature-cache.ts';
 import { lastPayload, payloadDigest, removeReasoning, unbrokenTail } from '../reasoning/unbroken-tail.ts';
+import { leaveOutAttribution } from './route.ts';
 import type { SequenceStep, StreamStage } from './rx.ts';
 
 /**
@@ -78,18 +79,6 @@ const keepsReasoning = ({ client, plan, request }: Routed): boolean =>
   client.wire === plan.upstream.wire &&
   lastPayload(request, client.wire) !== undefined;
 
-/** The request without what its instructions hold for the client's own vendor, unless that is the destination. */
-const leaveOutAttribution = ({ request, plan, client: { attribution } }: Routed): ModelRequest => {
-  if (!attribution || plan.upstream.readsAttribution) return request;
-  const system = request.system.map((part) => {
-    const text = attribution.textWithout(part.text);
-    return text === part.text ? part : { ...part, text };
-  });
-  return system.every((part, index) => part === request.system[index])
-    ? request
-    : { ...request, system: system.filter(({ text }) => text !== '') };
-};
-
 /** Marks payloads with the provider that issued them, and caches those that the client may lose. */
 export const watchSignatures =
   (cache: SignatureCache): StreamStage<Answered, Batch, Batch> =>
@@ -138,6 +127,7 @@ export const reconcileSignatures = (
   cache: SignatureCache,
   losses: Losses,
 ): ReconciledRequest => {
+  if (!request.turns.some(isAnswer)) return { request, verbatim: true };
   if (!cache.hasCalls() && !request.turns.some(isSigned)) return { request, verbatim: true };
   const restore = restorer(request, addressee, cache);
   let verbatim = true;
@@ -170,6 +160,8 @@ export const reconcileSignatures = (
   const gapped = unbrokenTail(reconciled, addressee.wire, losses);
   return changed || gapped !== request ? { request: gapped, verbatim: false } : { request, verbatim };
 };
+
+const isAnswer = ({ role }: Turn): boolean => role === 'assistant';
 
 const isSigned = ({ role, parts }: Turn): boolean =>
   role === 'assistant' && parts.some((part) => signatureOf(part) !== undefined);
