@@ -1,5 +1,6 @@
 import type { ModelEvent } from '../../engine/model/event.ts';
 import { asJsonObject } from '../../engine/model/json/json.ts';
+import type { Losses } from '../../engine/model/loss.ts';
 import { lenientReader } from '../../engine/model/schema.ts';
 import { decodeCitation, decodeCitations } from './citations.ts';
 import { type BlockQueue, type ItemReader, ReplyItem } from './reply-item.ts';
@@ -13,15 +14,19 @@ interface PartState {
   citations: number;
 }
 
+const textTypes: ReadonlySet<string> = new Set(['output_text', 'text']);
+
 /** Reads a message item: each non-empty content part becomes a text or refusal block. */
 export class MessageReader implements ItemReader {
   readonly #item: ReplyItem;
+  readonly #losses: Losses;
   readonly #parts = new Map<number, PartState>();
   #current = -1;
   refused = false;
 
-  constructor(line: BlockQueue) {
+  constructor(line: BlockQueue, losses: Losses) {
     this.#item = new ReplyItem(line);
+    this.#losses = losses;
   }
 
   read(type: string, event: StreamEvent, out: ModelEvent[]): void {
@@ -49,7 +54,9 @@ export class MessageReader implements ItemReader {
     const content = messageReader.readable(item)?.content ?? [];
     content.forEach((part, index) => {
       if (part.type === 'refusal') this.#rest(index, 'refusal', part.refusal ?? '', out);
-      else {
+      else if (typeof part.text !== 'string' && !textTypes.has(part.type)) {
+        this.#losses.drop('reply.content', `a part of the type ${part.type}`);
+      } else {
         this.#rest(index, 'text', part.text ?? '', out);
         const known = this.#parts.get(index)?.citations ?? 0;
         this.#cite(index, decodeCitations(part.annotations).slice(known), out);

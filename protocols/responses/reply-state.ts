@@ -63,7 +63,7 @@ const newReader = (
 ): ItemReader => {
   switch (item.type) {
     case 'message':
-      return new MessageReader(state.line);
+      return new MessageReader(state.line, state.context.losses);
     case 'reasoning':
       return new ReasoningReader(state.line);
     case 'function_call':

@@ -71,13 +71,13 @@ export const usageOf = ({ expected: { usage } }: Recording): FactUsage | undefin
   };
   if ('prompt_tokens' in usage) {
     const reasoning = at('completion_tokens_details', 'reasoning_tokens');
-    // One vendor counts reasoning beside the completion; the total says so.
-    const isBeside = at('total_tokens') === at('prompt_tokens') + at('completion_tokens') + reasoning;
+    const beside = at('total_tokens') - at('prompt_tokens') - at('completion_tokens');
     return {
       prompt: at('prompt_tokens'),
       cacheRead: at('prompt_tokens_details', 'cached_tokens') || at('prompt_cache_hit_tokens'),
       cacheWrite: at('prompt_tokens_details', 'cache_write_tokens'),
-      output: at('completion_tokens') + (isBeside ? reasoning : 0),
+      // Some servers count reasoning beside the completion, so that only the total holds it.
+      output: at('completion_tokens') + (beside === reasoning ? reasoning : 0),
       reasoning,
     };
   }

@@ -410,3 +410,18 @@ const bodies: readonly (readonly [string, JsonObject, string])[] = [
 for (const [title, body, expected] of bodies) {
   test(`reply: ${title}`, (t) => t.is(brief(decodeReply(body, replyContext())), expected));
 }
+
+test('a content part of an unknown kind is a loss, and the rest is read', (t) => {
+  const context = replyContext();
+  const content = [
+    { type: 'output_audio', data: 'x' },
+    { type: 'output_text', text: 'a' },
+  ];
+  const body = { status: 'completed', output: [{ type: 'message', id: 'i', content }] };
+  const events = decodeReply(body, context);
+  t.true(events.some((event) => event.type === 'text-delta' && event.text === 'a'));
+  t.deepEqual(
+    context.losses.list.map(({ path }) => path),
+    ['reply.content'],
+  );
+});
