@@ -340,6 +340,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'protocols/chat/encode-tools.ts': [foreign(/^(?:bash|text_editor|computer|memory)_\d/)],
   'protocols/chat/index.ts': [
     foreign(/\[DONE\]|"error"|"finish_reason": ?"|"(?:base_resp|code)":/, many('"finish_reason": ')),
+    foreign(/"choices":\s{0,9}\[\s{0,9}\]/, many('"choices": [ ')),
   ],
   'protocols/chat/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
   'protocols/gemini/decode-fault.ts': [
