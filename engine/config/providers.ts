@@ -8,6 +8,7 @@ import { type CallExtras, type Provider, unknownBaseUrl } from './config.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { UnsetReference } from './env.ts';
 import { type ModelFile, ProviderFile } from './schema.ts';
+import { isPlaceholder } from './secrets.ts';
 
 const file = reader(ProviderFile, { compiled: false });
 
@@ -154,7 +155,8 @@ const readKeys = (
   findings: Diagnostics,
 ): readonly string[] => {
   const check = (key: string, path: string): string => {
-    if (!callHeaderValue.test(key)) {
+    // Placeholders have a fault of their own.
+    if (!callHeaderValue.test(key) && !isPlaceholder(key)) {
       findings.fault(path, 'has a character that no HTTP header can hold, such as a line break');
     }
     return key;

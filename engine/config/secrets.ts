@@ -34,7 +34,7 @@ export const putSecretsBack = (source: JsonObject, stored: JsonObject): JsonObje
 export const placeholderFaults = (source: JsonObject): readonly Finding[] => {
   const faults: Finding[] = [];
   mapTexts(source, ({ text, path }) => {
-    if (text.startsWith(mark)) {
+    if (isPlaceholder(text)) {
       const shown = quoted(text);
       faults.push({
         path,
@@ -48,6 +48,9 @@ export const placeholderFaults = (source: JsonObject): readonly Finding[] => {
 
 /** Begins each placeholder. */
 const mark = '•••• ';
+
+/** Whether a text stands for a secret that isn't shown. */
+export const isPlaceholder = (text: string): boolean => text.startsWith(mark);
 
 interface Hidden {
   readonly shown: JsonObject;

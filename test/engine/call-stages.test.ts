@@ -55,7 +55,7 @@ for (const [way, path] of [
         ...(way === 'passes through' && { nested: { kept: 12345678901234567890n.toString() } }),
       });
       t.is(status, 200, text);
-      t.is(sent?.headers['x-seen'], 'accept accept-encoding content-type user-agent x-team');
+      t.is(sent?.headers['x-seen'], 'accept accept-encoding content-type user-agent x-switchyard-hops x-team');
       t.like(sent?.headers, { 'x-team': undefined, 'x-turns': '1', authorization: 'Bearer secret-key' });
       const body = sent?.body as JsonObject;
       t.true(Array.isArray(body.seen) && body.seen.includes('top_p') && body.seen.includes('messages'));
