@@ -7,6 +7,7 @@ import { mergeSchemas } from '../../engine/model/wire/merge-schemas.ts';
 import { cleanSchema, objectOf } from './clean-schema.ts';
 import { type ContentContext, dropMarks } from './encode-content.ts';
 import { encodeChoice } from './encode-tool-choice.ts';
+import { withKnownKeywords } from './known-keywords.ts';
 import { wireFormat, wireName } from './tool-names.ts';
 
 /** The body's tool members; absent without tools. */
@@ -107,7 +108,9 @@ const grammarNote = (format: JsonObject | undefined): string =>
 /** A function without arguments is declared without parameters. */
 const parameters = (schema: JsonObject | undefined, at: string, { dialect, losses }: ContentContext): JsonObject => {
   if (!schema || isEmptyObject(schema)) return {};
-  if (dialect.schema === 'json') return { parametersJsonSchema: { type: 'object', ...schema } };
+  if (dialect.schema === 'json') {
+    return { parametersJsonSchema: { type: 'object', ...withKnownKeywords(schema, at, losses) } };
+  }
   const cleaned = objectOf(cleanSchema(mergeSchemas({ type: 'object' }, schema), at, losses), at, losses);
   return cleaned.properties === undefined ? {} : { parameters: cleaned };
 };

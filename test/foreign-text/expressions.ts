@@ -343,6 +343,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
     foreign(/"choices":\s{0,9}\[\s{0,9}\]/, many('"choices": [ ')),
   ],
   'protocols/chat/tool-names.ts': [foreign(/^[a-zA-Z0-9_-]{1,64}$/, many('a'))],
+  'protocols/gemini/known-keywords.ts': [foreign(/^#\/definitions\//)],
   'protocols/gemini/decode-fault.ts': [
     foreign(/^API key\b/i),
     foreign(/billing/i),

@@ -45,11 +45,53 @@ const cases: Readonly<Record<string, Case>> = {
         name: 'f',
         parametersJsonSchema: {
           type: 'object',
-          $schema: 's',
-          properties: { a: { const: 1 } },
+          properties: { a: { enum: [1] } },
           additionalProperties: false,
         },
       }),
+    ],
+  },
+  "parameters as JSON Schema, with the API's keywords alone": {
+    over: {
+      tools: [
+        fn('f', {
+          parameters: {
+            $schema: 's',
+            type: 'object',
+            definitions: { d: { type: 'string', pattern: '^a' } },
+            properties: {
+              n: { type: 'number', exclusiveMinimum: 0, maximum: 9, exclusiveMaximum: 10 },
+              r: { $ref: '#/definitions/d' },
+              l: { type: 'array', items: { type: 'string', minLength: 1 }, prefixItems: [{ const: 'x' }] },
+              a: { allOf: [{ type: 'string' }, { description: 'both' }], default: 'z' },
+              pattern: { type: 'string' },
+            },
+          },
+        }),
+      ],
+    },
+    tools: [
+      declared({
+        name: 'f',
+        parametersJsonSchema: {
+          type: 'object',
+          properties: {
+            n: { type: 'number', minimum: 0, maximum: 9 },
+            r: { $ref: '#/$defs/d' },
+            l: { type: 'array', items: { type: 'string' }, prefixItems: [{ enum: ['x'] }] },
+            a: { type: 'string', description: 'both' },
+            pattern: { type: 'string' },
+          },
+          $defs: { d: { type: 'string' } },
+        },
+      }),
+    ],
+    losses: [
+      'approximated tools.f.parameters.properties.n.exclusiveMinimum',
+      'approximated tools.f.parameters.properties.n.exclusiveMaximum',
+      'dropped tools.f.parameters.properties.l.items.minLength',
+      'dropped tools.f.parameters.properties.a.default',
+      'dropped tools.f.parameters.$defs.d.pattern',
     ],
   },
   'parameters in the subset, for older models': {
