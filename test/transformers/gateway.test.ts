@@ -231,7 +231,7 @@ test('reasoning: without a tag a chat client gets the server’s own bytes', asy
   const reply = await request(`${gateway.baseUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(clients.chat?.body(true)),
+    body: JSON.stringify({ ...Object(clients.chat?.body(true)), stream_options: { include_usage: true } }),
   });
   const got = Buffer.from(await reply.body.arrayBuffer());
   await gateway.stop();

@@ -50,6 +50,10 @@ const textsOf = (value: unknown): readonly string[] => {
 const conversation = (body: JsonObject | string): readonly string[] =>
   typeof body === 'string' ? [body] : textsOf(body.messages ?? body.input ?? body.contents);
 
+/** The same, however a target joins the messages of one speaker. */
+const passages = (body: JsonObject | string): readonly string[] =>
+  conversation(body).flatMap((text) => text.split('\n\n'));
+
 const tool = (name: string, more: JsonObject = {}): JsonObject => ({
   name,
   input_schema: { type: 'object', properties: { a: { type: 'string' } } },
@@ -180,7 +184,9 @@ for (const target of others) {
     const body = sent({ tools: [tool('ToolSearch'), deferred('a'), deferred('b')], messages }, target);
     const said = conversation(body).join('\n');
     t.regex(said, /Found, and now available: a, b\n+Tool loaded\./);
-    t.false(conversation(body).includes(''));
+    // An assistant message with calls alone may have no text.
+    const results = typeof body === 'string' ? [] : objects(body.messages).filter(({ role }) => role === 'tool');
+    t.false(results.some(({ content }) => content === ''));
   });
 
   test(`a result of nothing that ${target.name} has isn't empty`, (t) => {
@@ -240,7 +246,7 @@ for (const target of others) {
       compaction({ content: 'summary', encrypted_content: 'e' }),
       { role: 'user', content: 'y' },
     ];
-    t.deepEqual(conversation(sent({ messages }, target)), ['summary', 'y']);
+    t.deepEqual(passages(sent({ messages }, target)), ['summary', 'y']);
     const lost = lossesOf({ messages }, target);
     for (const index of [0, 1, 2]) t.true(lost.includes(`dropped messages[${index}]`));
     t.true(lost.includes('approximated messages[3].content[0].content'));
@@ -257,7 +263,7 @@ for (const target of others) {
 
   test(`a failed summary changes nothing, toward ${target.name}`, (t) => {
     const messages = [hi, compaction({ content: null }), { role: 'user', content: 'y' }];
-    t.deepEqual(conversation(sent({ messages }, target)), ['x', 'y']);
+    t.deepEqual(passages(sent({ messages }, target)), ['x', 'y']);
   });
 
   test(`the effort of the last message that sets one holds toward ${target.name}`, (t) => {
@@ -269,9 +275,9 @@ for (const target of others) {
 
   test(`a message that is cleared when the user speaks again is left out then, toward ${target.name}`, (t) => {
     const note = { role: 'system', content: 'note', clear_at: 'next_user_message' };
-    t.true(conversation(sent({ messages: [hi, note] }, target)).includes('note'));
+    t.true(passages(sent({ messages: [hi, note] }, target)).includes('note'));
     const body = { messages: [hi, note, { role: 'assistant', content: 'a' }, hi] };
-    t.false(conversation(sent(body, target)).includes('note'));
+    t.false(passages(sent(body, target)).includes('note'));
     t.false(lossesOf(body, target).some((loss) => loss.includes('clear_at')));
   });
 }
@@ -383,7 +389,7 @@ for (const [what, [body, losses]] of Object.entries(dropped)) {
 
 const json = JSON.stringify({ device_id: 'd'.repeat(64), account_uuid: '', session_id: 's-1' });
 const composed = `user_${'a'.repeat(64)}_account_b_session_12345678-aaaa`;
-const named = ['look-alike', 'groq llama-3.3-70b-versatile', 'openrouter z-ai/glm-5', 'responses gpt-5.1'];
+const named = ['groq llama-3.3-70b-versatile', 'openrouter z-ai/glm-5', 'responses gpt-5.1'];
 const ids = [
   ...named.flatMap((name) => [json, composed].map((id) => [id, name] as const)),
   [json, 'deepseek deepseek-chat'] as const,
