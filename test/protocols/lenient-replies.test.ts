@@ -211,7 +211,6 @@ const samples: Readonly<Record<string, Sample>> = {
       [0, 'response.usage'],
       [1, 'item.id'],
       [2, 'item_id'],
-      [2, 'content_index'],
       [3, 'item.content.0.annotations'],
       ...responsesUsagePaths.map((path) => [4, `response.${path}`] as const),
       [4, 'response.service_tier'],

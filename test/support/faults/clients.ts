@@ -93,11 +93,10 @@ export const faultClients: readonly FaultClient[] = [
     ask: { input: 'x' },
     readStream: readResponsesStream,
     readReply: readResponsesReply,
-    tally: tallyBy(({ type, delta, response, message, error }) => {
+    tally: tallyBy(({ type, delta, response }) => {
       if (type === 'response.completed' || type === 'response.incomplete') return 'end';
       if (type === 'response.failed') return { error: messageOf(Object(response).error) };
-      // With a nested error it announces `response.failed`, which says the same.
-      if (type === 'error') return error ? undefined : { error: String(message ?? '') };
+      // The event `error` announces `response.failed`, which says the same.
       return type === 'response.output_text.delta' ? { text: String(delta) } : undefined;
     }),
   },

@@ -144,6 +144,9 @@ test('label values are escaped, and metrics without values keep their heads', as
     text.includes(`# HELP switchyard_config_reloads_total Changes of the configuration.
 # TYPE switchyard_config_reloads_total counter
 
+# HELP switchyard_key_refusals_total Requests refused for their key.
+# TYPE switchyard_key_refusals_total counter
+
 # HELP switchyard_losses_total Fields that a conversion could not carry.
 # TYPE switchyard_losses_total counter
 switchyard_losses_total{stage="a\\\\b\\"c",field="d\\ne"} 2
