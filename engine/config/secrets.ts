@@ -14,8 +14,8 @@ export const hideSecrets = (source: JsonObject): JsonObject => hidden(source).sh
 /**
  * Puts the secrets of `stored` in the place of their placeholders. A placeholder may move to the same field of another item,
  * and among what calls to providers carry. Elsewhere it stays, since messages or dry runs could show the secret there. It also
- * stays where the secret would go to another recipient than the stored one: whoever may not read a secret must not have it
- * sent elsewhere.
+ * stays where the secret would go to another recipient than the stored one: a client that can't read a secret
+ * must not be able to send it elsewhere.
  */
 export const putSecretsBack = (source: JsonObject, stored: JsonObject): JsonObject => {
   const { secrets } = hidden(stored);
@@ -133,7 +133,7 @@ const mapTexts = (
   return mapObject(source, '', '', []);
 };
 
-/** Who gets the secrets inside an object of the configuration; `undefined`: whoever gets those around it. */
+/** The recipients of the secrets inside an object of the configuration; `undefined`: those of the enclosing object. */
 const recipientsIn = (
   value: JsonObject,
   field: string,

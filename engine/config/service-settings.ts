@@ -31,7 +31,7 @@ export const readServiceSettings = (
   const settings = withDefaults(source);
   if (!complete.matches(settings)) return undefined;
   const workers = processCount(settings.WORKERS);
-  // A list of none is the same as no list: there is no client to serve, and nobody must be locked out by a key that can't exist.
+  // A list of none is the same as no list: there is no client to serve, and requests must not need a key that can't exist.
   const clients = settings.CLIENTS?.length
     ? readClients(settings.CLIENTS, { ...settings, workers }, findings)
     : undefined;

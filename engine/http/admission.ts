@@ -54,7 +54,7 @@ export interface AccessRules {
  *   called by the pages of `allowedOrigins`, which may read the answers (`pageOf`).
  * - Open paths need no key.
  * - The administrator's key opens all other paths, a client's key those for clients.
- * - Without any key configured, paths for clients are open to whoever reaches the port.
+ * - Without any key configured, paths for clients are open to every caller that reaches the port.
  * - Without an administrator's key, its paths are open to programs of this machine that call directly (`detour`): a source address alone proves
  *   nothing, since a proxy on this machine has the same one.
  *

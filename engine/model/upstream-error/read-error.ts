@@ -74,7 +74,7 @@ const maxDepth = 8;
 /** Items of a list whose words are shown. */
 const maxItems = 5;
 
-/** Members that hold an error's words, by their names without case and underscores; the first one that has some counts. */
+/** Members that hold an error's words, by their names without case and underscores; the first with words counts. */
 const wordMembers = [
   'error',
   'errors',
