@@ -11,6 +11,9 @@ import { sseAnswer, startUpstream } from './support/upstream.ts';
 /** Streams at a time; the figure of the documentation is for 300. */
 const clients = Number(process.env.SWITCHYARD_UPGRADE_STREAMS ?? 15);
 
+const key = 'administrator';
+const withKey = { authorization: `Bearer ${key}` };
+
 const answer = Array.from({ length: 20 }, (_, index) => `word-${index} `);
 
 test('three gateways are replaced one after the other by SIGTERM alone, and no stream is lost', async (t) => {
@@ -22,6 +25,8 @@ test('three gateways are replaced one after the other by SIGTERM alone, and no s
     const { begin } = await commandRig(t, {
       PORT: port,
       LOG: false,
+      // This test calls from the proxy's address, to which the figures are open with a key only.
+      APIKEY: key,
       PROXIES: ['127.0.0.1'],
       LIMITS: { requestsPerClient: 1_000 },
       TIMEOUTS: { leaveMs: 3_000, drainMs: 60_000 },
@@ -37,7 +42,7 @@ test('three gateways are replaced one after the other by SIGTERM alone, and no s
 
   const stream = (agent: Agent): Promise<string> =>
     new Promise((resolve) => {
-      const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent }, (response) => {
+      const sent = request(`${url}/v1/chat/completions`, { method: 'POST', agent, headers: withKey }, (response) => {
         let text = `${response.statusCode} `;
         response.setEncoding('utf8').on('data', (data) => {
           text += data;
@@ -66,8 +71,12 @@ test('three gateways are replaced one after the other by SIGTERM alone, and no s
     agent.destroy();
   };
   const running = Array.from({ length: clients }, run);
-  const activeAt = async (port: number): Promise<number> =>
-    Number(/streams_active (\d+)/.exec(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text())?.[1]);
+  const activeAt = async (port: number): Promise<number> => {
+    const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: withKey })).text();
+    const active = /streams_active (\d+)/.exec(figures)?.[1];
+    if (active === undefined) throw new Error(`/metrics has no streams_active: ${figures.slice(0, 200)}`);
+    return Number(active);
+  };
   /** The figures are long: asking for them again at once would take more than the streams do. */
   const isUsed = async (port: number): Promise<void> => {
     while (!((await activeAt(port)) > 0)) await wait(100);
