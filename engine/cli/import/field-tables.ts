@@ -6,6 +6,10 @@ export const claudeCodeRouter = {
   sameFields: new Set(['HOST', 'PORT', 'APIKEY', 'LOG', 'LOG_LEVEL']),
   /** Scenarios of its `Router` that exist here under the same name. */
   scenarios: new Set(['background', 'think', 'longContext', 'webSearch', 'image']),
+  /** Its transformers that set members of a call's body, given as options. Ours is the `body` of a provider or model. */
+  bodyTransformers: new Set(['openrouter', 'sampling', 'customparams']),
+  /** An option of those that is an upper limit rather than a value to set, and the transformer that applies it here. */
+  limitOption: { name: 'max_tokens', transformer: 'maxtoken' },
   /** The path of a module that routes requests. */
   routerModule: 'CUSTOM_ROUTER_PATH',
   /** Reasons why other fields are not imported, as shown to users. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { formats, stages } from '../../../transformers/index.ts';
 import { formatFinding, formatFindings } from '../../config/diagnostics.ts';
 import { editConfigText, printConfig } from '../../config/edit/edit.ts';
@@ -9,16 +10,18 @@ import { schemaReference } from '../../config/json-schema.ts';
 import { configFile } from '../../config/read.ts';
 import { longestTimerMs } from '../../config/schema.ts';
 import { isLoopback } from '../../config/service-settings.ts';
-import { validateConfig } from '../../config/validate.ts';
+import { listenFault } from '../../http/bind.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../model/json/json.ts';
 import { sourceOf } from '../change-config.ts';
 import { type Cli, CommandError } from '../cli.ts';
+import { locateService } from '../reach-service.ts';
 import { claudeCodeRouter } from './field-tables.ts';
+import { leaveOutFaults } from './leave-out-faults.ts';
 import { type ImportNotes, importProviders, type KnownTransformers } from './providers.ts';
 
 /**
- * `switchyard import [path]`: merges another gateway's configuration into ours. Backs up our file first; writes nothing if the
- * result is invalid.
+ * `switchyard import [path]`: merges another gateway's configuration into ours. What would keep the result from loading is left out.
+ * Backs up our file first; writes nothing if ours has faults of its own, or nothing changes.
  */
 export const importConfig = async (
   cli: Cli,
@@ -30,19 +33,34 @@ export const importConfig = async (
   const file = new ConfigOnDisk(configFile(cli.home, cli.env), cli.home);
   const old = await file.read();
   const ours = old ? sourceOf(file.path, old.toString()) : { $schema: schemaReference };
-  const { source, taken, left } = mergeImported(theirs, ours, knownTransformers());
-  for (const place of taken) cli.print(`imported  ${place}`);
-  for (const { path: place, why } of left) cli.print(`skipped   ${place}: ${why}`);
+  const merged = mergeImported(theirs, ours, knownTransformers());
+  const { PORT, ...withoutPort } = merged.source;
+  const whyNot = PORT === undefined || PORT === ours.PORT ? undefined : await whyPortStays(cli, PORT);
+  if (whyNot !== undefined) merged.left.push({ path: 'PORT', why: whyNot });
+  const oldPort: JsonObject = { ...withoutPort, ...(ours.PORT !== undefined && { PORT: ours.PORT }) };
+  const { source, dropped, result } = leaveOutFaults(whyNot === undefined ? merged.source : oldPort, ours, cli.env);
+  const notTaken = new Set([...merged.left, ...dropped].map(({ path: place }) => place));
+  for (const place of merged.taken) if (!notTaken.has(place)) cli.print(`imported  ${place}`);
+  for (const { path: place, why } of merged.left) cli.print(`skipped   ${place}: ${why}`);
+  for (const fault of dropped) cli.print(`left out  ${formatFinding(fault)}`);
 
-  const result = validateConfig(source, cli.env);
   if ('faults' in result) {
-    throw new CommandError(`Nothing was written: the result is invalid:${formatFindings(result.faults)}`);
+    throw new CommandError(`Nothing was written: ${file.path} has faults already:${formatFindings(result.faults)}`);
   }
   for (const warning of result.warnings) cli.print(`warning   ${formatFinding(warning)}`);
+  if (isDeepStrictEqual(source, ours)) return cli.print('Nothing was written: nothing changes.');
   if (dryRun) return cli.print('Nothing was written.');
   await file.write((text) => (text === undefined ? printConfig(source) : editConfigText(text, source)));
   const [backup] = await file.backups.list();
   cli.print(`Wrote ${file.path}${old && backup ? `; the previous file is ${backup.name}` : ''}.`);
+};
+
+/** Why the port isn't taken over: the tools in use call the running gateway at its own, and another program's can't be opened. */
+const whyPortStays = async (cli: Cli, port: Json): Promise<string | undefined> => {
+  const { config, found, baseUrl } = await locateService(cli);
+  if (found.type !== 'none') return `this gateway runs at ${baseUrl}, where its clients call it`;
+  if (!config || typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
+  return (await listenFault(config.host, port)) === undefined ? undefined : `another program has ${port} open`;
 };
 
 const failUnreadable = (path: string): never => {

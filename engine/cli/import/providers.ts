@@ -1,5 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import { bodyFaults } from '../../config/call-extras.ts';
+import { isJsonObject, type Json, type JsonDraft, type JsonObject } from '../../model/json/json.ts';
 import type { SchemaFault } from '../../model/schema.ts';
+import { claudeCodeRouter } from './field-tables.ts';
 
 /** The outcome for each field of an imported configuration. */
 export interface ImportNotes {
@@ -40,11 +42,35 @@ const importProvider = (row: Json, at: string, notes: ImportNotes, known: KnownT
   }
   notes.taken.push(`${at} (${name}, ${models.length} models)`);
   const apiKey = key ?? row.apiKey ?? '';
+  const uses = importTransformers(transformer, { at: `${at}.transformer`, provider: name.trim() }, notes, known);
+  const own = bodyOf(uses, undefined);
+  const withBodies = models.flatMap((model: Json, index): readonly Json[] => {
+    if (typeof model !== 'string' || model.trim() === '') {
+      notes.left.push({ path: `${at}.models[${index}]`, why: 'not a name' });
+      return [];
+    }
+    const body = bodyOf(uses, model);
+    return [Object.keys(body).length > 0 ? { name: model, body } : model];
+  });
+  const provider = { name, baseUrl, apiKey, models: withBodies };
   return {
-    providers: [{ name, baseUrl, apiKey, models }],
-    transformers: importTransformers(transformer, { at: `${at}.transformer`, provider: name.trim() }, notes, known),
+    providers: [Object.keys(own).length > 0 ? { ...provider, body: own } : provider],
+    transformers: uses.flatMap(({ entries }) => entries),
   };
 };
+
+/** What a use of one of its transformers becomes here. */
+interface ImportedUse {
+  /** The model that it is for; `undefined`: all of the provider's. */
+  readonly model: string | undefined;
+  readonly entries: readonly JsonObject[];
+  /** Members that calls have in their body. */
+  readonly body: JsonObject;
+}
+
+/** The members of all uses for a model. A later one's win. */
+const bodyOf = (uses: readonly ImportedUse[], model: string | undefined): JsonObject =>
+  Object.assign({}, ...uses.map((use) => (use.model === model ? use.body : {})));
 
 /** Options validators of our transformers, by lower-case name. */
 export type KnownTransformers = ReadonlyMap<string, (options: JsonObject) => readonly SchemaFault[]>;
@@ -54,42 +80,71 @@ interface ProviderPath {
   readonly provider: string;
 }
 
-/** Converts a provider's `transformer` field to entries of our list, in its order. */
+/** Converts a provider's `transformer` field to entries of our list, in its order, and members of bodies. */
 const importTransformers = (
   field: Json | undefined,
   place: ProviderPath,
   notes: ImportNotes,
   known: KnownTransformers,
-): readonly JsonObject[] =>
+): readonly ImportedUse[] =>
   Object.entries(isJsonObject(field) ? field : {}).flatMap(([key, value]) => {
+    const model = key === 'use' ? undefined : key;
     const uses = key === 'use' ? value : isJsonObject(value) ? value.use : undefined;
     const at = key === 'use' ? `${place.at}.use` : `${place.at}.${key}.use`;
     if (!Array.isArray(uses)) {
       notes.left.push({ path: `${place.at}.${key}`, why: 'not a list of transformers' });
       return [];
     }
-    const narrowed = { provider: place.provider, ...(key !== 'use' && { models: [key] }) };
-    return uses.flatMap((use: Json, index) => importUse(use, `${at}[${index}]`, narrowed, notes, known));
+    const narrowed = { provider: place.provider, ...(model !== undefined && { models: [model] }) };
+    return uses.map((use: Json, index): ImportedUse => {
+      const path = `${at}[${index}]`;
+      const [named, given] = Array.isArray(use) ? use : [use];
+      const name = typeof named === 'string' ? named.toLowerCase() : '';
+      const options = isJsonObject(given) ? given : {};
+      if (!claudeCodeRouter.bodyTransformers.has(name)) {
+        return { model, entries: importEntry({ name, options, path }, narrowed, notes, known), body: {} };
+      }
+      const { name: limit, transformer } = claudeCodeRouter.limitOption;
+      const { [limit]: most, ...members } = options;
+      const limits = most === undefined ? [] : [{ name: transformer, options: { [limit]: most }, path }];
+      const own = known.has(name) ? [{ name, options: {}, path }] : [];
+      const entries = [...own, ...limits].flatMap((entry) => importEntry(entry, narrowed, notes, known));
+      return { model, entries, body: importBody(members, path, notes) };
+    });
   });
 
-const importUse = (
-  use: Json,
-  path: string,
+/** A use of a transformer that exists here. */
+interface NamedUse {
+  /** In lower case. */
+  readonly name: string;
+  readonly options: JsonObject;
+  readonly path: string;
+}
+
+const importEntry = (
+  { name, options, path }: NamedUse,
   narrowed: JsonObject,
   notes: ImportNotes,
   known: KnownTransformers,
 ): readonly JsonObject[] => {
-  const [name, given] = Array.isArray(use) ? use : [use];
-  const ownName = typeof name === 'string' ? name.toLowerCase() : '';
-  const faultsOf = known.get(ownName);
+  const faultsOf = known.get(name);
   if (!faultsOf) {
-    notes.left.push({ path, why: `unknown transformer ${JSON.stringify(name ?? null)}` });
+    notes.left.push({ path, why: `unknown transformer ${JSON.stringify(name)}` });
     return [];
   }
-  const options = isJsonObject(given) ? given : {};
   const [fault] = faultsOf(options);
   if (fault)
-    notes.left.push({ path: `${path}[1]`, why: `${fault.path} ${fault.message}; ${ownName} is used without options` });
+    notes.left.push({ path: `${path}[1]`, why: `${fault.path} ${fault.message}; ${name} is used without options` });
   notes.taken.push(path);
-  return [{ name: ownName, ...narrowed, ...(Object.keys(options).length > 0 && !fault && { options }) }];
+  return [{ name, ...narrowed, ...(Object.keys(options).length > 0 && !fault && { options }) }];
+};
+
+const importBody = (members: JsonObject, path: string, notes: ImportNotes): JsonObject => {
+  const body: JsonDraft = { ...members };
+  for (const [member, why] of bodyFaults(members)) {
+    delete body[member];
+    notes.left.push({ path: `${path}[1].${member}`, why });
+  }
+  for (const member of Object.keys(body)) notes.taken.push(`${path}[1].${member} (as body.${member})`);
+  return body;
 };

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
 import { mergeImported } from '../../../../engine/cli/import/import.ts';
@@ -117,17 +119,127 @@ test('import converts known fields, reports skipped ones, and makes a backup', a
   });
 });
 
-test('import writes no invalid configuration', async (t) => {
+test('what keeps a configuration from loading is left out, each with a line, and the result always loads', async (t) => {
+  const { home, ask } = await commandRig(t);
+  const other = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => other.close());
+  await once(other, 'listening');
+  const address = other.address();
+  const taken = typeof address === 'object' && address ? address.port : 0;
+  await writeFile(
+    join(home, 'config.json'),
+    JSON.stringify({
+      LOG_LEVEL: 'warn',
+      Providers: [
+        { name: 'p', baseUrl: 'https://p.example/v1', apiKey: '', models: ['old'] },
+        { name: 'q', baseUrl: 'https://q.example/v1', apiKey: '', models: ['m'] },
+      ],
+      Router: { default: 'p,old', routes: { think: 'p,old' }, rules: [{ name: 'r', when: {}, to: 'q,m' }] },
+    }),
+  );
+  const theirs = {
+    LOG_LEVEL: 'loud',
+    PORT: taken,
+    API_TIMEOUT_MS: 5,
+    Providers: [
+      { name: 'p', api_base_url: 'https://p.example/v1', api_key: '', models: ['new', '', 7] },
+      { name: 'q', api_base_url: 'no address', api_key: '', models: ['m'] },
+      { name: 'r', api_base_url: 'https://r.example/v1', api_key: '', models: ['m'], transformer: { use: [] } },
+    ],
+    Router: { default: 'p,new', background: 'gone,m', webSearch: 'r,m', longContextThreshold: 'many' },
+    fallback: { default: ['gone,m', 'r,m'] },
+  };
+  await writeFile(join(home, 'theirs.json'), JSON.stringify(theirs));
+  const { code, out, err } = await ask(['import', join(home, 'theirs.json')]);
+  t.is(code, 0, err);
+  for (const line of [
+    /^skipped +PORT: another program has \d+ open$/m,
+    /^skipped +Providers\[0\]\.models\[1\]: not a name$/m,
+    /^skipped +Providers\[0\]\.models\[2\]: not a name$/m,
+    /^left out +LOG_LEVEL /m,
+    /^left out +Providers\[1\]\.baseUrl /m,
+    /^left out +Router\.routes\.background .*gone/m,
+    /^left out +Router\.longContextThreshold /m,
+    /^left out +Router\.fallback\.default\[0\] .*gone/m,
+  ]) {
+    t.regex(out, line);
+  }
+  t.notRegex(out, /^imported +PORT$/m);
+  const config = JSON.parse(await readFile(join(home, 'config.json'), 'utf8'));
+  t.is(config.LOG_LEVEL, 'warn');
+  t.false(Object.hasOwn(config, 'PORT'));
+  t.deepEqual(
+    config.Providers.map(({ name, baseUrl, models }: Record<string, unknown>) => [name, baseUrl, models]),
+    [
+      ['p', 'https://p.example/v1', ['new']],
+      ['q', 'https://q.example/v1', ['m']],
+      ['r', 'https://r.example/v1', ['m']],
+    ],
+  );
+  t.deepEqual(config.Router, {
+    default: 'p,new',
+    routes: { think: 'p,old', webSearch: 'r,m' },
+    rules: [{ name: 'r', when: {}, to: 'q,m' }],
+    fallback: { default: ['r,m'] },
+  });
+  const check = await ask(['config', 'check']);
+  t.is(check.code, 0, check.out);
+
+  const again = await ask(['import', join(home, 'theirs.json')]);
+  t.regex(again.out, /Nothing was written: nothing changes\./);
+});
+
+test('nothing is written where nothing can be read, or config.json has faults of its own', async (t) => {
   const { home, ask } = await commandRig(t);
   await writeFile(join(home, 'theirs.json'), JSON.stringify({ PORT: 'x', Router: { default: 'none,such' } }));
-  const { code, err } = await ask(['import', join(home, 'theirs.json')]);
-  t.is(code, 1);
-  t.regex(err, /^switchyard: Nothing was written: the result is invalid:\n- PORT [^\n]*\n- Router\.default [^\n]*\n$/);
+  const empty = await ask(['import', join(home, 'theirs.json')]);
+  t.is(empty.code, 0, empty.err);
+  t.regex(empty.out, /left out +PORT .*\nleft out +Router\.default .*\nNothing was written: nothing changes\.\n$/);
   t.false((await readdir(home)).includes('config.json'));
   await writeFile(join(home, 'broken.json'), '{ PORT: 1, "HOST" }');
   const broken = await ask(['import', join(home, 'broken.json')]);
   t.regex(broken.err, /broken\.json can't be read:(\n- The configuration is not valid JSON: [^\n]*){2,}\n$/);
   t.regex((await ask(['import', join(home, 'none.json')])).err, /Cannot read \S*none\.json\./);
+  await writeFile(join(home, 'config.json'), '{ "LOG_LEVEL": "loud" }');
+  const faulty = await ask(['import', join(home, 'theirs.json')]);
+  t.is(faulty.code, 1);
+  t.regex(faulty.err, /^switchyard: Nothing was written: \S+ has faults already:\n- LOG_LEVEL [^\n]*\n$/);
+});
+
+test('members that its transformers add to a body become members of our body', (t) => {
+  const known = new Map([...formats, ...stages].map(([name]) => [name, () => []] as const));
+  const provider = {
+    name: 'openrouter',
+    api_base_url: 'https://openrouter.ai/api/v1/chat/completions',
+    api_key: '$KEY',
+    models: ['a/b', 'c/d'],
+    transformer: {
+      use: [
+        ['openrouter', { provider: { only: ['vendor'] }, model: 'x' }],
+        ['sampling', { temperature: 0.2, max_tokens: 9 }],
+      ],
+      'c/d': { use: [['customparams', { top_k: 3 }]] },
+    },
+  };
+  const { source, left } = mergeImported({ Providers: [provider] }, {}, known);
+  t.deepEqual(source, {
+    Providers: [
+      {
+        name: 'openrouter',
+        baseUrl: 'https://openrouter.ai/api/v1/chat/completions',
+        apiKey: '$KEY',
+        models: ['a/b', { name: 'c/d', body: { top_k: 3 } }],
+        body: { provider: { only: ['vendor'] }, temperature: 0.2 },
+      },
+    ],
+    transformers: [
+      { name: 'openrouter', provider: 'openrouter' },
+      { name: 'maxtoken', provider: 'openrouter', options: { max_tokens: 9 } },
+    ],
+  });
+  t.deepEqual(left, [
+    { path: 'Providers[0].transformer.use[0][1].model', why: 'is set by the destination of a request' },
+  ]);
 });
 
 test('an infinite timeout becomes the longest timer', (t) => {
