@@ -1,3 +1,5 @@
+import { memberValue, skipSpace, valueEnd } from '../../engine/model/json/json.ts';
+
 /** A range of a text, in UTF-16 units. */
 export interface Span {
   readonly start: number;
@@ -20,7 +22,7 @@ const memberStart = (json: string, object: number, name: string): number | undef
   let found: number | undefined;
   for (let at = skipSpace(json, object + 1); json[at] === '"'; ) {
     const keyEnd = valueEnd(json, at);
-    const value = skipSpace(json, skipSpace(json, keyEnd) + 1);
+    const value = memberValue(json, keyEnd);
     if (JSON.parse(json.slice(at, keyEnd)) === name) found = value;
     at = nextStart(json, value);
   }
@@ -38,47 +40,4 @@ const itemStart = (json: string, array: number, step: string): number | undefine
 const nextStart = (json: string, value: number): number => {
   const at = skipSpace(json, valueEnd(json, value));
   return json[at] === ',' ? skipSpace(json, at + 1) : json.length;
-};
-
-const valueEnd = (json: string, start: number): number => {
-  let depth = 0;
-  for (let at = start; at < json.length; at += 1) {
-    switch (json[at]) {
-      case '"':
-        at = stringEnd(json, at) - 1;
-        if (depth === 0) return at + 1;
-        break;
-      case '{':
-      case '[':
-        depth += 1;
-        break;
-      case '}':
-      case ']':
-        // After a number or literal that is the last in its object.
-        if (depth === 0) return at;
-        depth -= 1;
-        if (depth === 0) return at + 1;
-        break;
-      case ',':
-      case ' ':
-      case '\n':
-      case '\r':
-      case '\t':
-        if (depth === 0) return at;
-        break;
-    }
-  }
-  return json.length;
-};
-
-const stringEnd = (json: string, start: number): number => {
-  let at = start + 1;
-  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-  return at + 1;
-};
-
-const skipSpace = (json: string, from: number): number => {
-  let at = from;
-  while (json[at] === ' ' || json[at] === '\n' || json[at] === '\r' || json[at] === '\t') at += 1;
-  return at;
 };

@@ -146,18 +146,13 @@ class Scan {
   /** Returns the index of the string's closing quote. A string before a colon is a member name. */
   #readString(start: number): number {
     const text = this.#text;
-    let end = text.indexOf('"', start + 1);
-    while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    const end = stringEnd(text, start);
     const level = this.#levels.at(-1);
-    if (level && !level.isArray) {
-      let next = end + 1;
-      while (isJsonSpace(text.charCodeAt(next))) next += 1;
-      if (text.charCodeAt(next) === colon) {
-        const name = text.slice(start + 1, end);
-        level.key = name.includes('\\') ? String(JSON.parse(`"${name}"`)) : name;
-      }
+    if (level && !level.isArray && text.charCodeAt(skipSpace(text, end)) === colon) {
+      const name = text.slice(start + 1, end - 1);
+      level.key = name.includes('\\') ? String(JSON.parse(`"${name}"`)) : name;
     }
-    return end;
+    return end - 1;
   }
 
   /** Returns the index of the number's last character. */
@@ -254,11 +249,61 @@ export const closeBrace = 0x7d;
 export const isJsonSpace = (code: number | undefined): boolean =>
   code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
-/** Whether an odd number of backslashes precedes a quote inside JSON text. */
-export const isEscaped = (text: string, at: number): boolean => {
+/** Index of the first character that isn't white space. */
+export const skipSpace = (text: string, from: number): number => {
+  let at = from;
+  while (isJsonSpace(text.charCodeAt(at))) at += 1;
+  return at;
+};
+
+/** Index after the closing quote of the string whose opening quote is at `from`; 0 if the text ends before. */
+export const stringEnd = (text: string, from: number): number => {
+  let at = text.indexOf('"', from + 1);
+  while (at > 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at + 1;
+};
+
+/** Whether an odd number of backslashes precedes a quote. */
+const isEscaped = (text: string, at: number): boolean => {
   let from = at;
   while (text.charCodeAt(from - 1) === backslash) from -= 1;
   return (at - from) % 2 === 1;
+};
+
+/** Where the value of the member begins whose name ends before `from`, in valid JSON text. */
+export const memberValue = (text: string, from: number): number => skipSpace(text, skipSpace(text, from) + 1);
+
+/** Index after the value that begins at `from`, in valid JSON text. */
+export const valueEnd = (text: string, from: number): number => {
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case quote: {
+        const end = stringEnd(text, at);
+        if (end === 0) return text.length;
+        if (depth === 0) return end;
+        at = end - 1;
+        break;
+      }
+      case openBrace:
+      case openBracket:
+        depth += 1;
+        break;
+      case closeBrace:
+      case closeBracket:
+        // After a number or literal that is the last in its container.
+        if (depth === 0) return at;
+        depth -= 1;
+        if (depth === 0) return at + 1;
+        break;
+      case comma:
+        if (depth === 0) return at;
+        break;
+      default:
+        if (depth === 0 && isJsonSpace(text.charCodeAt(at))) return at;
+    }
+  }
+  return text.length;
 };
 
 /** Types a validated object as `JsonObject`: schemas don't type unmodelled members. */

@@ -1,4 +1,15 @@
-import { closeBrace, closeBracket, comma, isEscaped, isJsonSpace, openBrace, openBracket, quote } from './json.ts';
+import {
+  closeBrace,
+  closeBracket,
+  comma,
+  isJsonSpace,
+  memberValue,
+  openBrace,
+  openBracket,
+  quote,
+  stringEnd,
+} from './json.ts';
+
 /** Adds a member at the start of a JSON object's text; every other byte is unchanged. The text must be valid JSON, with a member. */
 export const addMember = (text: string, name: string, value: string): string => {
   const start = text.indexOf('{') + 1;
@@ -34,7 +45,7 @@ const membersNamed = (text: string, name: string): [from: number, to: number][] 
         const end = stringEnd(text, at);
         if (depth === 1 && atKey) {
           atKey = false;
-          if (isNamed(text, at, end, name)) open = afterColon(text, end);
+          if (isNamed(text, at, end, name)) open = memberValue(text, end);
         }
         at = end - 1;
         break;
@@ -66,19 +77,6 @@ const isNamed = (text: string, from: number, to: number, name: string): boolean 
   text.startsWith(name, from + 1)
     ? to - from === name.length + 2
     : text.slice(from, to).includes('\\') && JSON.parse(text.slice(from, to)) === name;
-
-/** Index after the closing quote of the string that starts at `from`. */
-const stringEnd = (text: string, from: number): number => {
-  let at = text.indexOf('"', from + 1);
-  while (isEscaped(text, at)) at = text.indexOf('"', at + 1);
-  return at + 1;
-};
-
-const afterColon = (text: string, from: number): number => {
-  let at = text.indexOf(':', from) + 1;
-  while (isJsonSpace(text.charCodeAt(at))) at += 1;
-  return at;
-};
 
 const trimmedEnd = (text: string, end: number): number => {
   let at = end;
