@@ -251,6 +251,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'clients/',
         'config/',
         'endpoints/',
+        'http/bind.ts',
         'launch/stale-build.js',
         'log/',
         'model/',
