@@ -26,6 +26,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system', 'typebox/value']],
   ['engine/backpressure.ts', []],
   ['engine/paths.ts', ['node:']],
+  ['engine/time/', ['engine/time/', 'node:']],
   ['engine/log/', ['engine/log/', 'engine/model/', 'node:', 'pino', 'pino-roll', 'sonic-boom']],
   [
     'engine/http/',
@@ -70,7 +71,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/upstream/',
     [
       'engine/upstream/',
-      ...below('backpressure.ts', 'config/', 'model/'),
+      ...below('backpressure.ts', 'config/', 'model/', 'time/'),
       'rxjs',
       'node:',
       'undici',
@@ -196,6 +197,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'observe/history/questions.ts',
         'observe/metrics/',
         'paths.ts',
+        'time/',
       ),
       'typebox',
       'node:',
@@ -203,7 +205,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   [
     'engine/service/fleet.ts',
-    [...below('paths.ts', 'config/', 'hub/', 'log/', 'model/'), 'admin/schema.ts', 'typebox', 'node:'],
+    [...below('paths.ts', 'config/', 'hub/', 'log/', 'model/', 'time/'), 'admin/schema.ts', 'typebox', 'node:'],
   ],
   [
     'engine/service/fleet-views.ts',
@@ -232,7 +234,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'model/',
         'observe/',
       ),
-      ...below('reasoning/', 'routing/', 'upstream/'),
+      ...below('reasoning/', 'routing/', 'time/', 'upstream/'),
       'admin/',
       'protocols/',
       'transformers/',
@@ -259,7 +261,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'reasoning/',
         'routing/',
       ),
-      ...below('service/', 'upstream/'),
+      ...below('service/', 'time/', 'upstream/'),
       'protocols/index.ts',
       'transformers/index.ts',
       'rxjs',

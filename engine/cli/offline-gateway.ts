@@ -17,7 +17,8 @@ import { type CheckedEntries, validateEntries } from '../routing/plan/build-stag
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { createTokenCounter } from '../routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../routing/tokens/prompt-tokens.ts';
-import { createUpstreamHealth, steadyNowMs } from '../upstream/health/health.ts';
+import { steadyClock } from '../time/steady-clock.ts';
+import { createUpstreamHealth } from '../upstream/health/health.ts';
 
 /** A configuration compiled for inspection; it sends nothing upstream. */
 interface OfflineGateway {
@@ -49,10 +50,10 @@ export const offlineGateway = async (
     log: quietLogs.app,
     signatures: createSignatureCache(),
     losses: createLossCounter(),
-    usage: new UsageLedger(steadyNowMs),
+    usage: new UsageLedger(steadyClock.nowMs),
     catalogue,
-    limiter: createLimiter({ nowMs: steadyNowMs }),
-    health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
+    limiter: createLimiter({ nowMs: steadyClock.nowMs }),
+    health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
     hop: () => '',
     keepAliveMs: Number.POSITIVE_INFINITY,
   });

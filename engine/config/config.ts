@@ -11,6 +11,7 @@ import type {
   KeyPolicy,
   Limits,
   PoolStrategy,
+  ProviderTimeouts,
   RetryPolicy,
   Timeouts,
 } from './schema.ts';
@@ -89,6 +90,8 @@ export interface Provider {
   readonly models: readonly string[];
   /** `client`: clients send their own, and `apiKeys` has only the empty key. */
   readonly credentials?: 'client';
+  /** Limits that win over those of `Config.timeouts`. */
+  readonly timeouts?: ProviderTimeouts;
   /** What all calls have in addition. */
   readonly extras?: CallExtras;
   /** What calls to one of its models have in addition, beyond `extras`. */

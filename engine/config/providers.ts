@@ -98,6 +98,7 @@ const readProvider = (
     apiKeys: apiKeys.length > 0 ? apiKeys : [''],
     models: [...new Set(models)],
     ...(isClients && { credentials: 'client' as const }),
+    ...(row.timeouts && { timeouts: row.timeouts }),
     ...(extras && { extras }),
     ...(modelExtras.size > 0 && { modelExtras }),
     ...(modelFacts.size > 0 && { modelFacts }),

@@ -30,6 +30,26 @@ const maxJsonDepth = 1_000;
  */
 export const keepAliveMs = 15_000;
 
+const callMs = 'Milliseconds for a whole call to a provider, from sending it to the end of the answer; 0: no limit.';
+const firstByteMs = "Milliseconds for the first byte of a provider's answer.";
+const idleMs = "Milliseconds between two pieces of a provider's answer.";
+const ownMilliseconds = (description: string, example: number, minimum = 1) =>
+  Type.Optional(Type.Integer({ description, minimum, maximum: longestTimerMs, examples: [example] }));
+
+/** `timeouts` of a provider. */
+const ProviderTimeouts = Type.Object(
+  {
+    firstByteMs: ownMilliseconds(firstByteMs, 1_800_000),
+    idleMs: ownMilliseconds(idleMs, 1_800_000),
+    callMs: ownMilliseconds(callMs, 3_600_000, 0),
+  },
+  {
+    description: 'How long it may take, where that differs from `TIMEOUTS`.',
+    examples: [{ firstByteMs: 1_800_000 }],
+  },
+);
+export type ProviderTimeouts = Readonly<Static<typeof ProviderTimeouts>>;
+
 const credential = (description: string) =>
   Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -146,6 +166,7 @@ export const ProviderFile = Type.Object({
     { description: 'The models that the provider supports.', examples: [['large-model', 'small-model']] },
   ),
   ...callExtras,
+  timeouts: Type.Optional(ProviderTimeouts),
   api_base_url: text('Older spelling of `baseUrl`.', 'https://api.vendor.example/v1'),
   api_key: credential('Older spelling of `apiKey`.'),
   transformer: Type.Optional(
@@ -348,8 +369,9 @@ export type Limits = Readonly<Required<Static<typeof Limits>>>;
 /** `TIMEOUTS`. */
 export const Timeouts = Type.Object({
   connectMs: milliseconds('Milliseconds for a connection to a provider.', 10_000),
-  firstByteMs: milliseconds("Milliseconds for the first byte of a provider's answer.", 300_000),
-  idleMs: milliseconds("Milliseconds between two pieces of a provider's answer.", 120_000),
+  firstByteMs: milliseconds(firstByteMs, 600_000),
+  idleMs: milliseconds(idleMs, 600_000),
+  callMs: milliseconds(callMs, 0, 0),
   queueMs: milliseconds('Milliseconds to wait for a free connection to a provider.', 30_000),
   stageMs: milliseconds(
     'Milliseconds that a custom transformer may take over a request, or over a batch of an answer.',

@@ -65,8 +65,9 @@ const fetchPage = (
     'user-agent': 'switchyard',
     ...credentials,
   };
+  const { timeouts } = provider;
   return upstreams
-    .call({ method: 'GET', url: listUrl(plan, query), headers, body: '', backpressure: new Backpressure() })
+    .call({ method: 'GET', url: listUrl(plan, query), headers, body: '', backpressure: new Backpressure(), timeouts })
     .pipe(
       mergeMap((answer) =>
         answer.body.pipe(

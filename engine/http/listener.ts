@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Fault } from '../model/fault.ts';
 import { type KeySettings, type OriginGuardSettings, trustedProxies } from './access.ts';
 import { admission } from './admission.ts';
@@ -171,7 +172,7 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
     const { limits, proxies } = this.settings;
     const max = proxies.includes(remoteAddress) ? Number.POSITIVE_INFINITY : limits.connectionsPerAddress;
     if (this.#connections.admit(remoteAddress, this.#activeByAddress.get(remoteAddress) ?? 0, max)) return true;
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     if (nowMs - this.#warnedAtMs >= warnEveryMs) {
       this.#warnedAtMs = nowMs;
       this.hooks.warn?.(
@@ -279,7 +280,7 @@ export class ConnectionLimit {
 
   /** Records the end of a request; its connection may stay open for a while. */
   used(address: string): void {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     if (nowMs - this.#recentFromMs > idleMs) {
       // After two spans all earlier connections have timed out.
       this.#earlier = nowMs - this.#recentFromMs > 2 * idleMs ? new Map() : this.#recent;

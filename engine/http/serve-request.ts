@@ -42,6 +42,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   readonly query: string;
   readonly remoteAddress: string;
   readonly startedAtMs = Date.now();
+  readonly #begunMs = performance.now();
   readonly backpressure = new Backpressure();
   body: Uint8Array = noBytes;
   namedClient: string | undefined;
@@ -150,7 +151,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   finished(status: number): void {
     this.claim.release();
     this.#listener.release(this);
-    const durationMs = Date.now() - this.startedAtMs;
+    const durationMs = Math.round(performance.now() - this.#begunMs);
     this.#listener.hooks.finished?.(this, { status, durationMs, aborted: this.#gone });
   }
 

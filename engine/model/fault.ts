@@ -74,6 +74,8 @@ export interface Fault {
   readonly from?: { readonly provider: string; readonly model: string; readonly scenario: string } | undefined;
   /** Retrying the same upstream at once is useless; another one may succeed. */
   readonly elsewhere?: boolean | undefined;
+  /** The upstream isn't to blame, so that its breaker doesn't count the fault. */
+  readonly blameless?: boolean | undefined;
   /** Reply headers about retrying (`retry-after`, rate limits). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

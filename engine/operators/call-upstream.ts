@@ -161,9 +161,10 @@ export const callUpstream =
   (ready) => {
     const { backpressure, observer } = ready;
     const { url, headers, body } = ready.call;
+    const { timeouts } = ready.resolution.provider;
     observer.called();
     return upstreams
-      .call({ url, headers, body, backpressure })
+      .call({ url, headers, body, backpressure, timeouts })
       .pipe(sequence((answer) => (isSuccess(answer) ? accept(ready, answer, config) : refuse(ready, answer))));
   };
 

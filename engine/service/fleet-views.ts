@@ -42,6 +42,7 @@ const bounds = {
   connectMs: timeoutMs,
   firstByteMs: timeoutMs,
   idleMs: timeoutMs,
+  callMs: 0,
   connections: 1,
   queue: 1,
   queueMs: timeoutMs,

@@ -14,6 +14,7 @@ import { errorCode } from '../model/fault.ts';
 import { type JsonObject, parseJson } from '../model/json/json.ts';
 import { reader } from '../model/schema.ts';
 import { version } from '../paths.ts';
+import { steadyClock } from '../time/steady-clock.ts';
 
 /** Opens the store that several machines share. Throws a message for users. */
 export const openFleetStore = (
@@ -27,7 +28,7 @@ export const openFleetStore = (
     ca: ca === undefined ? undefined : readCa(ca),
     name,
     sealer: createSealer(keys.map((key) => Buffer.from(key))),
-    nowMs: () => performance.now(),
+    nowMs: steadyClock.nowMs,
     wallMs,
     onChange: (change) => report(changeText(change)),
   });
@@ -122,7 +123,7 @@ export const joinFleet = (
   const hub = new Hub({
     store,
     member,
-    nowMs: () => performance.now(),
+    nowMs: steadyClock.nowMs,
     expected: fleet.replicas * workers,
     alone: fleet.withoutStore,
     about() {

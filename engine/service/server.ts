@@ -330,6 +330,7 @@ const collectorBounds = {
   connectMs: 5_000,
   firstByteMs: 20_000,
   idleMs: 20_000,
+  callMs: 0,
   connections: 2,
   queue: 2,
   queueMs: 20_000,

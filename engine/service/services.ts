@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
 import { createCatalogue } from '../catalogue/catalogue.ts';
 import { createLimiter } from '../clients/limiter.ts';
 import { UsageLedger } from '../clients/usage.ts';
@@ -20,7 +19,8 @@ import { type GatewayOptions, hiddenIn } from '../routing/gateway.ts';
 import type { TransformerRegistry } from '../routing/plan/choose-format.ts';
 import { CountingThread } from '../routing/tokens/counting-thread.ts';
 import { createPromptTokens } from '../routing/tokens/prompt-tokens.ts';
-import { createUpstreamHealth, steadyNowMs } from '../upstream/health/health.ts';
+import { steadyClock } from '../time/steady-clock.ts';
+import { createUpstreamHealth } from '../upstream/health/health.ts';
 import type { HealthFacts } from '../upstream/health/share-health.ts';
 import { type Demo, startDemo } from './demo/demo-server.ts';
 import { type Fleet, joinFleet } from './fleet.ts';
@@ -65,7 +65,7 @@ export const openServices = (
     home,
     transformerFolders = [],
     report,
-    healthNowMs = steadyNowMs,
+    healthNowMs = steadyClock.nowMs,
     keepAliveMs = defaultKeepAliveMs,
   }: ServicesOptions,
   registry: Omit<TransformerRegistry, 'custom'>,
@@ -144,7 +144,7 @@ const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, log: Lo
   const hub = new Hub({
     store,
     member: `${process.pid} ${randomUUID()}`,
-    nowMs: () => performance.now(),
+    nowMs: steadyClock.nowMs,
     isShared,
     onSilence(isSilent) {
       if (isSilent) log.warn("the service's main process does not answer; this process goes on by itself");

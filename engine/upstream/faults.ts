@@ -19,6 +19,20 @@ export const firstByteTimeout = (host: string, firstByteMs: number): FaultError 
   return faultError('upstream-timeout', words, undefined, true);
 };
 
+/** The fault of a call that wasn't over in time. It isn't retried either, for the same reason. */
+export const callTimeout = (host: string, callMs: number): FaultError => {
+  const words = `The upstream ${host} hasn't finished its answer within ${seconds(callMs)}, the limit of a call.`;
+  return faultError('upstream-timeout', words, undefined, true);
+};
+
+/** The fault of a connection that died while the machine slept. Not a fault of the upstream. */
+export const asleepFault = (host: string): FaultError =>
+  new FaultError({
+    kind: 'upstream-cut',
+    message: `The connection to the upstream ${host} was lost while this machine slept.`,
+    blameless: true,
+  });
+
 /** The fault of a call that got no connection: `late` after waiting, `full` without. Not a fault of the upstream. */
 export const poolFault = (
   host: string,

@@ -13,6 +13,18 @@ export interface UpstreamCall {
   readonly body: string | Uint8Array;
   /** Pauses the answer's body. */
   readonly backpressure: Backpressure;
+  /** Limits that win over those of all calls. */
+  readonly timeouts?: Partial<CallTimeouts> | undefined;
+}
+
+/** How long one call may take, in milliseconds. */
+export interface CallTimeouts {
+  /** From sending the request to the answer's head. */
+  readonly firstByteMs: number;
+  /** Between two chunks of the answer's body. */
+  readonly idleMs: number;
+  /** From sending the request to the answer's end; 0: no limit. */
+  readonly callMs: number;
 }
 
 /** An upstream's answer, of any status. Its body is still to come. */

@@ -81,8 +81,10 @@ test.before(async () => {
   const startWith = (timeouts: object) =>
     startGateway({ ...config, TIMEOUTS: { ...config.TIMEOUTS, ...timeouts } }, {}, { keepAliveMs: 600_000 });
   gateway = await startWith({});
-  impatient = await startWith({ firstByteMs: 1_000, idleMs: 1_000 });
-  waitsForStart = await startWith({ idleMs: 5_000 });
+  const own = { firstByteMs: 1_000, idleMs: 1_000 };
+  const Providers = config.Providers.map((provider) => ({ ...provider, timeouts: own }));
+  impatient = await startGateway({ ...config, Providers }, {}, { keepAliveMs: 600_000 });
+  waitsForStart = await startWith({ callMs: 5_000 });
 });
 
 test.after.always(async () => {

@@ -104,7 +104,7 @@ const forTests: readonly string[] = [
   'engine/operators/decode.ts parseOutline',
   'engine/operators/pass-records.ts WholeRecords',
   'engine/operators/rx.ts operate',
-  'engine/upstream/pool.ts ContinueFilter',
+  'engine/upstream/connection.ts ContinueFilter',
   'engine/operators/read-events.ts AnswerIds',
   'engine/operators/read-events.ts normalizeEvents',
   'engine/operators/write-reply.ts headerText',

@@ -11,8 +11,9 @@ import { createSignatureCache } from '../../engine/reasoning/signature-cache.ts'
 import { compileGateway, type Gateway, type Services } from '../../engine/routing/gateway.ts';
 import { createTokenCounter } from '../../engine/routing/tokens/encoder.ts';
 import { synchronousPromptTokens } from '../../engine/routing/tokens/prompt-tokens.ts';
+import { steadyClock } from '../../engine/time/steady-clock.ts';
 import { createUpstreams } from '../../engine/upstream/create-upstreams.ts';
-import { createUpstreamHealth, steadyNowMs } from '../../engine/upstream/health/health.ts';
+import { createUpstreamHealth } from '../../engine/upstream/health/health.ts';
 import { defaultFormat, formats, stages } from '../../transformers/index.ts';
 
 /** The configuration in this text. */
@@ -43,10 +44,10 @@ export const gatewayOf = (t: ExecutionContext, config: Config, over: Partial<Ser
       log: quietLogs.app,
       signatures: createSignatureCache(),
       losses: createLossCounter(),
-      usage: new UsageLedger(steadyNowMs),
+      usage: new UsageLedger(steadyClock.nowMs),
       catalogue: createCatalogue(undefined),
-      limiter: createLimiter({ nowMs: steadyNowMs }),
-      health: createUpstreamHealth({ nowMs: steadyNowMs, random: Math.random }),
+      limiter: createLimiter({ nowMs: steadyClock.nowMs }),
+      health: createUpstreamHealth({ nowMs: steadyClock.nowMs, random: Math.random }),
       keepAliveMs: 15_000,
       hop: () => 'this-gateway',
       ...over,

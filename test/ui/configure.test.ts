@@ -450,6 +450,12 @@ browserTest('a provider can have further base URLs', async (t) => {
     await page.getByRole('button', { name: 'Remove base URL 2' }).click();
     await save(page);
     t.false('otherBaseUrls' in ((await onDisk()).Providers[0] ?? {}));
+    await page.getByText('Timeouts', { exact: true }).click();
+    const idle = page.getByLabel('Idle (idleMs)');
+    await idle.fill('1800000');
+    await idle.blur();
+    await save(page);
+    t.like((await onDisk()).Providers[0], { timeouts: { idleMs: 1_800_000 } });
   });
 });
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { BlobJournal } from '../../hub/blob-journal.ts';
 import type { Blob, HubStore } from '../../hub/contract.ts';
 import { inTime } from '../../hub/hub.ts';
 import { MemoryStore } from '../../hub/memory-store.ts';
 import { type Family, FamilySums } from '../../observe/metrics/families.ts';
+import { steadyClock } from '../../time/steady-clock.ts';
 import type { PeerCall, PeerQuestion, PeerResult, StoreScope } from './ipc-messages.ts';
 
 /** Answers another process's question; `undefined`: no answer. */
@@ -68,7 +68,7 @@ export class PeerExchange {
     this.#fleet = options.fleet;
     this.#answerMs = options.answerMs ?? answerMs;
     this.#store = new MemoryStore({
-      nowMs: () => performance.now(),
+      nowMs: steadyClock.nowMs,
       epoch: randomUUID(),
       journal: options.journal,
     });

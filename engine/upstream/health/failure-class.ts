@@ -24,7 +24,8 @@ export type FailureClass =
   | 'final';
 
 /** Classifies a fault by the upstream's status, else by its kind. */
-export const classifyFailure = ({ kind, status, elsewhere }: Fault): FailureClass => {
+export const classifyFailure = ({ kind, status, elsewhere, blameless }: Fault): FailureClass => {
+  if (blameless) return 'busy';
   if (kind === 'upstream-error' || kind === 'upstream-invalid') return byStatus(status, kind);
   const failureClass = byKind[kind];
   return failureClass === 'transient' && elsewhere ? 'persistent' : failureClass;

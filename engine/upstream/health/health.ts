@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
 import type { Provider } from '../../config/config.ts';
 import type { BreakerPolicy, KeyPolicy, RetryPolicy } from '../../config/schema.ts';
@@ -156,9 +155,6 @@ export class ProviderHealth {
     this.#conversations.set(conversationHash(request), key);
   }
 }
-
-/** Milliseconds since 1970 by a monotonic clock, so that durations are unaffected by clock changes. */
-export const steadyNowMs = (): number => performance.timeOrigin + performance.now();
 
 /** A failed attempt. */
 interface FailedAttemptFacts {

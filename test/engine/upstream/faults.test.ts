@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import test from 'ava';
 import type { FaultKind } from '../../../engine/model/fault.ts';
+import { classifyFailure } from '../../../engine/upstream/health/failure-class.ts';
+import { testTime } from '../../support/test-time.ts';
 import { until } from '../../support/until.ts';
 import { startUpstream, type UpstreamAnswer } from '../../support/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
@@ -108,6 +110,44 @@ test('R2 interim heads without end do not put off the time for the answer', asyn
   t.is(answer, undefined);
   t.is(fault?.kind, 'upstream-timeout');
   t.is(fault?.message, `The upstream 127.0.0.1:${port} gave no answer within 0.4 s.`);
+});
+
+for (const [name, plan, callMs] of [
+  ['before its answer', 'never', 60_000],
+  ['in an answer that goes on', { pieces: ['a'], finish: 'stall' }, 60_000],
+  ['with a limit of its provider', { pieces: ['a'], finish: 'stall' }, 0],
+] as const) {
+  test(`R2 a call that lasts too long ends ${name}`, async (t) => {
+    const upstream = await startUpstream(() => plan);
+    t.teardown(upstream.close);
+    const time = testTime();
+    const timeouts = callMs === 0 ? { callMs: 60_000 } : undefined;
+    const { outcome, chunks } = start(testUpstreams({ clock: time.clock, callMs }), callOf(upstream.url, { timeouts }));
+    const awaited = plan === 'never' ? 0 : 1;
+    await until(() => upstream.requests.length === 1 && chunks.length === awaited);
+    time.pass(59_999);
+    time.pass(1);
+    const { fault, bytes } = await outcome;
+    t.is(bytes.toString(), 'a'.repeat(awaited));
+    t.is(fault?.kind, 'upstream-timeout');
+    t.is(
+      fault?.message,
+      `The upstream 127.0.0.1:${upstream.port} hasn't finished its answer within 60 s, the limit of a call.`,
+    );
+    t.is(fault && classifyFailure(fault), 'persistent', 'the upstream may be at work, and charge for it');
+    await upstream.requests[0]?.closed;
+  });
+}
+
+test('R2 calls have no longest time by default, and leave no timers', async (t) => {
+  const upstream = await startUpstream(() => ({ pieces: ['a'] }));
+  t.teardown(upstream.close);
+  const time = testTime();
+  const upstreams = testUpstreams({ clock: time.clock });
+  t.is((await read(upstreams, callOf(upstream.url))).error, undefined);
+  t.is(time.timers(), 1, 'that of the clock itself');
+  await upstreams.close();
+  t.is(time.timers(), 0);
 });
 
 test('R2 a body that falls silent is a timeout, after what came before', async (t) => {

@@ -10,6 +10,7 @@ export const testUpstreams = (options: Partial<UpstreamOptions> = {}): Upstreams
     connectMs: 600_000,
     firstByteMs: 600_000,
     idleMs: 600_000,
+    callMs: 0,
     connections: Number.POSITIVE_INFINITY,
     queue: Number.POSITIVE_INFINITY,
     queueMs: 600_000,

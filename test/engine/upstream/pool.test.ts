@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test from 'ava';
+import type { UpstreamOptions } from '../../../engine/upstream/create-upstreams.ts';
+import { classifyFailure } from '../../../engine/upstream/health/failure-class.ts';
+import { testTime } from '../../support/test-time.ts';
 import { until } from '../../support/until.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';
@@ -97,13 +97,15 @@ for (const how of ['reset', 'close'] as const) {
   });
 
   test(`… and not when the upstream may have begun to work: the connection ${verb} after more than a second`, async (t) => {
+    const { time, upstreams } = clocked();
     const upstream = await startUpstream(async (_request, count) => {
       if (count === 1) return { pieces: ['a'] };
-      await new Promise((resolve) => setTimeout(resolve, 1200));
+      time.pass(1_001);
+      // The body is released behind the events of its turn.
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
       return how;
     });
     t.teardown(upstream.close);
-    const upstreams = testUpstreams();
     await read(upstreams, callOf(upstream.url));
     t.is((await read(upstreams, callOf(upstream.url))).fault?.kind, 'upstream-cut');
     t.is(upstream.requests.length, 2);
@@ -143,22 +145,22 @@ test('an upstream that ends each reused connection without a byte serves every c
 });
 
 /** Upstreams whose clock the test sets. */
-const clocked = () => {
-  const clock = { ms: 0 };
-  return { clock, upstreams: testUpstreams({ nowMs: () => clock.ms }) };
+const clocked = (options: Partial<UpstreamOptions> = {}) => {
+  const time = testTime();
+  return { time, upstreams: testUpstreams({ ...options, clock: time.clock }) };
 };
 
 test('a connection idle for longer than its upstream keeps one is not used; how long that is, each close shows anew', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a'] }));
   t.teardown(upstream.close);
-  const { clock, upstreams } = clocked();
+  const { time, upstreams } = clocked();
   const call = async (afterMs: number) => {
-    clock.ms += afterMs;
+    time.pass(afterMs);
     t.is((await read(upstreams, callOf(upstream.url))).error, undefined);
     return upstream.totalSockets;
   };
   const closeIdle = async (afterMs: number) => {
-    clock.ms += afterMs;
+    time.pass(afterMs);
     upstream.closeIdle();
     const { idle } = upstreams.poolStats(new URL(upstream.url));
     await until(() => upstreams.poolStats(new URL(upstream.url)).idle < idle);
@@ -181,46 +183,91 @@ test('a connection idle for longer than its upstream keeps one is not used; how 
 test('a keep-alive header bounds how long a connection is used, also when the timers are late', async (t) => {
   const upstream = await startUpstream(() => ({ headers: { 'Keep-Alive': 'timeout=10, max=100' }, pieces: ['a'] }));
   t.teardown(upstream.close);
-  const { clock, upstreams } = clocked();
+  const { time, upstreams } = clocked();
   const sockets: number[] = [];
   for (const afterMs of [0, 8_900, 9_100, 8_900]) {
-    clock.ms += afterMs;
+    time.pass(afterMs);
     await read(upstreams, callOf(upstream.url));
     sockets.push(upstream.totalSockets);
   }
   t.deepEqual(sockets, [1, 1, 2, 2]);
 });
 
-for (const announces of [true, false]) {
-  test(`a burst just after the idle limit of an upstream that ${announces ? 'announces it' : 'says nothing'} is served whole`, async (t) => {
-    // Node's own server sends the header and closes one second later than it says.
-    const server = createServer((request, response) => {
-      request.resume().on('end', () => response.end('a'));
-    });
-    server.keepAliveTimeout = 0;
-    const keptMs = 1000;
-    server.on('request', ({ socket }, response) => {
-      if (announces) response.setHeader('keep-alive', `timeout=${keptMs / 1000}`);
-      response.once('finish', () => socket.setTimeout(keptMs, () => socket.end()));
-    });
-    t.teardown(() => server.close());
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    // A TCP server's address is always of this kind; `string` is for pipes.
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const upstreams = testUpstreams();
-    t.teardown(() => upstreams.close());
-    const burst = async () => {
-      const outcomes = await Promise.all(Array.from({ length: 60 }, () => read(upstreams, callOf(url))));
-      return outcomes.filter(({ error }) => error !== undefined);
-    };
-    for (const offsetMs of [-2, 0, 2]) {
-      t.deepEqual(await burst(), []);
-      await new Promise((resolve) => setTimeout(resolve, keptMs + offsetMs));
-    }
-    t.deepEqual(await burst(), []);
+test('a burst at the moment at which the upstream closes its idle connections is served whole', async (t) => {
+  const upstream = await startUpstream(() => ({ pieces: ['a'] }));
+  t.teardown(upstream.close);
+  const upstreams = testUpstreams();
+  t.teardown(() => upstreams.close());
+  const burst = () => Promise.all(Array.from({ length: 60 }, () => read(upstreams, callOf(upstream.url))));
+  for (const closesFirst of [true, false, true]) {
+    await burst();
+    if (closesFirst) upstream.closeIdle();
+    const outcomes = burst();
+    if (!closesFirst) upstream.closeIdle();
+    t.deepEqual(
+      (await outcomes).filter(({ error }) => error !== undefined),
+      [],
+    );
+  }
+  t.true(upstreams.poolStats(new URL(upstream.url)).resent > 0);
+});
+
+test('after a sleep, idle connections are not used: the first call does not wait on a dead one', async (t) => {
+  const upstream = await startUpstream(() => ({ pieces: ['a'] }));
+  t.teardown(upstream.close);
+  const { time, upstreams } = clocked();
+  for (const jump of [() => time.sleep(3_600_000), () => time.pass(15_000), () => time.setBack(3_600_000)]) {
+    t.is((await read(upstreams, callOf(upstream.url))).error, undefined);
+    jump();
+  }
+  t.is((await read(upstreams, callOf(upstream.url))).error, undefined);
+  t.is(upstream.totalSockets, 2, 'only the sleep counts');
+});
+
+for (const [when, plan, served] of [
+  ['before its answer', 'never', ''],
+  ['in the middle of its answer', { pieces: ['a'], finish: 'stall' }, 'a'],
+] as const) {
+  test(`a call that a sleep interrupts ${when} fails soon if nothing more comes, and no breaker counts it`, async (t) => {
+    const upstream = await startUpstream(() => plan);
+    t.teardown(upstream.close);
+    const { time, upstreams } = clocked({ firstByteMs: 7_200_000, idleMs: 7_200_000 });
+    const { outcome, chunks } = start(upstreams, callOf(upstream.url));
+    await until(() => upstream.requests.length === 1 && Buffer.concat(chunks).toString() === served);
+    time.sleep(600_000);
+    time.pass(21_000);
+    const { fault, bytes } = await outcome;
+    t.is(bytes.toString(), served);
+    t.is(fault?.kind, 'upstream-cut');
+    t.regex(fault?.message ?? '', /was lost while this machine slept/);
+    t.is(fault && classifyFailure(fault), 'busy');
   });
 }
+
+test('a call that a sleep interrupts goes on if its upstream does, or after a clock that was set', async (t) => {
+  let goOn: (() => void) | undefined;
+  const isAwake = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const pieces = async function* () {
+    yield 'a';
+    await isAwake;
+    yield* ['b', 'c'];
+  };
+  const upstream = await startUpstream(() => ({ pieces: pieces() }));
+  t.teardown(upstream.close);
+  const { time, upstreams } = clocked();
+  const { outcome, chunks } = start(upstreams, callOf(upstream.url));
+  await until(() => chunks.length === 1);
+  time.setBack(3_600_000);
+  time.pass(60_000);
+  time.sleep(600_000);
+  time.pass(1_000);
+  goOn?.();
+  await until(() => Buffer.concat(chunks).toString() === 'abc');
+  time.pass(21_000);
+  t.is((await outcome).error, undefined);
+});
 
 test('closing waits for calls in flight, lets them finish and still serves late ones', async (t) => {
   const upstream = await startUpstream(() => ({ pieces: ['a', 100, 'b'] }));

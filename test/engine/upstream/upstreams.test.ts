@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { lastValueFrom, mergeMap, type Observable, timer, toArray } from 'rxjs';
-import { ContinueFilter } from '../../../engine/upstream/pool.ts';
+import { ContinueFilter } from '../../../engine/upstream/connection.ts';
 import { until } from '../../support/until.ts';
 import { recordedAnswer, startUpstream } from '../../support/upstream.ts';
 import { callOf, read, start, testUpstreams } from './harness.ts';

@@ -41,6 +41,7 @@ const open = async (t: ExecutionContext, script: Script) => {
     connectMs: 5_000,
     firstByteMs: 60_000,
     idleMs: 60_000,
+    callMs: 0,
     connections: 1,
     queue: 1,
     queueMs: 5_000,

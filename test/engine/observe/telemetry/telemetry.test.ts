@@ -36,6 +36,7 @@ const open = async (t: ExecutionContext, script: Script) => {
       connectMs: 5_000,
       firstByteMs: 60_000,
       idleMs: 60_000,
+      callMs: 0,
       connections: 2,
       queue: 2,
       queueMs: 5_000,

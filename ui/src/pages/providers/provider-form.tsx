@@ -15,6 +15,7 @@ import { KeysField } from './keys-field.tsx';
 import { ModelFacts } from './model-facts.tsx';
 import { ModelForm } from './model-form.tsx';
 import { ModelsField } from './models-field.tsx';
+import { ProviderTimeouts } from './provider-timeouts.tsx';
 import { TestConnection } from './test-connection.tsx';
 import { UpstreamState } from './upstream-state.tsx';
 
@@ -104,6 +105,7 @@ export const ProviderForm = ({
       {upstream && <ModelFacts provider={name} />}
       <ModelForm provider={provider} path={path} onChange={(models) => set('models', models)} />
       <CallExtras provider={provider} path={path} onChange={set} />
+      <ProviderTimeouts provider={provider} path={path} onChange={(timeouts) => set('timeouts', timeouts)} />
       {upstream && <UpstreamState upstream={upstream} />}
       <TestConnection provider={provider} />
     </>

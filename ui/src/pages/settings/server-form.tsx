@@ -2,6 +2,7 @@ import { readConfigSchema } from '../../api/config.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { withMember } from '../../config/field-path.ts';
+import { fieldTitles } from '../../config/field-titles.ts';
 import { useField, useForm } from '../../config/form.ts';
 import { editedSecret, isLiteralKey } from '../../config/reference.ts';
 import { SchemaForm } from '../../config/schema-form.tsx';
@@ -105,7 +106,7 @@ export const ServerForm = () => {
             <SchemaForm
               schema={{ ...group, additionalProperties: false }}
               path={field}
-              titles={titlesOf(group)}
+              titles={fieldTitles(group)}
               value={isJsonObject(value) ? value : {}}
               onChange={(next) =>
                 change((before) => withMember(before, field, Object.keys(next).length === 0 ? undefined : next))
@@ -117,16 +118,6 @@ export const ServerForm = () => {
     </>
   );
 };
-
-/** Names in words, without their unit: `firstByteMs` is `First byte (firstByteMs)`. */
-const titlesOf = ({ properties }: JsonObject): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.keys(isJsonObject(properties) ? properties : {}).map((name) => {
-      const words = name.replace(/(?:Bytes|Ms)$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-      const title = `${words.charAt(0).toUpperCase()}${words.slice(1)}`.replace('Json', 'JSON');
-      return [name, words === name ? title : `${title} (${name})`];
-    }),
-  );
 
 const KeyField = () => {
   const { config, change } = useForm();
