@@ -5,7 +5,7 @@ import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing, leaveWire } from './operators/decode.ts';
 import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
-import { boundContent, boundReply, readEvents, refuseBareBody } from './operators/read-events.ts';
+import { boundContent, boundReply, readEvents, readStart } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
 import { memoize, onlyIf, sequence, stages, yieldIfLarge } from './operators/rx.ts';
@@ -61,12 +61,12 @@ export const prepare = (gateway: Gateway): OperatorFunction<Exchange, Ready> =>
 /** One attempt at one destination, with its own losses. Fails while a retry or fallback may still answer. */
 const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
   const { limits, timeouts } = gateway.config;
-  const pass = stages(boundReply(limits), refuseBareBody(), inspectPassthrough(gateway.signatures), sendReply());
+  const pass = stages(boundReply(limits), readStart(), inspectPassthrough(gateway.signatures), sendReply());
   /** The provider's bytes → the client's format: one batch per network chunk in every stage. */
   const convert = memoize((plan: Routed['plan']) =>
     stages(
       boundReply(limits), // limits a record, or a whole reply
-      refuseBareBody(), // one JSON body in place of a stream
+      readStart(), // its first bytes: a mark is dropped, one JSON body in place of a stream refused
       readEvents(), // bytes → SSE records, or the whole body → events
       boundContent(limits), // limits what stages and encoders may collect
       watchSignatures(gateway.signatures), // marks who issued each payload; keeps what clients lose

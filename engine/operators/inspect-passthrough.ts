@@ -4,6 +4,7 @@ import type { ReplyPart } from '../http/endpoint.ts';
 import type { ReplyContext } from '../model/context.ts';
 import { type ModelEvent, mergeUsage, type Usage } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
+import { type JsonObject, openBrace, openBracket, writeJson } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { runWhole } from '../model/machine.ts';
 import type { SseRecord } from '../model/protocol.ts';
@@ -83,16 +84,16 @@ const faultIn = ({ plan, context, call }: Answered, record: SseRecord): Fault =>
 
 const dataField = Buffer.from('data:');
 
-/** Forwards a whole reply unchanged. Throws the fault that it holds despite its success status. */
+/** Forwards a whole reply unchanged, as status 200: that is how any success is read. Throws the fault that it holds despite its success status. */
 const inspectWhole =
   (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> =>
   (answered) => {
     const { observer, answer } = answered;
     const collected = collectedBytes((body): ReplyPart => {
-      const usage = readWhole(answered, Buffer.from(body.buffer, body.byteOffset, body.length), cache);
+      const { usage, list } = readWhole(answered, Buffer.from(body.buffer, body.byteOffset, body.length), cache);
       observer.usage(usage);
       const headers = { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(answered) };
-      return { type: 'whole', status: answer.status, headers, body };
+      return { type: 'whole', status: 200, headers, body: list ? writeJson(list) : body };
     });
     return {
       ...collected,
@@ -106,10 +107,17 @@ const inspectWhole =
 /** Replies of more bytes than this aren't decoded for their usage and reasoning, unless they may hold an error. */
 const maxReadBytes = 4 * 1024 * 1024;
 
-/** A whole reply's usage; caches its reasoning. Throws the fault of an error in its place, or of what isn't a reply. */
-const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Usage => {
+/** What a whole reply says. */
+interface WholeReading {
+  readonly usage: Usage;
+  /** The reply, if it came in a list. */
+  readonly list?: JsonObject | undefined;
+}
+
+/** Reads a whole reply; caches its reasoning. Throws the fault of an error in its place, or of what isn't a reply. */
+const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): WholeReading => {
   const { plan, context, clientBody, answer, call } = answered;
-  if (bytes.length > maxReadBytes && looksWhole(bytes) && !bytes.includes('"error"')) return {};
+  if (bytes.length > maxReadBytes && looksWhole(bytes) && !bytes.includes('"error"')) return { usage: {} };
   const body = replyIn(bytes);
   const events = body
     ? plan.upstream.decodeReply(body, withOwnLosses(context, plan.format.name))
@@ -117,7 +125,8 @@ const readWhole = (answered: Answered, bytes: Buffer, cache: SignatureCache): Us
   const error = events.find((event) => event.type === 'error');
   if (error?.type === 'error') throw new FaultError(hideCredentials(error.fault, call.headers));
   if (plan.upstream.mayReason?.(clientBody)) watchOf(answered, cache).read(events);
-  return usageOf(events);
+  const isList = bytes.find((byte) => byte === openBrace || byte === openBracket) === openBracket;
+  return { usage: usageOf(events), list: isList ? body : undefined };
 };
 
 /** Begins and ends with braces. */

@@ -353,34 +353,49 @@ const tooLarge = (what: string, bytes: number, setting: keyof Limits): FaultErro
 /** A longer body isn't an error. In bytes. */
 const maxBareBytes = 1 << 20;
 
+/** UTF-8's byte order mark. */
+const mark = [0xef, 0xbb, 0xbf];
+
 /**
- * Refuses a stream that is one JSON body: some servers send their error so, under the type of a stream. No line of a stream begins
- * with a brace or bracket, so the first byte tells.
+ * Reads the first bytes of an answer, the same way whether it passes through or not. Drops a byte order mark, which clients may not
+ * expect. Refuses a stream that is one JSON body: some servers send their error so, under the type of a stream. No line of a
+ * stream begins with a brace or bracket, so the first byte tells.
  */
-export const refuseBareBody = (): StreamStage<Answered, Uint8Array, Uint8Array> => (answered) => {
-  if (!answered.answer.streamed) return unchanged;
+export const readStart = (): StreamStage<Answered, Uint8Array, Uint8Array> => (answered) => {
   let bare: Uint8Array[] | undefined;
   let begun = false;
   let length = 0;
+  /** Bytes of a mark so far. */
+  let marked = 0;
   const refuse = (body: readonly Uint8Array[]): never => {
     throw new FaultError(hideCredentials(faultIn(Buffer.concat(body), answered), answered.call.headers));
   };
+  /** The bytes after a mark; `undefined` while there may be more of it. */
+  const afterMark = (chunk: Uint8Array): Uint8Array | undefined => {
+    let at = 0;
+    while (marked < mark.length && at < chunk.length && chunk[at] === mark[marked]) {
+      marked += 1;
+      at += 1;
+    }
+    if (at === chunk.length) return undefined;
+    begun = true;
+    const isMark = marked === 0 || marked === mark.length;
+    return isMark ? chunk.subarray(at) : Buffer.concat([Uint8Array.from(mark.slice(0, marked)), chunk.subarray(at)]);
+  };
   return {
     next(chunk) {
-      if (!begun && chunk.length > 0) {
-        begun = true;
-        if (isBare(chunk)) bare = [];
-      }
-      if (!bare) return chunk;
-      bare.push(chunk);
-      length += chunk.length;
+      if (begun && !bare) return chunk;
+      const bytes = begun ? chunk : afterMark(chunk);
+      if (!bytes) return undefined;
+      if (!bare && answered.answer.streamed && isBare(bytes)) bare = [];
+      if (!bare) return bytes;
+      bare.push(bytes);
+      length += bytes.length;
       return length > maxBareBytes ? refuse(bare) : undefined;
     },
     end: () => (bare ? refuse(bare) : undefined),
   };
 };
-
-const unchanged: Handlers<Uint8Array, Uint8Array> = { next: (chunk) => chunk };
 
 const isBare = (chunk: Uint8Array): boolean => {
   const first = chunk.find((byte) => !isSpace(byte));

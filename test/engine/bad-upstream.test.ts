@@ -109,7 +109,9 @@ const post = ({ path, ask }: FaultClient, model: string, stream: boolean) =>
       method: 'POST',
       body: JSON.stringify({ ...ask, model, stream }),
     });
-    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+    // `text()` would hide a byte order mark.
+    const text = Buffer.from(await answer.body.arrayBuffer()).toString();
+    return { status: answer.statusCode, headers: answer.headers, text };
   });
 
 /** The message of an error reply in the route's own shape. */

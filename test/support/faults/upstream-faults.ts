@@ -35,6 +35,18 @@ const framed =
   (wire, streaming) =>
     streaming ? sseAnswer([change(stream(wire))]) : jsonAnswer(wire.reply(goodText));
 
+/** The good response in the requested form, with another status. */
+const withStatus =
+  (status: number): UpstreamFault['play'] =>
+  (wire, streaming) => ({ ...(streaming ? sseAnswer([stream(wire)]) : jsonAnswer(wire.reply(goodText))), status });
+
+/** The good response in the requested form, its first bytes in pieces of one each. */
+const marked: UpstreamFault['play'] = (wire, streaming) => {
+  const bytes = Buffer.from(`\ufeff${streaming ? stream(wire) : JSON.stringify(wire.reply(goodText))}`);
+  const first = [...bytes.subarray(0, 4)].flatMap((byte) => [Uint8Array.of(byte), 5]);
+  return { headers: streaming ? sse : json, pieces: [...first, bytes.subarray(4)] };
+};
+
 const compressed =
   (change: (bytes: Buffer) => Buffer, coding = 'gzip'): UpstreamFault['play'] =>
   (wire, streaming) => ({
@@ -139,7 +151,21 @@ export const upstreamFaults: Readonly<Record<string, UpstreamFault>> = {
     }),
   },
   'compresses in an unknown way': { line: 'R4', comesTo: 502, play: compressed((bytes) => bytes, 'squash') },
-  'begins with a byte order mark': { line: 'R4', comesTo: 'answer', play: framed((text) => `\ufeff${text}`) },
+  'begins with a byte order mark': { line: 'R4', comesTo: 'answer', play: marked },
+  'marks the JSON that it sends as a stream': {
+    line: 'R4',
+    comesTo: 'error',
+    play: ({ error }) => sseAnswer([`\ufeff${JSON.stringify(error('marked trouble', 503))}`]),
+  },
+  'sends a list with its reply': {
+    line: 'R4',
+    comesTo: 'answer',
+    play: (wire, streaming) => (streaming ? sseAnswer([stream(wire)]) : jsonAnswer([wire.reply(goodText)])),
+  },
+  'says that it created its answer': { line: 'R4', comesTo: 'answer', play: withStatus(201) },
+  'says that its content is to be reset': { line: 'R4', comesTo: 'answer', play: withStatus(205) },
+  'says that its content is a part': { line: 'R4', comesTo: 'answer', play: withStatus(206) },
+  'says that there is no content': { line: 'R4', comesTo: 502, play: () => ({ status: 204 }) },
   'ends lines in CR LF': { line: 'R4', comesTo: 'answer', play: framed((text) => text.replaceAll('\n', '\r\n')) },
   'ends lines in CR': { line: 'R4', comesTo: 'answer', play: framed((text) => text.replaceAll('\n', '\r')) },
   'comments between its records': {
