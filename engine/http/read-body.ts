@@ -111,6 +111,10 @@ export class BodyReader implements BodyConsumer, TickListener {
     if (isLast) this.#complete();
   }
 
+  lost(why: string): void {
+    if (!this.#stopped) this.#reject({ fault: { kind: 'invalid-request', message: why }, close: true });
+  }
+
   #reject(rejection: Rejection): void {
     this.stop();
     this.#receiver.received(rejection);

@@ -61,6 +61,8 @@ export interface HttpStream {
 export interface BodyConsumer {
   /** The chunk belongs to the consumer. */
   readonly take: (chunk: Uint8Array, isLast: boolean) => void;
+  /** The server can't find the body's end. `why` is for the client. */
+  readonly lost: (why: string) => void;
 }
 
 /** Notified when a client reads on after its socket was full. */

@@ -9,6 +9,9 @@ const restBytesPerSecond = 16 * 1024;
 /** … measured over windows of this length, in milliseconds. */
 const restWindowMs = 10_000;
 
+/** Requests that may wait on a connection while an earlier one is answered. Node.js stops reading at the body of the first. */
+const maxWaiting = 16;
+
 /** A connection, whose requests are served one after the other. */
 export class NodeConnection {
   readonly remoteAddress: string;
@@ -33,16 +36,16 @@ export class NodeConnection {
 
   /**
    * Calls `begin` once earlier requests are answered. If that takes longer than this turn of the event loop, the connection is
-   * closed: the body of a pipelined request would have to be held meanwhile.
+   * closed if there are too many of them.
    */
   take(begin: () => void): void {
     if (!this.#active) {
       begin();
       return;
     }
-    if (this.#waiting.push(begin) > 1) return;
+    if (this.#waiting.push(begin) !== maxWaiting + 1) return;
     setImmediate(() => {
-      if (this.#waiting.length > 0) this.#socket.destroy();
+      if (this.#waiting.length > maxWaiting) this.#socket.destroy();
     });
   }
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { addressText, isAscii } from '../headers.ts';
+import { addressText, headerValue, isAscii } from '../headers.ts';
 import type { BodyConsumer, HttpServer, HttpServerEvents, HttpStream, StreamWriter } from '../stream.ts';
 import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.ts';
 
@@ -77,8 +77,18 @@ class UwsStream implements HttpStream {
   }
 
   read(consumer: BodyConsumer): void {
+    if (headerValue(this.headers, 'trailer') !== undefined) {
+      consumer.lost('Trailers after a chunked body are not supported.');
+      return;
+    }
+    const isChunked = headerValue(this.headers, 'transfer-encoding') !== undefined;
+    const end = isChunked ? new MisreadEnd(consumer) : undefined;
     // The native buffer is only valid during the call. Small copies share a pool.
-    this.#res.onData((chunk, isLast) => consumer.take(Buffer.from(new Uint8Array(chunk)), isLast));
+    this.#res.onData((chunk, isLast) => {
+      const bytes = Buffer.from(new Uint8Array(chunk));
+      end?.look(bytes, isLast);
+      consumer.take(bytes, isLast);
+    });
   }
 
   /** A connection is closed without an error when its client takes no data for 8 to 12 seconds, or sends less than 16 KiB per second. */
@@ -143,6 +153,38 @@ class UwsStream implements HttpStream {
     const [taken, complete] = this.#res.tryEnd(this.#body.subarray(offset - this.#bodyFrom), this.#body.length);
     writer.writable(complete);
     return taken;
+  }
+}
+
+/** The end of a chunked body: after the last chunk's line end, a chunk without content. */
+const lastChunk = '\r\n0\r\n\r\n';
+
+/** How long a body must stay silent after such bytes to be taken for misread, in milliseconds. */
+const misreadMs = 200;
+
+/**
+ * Recognizes a chunked body whose end was misread. uWebSockets.js reads an extension of one or two letters (`5;a`) as part of the
+ * chunk's size, so that the end becomes part of the content, and it waits for more. It refuses longer ones itself. Source:
+ * uWebSockets, `ChunkedEncoding.h`, `consumeHexNumber`.
+ */
+class MisreadEnd {
+  readonly #consumer: BodyConsumer;
+  #last = '';
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(consumer: BodyConsumer) {
+    this.#consumer = consumer;
+  }
+
+  look(bytes: Buffer, isLast: boolean): void {
+    clearTimeout(this.#timer);
+    if (isLast) return;
+    this.#last = (this.#last + bytes.toString('latin1', Math.max(0, bytes.length - lastChunk.length))).slice(
+      -lastChunk.length,
+    );
+    if (this.#last !== lastChunk) return;
+    const lost = () => this.#consumer.lost("Extensions of a chunked body's chunks are not supported.");
+    this.#timer = setTimeout(lost, misreadMs).unref();
   }
 }
 

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { of } from 'rxjs';
-import { endpoint, raw, serve, statusesOf, text } from './rig.ts';
+import { chooseServer } from '../../../engine/http/choose-server.ts';
+import { echo, endpoint, raw, serve, statusesOf, text } from './rig.ts';
 
 const post = (headers: string, body = '') => `POST /x HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n${body}`;
 const chunked = 'Transfer-Encoding: chunked\r\n';
@@ -87,4 +88,31 @@ for (const [title, bytes] of harmless) {
     const { port } = await serve(t, [{ method: 'POST', path: '/x', endpoint: endpoint(() => of(text(''))) }]);
     t.deepEqual(statusesOf((await raw(port, bytes)).text), [200]);
   });
+}
+
+/** What clients rarely send, but may: with `node:http` it is served, with uWebSockets.js as far as its parser goes, else refused at once. */
+const odd: readonly (readonly [title: string, pieces: readonly string[], withUws: readonly number[]])[] = [
+  ['a chunk extension', [post(chunked), '5;name=value\r\nhello\r\n0\r\n\r\n'], [400]],
+  ['an extension that is read as part of the size', [post(chunked), '5;a\r\nhello\r\n0\r\n\r\n'], [400]],
+  ['the same in one piece', [post(chunked, '5;a\r\nhello\r\n0\r\n\r\n')], [400]],
+  ['the same with a split end', [post(chunked), '5;a\r\nhello\r\n0', '\r\n\r', '\n'], [400]],
+  ['an extension of the last chunk', [post(chunked), '5\r\nhello\r\n0;last\r\n\r\n'], [400]],
+  ['trailers', [post(chunked, '5\r\nhello\r\n0\r\nX-Sum: abc\r\n\r\n')], [505]],
+  ['announced trailers', [post(`Trailer: X-Sum\r\n${chunked}`), '5\r\nhello\r\n0\r\nX-Sum: abc\r\n\r\n'], [400]],
+  ['what looks like an end amid the content', [post(chunked), 'a\r\nhe\r\n0\r\n\r\n!\r\n0\r\n\r\n'], [200]],
+];
+for (const server of chooseServer().facts.server === 'uws' ? ['uws', 'node'] : ['node']) {
+  for (const [title, pieces, withUws] of odd) {
+    test(`${title}: ${server} answers at once`, async (t) => {
+      const { port } = await serve(t, [{ method: 'POST', path: '/x', endpoint: echo }], {
+        server: chooseServer(server),
+      });
+      const from = performance.now();
+      const { text: answer } = await raw(port, pieces, 600);
+      t.deepEqual(statusesOf(answer), server === 'uws' ? withUws : [200]);
+      if (server === 'node') t.regex(answer, /\r\n\r\nhe/);
+      if (withUws[0] === 400 && answer.includes('"by"')) t.regex(answer, /not supported/);
+      t.true(performance.now() - from < 8_000);
+    });
+  }
 }

@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { NEVER, Observable, of, Subject, take, throwError } from 'rxjs';
+import { chooseServer } from '../../../engine/http/choose-server.ts';
 import type { HttpRequest, ReplyPart, WholeReply } from '../../../engine/http/endpoint.ts';
 import { listen } from '../../../engine/http/listener.ts';
 import { createRouter } from '../../../engine/http/router.ts';
@@ -146,7 +147,30 @@ test('connections are kept, and requests with immediate responses may be pipelin
   t.false(closed);
 });
 
-test('a request pipelined behind an active one closes the connection, and both are released', async (t) => {
+test('a request pipelined behind an active one waits with node:http, as long as there are few', async (t) => {
+  const answers = new Subject<WholeReply>();
+  let begun = 0;
+  const slow = endpoint(() => {
+    begun += 1;
+    return answers.pipe(take(1));
+  });
+  const listener = await serve(t, [{ method: 'POST', path: '/slow', endpoint: slow }], {
+    server: chooseServer('node'),
+  });
+  const both = raw(listener.port, post('/slow', 'one') + post('/slow', 'two'), 500);
+  for (const count of [1, 2]) {
+    await until(() => begun === count);
+    answers.next(text(`answer ${count}`));
+  }
+  t.regex((await both).text, /answer 1[\s\S]*answer 2/);
+  const { text: none, closed } = await raw(listener.port, post('/slow', 'x').repeat(20), 2_000);
+  t.is(none, '');
+  t.true(closed);
+  await until(() => listener.activeRequests === 0);
+});
+
+test('a request pipelined behind an active one closes the connection with uWebSockets.js, and both are released', async (t) => {
+  if (chooseServer().facts.server !== 'uws') return t.pass();
   let unsubscribed = 0;
   const slow = endpoint(() => new Observable(() => () => (unsubscribed += 1)));
   const listener = await serve(t, [{ method: 'GET', path: '/slow', endpoint: slow }]);

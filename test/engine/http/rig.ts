@@ -118,12 +118,26 @@ interface RawAnswer {
 }
 
 /**
- * Sends bytes and collects what comes back until the service closes or has been silent for `quietMs`. The service is in the same
+ * Sends bytes, or pieces of them one by one, and collects what comes back until the service closes or has been silent for `quietMs`. The service is in the same
  * process, so the silence is counted in turns of the event loop: on a busy machine it waits for as long as the service does.
  */
-export const raw = (port: number, bytes: string | Uint8Array, quietMs = 150, host = '127.0.0.1'): Promise<RawAnswer> =>
+export const raw = (
+  port: number,
+  bytes: string | Uint8Array | readonly string[],
+  quietMs = 150,
+  host = '127.0.0.1',
+): Promise<RawAnswer> =>
   new Promise((resolve) => {
-    const socket = connect(port, host, () => socket.write(bytes));
+    const pieces: (string | Uint8Array)[] =
+      typeof bytes === 'string' || bytes instanceof Uint8Array ? [bytes] : [...bytes];
+    const socket = connect(port, host, () => send());
+    socket.setNoDelay();
+    /** Each in a turn of its own, so that the service reads them apart. */
+    const send = () => {
+      const piece = pieces.shift();
+      if (piece === undefined || socket.destroyed) return;
+      socket.write(piece, () => setTimeout(send, pieces.length > 0 ? 20 : 0));
+    };
     let text = '';
     let silentMs = 0;
     const end = (closed: boolean) => {
