@@ -319,7 +319,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'engine/upstream/create-upstreams.ts': [own(/^https?:$/)],
   'engine/upstream/faults.ts': [own(/^E[A-Z]+$/), own(/^ERR_(SSL|TLS|OSSL)_/)],
   'engine/upstream/open-socket.ts': [foreign(/^HTTP\/1\.[01] (\d{3})/)],
-  'engine/upstream/pool.ts': [foreign(/timeout=(\d{1,9})/i, many('timeout='))],
+  'engine/upstream/connection.ts': [foreign(/timeout=(\d{1,9})/i, many('timeout='))],
   'engine/upstream/proxy.ts': [
     own(/^127\./),
     own(/[\s,]+/),
@@ -534,7 +534,7 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'ui/src/config/quantity-field.tsx': [own(/^Milliseconds /), own(/^Bytes /), own(/,? in milliseconds/)],
   'ui/src/format/quantity.ts': [own(/^(\d{1,15}(?:\.\d{1,6})?) *([a-z]{0,3})$/i)],
   'ui/src/pages/connect/check-panel.tsx': [own(/\/$/)],
-  'ui/src/pages/settings/server-form.tsx': [own(/(?:Bytes|Ms)$/), own(/[A-Z]/g)],
+  'ui/src/config/field-titles.ts': [own(/(?:Bytes|Ms)$/), own(/[A-Z]/g)],
   'ui/src/config/reference.ts': [
     foreign(/\$(?:\$|[A-Za-z_]\w*|\{[A-Za-z_]\w*\})/g, many('$a'), '-'),
     foreign(/^\s*(?:bearer|basic|token)(?!\S)/i, many(' '), 'x'),
