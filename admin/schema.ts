@@ -147,6 +147,9 @@ export const ServiceState = Type.Object({
     description: 'The processes that take new connections.',
   }),
   answeredBy: Type.Integer({ description: 'The process that gave this answer.' }),
+  holds: listOf(Type.Object({ step: Type.String(), count: Type.Integer(), longestMs: Type.Integer() }), {
+    description: 'Steps that held the event loop of that process for 200 ms or more, the longest first.',
+  }),
 });
 export type ServiceState = Static<typeof ServiceState>;
 

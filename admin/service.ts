@@ -13,6 +13,8 @@ export interface ServiceFacts {
   /** Names of the configured providers. */
   readonly providers: readonly string[];
   readonly fleet: ServiceProcesses;
+  /** What held this process's event loop. */
+  readonly holds: ServiceState['holds'];
 }
 
 /** The processes of the service; times in milliseconds since 1970. */
@@ -66,7 +68,7 @@ const restart = async (supervision: Restartable | undefined): Promise<WholeReply
   }
 };
 
-const show = ({ home, baseUrl, http, providers, fleet }: ServiceFacts) => ({
+const show = ({ home, baseUrl, http, providers, fleet, holds }: ServiceFacts) => ({
   pid: fleet.pid,
   startedAt: new Date(fleet.startedAtMs).toISOString(),
   restarts: fleet.restarts,
@@ -76,4 +78,5 @@ const show = ({ home, baseUrl, http, providers, fleet }: ServiceFacts) => ({
   providers,
   workers: fleet.workers.map(({ pid, startedAtMs }) => ({ pid, startedAt: new Date(startedAtMs).toISOString() })),
   answeredBy: process.pid,
+  holds,
 });

@@ -8,7 +8,7 @@ import { keepAlive } from './operators/keep-alive.ts';
 import { boundContent, boundReply, readEvents, readStart } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
-import { memoize, onlyIf, sequence, stages, yieldIfLarge } from './operators/rx.ts';
+import { memoize, named, onlyIf, sequence, stages, yieldIfLarge } from './operators/rx.ts';
 import { reconcileReasoning, watchSignatures } from './operators/signatures.ts';
 import { transformEvents, transformRequest } from './operators/transform.ts';
 import {
@@ -37,9 +37,9 @@ export const createPipeline = (gateway: Gateway): ((exchange: Exchange) => Obser
 /** The client's bytes → the request, its destination and plan. */
 const decodeAndRoute = (gateway: Gateway): OperatorFunction<Exchange, Routed> =>
   sequence(
-    decodeOutline(gateway), // bytes → request, or its outline if the bytes are likely to pass through
+    named('decode-request', decodeOutline(gateway)), // bytes → request, or its outline if the bytes are likely to pass through
     yieldIfLarge(), // lets other requests run between the slow steps of a large body
-    route(gateway), // + provider, model, plan
+    named('route', route(gateway)), // + provider, model, plan
   );
 
 /** The request → the upstream call, by the nodes of the plan's graph. */
@@ -47,10 +47,10 @@ const prepareCall = (gateway: Gateway): OperatorFunction<Routed, Ready> =>
   sequence(
     refuseUnservable(gateway), // refuses what this destination can't serve
     reconcileReasoning(gateway.signatures), // earlier reasoning: all of this provider's, none of others'
-    decodeUnlessPassing(gateway), // an outline → the whole request, where it is needed
+    named('decode-request', decodeUnlessPassing(gateway)), // an outline → the whole request, where it is needed
     leaveWire, // what only the client's format has → what others have too
     onlyIf(hasRequestStages, transformRequest(gateway)), // request → request: each stage, in list order
-    encodeRequest(gateway), // request → bytes in the upstream's format, URL, credentials
+    named('encode-request', encodeRequest(gateway)), // request → bytes in the upstream's format, URL, credentials
     yieldIfLarge(),
   );
 
@@ -77,5 +77,5 @@ const attempt = (gateway: Gateway): OperatorFunction<Routed, ReplyPart> => {
     ),
   );
   const reply = writeReply(({ passThrough, plan }) => (passThrough.reply ? pass : convert(plan)));
-  return pipe(prepareCall(gateway), sequence(callUpstream(gateway), reply)); // + the answer as it arrives → the client's parts
+  return pipe(prepareCall(gateway), sequence(named('call-upstream', callUpstream(gateway)), reply)); // + the answer as it arrives → the client's parts
 };

@@ -58,7 +58,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/config/',
     [
       'engine/config/',
-      ...below('paths.ts', 'log/', 'model/'),
+      ...below('paths.ts', 'log/', 'model/', 'time/'),
       'rxjs',
       'typebox',
       'typebox/value',
@@ -115,6 +115,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
         'model/',
         'reasoning/',
         'routing/',
+        'time/',
         'upstream/',
       ),
       'rxjs',
@@ -124,7 +125,13 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ['engine/pipeline.ts', [...below('exchange.ts', 'http/', 'operators/', 'routing/'), 'rxjs']],
   [
     'engine/observe/metrics/',
-    ['engine/observe/', ...below('observer.ts', 'model/', 'routing/', 'upstream/'), 'node:', 'prom-client', 'typebox'],
+    [
+      'engine/observe/',
+      ...below('observer.ts', 'model/', 'routing/', 'time/', 'upstream/'),
+      'node:',
+      'prom-client',
+      'typebox',
+    ],
   ],
   [
     'engine/observe/telemetry/',
@@ -140,7 +147,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     [
       'engine/observe/',
       ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/', 'model/', 'reasoning/'),
-      ...below('catalogue/', 'config/write-atomically.ts', 'routing/', 'upstream/'),
+      ...below('catalogue/', 'config/write-atomically.ts', 'routing/', 'time/', 'upstream/'),
       'rxjs',
       'typebox',
       'node:',

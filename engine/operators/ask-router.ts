@@ -9,6 +9,9 @@ import { Losses } from '../model/loss.ts';
 import { ToolNames } from '../model/wire/tool-names.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { OwnRoute } from '../routing/rules/rules.ts';
+import { inStep } from '../time/loop-watch.ts';
+
+const routerStep = 'router module';
 
 /**
  * Asks the router module for a destination; `undefined` if it gives none. Throws `stage-failed`, with the module's path, if it can't
@@ -20,7 +23,7 @@ export const askRouter = (
   gateway: Gateway,
 ): Observable<OwnRoute | undefined> => {
   const { timeouts } = gateway.config;
-  return defer(() => answerOf(router, decoded, gateway)).pipe(
+  return defer(() => inStep(routerStep, () => answerOf(router, decoded, gateway))).pipe(
     take(2),
     toArray(),
     timeout({

@@ -7,6 +7,7 @@ import { applyPatches } from '../model/json/merge-patch.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { CallChanges, ProviderCall } from '../model/transformer.ts';
 import type { CallStage } from '../routing/plan/build-stages.ts';
+import { inStep, stageStep } from '../time/loop-watch.ts';
 
 type SentCall = Ready['call'];
 
@@ -17,7 +18,7 @@ export const changeCall = ({ plan, request }: Pick<Reconciled, 'plan' | 'request
 const changedBy = (name: string, { run }: CallStage, call: SentCall, request: ModelRequest): SentCall => {
   const seen = new SeenCall(call, request);
   try {
-    const { headers, body } = checked(run(seen));
+    const { headers, body } = checked(inStep(stageStep(name), () => run(seen)));
     return {
       url: call.url,
       headers: headers ? withHeaders(call.headers, headers) : call.headers,

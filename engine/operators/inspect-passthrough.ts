@@ -11,12 +11,15 @@ import type { SseRecord } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/sse.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
+import { nameStep } from '../time/loop-watch.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage, replyIn } from './read-events.ts';
 import { collectedBytes, type StreamStage } from './rx.ts';
 import { awaitMarker, watchOf } from './signatures.ts';
 import { jsonHeaders, limitHeaders, routeHeaders } from './write-reply.ts';
+
+const relayStep = 'relay-reply';
 
 /** Forwards the upstream's bytes unchanged, and reads faults, usage and reasoning from them. */
 export const inspectPassthrough = (cache: SignatureCache): StreamStage<Answered, Uint8Array, ReplyPart> => {
@@ -57,12 +60,14 @@ const inspectStream =
     };
     return {
       next(chunk) {
+        nameStep(relayStep);
         observer.chunk();
         const part = passAll(records.take(chunk));
         ending.reached(records.state);
         return part;
       },
       end() {
+        nameStep(relayStep);
         const part = passAll(records.close());
         reasoning?.complete();
         return part;
@@ -90,6 +95,7 @@ const inspectWhole =
   (answered) => {
     const { observer, answer } = answered;
     const collected = collectedBytes((body): ReplyPart => {
+      nameStep(relayStep);
       const { usage, list } = readWhole(answered, Buffer.from(body.buffer, body.byteOffset, body.length), cache);
       observer.usage(usage);
       const headers = { ...jsonHeaders, ...limitHeaders(answer.headers), ...routeHeaders(answered) };

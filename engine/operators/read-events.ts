@@ -22,6 +22,7 @@ import {
 } from '../model/json/json.ts';
 import { Losses } from '../model/loss.ts';
 import { chain } from '../model/machine.ts';
+import { nameStep } from '../time/loop-watch.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { collectedBytes, type Handlers, nonEmpty, type StageControl, type StreamStage } from './rx.ts';
 
@@ -31,6 +32,7 @@ import { collectedBytes, type Handlers, nonEmpty, type StageControl, type Stream
  */
 export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answered, control) => {
   const { observer } = answered;
+  const name = answered.answer.streamed ? 'decode-stream' : 'decode-reply';
   const reading = answered.answer.streamed
     ? readStream(answered, new AnswerEnd(answered, control))
     : collectedBytes((bytes) => decodeWhole(answered, bytes), { failed: toErrorEvent });
@@ -41,10 +43,14 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
   };
   return {
     next(chunk) {
+      nameStep(name);
       observer.chunk();
       return read(reading.next(chunk));
     },
-    end: () => read(reading.end?.()),
+    end() {
+      nameStep(name);
+      return read(reading.end?.());
+    },
     failed: (error) => read(reading.failed?.(error)),
     finalize() {
       reading.finalize?.();

@@ -2,6 +2,7 @@ import { map, Observable, type OperatorFunction, Subscriber, timer } from 'rxjs'
 import type { Exchange } from '../exchange.ts';
 import type { ReplyContext } from '../model/context.ts';
 import type { Machine } from '../model/machine.ts';
+import { enterStep, isInStep } from '../time/loop-watch.ts';
 
 /**
  * A step that turns one value into the next: synchronously, or as an Observable of one value; the last step's may emit many. May
@@ -98,6 +99,18 @@ class SequenceSubscriber extends Subscriber<unknown> {
     this.unsubscribe();
   }
 }
+
+/** A step whose time is watched under a name, as far as it runs synchronously. */
+export const named =
+  <In, Out>(name: string, step: SequenceStep<In, Out>): SequenceStep<In, Out> =>
+  (value) => {
+    const before = enterStep(name);
+    try {
+      return step(value);
+    } finally {
+      enterStep(before);
+    }
+  };
 
 /** A step that only some values take. */
 export const onlyIf =
@@ -227,6 +240,9 @@ const runOf =
       new StagesSubscriber(subscriber, run, context).begin(source);
     });
 
+/** The step of what stages do that have no name of their own. */
+const answerStep = 'answer';
+
 /** A subscriber class, as RxJS's own operators have: one object instead of an observer with four closures. */
 class StagesSubscriber<C> extends Subscriber<unknown> {
   /** RxJS drops its own reference on unsubscription. */
@@ -253,6 +269,19 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
 
   /** Passes a value to the stages from an index on. */
   emit(from: number, value: unknown): void {
+    if (isInStep()) {
+      this.#emit(from, value);
+      return;
+    }
+    const before = enterStep(answerStep);
+    try {
+      this.#emit(from, value);
+    } finally {
+      enterStep(before);
+    }
+  }
+
+  #emit(from: number, value: unknown): void {
     const wasBusy = this.#busy;
     this.#busy = true;
     this.#pass(from, value);
@@ -272,12 +301,16 @@ class StagesSubscriber<C> extends Subscriber<unknown> {
   }
 
   protected override _complete(): void {
+    const before = enterStep(answerStep);
     this.#end(0);
+    enterStep(before);
   }
 
   protected override _error(error: unknown): void {
     this.#busy = true;
+    const before = enterStep(answerStep);
     this.#fail(0, error);
+    enterStep(before);
   }
 
   override unsubscribe(): void {

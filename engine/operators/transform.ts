@@ -19,6 +19,7 @@ import type { ModelRequest } from '../model/request.ts';
 import type { Gateway } from '../routing/gateway.ts';
 import type { EventStage, RequestStage } from '../routing/plan/build-stages.ts';
 import type { Plan } from '../routing/plan/plan.ts';
+import { enterStep, inStep, stageStep } from '../time/loop-watch.ts';
 import { runCustomStage } from './run-custom-stage.ts';
 import type { SequenceStep } from './rx.ts';
 import { nonEmpty, type OperatorStage, type StageGroup, type StreamStage, stages } from './rx.ts';
@@ -42,7 +43,7 @@ const runRequestStage = ({ context }: Reconciled, name: string, stage: RequestSt
     ? awaitRequest(name, stage.run, limitMs)
     : map((request: ModelRequest) => {
         try {
-          return asRequest(stage.run(request, context.losses.at(name)));
+          return asRequest(inStep(stageStep(name), () => stage.run(request, context.losses.at(name))));
         } catch (error) {
           throw stageFault(name, 'failed on the request', error);
         }
@@ -116,13 +117,13 @@ const eventStage = (
       observer.stageFailed(fault, cause);
       return fault;
     };
-  if (stage.form === 'machine' && !stage.custom) return runStage(stage.run, failed);
+  if (stage.form === 'machine' && !stage.custom) return runStage(name, stage.run, failed);
   return {
     operator(answered) {
       const report = failed(answered);
       return pipe(
         stage.form === 'machine'
-          ? stages(runStage(stage.run, failed))(answered)
+          ? stages(runStage(name, stage.run, failed))(answered)
           : runCustomStage(stage.run, { limitMs, late, failed: report }),
         stage.custom ? validateOrder(answered.context, (what) => report(late(what))) : identity,
       );
@@ -133,15 +134,18 @@ const eventStage = (
 /** Runs a stage's machine. If it throws, the answer ends in an `error` event after the machine's output so far. */
 const runStage =
   (
+    name: string,
     machine: Machine<ModelEvent, ModelEvent>,
     failed: (answered: Answered) => (error: unknown) => Fault,
   ): StreamStage<Answered, Batch, Batch> =>
   (answered) => {
+    const step = stageStep(name);
     let running: Running<ModelEvent, ModelEvent> | undefined;
     let broken = false;
     const guarded = (work: (running: Running<ModelEvent, ModelEvent>, out: ModelEvent[]) => void) => {
       const out: ModelEvent[] = [];
       if (broken) return undefined;
+      const before = enterStep(step);
       try {
         running ??= machine.start(answered.context);
         work(running, out);
@@ -149,6 +153,7 @@ const runStage =
         broken = true;
         out.push({ type: 'error', fault: failed(answered)(error) });
       }
+      enterStep(before);
       return nonEmpty(out);
     };
     return {

@@ -19,6 +19,7 @@ import { runWhole } from '../model/machine.ts';
 import type { Headers } from '../model/protocol.ts';
 import { plainLimits } from '../model/rate-limit.ts';
 import { foldReply, isFault } from '../model/reply.ts';
+import { nextStep } from '../time/loop-watch.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
 import type { Handlers, SequenceStep, StageList, StreamStage } from './rx.ts';
@@ -36,11 +37,13 @@ const encodeStream = ({ plan, context, progress }: Answered): Handlers<Batch, Re
   };
   return {
     next(batch) {
+      nextStep('encode-stream');
       const texts: string[] = [];
       for (const event of batch) writing.step(event, texts);
       return toData(texts);
     },
     end() {
+      nextStep('encode-stream');
       const texts: string[] = [];
       writing.end(texts);
       return toData(texts);
@@ -60,6 +63,7 @@ const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
       return undefined;
     },
     end() {
+      nextStep('encode-reply');
       const folded = foldReply(events);
       if (isFault(folded)) throw new FaultError(folded);
       const body = withinStack('upstream-garbled', "The upstream's answer is nested too deeply.", () =>

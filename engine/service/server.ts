@@ -39,6 +39,7 @@ import { type HistoryFiles, openHistoryFiles } from '../observe/history/files/wr
 import { createHistory, type History, numberAt } from '../observe/history/history.ts';
 import { sessionNames, sessionSecret } from '../observe/history/session-names.ts';
 import { answerHistory, shareHistory } from '../observe/history/shared-history.ts';
+import { LoopHolds } from '../observe/loop-holds.ts';
 import { createMetrics, type Metrics } from '../observe/metrics/metrics.ts';
 import { httpLog } from '../observe/request-log.ts';
 import type { Telemetry } from '../observe/telemetry/telemetry.ts';
@@ -46,6 +47,8 @@ import { openUsageCounter, type UsageCounter, usageFolder } from '../observe/usa
 import { usageCells } from '../observe/usage/report.ts';
 import type { LossSeries } from '../observer.ts';
 import { root, version } from '../paths.ts';
+import { watchLoop } from '../time/loop-watch.ts';
+import { steadyClock } from '../time/steady-clock.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { upstreamStates } from '../upstream/health/show-health.ts';
 import { fleetFigures, fleetState } from './fleet.ts';
@@ -107,15 +110,17 @@ export const start = async (options: StartOptions): Promise<Service> => {
     nowMs,
     isAlive,
   });
-  const release = once(() =>
-    gateway
+  let stopWatching = (): void => {};
+  const release = once(() => {
+    stopWatching();
+    return gateway
       .close()
       .then(usageFiles.close)
       .then(usageCounter.close)
       .then(historyFiles.close)
       .then(() => telemetry?.stop())
-      .then(services.close),
-  );
+      .then(services.close);
+  });
   const { fleet } = services;
   const metrics = createMetrics({
     losses,
@@ -123,6 +128,11 @@ export const start = async (options: StartOptions): Promise<Service> => {
     shared: peers,
     fleet: fleet && (() => fleetFigures(fleet)),
     telemetry: telemetry?.figures,
+  });
+  const holds = new LoopHolds(logs.app, steadyClock.nowMs);
+  stopWatching = watchLoop((hold) => {
+    holds.add(hold);
+    metrics.held(hold);
   });
   const telling = peers && setInterval(() => metrics.tell(), tellMs).unref();
   const state = { draining: false };
@@ -217,6 +227,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
       baseUrl: baseUrl(),
       http: listener.http,
       providers: gateway.current.gateway.config.providers.map(({ name }) => name),
+      holds: holds.counts,
       fleet: supervision?.fleet() ?? { pid: process.pid, startedAtMs, restarts: 0, workers: [] },
     }),
   });

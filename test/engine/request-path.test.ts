@@ -9,15 +9,15 @@ import { recordedAnswer, startUpstream } from '../support/upstream.ts';
 /**
  * The most source files that one request may enter, from socket to socket. They are lowered when a change shortens the path; a change
  * that lengthens it has to say why. Four of them look for reasoning in tags at the beginning of a compatible server's text; six more
- * decide who may call, which origins get CORS, whether the request has passed before, and what a vendor's limit headers hold; one is the
- * clock that counts sleep.
+ * decide who may call, which origins get CORS, whether the request has passed before, and what a vendor's limit headers hold; two are the
+ * clock that counts sleep, and the marks of steps that may hold the event loop.
  */
 const paths = [
   // From Messages to another format, express-request.ts looks for what only Messages has.
-  { from: '/v1/messages', stream: false, most: 73 },
-  { from: '/v1/messages', stream: true, most: 71 },
-  { from: '/v1/chat/completions', stream: false, most: 69 },
-  { from: '/v1/chat/completions', stream: true, most: 70 },
+  { from: '/v1/messages', stream: false, most: 74 },
+  { from: '/v1/messages', stream: true, most: 72 },
+  { from: '/v1/chat/completions', stream: false, most: 70 },
+  { from: '/v1/chat/completions', stream: true, most: 71 },
 ] as const;
 
 /** Source files, or folders of them, that only requests that use the feature may enter. */

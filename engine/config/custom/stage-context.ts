@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type MonoTypeOperatorFunction, Observable, type OperatorFunction } from 'rxjs';
 import type { Machine, Running } from '../../model/machine.ts';
+import { inStep, stageStep } from '../../time/loop-watch.ts';
 import type { OpenStage } from './transformer.ts';
 
 /**
@@ -50,17 +51,24 @@ export const operatorWithin =
   (source) =>
     border<Out>(name, undefined)(asStage(name, () => operator(border<In>(undefined, name)(source))));
 
+/** Runs work under a name, as a step of its own. */
+const runAs = <T>(name: string | undefined, work: () => T): T =>
+  inStep(name === undefined ? gatewayStep : stageStep(name), () => stageContext.run(name, work));
+
+/** The gateway's own code behind a stage's operator. */
+const gatewayStep = 'answer';
+
 /** Runs the source under one name and the subscriber under another. */
 const border =
   <T>(above: string | undefined, below: string | undefined): MonoTypeOperatorFunction<T> =>
   (source) =>
     new Observable((subscriber) => {
-      const subscription = stageContext.run(above, () =>
+      const subscription = runAs(above, () =>
         source.subscribe({
-          next: (value) => stageContext.run(below, () => subscriber.next(value)),
-          error: (error: unknown) => stageContext.run(below, () => subscriber.error(error)),
-          complete: () => stageContext.run(below, () => subscriber.complete()),
+          next: (value) => runAs(below, () => subscriber.next(value)),
+          error: (error: unknown) => runAs(below, () => subscriber.error(error)),
+          complete: () => runAs(below, () => subscriber.complete()),
         }),
       );
-      return () => stageContext.run(above, () => subscription.unsubscribe());
+      return () => runAs(above, () => subscription.unsubscribe());
     });

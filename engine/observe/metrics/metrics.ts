@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { fail } from '../../model/fault.ts';
 import type { LossSeries } from '../../observer.ts';
+import type { LoopHold } from '../../time/loop-watch.ts';
 import type { UpstreamState } from '../../upstream/health/show-health.ts';
 import { Counts } from './counts.ts';
 import { type Across, type Family, FamilyChanges, renderFamilies } from './families.ts';
@@ -19,7 +20,9 @@ export interface Metrics {
   readonly reloaded: (result: 'applied' | 'invalid') => void;
   /** Counts a request that was refused for its key. */
   readonly keyRefused: (reason: string) => void;
-  /** Such requests since the start, in all processes of the service; those of this one if the others don't answer. */
+  /** Counts a time during which a step held the event loop. */
+  readonly held: (hold: LoopHold) => void;
+  /** Requests that were refused for their key since the start, in all processes of the service; those of this one if the others don't answer. */
   readonly keyRefusals: () => Promise<number>;
   /** Tells the other processes of the service what has changed; does nothing if there are none. */
   readonly tell: () => void;
@@ -81,6 +84,7 @@ export const createMetrics = ({ losses, upstreams, shared, fleet, telemetry, now
     activeStreams: () => counts.streams,
     reloaded: (result) => counts.reloads.add([result]),
     keyRefused: (reason) => counts.keyRefusals.add([reason]),
+    held: ({ step, ms }) => counts.holds.observe([step], ms / 1000),
     async keyRefusals() {
       const own = metrics.map(familyOf);
       if (!shared?.isShared()) return refusalsIn(own);

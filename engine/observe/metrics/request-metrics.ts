@@ -15,11 +15,11 @@ export const requestMetrics = (counts: Counts, losses: (() => Iterable<LossSerie
     labelNames,
     samples: () => tallied.rows(),
   });
-  const distribution = (name: string, help: string, observed: Distribution): Metric => ({
+  const distribution = (name: string, help: string, observed: Distribution, labelNames = where): Metric => ({
     type: 'histogram',
     name,
     help,
-    labelNames: where,
+    labelNames,
     samples: () => histogramSamples(observed),
   });
   return [
@@ -44,6 +44,9 @@ export const requestMetrics = (counts: Counts, losses: (() => Iterable<LossSerie
       counts.firstBytes,
     ),
     distribution('overhead_seconds', 'Time to the first byte that the upstream had no part in.', counts.overheads),
+    distribution('event_loop_hold_seconds', 'How long a step held the event loop, from 0.2 s on.', counts.holds, [
+      'step',
+    ]),
     {
       type: 'gauge',
       name: 'streams_active',

@@ -179,6 +179,7 @@ test('reloads count by result; all metrics are listed from the start, with those
     'switchyard_request_duration_seconds histogram',
     'switchyard_time_to_first_token_seconds histogram',
     'switchyard_overhead_seconds histogram',
+    'switchyard_event_loop_hold_seconds histogram',
     'switchyard_upstream_errors_total counter',
     'switchyard_streams_active gauge',
     'switchyard_tokens_total counter',

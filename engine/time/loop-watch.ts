@@ -1,0 +1,91 @@
+import { performance } from 'node:perf_hooks';
+
+/** A time during which nothing else could run. */
+export interface LoopHold {
+  /** What ran: a step of a plan's graph, a stage by its name, or `other`. */
+  readonly step: string;
+  readonly ms: number;
+}
+
+/** From this many milliseconds on, a held event loop is reported. */
+const shortestHoldMs = 200;
+
+/** Milliseconds between two looks at the loop itself, which find what no step did. */
+const tickMs = 100;
+
+const idle = '';
+let current = idle;
+/** When the current step was entered. In an array, since a variable would be allocated anew for each value. */
+const since = new Float64Array(1);
+const listeners = new Set<(hold: LoopHold) => void>();
+let reported = false;
+
+const report = (step: string, ms: number): void => {
+  reported = true;
+  for (const listener of listeners) listener({ step, ms });
+};
+
+/**
+ * Enters a step and leaves the one before, which is returned: whoever enters a step enters that one again when it returns. Costs
+ * one look at the clock; called a few times per network chunk.
+ */
+export const enterStep = (step: string): string => {
+  const nowMs = performance.now();
+  const ms = nowMs - (since[0] ?? nowMs);
+  if (ms >= shortestHoldMs && current !== idle) report(current, ms);
+  since[0] = nowMs;
+  const before = current;
+  current = step;
+  return before;
+};
+
+/** Whether a step has been entered. */
+export const isInStep = (): boolean => current !== idle;
+
+/** Gives the current step, if any, which has only begun, a more exact name. */
+export const nameStep = (step: string): void => {
+  if (current !== idle) current = step;
+};
+
+/** Ends the current step, if any, where another one follows. */
+export const nextStep = (step: string): void => {
+  if (current !== idle) enterStep(step);
+};
+
+/** The step of a stage. */
+export const stageStep = (name: string): string => `stage ${name}`;
+
+/** Runs work as a step. */
+export const inStep = <T>(step: string, work: () => T): T => {
+  const before = enterStep(step);
+  try {
+    return work();
+  } finally {
+    enterStep(before);
+  }
+};
+
+let timer: NodeJS.Timeout | undefined;
+
+/** Calls `held` for each hold in this process, until the returned function is called. */
+export const watchLoop = (held: (hold: LoopHold) => void): (() => void) => {
+  listeners.add(held);
+  timer ??= startTicking();
+  return () => {
+    listeners.delete(held);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+};
+
+const startTicking = (): NodeJS.Timeout => {
+  let lastMs = performance.now();
+  return setInterval(() => {
+    const nowMs = performance.now();
+    const lateMs = nowMs - lastMs - tickMs;
+    lastMs = nowMs;
+    if (lateMs >= shortestHoldMs && !reported) report('other', lateMs);
+    reported = false;
+  }, tickMs).unref();
+};
