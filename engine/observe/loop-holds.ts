@@ -2,7 +2,7 @@ import type { AppLog } from '../log/logs.ts';
 import type { LoopHold } from '../time/loop-watch.ts';
 
 /** How often a step has held the event loop. */
-export interface HoldCount {
+interface HoldCount {
   readonly step: string;
   readonly count: number;
   readonly longestMs: number;
