@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { Backpressure } from './backpressure.ts';
 import type { ClientSession } from './clients/client-session.ts';
+import { MemoryBudget, MemoryClaim } from './memory-budget.ts';
 import type { ReplyContext } from './model/context.ts';
 import type { Fault } from './model/fault.ts';
 import type { JsonObject } from './model/json/json.ts';
@@ -18,6 +19,7 @@ interface ExchangeStart
   readonly seed?: string;
   readonly namedClient?: ClientSession | undefined;
   readonly origin?: () => RequestOrigin;
+  readonly answerMemory?: MemoryClaim;
   /** Called when only the values parsed from the body are still held. */
   readonly bodyReleased?: (() => void) | undefined;
   /** Calls `handler` when the client must get the end of its answer at once. */
@@ -43,6 +45,8 @@ export class Exchange {
   readonly origin: () => RequestOrigin;
   /** Empty once the answer has begun, as `text` and the call's body are: no retry can need them then. */
   readonly body: Uint8Array;
+  /** Counts what is collected of the answer. */
+  readonly answerMemory: MemoryClaim;
   readonly backpressure: Backpressure;
   readonly progress: ReplyProgress;
   /** Watches this request. */
@@ -64,6 +68,7 @@ export class Exchange {
     this.origin = start.origin ?? (() => unknownOrigin);
     this.body = body;
     this.clientHeader = clientHeader;
+    this.answerMemory = start.answerMemory ?? new MemoryClaim(unbounded, Number.POSITIVE_INFINITY);
     this.bodyReleased = start.bodyReleased;
     this.onInterrupted = start.onInterrupted;
     this.backpressure = backpressure;
@@ -72,6 +77,9 @@ export class Exchange {
     this.trace = start.trace;
   }
 }
+
+/** For requests that come over no listener. */
+const unbounded = new MemoryBudget();
 
 /** Lets go of the body's bytes and texts. */
 export const releaseBody = (ready: Ready): void => {

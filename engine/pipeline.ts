@@ -1,11 +1,12 @@
 import { type Observable, type OperatorFunction, of, pipe } from 'rxjs';
 import { type Exchange, hasRequestStages, type Ready, type Routed } from './exchange.ts';
 import type { ReplyPart } from './http/endpoint.ts';
+import { boundContent, boundReply } from './operators/bound-answer.ts';
 import { callUpstream, encodeRequest } from './operators/call-upstream.ts';
 import { decodeOutline, decodeUnlessPassing, leaveWire } from './operators/decode.ts';
 import { inspectPassthrough } from './operators/inspect-passthrough.ts';
 import { keepAlive } from './operators/keep-alive.ts';
-import { boundContent, boundReply, readEvents, readStart } from './operators/read-events.ts';
+import { readEvents, readStart } from './operators/read-events.ts';
 import { retry } from './operators/retry/retry.ts';
 import { refuseUnservable, route } from './operators/route.ts';
 import { memoize, named, onlyIf, sequence, stages, yieldIfLarge } from './operators/rx.ts';

@@ -25,6 +25,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   // The engine's layers, from the lowest to the highest: each names the ones below that it uses.
   ['engine/model/', ['engine/model/', 'node:', 'typebox', 'typebox/compile', 'typebox/system', 'typebox/value']],
   ['engine/backpressure.ts', []],
+  ['engine/memory-budget.ts', []],
   ['engine/paths.ts', ['node:']],
   ['engine/time/', ['engine/time/', 'node:']],
   ['engine/log/', ['engine/log/', 'engine/model/', 'node:', 'pino', 'pino-roll', 'sonic-boom']],
@@ -34,6 +35,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'engine/http/',
       'engine/model/',
       'engine/backpressure.ts',
+      'engine/memory-budget.ts',
       'engine/paths.ts',
       'rxjs',
       'node:',
@@ -101,13 +103,17 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       'tiktoken',
     ],
   ],
-  ['engine/exchange.ts', [...below('backpressure.ts', 'observer.ts', 'clients/', 'model/', 'routing/'), 'rxjs']],
+  [
+    'engine/exchange.ts',
+    [...below('backpressure.ts', 'memory-budget.ts', 'observer.ts', 'clients/', 'model/', 'routing/'), 'rxjs'],
+  ],
   [
     'engine/operators/',
     [
       'engine/operators/',
       ...below(
         'exchange.ts',
+        'memory-budget.ts',
         'observer.ts',
         'config/',
         'http/',
@@ -146,7 +152,8 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'engine/observe/',
     [
       'engine/observe/',
-      ...below('backpressure.ts', 'exchange.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/', 'model/', 'reasoning/'),
+      ...below('backpressure.ts', 'exchange.ts', 'memory-budget.ts', 'observer.ts', 'pipeline.ts', 'http/', 'log/'),
+      ...below('model/', 'reasoning/'),
       ...below('catalogue/', 'config/write-atomically.ts', 'routing/', 'time/', 'upstream/'),
       'rxjs',
       'typebox',

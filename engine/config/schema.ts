@@ -337,6 +337,10 @@ export const Limits = Type.Object({
     }),
   ),
   bodiesBytes: whole('Bytes of memory for all active request bodies together, in all their forms.', 512 * mebibyte),
+  answersBytes: whole(
+    "Bytes of memory for what is held of providers' answers, all active ones together, in all their forms.",
+    512 * mebibyte,
+  ),
   ratio: whole('Decompressed bytes per compressed byte.', 200),
   jsonDepth: Type.Integer({
     description: "Nesting of a request's JSON.",
@@ -354,7 +358,7 @@ export const Limits = Type.Object({
   ),
   connectionsPerProvider: whole('Concurrent connections to one provider.', 2048),
   queuePerProvider: whole('Calls that may wait for one of these connections.', 1024, 0),
-  recordBytes: textBytes("Bytes of one record of a provider's stream.", 64 * mebibyte),
+  recordBytes: textBytes("Bytes of one record of a provider's stream.", 32 * mebibyte),
   replyBytes: textBytes(
     "Bytes of a provider's whole answer, and of the content of a stream that is converted.",
     64 * mebibyte,

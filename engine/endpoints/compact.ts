@@ -5,8 +5,9 @@ import type { Usage } from '../model/event.ts';
 import { unsupported } from '../model/fault.ts';
 import { isJsonObject, parseJson } from '../model/json/json.ts';
 import type { ClientProtocol } from '../model/protocol.ts';
+import { boundReply, endInTurn } from '../operators/bound-answer.ts';
 import { callUpstream } from '../operators/call-upstream.ts';
-import { boundReply, readUsage } from '../operators/read-events.ts';
+import { readUsage } from '../operators/read-events.ts';
 import { collectBytes, sequence, stages } from '../operators/rx.ts';
 import { jsonHeaders, limitHeaders, renderFaults, routeHeaders } from '../operators/write-reply.ts';
 import type { CurrentGateway, Gateway } from '../routing/gateway.ts';
@@ -21,7 +22,7 @@ const compact = (exchange: Exchange, gateway: Gateway, upstream: AuxiliaryEndpoi
     prepareAuxiliary(gateway),
     sequence((ready) => auxiliaryCall(checkUpstream(ready), upstream), callUpstream(gateway)),
     mergeMap((answered) =>
-      answered.answer.body.pipe(
+      endInTurn(answered.answer.body).pipe(
         stages(boundReply(gateway.config.limits))(answered),
         collectBytes((bytes): ReplyPart => {
           const body = new TextDecoder().decode(bytes);

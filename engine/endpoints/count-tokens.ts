@@ -186,13 +186,23 @@ export const auxiliaryEndpoint = (
   forClients: true,
   formatFault: client.encodeFault,
   handle: (incoming, { preset }) => {
-    const { id, startedAtMs, body, backpressure } = incoming;
+    const { id, startedAtMs, body, backpressure, answerMemory } = incoming;
     const { gateway } = current;
     const { namedClient: name } = incoming;
     const namedClient = name === undefined ? undefined : clientSession(gateway, name, preset, use);
     const clientHeader = (name: string): string | undefined => incoming.header(name);
     const origin = () => originOf(incoming, preset);
-    const exchange = new Exchange({ id, startedAtMs, client, namedClient, origin, body, clientHeader, backpressure });
+    const exchange = new Exchange({
+      id,
+      startedAtMs,
+      client,
+      namedClient,
+      origin,
+      body,
+      clientHeader,
+      answerMemory,
+      backpressure,
+    });
     const parts = serve(exchange, gateway);
     if (!namedClient) return parts;
     return parts.pipe(

@@ -62,6 +62,7 @@ export const modelEndpoint = (
       body,
       clientHeader: (name) => incoming.header(name),
       onInterrupted: (handler) => incoming.onInterrupted(handler),
+      answerMemory: incoming.answerMemory,
       bodyReleased: () => incoming.holdBody('values'),
       backpressure,
       progress,

@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Backpressure } from '../backpressure.ts';
+import type { MemoryClaim } from '../memory-budget.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Headers, WireFault } from '../model/protocol.ts';
 
@@ -45,6 +46,8 @@ export interface HttpRequest {
   readonly body: Uint8Array;
   /** Reports what the body is still held for, which the memory budget counts; before the first call, `conversion`. */
   readonly holdBody: (use: BodyUse) => void;
+  /** Counts what is collected of the answer, until the client has it. */
+  readonly answerMemory: MemoryClaim;
   /** Pauses the upstream while this client is slow. */
   readonly backpressure: Backpressure;
   /**

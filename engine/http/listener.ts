@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
+import { MemoryBudget } from '../memory-budget.ts';
 import type { Fault } from '../model/fault.ts';
 import { type KeySettings, type OriginGuardSettings, trustedProxies } from './access.ts';
 import { admission } from './admission.ts';
 import { freePort, listenFailure, listenFault, whenIdle } from './bind.ts';
 import { type ChosenServer, chooseServer, type HttpServerFacts } from './choose-server.ts';
 import type { Rejection } from './endpoint.ts';
-import { BodyBudget } from './read-body.ts';
 import type { HttpRouter } from './router.ts';
 import { ServedRequest, type ServingListener } from './serve-request.ts';
 import { defaultLimits, type HttpLimits, type RequestHooks, type ServeSettings } from './settings.ts';
@@ -79,7 +79,8 @@ class HttpListener implements Listener, ServingListener, HttpServerEvents {
   readonly http: HttpServerFacts;
   readonly hooks: RequestHooks;
   readonly ticker: Ticker;
-  readonly bodies = new BodyBudget();
+  readonly bodies = new MemoryBudget();
+  readonly answers = new MemoryBudget();
   settings: ServeSettings;
   retiring = false;
   readonly #server: HttpServer;

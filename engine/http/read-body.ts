@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { MemoryClaim } from '../memory-budget.ts';
 import type { Fault } from '../model/fault.ts';
 import { backslash, openBrace, openBracket, quote } from '../model/json/json.ts';
 import { type Decoder, decompressBody, readCodings } from './decompress-body.ts';
@@ -148,51 +149,34 @@ const nodeBytes = 64;
 const copiesOf = (bytes: number): number => (bytes < largeBytes ? copiesHeld : copiesOfLarge);
 
 /**
- * The memory budget for the bodies of all active requests: many large ones can't exhaust memory. A body counts in full until its
- * answer has begun, and once its size after that: the answer's conversion may read the values parsed from it.
+ * One request's share of the memory for the bodies of all active requests: many large ones can't exhaust memory. A body counts in
+ * full until its answer has begun, and once its size after that: the answer's conversion may read the values parsed from it.
  */
-export class BodyBudget {
-  /** Bytes held by all claims. */
-  usedBytes = 0;
-
-  /** A claim for one request. `maxBytes`: the limit for all claims together. */
-  claim(maxBytes: number): BodyClaim {
-    return new BodyClaim(this, maxBytes);
-  }
-}
-
-/** One request's share of the budget. */
 export class BodyClaim {
-  readonly #budget: BodyBudget;
-  readonly #maxBytes: number;
-  #held = 0;
+  readonly #claim: MemoryClaim;
   /** What the complete body needs. */
   #conversionBytes = 0;
   #bodyBytes = 0;
-  #released = false;
 
-  constructor(budget: BodyBudget, maxBytes: number) {
-    this.#budget = budget;
-    this.#maxBytes = maxBytes;
+  constructor(claim: MemoryClaim) {
+    this.#claim = claim;
   }
 
   /** Takes further bytes; a rejection when the budget is exhausted or the request is over. */
   take(bytes: number): Rejection | undefined {
-    if (this.#released || this.#held + bytes > this.#maxBytes)
-      return { fault: exceedsMemory(this.#maxBytes), close: true };
-    if (this.#budget.usedBytes + bytes > this.#maxBytes) return { fault: exhausted, close: true };
-    this.#setHeld(this.#held + bytes);
-    return undefined;
+    const refusal = this.#claim.take(bytes);
+    if (refusal === undefined) return undefined;
+    return { fault: refusal === 'exhausted' ? exhausted : exceedsMemory(this.#claim.maxBytes), close: true };
   }
 
   /** Takes the memory for a body of at least `bytes` once decompressed, so that a body that doesn't fit is rejected early. */
   expect(bytes: number): Rejection | undefined {
-    return this.take(Math.max(0, bytes * copiesOf(bytes) - this.#held));
+    return this.take(Math.max(0, bytes * copiesOf(bytes) - this.#claim.heldBytes));
   }
 
   /** Replaces what was taken so far with what the complete body needs. */
   complete(body: Uint8Array): Rejection | undefined {
-    this.#setHeld(0);
+    this.#claim.hold(0);
     this.#bodyBytes = body.length;
     this.#conversionBytes = body.length * copiesOf(body.length) + countNodes(body) * nodeBytes;
     return this.take(this.#conversionBytes);
@@ -200,13 +184,12 @@ export class BodyClaim {
 
   /** Changes what the complete body counts for. Always granted: a retry that converts it again belongs to an admitted request. */
   hold(use: BodyUse): void {
-    if (!this.#released) this.#setHeld(this.#needed(use));
+    this.#claim.hold(this.#needed(use));
   }
 
   /** Returns everything, for good. */
   release(): void {
-    this.#setHeld(0);
-    this.#released = true;
+    this.#claim.release();
   }
 
   #needed(use: BodyUse): number {
@@ -220,11 +203,6 @@ export class BodyClaim {
       default:
         return use satisfies never;
     }
-  }
-
-  #setHeld(bytes: number): void {
-    this.#budget.usedBytes += bytes - this.#held;
-    this.#held = bytes;
   }
 }
 

@@ -50,6 +50,8 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
   #endDue = false;
   /** A large whole body is being sent. */
   #sending = false;
+  /** What is left of large data that the client is still reading. */
+  #rest: Uint8Array | undefined;
   /** Data of this event loop turn, not yet written. */
   #due: (string | Uint8Array)[] | undefined;
 
@@ -122,6 +124,8 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
     else if (this.#sending) this.#blockedFromMs = this.#target.ticker.nowMs();
     else {
       this.#blocked = false;
+      this.#flush();
+      if (this.#blocked) return;
       if (this.#endDue) this.#flushAndEnd();
       else this.#target.backpressure.resume();
     }
@@ -149,9 +153,23 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
   /** Inside a cork. */
   #flush(): void {
     if (!this.#started && this.#head) this.#writeHead(this.#head, this.#target.isLast);
-    if (!this.#due) return;
-    if (!this.#stream.write(joined(this.#due), this)) this.#block();
+    if (this.#rest) this.#writeLarge(this.#rest);
+    if (!this.#due || this.#rest) return;
+    const data = joined(this.#due);
     this.#due = undefined;
+    if (data.length >= largeBytes) this.#writeLarge(typeof data === 'string' ? Buffer.from(data) : data);
+    else if (!this.#stream.write(data, this)) this.#block();
+  }
+
+  /** In pieces as the client reads them: the server would copy what its socket doesn't take. */
+  #writeLarge(data: Uint8Array): void {
+    let from = 0;
+    while (from < data.length && !this.#blocked) {
+      const piece = data.subarray(from, from + largeBytes);
+      from += piece.length;
+      if (!this.#stream.write(piece, this)) this.#block();
+    }
+    this.#rest = from < data.length ? data.subarray(from) : undefined;
   }
 
   /** `last`: asks the client to close the connection, for an answer that `endWith` doesn't end. */
@@ -213,6 +231,7 @@ export class ReplyWriter implements Observer<ReplyPart>, StreamWriter, TickListe
   #finish(status: number): void {
     this.#done = true;
     this.#due = undefined;
+    this.#rest = undefined;
     this.#target.ticker.delete(this);
     this.#subscription?.unsubscribe();
     this.#target.finished(status);

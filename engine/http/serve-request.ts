@@ -1,12 +1,12 @@
 import type { Observable } from 'rxjs';
 import { Backpressure } from '../backpressure.ts';
+import type { MemoryBudget, MemoryClaim } from '../memory-budget.ts';
 import { type Fault, FaultError, faultOf } from '../model/fault.ts';
 import type { Headers } from '../model/protocol.ts';
 import { preflightMethod, preflightReply } from './cors.ts';
 import type { BodyUse, Endpoint, HttpRequest, Rejection, ReplyPart, WholeReply } from './endpoint.ts';
 import { framingFault, headerValue, joinHeaders, requestId } from './headers.ts';
-import type { BodyBudget, BodyClaim } from './read-body.ts';
-import { type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';
+import { BodyClaim, type BodyReader, type BodyReceiver, noBytes, readBody } from './read-body.ts';
 import { type ReplyTarget, ReplyWriter } from './reply-writer.ts';
 import type { RouteMatch } from './router.ts';
 import type { HttpLimits, RequestHooks, RequestInfo, ServeSettings } from './settings.ts';
@@ -19,7 +19,9 @@ export interface ServingListener {
   readonly hooks: RequestHooks;
   readonly ticker: Ticker;
   /** Memory for request bodies. */
-  readonly bodies: BodyBudget;
+  readonly bodies: MemoryBudget;
+  /** Memory for what is collected of answers. */
+  readonly answers: MemoryBudget;
   /** Whether answers that start now are the last on their connections. */
   readonly retiring: boolean;
   /** The reason to reject a request from this address now. */
@@ -49,6 +51,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
   readonly pageOrigin: string | undefined;
   readonly stream: HttpStream;
   readonly claim: BodyClaim;
+  readonly answerMemory: MemoryClaim;
   readonly limits: HttpLimits;
   readonly #listener: ServingListener;
   readonly #settings: ServeSettings;
@@ -70,7 +73,8 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
     this.query = stream.query;
     this.remoteAddress = settings.proxies.clientOf(stream);
     this.stream = stream;
-    this.claim = listener.bodies.claim(settings.limits.bodiesBytes);
+    this.claim = new BodyClaim(listener.bodies.claim(settings.limits.bodiesBytes));
+    this.answerMemory = listener.answers.claim(settings.limits.answersBytes);
     this.limits = settings.limits;
     this.#listener = listener;
     this.#settings = settings;
@@ -150,6 +154,7 @@ export class ServedRequest implements HttpRequest, RequestInfo, BodyReceiver, Re
 
   finished(status: number): void {
     this.claim.release();
+    this.answerMemory.release();
     this.#listener.release(this);
     const durationMs = Math.round(performance.now() - this.#begunMs);
     this.#listener.hooks.finished?.(this, { status, durationMs, aborted: this.#gone });

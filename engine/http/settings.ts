@@ -58,6 +58,8 @@ export interface HttpLimits {
   readonly inflatedBytes: number;
   /** Bytes of memory for the bodies of all active requests, in all their forms. */
   readonly bodiesBytes: number;
+  /** Bytes of memory for what is collected of the answers of all active requests. */
+  readonly answersBytes: number;
   /** Maximum ratio of decompressed to compressed size; not checked below 1 MiB. */
   readonly inflateRatio: number;
   /** Minimum transfer rate of a body, in bytes per second … */
@@ -77,6 +79,7 @@ export const defaultLimits: HttpLimits = {
   bodyBytes: 32 * 1024 * 1024,
   inflatedBytes: 64 * 1024 * 1024,
   bodiesBytes: 512 * 1024 * 1024,
+  answersBytes: 512 * 1024 * 1024,
   inflateRatio: 200,
   bodyBytesPerSecond: 1024,
   bodyWindowMs: 10_000,

@@ -1,5 +1,5 @@
 import type { ClientWire } from './client-wires.ts';
-import type { Fault } from './fault.ts';
+import { type Fault, fail } from './fault.ts';
 import type { JsonObject } from './json/json.ts';
 import type { Signature } from './reasoning/signature.ts';
 import type { Citation, WireFormat } from './request.ts';
@@ -226,4 +226,16 @@ export const tierOf = (name: string | undefined): ServiceTier | undefined =>
 export const replyTier = (client: ClientWire, name: string | undefined): string | undefined => {
   const tier = tierOf(name);
   return tier && replyNames[client][tier];
+};
+
+/**
+ * The most blocks of one answer: its calls, texts, images and other parts. Far beyond what a model writes; an answer with more
+ * would keep the event loop from other requests.
+ */
+const maxBlocks = 10_000;
+
+/** Throws if an answer that has `blocks` begins another one. */
+export const boundBlocks = (blocks: number): void => {
+  if (blocks >= maxBlocks)
+    fail('upstream-garbled', `The upstream's answer has more than ${maxBlocks} tool calls and other parts.`);
 };

@@ -12,6 +12,7 @@ import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/sse.ts';
 import type { SignatureCache } from '../reasoning/signature-cache.ts';
 import { nameStep } from '../time/loop-watch.ts';
+import { HeldAnswer } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { RecordForwarder, StreamTail } from './pass-records.ts';
 import { AnswerEnd, notJson, readUsage, replyIn } from './read-events.ts';
@@ -41,6 +42,7 @@ const inspectStream =
     const start = new StreamStart(answered);
     const reasoning = reasoningReader(answered, cache);
     const kept = new HeadAndTail();
+    const held = new HeldAnswer(answered.answerMemory);
     // Set by an earlier attempt.
     progress.progress = undefined;
     const pass = (bytes: Buffer | undefined): ReplyPart | undefined => {
@@ -48,6 +50,7 @@ const inspectStream =
       if (!passing) return undefined;
       reasoning?.next(passing);
       kept.add(passing);
+      held.keep(kept.tail.size);
       if (client.encodeProgress && passing.includes(dataField)) {
         progress.passed = { first: progress.passed?.first ?? passing, last: passing };
       }
@@ -75,6 +78,8 @@ const inspectStream =
       failed: (error) => passAll(records.close(error)),
       finalize() {
         ending.finalize();
+        reasoning?.finalize();
+        held.keep(0);
         observer.usage(readableUsage(answered, kept));
       },
     };
@@ -222,23 +227,38 @@ interface PassThroughReader {
   readonly complete: () => void;
 }
 
+/** One that can be dropped. */
+interface DroppableReader extends PassThroughReader {
+  readonly drop: () => void;
+}
+
 /** Caches the reasoning of a passing stream; `undefined` if it can't hold any. Decodes only from the marker on. */
-const reasoningReader = (answered: Answered, cache: SignatureCache): PassThroughReader | undefined => {
+const reasoningReader = (
+  answered: Answered,
+  cache: SignatureCache,
+): (PassThroughReader & { readonly finalize: () => void }) | undefined => {
   const { upstream } = answered.plan;
   if (!upstream.mayReason?.(answered.clientBody)) return undefined;
   const watch = watchOf(answered, cache);
   const decoder = new StreamDecoder(answered);
-  return upTo(maxWatchedBytes, {
-    next: awaitMarker(upstream.reasoningMarker, (chunk) => watch.read(decoder.take(chunk))),
+  const held = new HeldAnswer(answered.answerMemory);
+  let bytes = 0;
+  const reader = upTo(maxWatchedBytes, {
+    next: awaitMarker(upstream.reasoningMarker, (chunk) => {
+      bytes += chunk.length;
+      if (held.mayHold(bytes)) watch.read(decoder.take(chunk));
+      else reader.drop();
+    }),
     complete: () => watch.read(decoder.end()),
   });
+  return { ...reader, finalize: () => held.keep(0) };
 };
 
 /** The cache holds no more reasoning than this, so longer answers aren't collected. */
 const maxWatchedBytes = 32 << 20;
 
 /** Drops the reader, and what it has collected, after this many bytes. */
-export const upTo = (bytes: number, reader: PassThroughReader): PassThroughReader => {
+export const upTo = (bytes: number, reader: PassThroughReader): DroppableReader => {
   let reading: PassThroughReader | undefined = reader;
   let left = bytes;
   return {
@@ -248,6 +268,9 @@ export const upTo = (bytes: number, reader: PassThroughReader): PassThroughReade
       reading?.next(chunk);
     },
     complete: () => reading?.complete(),
+    drop() {
+      reading = undefined;
+    },
   };
 };
 

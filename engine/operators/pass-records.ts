@@ -7,8 +7,8 @@ import { runWhole } from '../model/machine.ts';
 import type { ClientProtocol, PassedRecords, SseRecord, StreamEnd, StreamEnds } from '../model/protocol.ts';
 import { cutOff } from '../model/reply.ts';
 import { readSseRecords } from '../model/sse.ts';
+import { carriageReturn, isLineEnd, lineFeed } from './bound-answer.ts';
 import type { EndState } from './read-events.ts';
-import { carriageReturn, isLineEnd, lineFeed } from './read-events.ts';
 
 /** Bytes of a record that are held until it is complete. A longer record passes in pieces. */
 const maxHeldBytes = 1024 * 1024;
@@ -275,6 +275,11 @@ export class StreamTail {
   /** The kept bytes. Valid until the next `add`. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** What it takes of memory, in bytes. */
+  get size(): number {
+    return this.#buffer.length;
   }
 
   /** Leaves half of the buffer free, so that each byte is moved only a few times. */

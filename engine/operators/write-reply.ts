@@ -20,6 +20,7 @@ import type { Headers } from '../model/protocol.ts';
 import { plainLimits } from '../model/rate-limit.ts';
 import { foldReply, isFault } from '../model/reply.ts';
 import { nextStep } from '../time/loop-watch.ts';
+import { endInTurn, HeldAnswer } from './bound-answer.ts';
 import { hideCredentials } from './hide-credentials.ts';
 import { passedRecords } from './pass-records.ts';
 import type { Handlers, SequenceStep, StageList, StreamStage } from './rx.ts';
@@ -82,9 +83,12 @@ const encodeWhole = (answered: Answered): Handlers<Batch, ReplyPart> => {
 /** Sends the head before the first part of a stream, and records the answer's progress. */
 export const sendReply = (): StreamStage<Answered, ReplyPart, ReplyPart> => (answered) => {
   const { progress } = answered;
+  // Held until the client has it, which ends the claim.
+  const held = new HeldAnswer(answered.answerMemory);
   return {
     first: progress.streaming ? streamHead(answered) : undefined,
     next(part) {
+      if (part.type !== 'head') held.keep(part.type === 'data' ? part.data.length : part.body.length);
       if (part.type === 'data') progress.opened = true;
       if (!progress.begun) releaseBody(answered);
       progress.begun = true;
@@ -103,7 +107,7 @@ const streamHead = (answered: Answered): ReplyPart => ({
 export const writeReply =
   (choose: (answered: Answered) => StageList<Answered, Uint8Array, ReplyPart>): SequenceStep<Answered, ReplyPart> =>
   (answered) =>
-    choose(answered)(answered)(answered.answer.body);
+    choose(answered)(answered)(answered.answer.streamed ? answered.answer.body : endInTurn(answered.answer.body));
 
 /**
  * Shows a client its limits in every answer, errors too, by the headers of its protocol. The provider's headers about its own

@@ -425,6 +425,7 @@ const servingOptions = (config: Config, routes: readonly HttpRoute[]) => ({
     bodyBytes: config.limits.bodyBytes,
     inflatedBytes: config.limits.decompressedBytes,
     bodiesBytes: config.limits.bodiesBytes,
+    answersBytes: config.limits.answersBytes,
     inflateRatio: config.limits.ratio,
     activePerAddress: config.limits.requestsPerClient,
     connectionsPerAddress: config.limits.connectionsPerClient,

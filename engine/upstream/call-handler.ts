@@ -188,7 +188,9 @@ export class CallHandler implements Dispatcher.DispatchHandler, Pausable, PoolRe
       },
     };
     const isPlain = answer.headers['content-encoding'] === undefined;
-    this.#subscriber.next(isPlain ? answer : plainAnswer(answer, this.#limits, this.#backpressure));
+    this.#subscriber.next(
+      isPlain ? answer : plainAnswer(answer, this.#limits, { backpressure: this.#backpressure, source: this }),
+    );
     if (!this.#flowing) this.pause();
     return !this.#paused;
   }

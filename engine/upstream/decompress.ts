@@ -19,17 +19,19 @@ export interface Decompressing {
   readonly maxBytes: number;
   /** Pauses the output. */
   readonly backpressure: Backpressure;
+  /** The compressed body, which is paused while the decompressor has more than it can take. */
+  readonly source: Pausable;
 }
 
 /** The answer, decompressed and without `content-encoding`. Some upstreams compress unasked. */
 export const plainAnswer = (
   answer: UpstreamAnswer,
   { decompressedBytes }: DecompressLimits,
-  backpressure: Backpressure,
+  { backpressure, source }: Pick<Decompressing, 'backpressure' | 'source'>,
 ): UpstreamAnswer => {
   if (answer.headers['content-encoding'] === undefined) return answer;
   const { 'content-encoding': encoding, ...headers } = answer.headers;
-  const body = answer.body.pipe(decompress(encoding, { maxBytes: decompressedBytes, backpressure }));
+  const body = answer.body.pipe(decompress(encoding, { maxBytes: decompressedBytes, backpressure, source }));
   return { ...answer, headers, body };
 };
 
@@ -90,7 +92,7 @@ const hasZlibHead = (first: number): boolean => (first & 15) === 8;
 const through =
   (
     coding: string,
-    { maxBytes, backpressure }: Decompressing,
+    { maxBytes, backpressure, source: compressed }: Decompressing,
     create: (first: Uint8Array) => Transform,
   ): OperatorFunction<Uint8Array, Uint8Array> =>
   (source) =>
@@ -106,6 +108,7 @@ const through =
             if (written > maxBytes) subscriber.error(tooMuch(maxBytes));
             else subscriber.next(chunk);
           })
+          .on('drain', () => compressed.resume())
           .on('error', (error) => subscriber.error(garbled(coding, error)))
           .on('end', () => subscriber.complete());
         backpressure.attach(output);
@@ -120,13 +123,13 @@ const through =
         source.subscribe({
           next(chunk) {
             read += chunk.length;
-            // Input waits in memory if it arrives faster than it is decompressed, or yields no output.
+            // Input may yield no output.
             if (read > maxBytes) {
               subscriber.error(tooMuch(maxBytes));
               return;
             }
             stream ??= open(chunk);
-            stream.write(chunk);
+            if (!stream.write(chunk)) compressed.pause();
           },
           error(error) {
             // Emitted after zlib's pending output: an empty write finishes after all earlier writes.

@@ -1,4 +1,4 @@
-import type { ModelEvent } from '../../engine/model/event.ts';
+import { boundBlocks, type ModelEvent } from '../../engine/model/event.ts';
 import { writeJson } from '../../engine/model/json/json.ts';
 import { ObjectEnd } from './object-end.ts';
 import { otherMembers, signatureOfMembers } from './reasoning-details.ts';
@@ -13,6 +13,8 @@ export const readCall = (state: ReplyState, wire: WireCall, out: ModelEvent[]): 
   const piece = pieceOf(wire);
   let call = findCall(calls, wire, body?.name ?? '');
   if (!call) {
+    // They wait while an earlier one is open.
+    boundBlocks(calls.all.length);
     call = {
       place: calls.all.length,
       index: wire.index ?? undefined,

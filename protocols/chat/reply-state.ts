@@ -1,5 +1,5 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
-import type { Block, ModelEvent, Usage } from '../../engine/model/event.ts';
+import { type Block, boundBlocks, type ModelEvent, type Usage } from '../../engine/model/event.ts';
 import type { Fault } from '../../engine/model/fault.ts';
 import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
 import type { JsonDraft, JsonObject } from '../../engine/model/json/json.ts';
@@ -49,6 +49,7 @@ export const failReply = (state: ReplyState, fault: Fault, out: ModelEvent[]): v
 
 /** Closes the open block, then opens this one. */
 export const openBlock = (state: ReplyState, block: Block, out: ModelEvent[]): void => {
+  boundBlocks(state.blocks);
   closeBlock(state, out);
   state.open = block.type;
   out.push({ type: 'block-start', index: state.blocks, block });

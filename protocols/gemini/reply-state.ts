@@ -1,5 +1,5 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
-import type { FinishReason, ModelEvent } from '../../engine/model/event.ts';
+import { boundBlocks, type FinishReason, type ModelEvent } from '../../engine/model/event.ts';
 import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
 import type { JsonObject } from '../../engine/model/json/json.ts';
 import { citationsOf, type Grounding } from './citations.ts';
@@ -71,6 +71,7 @@ export const closeBlock = (state: ReplyState, out: ModelEvent[]): void => {
 export const stopBlock = (state: ReplyState, out: ModelEvent[]): void => {
   out.push({ type: 'block-stop', index: state.index });
   state.index += 1;
+  boundBlocks(state.index);
 };
 
 /** A text block can't hold a signature; redacted reasoning directly after it survives every client. */

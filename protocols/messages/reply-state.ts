@@ -1,5 +1,12 @@
 import type { ReplyContext } from '../../engine/model/context.ts';
-import { type Block, type FinishReason, type ModelEvent, mergeUsage, type Usage } from '../../engine/model/event.ts';
+import {
+  type Block,
+  boundBlocks,
+  type FinishReason,
+  type ModelEvent,
+  mergeUsage,
+  type Usage,
+} from '../../engine/model/event.ts';
 import { DeltaParser } from '../../engine/model/json/delta-parser.ts';
 import { isJsonObject, type Json, type JsonDraft, type JsonObject, writeJson } from '../../engine/model/json/json.ts';
 import { recordTransformations } from '../../engine/model/record-losses.ts';
@@ -166,6 +173,7 @@ export const finish = (state: ReplyState, out: ModelEvent[]): void => {
 };
 
 const open = (state: ReplyState, block: Block, out: ModelEvent[]): void => {
+  boundBlocks(state.blocks);
   out.push({ type: 'block-start', index: state.blocks, block });
   state.blocks += 1;
   state.open = block.type;

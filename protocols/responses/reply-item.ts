@@ -1,4 +1,4 @@
-import type { Block, ModelEvent } from '../../engine/model/event.ts';
+import { type Block, boundBlocks, type ModelEvent } from '../../engine/model/event.ts';
 import type { StreamEvent } from './schema-reply.ts';
 
 /**
@@ -6,6 +6,8 @@ import type { StreamEvent } from './schema-reply.ts';
  * later ones are buffered until it ends.
  */
 export class BlockQueue {
+  /** Items begun so far. */
+  #items = 0;
   /** Blocks closed so far. */
   #blocks = 0;
   #live: ReplyItem | undefined;
@@ -14,6 +16,8 @@ export class BlockQueue {
   #served = 0;
 
   begin(item: ReplyItem): void {
+    boundBlocks(this.#items);
+    this.#items += 1;
     if (this.#live) this.#waiting.push(item);
     else this.#live = item;
   }
@@ -29,6 +33,7 @@ export class BlockQueue {
 
   blockStopped(): void {
     this.#blocks += 1;
+    boundBlocks(this.#blocks);
   }
 
   /** Ends an item and writes the next ones as far as they are complete. */

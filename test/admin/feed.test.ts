@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Backpressure } from '../../engine/backpressure.ts';
 import type { HttpRequest } from '../../engine/http/endpoint.ts';
+import { MemoryBudget } from '../../engine/memory-budget.ts';
 import { chatReply } from '../support/chat-stream.ts';
 import { addressIn, commandRig } from '../support/command.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -152,6 +153,7 @@ const requestOf = (query: string, backpressure: Backpressure): HttpRequest => ({
   remoteAddress: '127.0.0.1',
   body: new Uint8Array(),
   holdBody: () => undefined,
+  answerMemory: new MemoryBudget().claim(0),
   backpressure,
   onInterrupted: () => undefined,
   namedClient: undefined,

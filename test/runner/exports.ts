@@ -97,7 +97,7 @@ const forTests: readonly string[] = [
   'engine/observe/telemetry/span-queue.ts batchMs',
   'engine/observe/telemetry/span-queue.ts maxBatchSpans',
   'engine/observe/telemetry/span-queue.ts maxQueuedSpans',
-  'engine/operators/read-events.ts RecordBound',
+  'engine/operators/bound-answer.ts RecordBound',
   'engine/operators/signatures.ts SignatureWatch',
   'engine/operators/signatures.ts reconcileSignatures',
   'engine/operators/decode.ts parseBody',

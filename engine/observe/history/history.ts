@@ -5,6 +5,7 @@ import type { KnownModel } from '../../catalogue/known-model.ts';
 import type { ReplyProgress } from '../../exchange.ts';
 import { type Linked, LinkedSet } from '../../http/ticker.ts';
 import { type HiddenText, shorten, textMask } from '../../log/mask-text.ts';
+import type { MemoryClaim } from '../../memory-budget.ts';
 import { fieldPattern, plainPath } from '../../model/client-paths.ts';
 import type { Usage } from '../../model/event.ts';
 import type { Fault } from '../../model/fault.ts';
@@ -56,6 +57,7 @@ export type ClearScope = 'memory' | 'everything';
 /** A request that may be captured. */
 interface CapturableRequest extends RecordedClient {
   readonly header: (name: string) => string | undefined;
+  readonly answerMemory: MemoryClaim;
 }
 
 /** A copy: the request lets go of its body before its end. */
@@ -150,7 +152,7 @@ export const createHistory = ({
   return {
     started(start, request) {
       const isCaptured = captures.on || request.header(captureHeader) === '1';
-      const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes) : undefined;
+      const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes, request.answerMemory) : undefined;
       const record = new RequestHistoryEntry({ ...start, request, recorder }, parts);
       inFlight.add(record);
       onChanged?.();

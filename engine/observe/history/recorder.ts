@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { bodyText } from '../../exchange.ts';
 import type { ReplyPart } from '../../http/endpoint.ts';
+import type { MemoryClaim } from '../../memory-budget.ts';
 import type { ModelEvent } from '../../model/event.ts';
 import { type Fault, faultOf } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
@@ -91,6 +92,7 @@ export class Recorder implements Watcher {
   /** Of `performance.now()`; times are relative to it. */
   readonly startedMs = performance.now();
   readonly #maxBytes: number;
+  readonly #takes: TakeMemory;
   #losses: Losses | undefined;
   #request: ModelRequest | undefined;
   #knownLosses = 0;
@@ -99,13 +101,17 @@ export class Recorder implements Watcher {
   #eventRoom: number;
   #piece = 0;
 
-  /** `maxBytes` bounds each stream; all steps together may use eight times as much, all events four times. */
-  constructor(client: RecordedClient, maxBytes: number) {
+  /**
+   * `maxBytes` bounds each stream; all steps together may use eight times as much, all events four times. What is recorded of the
+   * answer counts in `memory`, whose refusal truncates the recording.
+   */
+  constructor(client: RecordedClient, maxBytes: number, memory?: MemoryClaim) {
     this.client = client;
     this.#maxBytes = maxBytes;
     this.#stepRoom = 8 * maxBytes;
     this.#eventRoom = 4 * maxBytes;
-    this.reply = new Recording(maxBytes);
+    this.#takes = (bytes) => memory?.take(bytes) === undefined;
+    this.reply = new Recording(maxBytes, this.#takes);
   }
 
   decoded({ request }: { readonly request: ModelRequest }): void {
@@ -145,7 +151,7 @@ export class Recorder implements Watcher {
   recordCall({ url, method = 'POST', headers, body }: Omit<UpstreamCall, 'backpressure'>): RecordedCall {
     if (this.call) this.#retried();
     else this.mark('called');
-    const recording = new Recording(this.#maxBytes);
+    const recording = new Recording(this.#maxBytes, this.#takes);
     this.call = { url, method, headers, body, recording, ended: 'abandoned' };
     this.events.length = 0;
     return this.call;
@@ -192,8 +198,10 @@ export class Recorder implements Watcher {
   gave(step: string, events: readonly ModelEvent[]): void {
     if (events.length === 0 || this.#eventRoom < 0) return;
     const texts = events.flatMap((event) => jsonText(event) ?? []);
-    this.#eventRoom -= texts.reduce((sum, text) => sum + text.length + eventOverhead, 0);
-    if (this.#eventRoom < 0) {
+    const size = texts.reduce((sum, text) => sum + text.length + eventOverhead, 0);
+    this.#eventRoom -= size;
+    if (this.#eventRoom < 0 || !this.#takes(size)) {
+      this.#eventRoom = -1;
       this.truncated = true;
       return;
     }
@@ -262,19 +270,29 @@ interface RecordedChunk {
 /** Memory overhead of a chunk, in bytes. */
 const overheadBytes = 64;
 
+/** Whether there is memory for this many more bytes, which are then taken. */
+type TakeMemory = (bytes: number) => boolean;
+
 /** A recorded stream with bounded memory. */
 export class Recording {
   readonly chunks: RecordedChunk[] = [];
   /** A chunk didn't fit; later ones aren't recorded either. */
   truncated = false;
   #room: number;
+  readonly #takes: TakeMemory;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, takes: TakeMemory) {
     this.#room = maxBytes;
+    this.#takes = takes;
   }
 
   add(atMs: number, data: string | Uint8Array): void {
     if (this.truncated) return;
+    // Text takes at least as many bytes as it has characters.
+    if (!this.#takes(Math.min(data.length, this.#room))) {
+      this.truncated = true;
+      return;
+    }
     const bytes = Buffer.from(data);
     const room = this.#room - overheadBytes;
     this.#room = room - bytes.length;

@@ -23,9 +23,13 @@ export type FailureClass =
   | 'incompatible'
   | 'final';
 
+/** The code of a fault of ours: there is no memory for the answer. Another answer to the same request would need as much. */
+export const answersFull = 'answers_full';
+
 /** Classifies a fault by the upstream's status, else by its kind. */
-export const classifyFailure = ({ kind, status, elsewhere, blameless }: Fault): FailureClass => {
+export const classifyFailure = ({ kind, status, elsewhere, blameless, code }: Fault): FailureClass => {
   if (blameless) return 'busy';
+  if (kind === 'unavailable' && code === answersFull) return 'final';
   if (kind === 'upstream-error' || kind === 'upstream-invalid') return byStatus(status, kind);
   const failureClass = byKind[kind];
   return failureClass === 'transient' && elsewhere ? 'persistent' : failureClass;

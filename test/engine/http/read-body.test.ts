@@ -5,9 +5,10 @@ import { Subject } from 'rxjs';
 import { Client } from 'undici';
 import { decompressBody, readCodings } from '../../../engine/http/decompress-body.ts';
 import type { HeaderList, HttpRequest, Rejection, ReplyPart } from '../../../engine/http/endpoint.ts';
-import { BodyBudget, readBody } from '../../../engine/http/read-body.ts';
+import { BodyClaim, readBody } from '../../../engine/http/read-body.ts';
 import { defaultLimits } from '../../../engine/http/settings.ts';
 import { Ticker } from '../../../engine/http/ticker.ts';
+import { MemoryBudget } from '../../../engine/memory-budget.ts';
 import { until } from '../../support/until.ts';
 import { echo, endpoint, fakeStream, raw, serve, statusesOf, text } from './rig.ts';
 
@@ -110,10 +111,10 @@ test('a body uses little budget while its response is pending, and none once it 
 });
 
 test('64 streams with bodies of 1 MiB leave the default budget to others', (t) => {
-  const budget = new BodyBudget();
+  const budget = new MemoryBudget();
   const body = Buffer.alloc(1024 * 1024, 'x');
   for (let index = 0; index < 64; index += 1) {
-    const claim = budget.claim(defaultLimits.bodiesBytes);
+    const claim = new BodyClaim(budget.claim(defaultLimits.bodiesBytes));
     t.is(claim.complete(body), undefined);
     claim.hold('values');
     if (index % 2 === 0) claim.hold('none');
@@ -143,7 +144,7 @@ for (const [what, mostBytes] of [
     const data = Buffer.alloc(10_000_000, 'x');
     const body = mostBytes === 0 ? gzipSync(data) : brotliCompressSync(data);
     const asked: number[] = [];
-    const claim = new BodyBudget().claim(1024 * 1024);
+    const claim = new BodyClaim(new MemoryBudget().claim(1024 * 1024));
     const codings = readCodings(mostBytes === 0 ? 'gzip' : 'br');
     if ('kind' in codings) return t.fail();
     const limits = { inflatedBytes: 64 * 1024 * 1024, inflateRatio: 1_000_000 };
@@ -319,7 +320,7 @@ const reading = (headers: HeaderList, maxBytes = 1_000_000) => {
     stream: fake.stream,
     limits: { ...defaultLimits, bodyBytes: 1_000, bodyWindowMs: 1_000, bodyBytesPerSecond: 100 },
     ticker: new Ticker(1_000_000, () => 0),
-    claim: new BodyBudget().claim(maxBytes),
+    claim: new BodyClaim(new MemoryBudget().claim(maxBytes)),
     received: (result) => results.push(result),
   });
   /** `kind` and `close` of a rejection; the length of a body. */

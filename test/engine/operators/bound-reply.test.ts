@@ -1,5 +1,5 @@
 import test from 'ava';
-import { RecordBound } from '../../../engine/operators/read-events.ts';
+import { RecordBound } from '../../../engine/operators/bound-answer.ts';
 
 /** Bytes after the last empty line, however the text is split. */
 const cases: readonly (readonly [string, string, number])[] = [

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import test from 'ava';
 import { concat, EMPTY, from, lastValueFrom, NEVER, Observable, of, Subject, throwError, toArray } from 'rxjs';
@@ -10,7 +11,8 @@ import { callOf, read, testUpstreams } from './harness.ts';
 
 const mebibyte = 1024 * 1024;
 /** Room for all that these tests decompress. */
-const how: Decompressing = { maxBytes: mebibyte, backpressure: new Backpressure() };
+const flowing = { pause: () => {}, resume: () => {} };
+const how: Decompressing = { maxBytes: mebibyte, backpressure: new Backpressure(), source: flowing };
 const plain = Buffer.from('data: {"text":"grüße 👋"}\n\n'.repeat(2000));
 /** Made with `zstd` from "data: one\n\n" repeated forty times. */
 const zstd = Buffer.from('KLUv/QRYlQAAWGRhdGE6IG9uZQoKAQCqVosXgIJ8Ug==', 'base64');
@@ -210,7 +212,7 @@ test('decompressed data waits while the client is slow', async (t) => {
   let received = 0;
   const all = new Promise<void>((resolve, reject) => {
     of(gzipSync(large.subarray(0, mebibyte)))
-      .pipe(decompress('gzip', { maxBytes: mebibyte, backpressure }))
+      .pipe(decompress('gzip', { maxBytes: mebibyte, backpressure, source: flowing }))
       .subscribe({ next: (chunk) => (received += chunk.length), error: reject, complete: resolve });
   });
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -218,6 +220,18 @@ test('decompressed data waits while the client is slow', async (t) => {
   backpressure.resume();
   await all;
   t.is(received, mebibyte);
+});
+
+test('compressed data waits in the socket while the decompressor has enough', async (t) => {
+  const source = new Subject<Uint8Array>();
+  const calls: string[] = [];
+  const compressed = { pause: () => void calls.push('pause'), resume: () => void calls.push('resume') };
+  const all = lastValueFrom(source.pipe(decompress('gzip', { ...how, source: compressed }), toArray()));
+  for (const piece of slices(gzipSync(randomBytes(4 * 65_536), { level: 0 }), 65_536)) source.next(piece);
+  t.is(calls[0], 'pause');
+  await until(() => calls.at(-1) === 'resume');
+  source.complete();
+  t.is(Buffer.concat(await all).length, 4 * 65_536);
 });
 
 test('zstd', async (t) => {

@@ -1,0 +1,328 @@
+import { Buffer } from 'node:buffer';
+import { Observable } from 'rxjs';
+import type { Limits } from '../config/schema.ts';
+import type { Answered } from '../exchange.ts';
+import type { MemoryClaim } from '../memory-budget.ts';
+import type { Batch, ModelEvent } from '../model/event.ts';
+import { type Fault, FaultError, fail } from '../model/fault.ts';
+import { openBrace, openBracket } from '../model/json/json.ts';
+import { answersFull } from '../upstream/health/failure-class.ts';
+import type { StreamStage } from './rx.ts';
+
+/**
+ * What a part of an answer may take without being counted, in bytes. Nearly all answers are smaller, so they are served while
+ * large ones use up the memory for answers.
+ */
+const uncountedBytes = 64 * 1024;
+
+/**
+ * Memory per byte of what is held of an answer. Converted, it is also text, parsed values, events and the client's reply, and garbage
+ * that isn't collected before the next one needs memory; whole replies are converted one at a time.
+ */
+const copiesHeld = { records: 8, whole: 4, passed: 2, content: 2, bytes: 1 } as const;
+
+/** What one step holds of an answer, counted in the memory for all answers. */
+export class HeldAnswer {
+  readonly #memory: MemoryClaim;
+  readonly #copies: number;
+  #counted = 0;
+
+  constructor(memory: MemoryClaim, as: keyof typeof copiesHeld = 'bytes') {
+    this.#memory = memory;
+    this.#copies = copiesHeld[as];
+  }
+
+  /** The step holds this many bytes now. Throws if there is no memory for more. */
+  hold(bytes: number): void {
+    const fault = this.#change(bytes);
+    if (fault) throw new FaultError(fault);
+  }
+
+  /** Whether the step may hold this many bytes. */
+  mayHold(bytes: number): boolean {
+    return this.#change(bytes) === undefined;
+  }
+
+  /** The step holds this many bytes already. */
+  keep(bytes: number): void {
+    const counted = this.#countedOf(bytes);
+    if (counted === this.#counted) return;
+    this.#memory.hold(this.#memory.heldBytes + counted - this.#counted);
+    this.#counted = counted;
+  }
+
+  #change(bytes: number): Fault | undefined {
+    const more = this.#countedOf(bytes) - this.#counted;
+    if (more > 0) {
+      const refusal = this.#memory.take(more);
+      if (refusal) return refusal === 'exhausted' ? exhausted : exceedsMemory(this.#memory.maxBytes);
+      this.#counted += more;
+    } else this.keep(bytes);
+    return undefined;
+  }
+
+  #countedOf(bytes: number): number {
+    return bytes > uncountedBytes ? (bytes - uncountedBytes) * this.#copies : 0;
+  }
+}
+
+const exhausted: Fault = {
+  kind: 'unavailable',
+  code: answersFull,
+  message:
+    'The answers of active requests use all the memory for answers. LIMITS.answersBytes in the configuration sets the limit.',
+  headers: { 'retry-after': '1' },
+};
+
+const exceedsMemory = (maxBytes: number): Fault => ({
+  kind: 'upstream-garbled',
+  message: `The upstream's answer needs more than the ${maxBytes} bytes of memory for all answers. LIMITS.answersBytes in the configuration sets the limit.`,
+});
+
+/**
+ * Counts the bytes of the stream's current, incomplete record. A record ends in an empty line; lines end in LF, CRLF or CR.
+ * Searches chunks with native functions, which cost far less than a loop over bytes. Source: HTML standard, "Server-sent events".
+ */
+export class RecordBound {
+  /** Bytes since the last empty line. */
+  pendingBytes = 0;
+  /** The bytes so far end in a line end; a further line end makes an empty line. */
+  #afterLineEnd = false;
+  /** The last byte was CR; a following LF belongs to the same line end. */
+  #afterCr = false;
+
+  add(chunk: Uint8Array): void {
+    const { length } = chunk;
+    // Most chunks end with their last record.
+    if (chunk[length - 1] === lineFeed && chunk[length - 2] === lineFeed) {
+      this.pendingBytes = 0;
+      this.#afterLineEnd = true;
+      this.#afterCr = false;
+      return;
+    }
+    // Skips the LF of a CRLF that is split between two chunks.
+    const from = this.#afterCr && chunk[0] === lineFeed ? 1 : 0;
+    this.#afterCr = chunk[length - 1] === carriageReturn;
+    if (from === length) {
+      this.pendingBytes += length;
+      return;
+    }
+    const gap = lastGap(chunk, this.#afterLineEnd ? from : -1);
+    this.pendingBytes = gap < 0 ? this.pendingBytes + length : length - gap;
+    this.#afterLineEnd = isLineEnd(chunk[length - 1]);
+  }
+}
+
+export const lineFeed = 10;
+export const carriageReturn = 13;
+
+export const isLineEnd = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn;
+
+const doubleLf = Buffer.from('\n\n');
+/** The start of an empty line where lines end in CRLF. */
+const lfCr = Buffer.from('\n\r');
+const doubleCr = Buffer.from('\r\r');
+
+/** The offset after the last empty line, else -1. `lineStart`: offset at which a line begins, else -1. */
+const lastGap = (chunk: Uint8Array, lineStart: number): number => {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  const hasCr = bytes.includes(carriageReturn);
+  const at = Math.max(
+    bytes.lastIndexOf(doubleLf),
+    hasCr ? bytes.lastIndexOf(lfCr) : -1,
+    hasCr ? bytes.lastIndexOf(doubleCr) : -1,
+  );
+  if (at >= 0) return at + 2;
+  return lineStart >= 0 && isLineEnd(chunk[lineStart]) ? lineStart + 1 : -1;
+};
+
+/**
+ * The most objects and lists in one record or whole reply: those of a long answer with the probabilities of all its tokens. Braces and
+ * brackets in texts count, too. Parsing more would keep the event loop from other requests.
+ */
+const maxNodes = 200_000;
+
+/** Counts the objects and lists in JSON text as it arrives. */
+class NodeBound {
+  #nodes = 0;
+
+  /** Counts those that begin in a chunk. Throws if there are too many. */
+  add(chunk: Uint8Array): void {
+    this.#count(chunk, openBrace);
+    this.#count(chunk, openBracket);
+  }
+
+  reset(): void {
+    this.#nodes = 0;
+  }
+
+  #count(chunk: Uint8Array, byte: number): void {
+    for (let at = chunk.indexOf(byte); at >= 0; at = chunk.indexOf(byte, at + 1)) {
+      this.#nodes += 1;
+      if (this.#nodes > maxNodes)
+        fail('upstream-garbled', `The upstream's answer has more than ${maxNodes} objects and lists in one piece.`);
+    }
+  }
+}
+
+/** A client that doesn't stream gets one whole reply, even if the upstream streams. */
+const isCollected = ({ answer, progress }: Answered): boolean => !answer.streamed || !progress.streaming;
+
+/**
+ * Bounds what later steps collect of an answer, and counts it. The bounds hold for each record of a stream, and for an answer that
+ * becomes one whole reply. Throws `upstream-garbled` beyond a bound and `unavailable` beyond the memory for answers, which ends the
+ * upstream call.
+ */
+export const boundReply =
+  ({
+    recordBytes,
+    replyBytes,
+  }: Pick<Limits, 'recordBytes' | 'replyBytes'>): StreamStage<Answered, Uint8Array, Uint8Array> =>
+  (answered) => {
+    const record = answered.answer.streamed ? new RecordBound() : undefined;
+    const collected = isCollected(answered);
+    const held = new HeldAnswer(
+      answered.answerMemory,
+      answered.passThrough.reply ? 'passed' : record ? 'records' : 'whole',
+    );
+    const nodes = answered.passThrough.reply ? undefined : new NodeBound();
+    let bytes = 0;
+    return {
+      next(chunk) {
+        bytes += chunk.length;
+        if (collected && bytes > replyBytes) throw tooLarge("The upstream's answer", replyBytes, 'replyBytes');
+        record?.add(chunk);
+        if (record && record.pendingBytes > recordBytes) {
+          throw tooLarge("A record of the upstream's stream", recordBytes, 'recordBytes');
+        }
+        // A record that begins or ends in this chunk is short, or has been counted but for this part.
+        if (record && record.pendingBytes < chunk.length) nodes?.reset();
+        else nodes?.add(chunk);
+        held.hold(collected ? bytes : (record?.pendingBytes ?? 0));
+        return chunk;
+      },
+      finalize: () => held.keep(0),
+    };
+  };
+
+/**
+ * Bounds the content of a converted stream, and counts it. Stages buffer tool calls and some client formats repeat the whole text at
+ * the end, so all of it may be in memory. Beyond a bound, an `error` event replaces the batch.
+ */
+export const boundContent =
+  ({ replyBytes }: Pick<Limits, 'replyBytes'>): StreamStage<Answered, Batch, Batch> =>
+  (answered) => {
+    const held = new HeldAnswer(answered.answerMemory, 'content');
+    // Otherwise its bytes count already, for all that becomes of them.
+    const counts = !isCollected(answered);
+    let length = 0;
+    const check = (): void => {
+      if (length > replyBytes) throw tooLarge("The content of the upstream's stream", replyBytes, 'replyBytes');
+      if (counts) held.hold(length);
+    };
+    return {
+      next(batch) {
+        for (const event of batch) length += contentLength(event);
+        try {
+          check();
+        } catch (error) {
+          return toErrorEvent(error);
+        }
+        return batch;
+      },
+      finalize: () => held.keep(0),
+    };
+  };
+
+/** A fault as an event, for steps whose earlier events the client gets before it; any other error is thrown. */
+export const toErrorEvent = (error: unknown): Batch => {
+  if (error instanceof FaultError) return [errorEvent(error.fault)];
+  throw error;
+};
+
+export const errorEvent = (fault: Fault): ModelEvent => ({ type: 'error', fault });
+
+/** The length of an event's content in characters; for the rarer kinds, that of its JSON. */
+const contentLength = (event: ModelEvent): number => {
+  switch (event.type) {
+    case 'text-delta':
+    case 'thinking-delta':
+      return event.text.length;
+    case 'input-delta':
+      return event.json.length;
+    case 'block-stop':
+    case 'error':
+      return 0;
+    case 'message-start':
+    case 'block-start':
+    case 'signature-delta':
+    case 'citation-delta':
+    case 'opaque-delta':
+    case 'message-stop':
+      return JSON.stringify(event).length;
+  }
+};
+
+const tooLarge = (what: string, bytes: number, setting: keyof Limits): FaultError =>
+  new FaultError({
+    kind: 'upstream-garbled',
+    message: `${what} is larger than ${bytes} bytes. LIMITS.${setting} in the configuration sets the limit.`,
+  });
+
+/** From this many bytes on, the conversion of a whole answer blocks the event loop for long enough to be noticed. */
+const largeBytes = 1024 * 1024;
+
+/** The longest time that others get after a turn, in milliseconds. */
+const maxRestMs = 2_000;
+
+/** Lets large pieces of work run one at a time. After each, other requests have the event loop for as long as it took. */
+class Turns {
+  readonly #waiting = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Calls `work` when its turn comes. Returns what withdraws it. */
+  take(work: () => void): () => void {
+    this.#waiting.add(work);
+    this.#timer ??= setTimeout(() => this.#next(), 0);
+    return () => this.#waiting.delete(work);
+  }
+
+  #next(): void {
+    this.#timer = undefined;
+    const [work] = this.#waiting;
+    if (!work) return;
+    this.#waiting.delete(work);
+    const fromMs = performance.now();
+    try {
+      work();
+    } finally {
+      const restMs = Math.min(performance.now() - fromMs, maxRestMs);
+      // Set although nothing may wait: what comes next rests, too.
+      this.#timer = setTimeout(() => this.#next(), restMs);
+    }
+  }
+}
+
+const turns = new Turns();
+
+/** A whole answer's bytes. The end of a large one waits for its turn, since all of its conversion follows. */
+export const endInTurn = (body: Observable<Uint8Array>): Observable<Uint8Array> =>
+  new Observable((subscriber) => {
+    let bytes = 0;
+    let withdraw = (): void => {};
+    const reading = body.subscribe({
+      next(chunk) {
+        bytes += chunk.length;
+        subscriber.next(chunk);
+      },
+      error: (error) => subscriber.error(error),
+      complete() {
+        if (bytes < largeBytes) subscriber.complete();
+        else withdraw = turns.take(() => subscriber.complete());
+      },
+    });
+    return () => {
+      reading.unsubscribe();
+      withdraw();
+    };
+  });
