@@ -39,6 +39,31 @@ export const mergeUsage = (earlier: Usage, later: Usage): Usage => {
   return merged;
 };
 
+/** More than any answer can have, in tokens or searches; a year of such answers still sums up to a safe integer. */
+const maxCount = 1_000_000_000;
+const maxCostUsd = 1_000_000;
+
+/**
+ * Usage as far as it can be true: counts are whole, none is negative or beyond any answer. An upstream's other numbers count as absent,
+ * so that none of them spoils the sums of tokens, costs and budgets.
+ */
+export const plausibleUsage = (usage: Usage): Usage => {
+  let name: keyof Usage;
+  for (name in usage) {
+    if (!isPlausible(name, usage[name])) {
+      return Object.fromEntries(Object.entries(usage).filter(([member, value]) => isPlausible(member, value)));
+    }
+  }
+  return usage;
+};
+
+const isPlausible = (name: string, value: unknown): boolean => {
+  if (typeof value !== 'number') return true;
+  return name === 'costUsd'
+    ? value >= 0 && value <= maxCostUsd
+    : Number.isInteger(value) && value >= 0 && value <= maxCount;
+};
+
 /** All prompt tokens, cached or not. */
 export const promptTokens = (usage: Usage): number =>
   (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0);

@@ -7,6 +7,7 @@ import {
   type MessageStop,
   type ModelEvent,
   mergeUsage,
+  plausibleUsage,
   type Usage,
 } from '../model/event.ts';
 import { type Fault, FaultError } from '../model/fault.ts';
@@ -62,7 +63,7 @@ export const readEvents = (): StreamStage<Answered, Uint8Array, Batch> => (answe
 /** `known`, updated with the counts in `event`. */
 export const readUsage = (event: ModelEvent, known: Usage): Usage =>
   (event.type === 'message-start' || event.type === 'message-stop') && event.usage
-    ? mergeUsage(known, event.usage)
+    ? mergeUsage(known, plausibleUsage(event.usage))
     : known;
 
 const readStream = ({ plan, context }: Answered, ending: AnswerEnd): Handlers<Uint8Array, Batch> => {
@@ -160,17 +161,12 @@ const withUniqueId = (event: BlockStart, ids: AnswerIds): ModelEvent => {
 
 const plausibleEnd = (event: MessageStart | MessageStop, hasCalls: boolean): MessageStart | MessageStop => {
   const { usage } = event;
-  const counted = usage && !Object.values(usage).every(isCount) ? { ...event, usage: countsOf(usage) } : event;
+  const plausible = usage && plausibleUsage(usage);
+  const counted = plausible && plausible !== usage ? { ...event, usage: plausible } : event;
   return counted.type === 'message-stop' && counted.finish === 'tool-call' && !hasCalls
     ? { ...counted, finish: 'end' }
     : counted;
 };
-
-const isCount = (value: unknown): boolean => typeof value !== 'number' || (Number.isSafeInteger(value) && value >= 0);
-
-/** The usage without numbers that can't be counts. */
-const countsOf = (usage: Usage): Usage =>
-  Object.fromEntries(Object.entries(usage).filter(([, value]) => isCount(value)));
 
 /** `finished`: the content is complete, usage may follow. `ended`: the terminal record was read; the rest is ignored. */
 export type EndState = 'open' | 'finished' | 'ended';

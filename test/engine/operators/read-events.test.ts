@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { ModelEvent, Usage } from '../../../engine/model/event.ts';
-import { type AnswerIds, normalizeEvents } from '../../../engine/operators/read-events.ts';
+import { type AnswerIds, normalizeEvents, readUsage } from '../../../engine/operators/read-events.ts';
 
 const call = (index: number, id: string): ModelEvent => ({
   type: 'block-start',
@@ -41,8 +41,9 @@ test('S5 an answer ends in calls only when it has some', (t) => {
 });
 
 test('U1 invalid token counts are omitted, the rest stays', (t) => {
-  const usage = { input: 1e308, output: 5, cacheRead: -1, reasoning: 1.5 };
-  t.deepEqual(mended([call(0, 'a'), stop(usage)]).flat()[1], stop({ output: 5 }));
+  const usage = { input: 1e308, output: 5, cacheRead: -1, cacheWrite: 2 ** 53 - 1, reasoning: 1.5, costUsd: 0.25 };
+  t.deepEqual(mended([call(0, 'a'), stop(usage)]).flat()[1], stop({ output: 5, costUsd: 0.25 }));
+  t.deepEqual(readUsage(stop({ ...usage, costUsd: Number.POSITIVE_INFINITY }), { input: 3 }), { input: 3, output: 5 });
   const good = stop({ input: 1, output: 0 });
   t.is(mended([call(0, 'a'), good]).flat()[1], good);
   const start: ModelEvent = { type: 'message-start', id: '', model: '', usage: { input: Number.NaN } };
