@@ -27,6 +27,8 @@ export const exchangeMs = 500;
  * under way and the next one, which asks for it.
  */
 const defaultWaitMs = 2 * exchangeMs + 50;
+/** How long after its start a member waits for the store's first answer before it goes on by its share, in milliseconds. */
+const firstAnswerMs = 1_000;
 /** A timer may fire so many milliseconds before its time. */
 const earlyMs = 1;
 
@@ -50,6 +52,8 @@ interface HubOptions {
   readonly isShared?: () => boolean;
   /** How long a request waits for the store, in milliseconds. */
   readonly waitMs?: number;
+  /** The shortest time between two exchanges that requests ask for, in milliseconds; absent: none. Ticks come besides. */
+  readonly spacingMs?: number;
   /** Called when the store stops answering, and when it answers again. */
   readonly onSilence?: (isSilent: boolean, problem: string) => void;
   /** Called after each answer of the store. */
@@ -111,6 +115,9 @@ export class Hub {
   #leaves = false;
   /** When the last exchange that was answered was begun. */
   #heardMs: number | undefined;
+  #startedMs: number | undefined;
+  /** When the last exchange was begun. */
+  #exchangedMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: HubOptions) {
@@ -127,6 +134,7 @@ export class Hub {
 
   /** Exchanges at each tick from now on. */
   start(): void {
+    this.#startedMs ??= this.#options.nowMs();
     this.#timer ??= setInterval(() => {
       if (this.#hasWork) void this.tick();
     }, tickMs).unref();
@@ -344,7 +352,9 @@ export class Hub {
 
   /** When this member may go on by its share: the store has noticed then that it is missing, and keeps that from the others. */
   #aloneInMs(nowMs: number): number {
-    return this.#heardMs === undefined ? 0 : this.#heardMs + exchangeMs - nowMs;
+    if (this.#heardMs !== undefined) return this.#heardMs + exchangeMs - nowMs;
+    // The first answer may be slow: a connection is made, and code is compiled.
+    return this.#startedMs === undefined ? 0 : this.#startedMs + firstAnswerMs - nowMs;
   }
 
   #takeShare(lease: WindowLease, nowMs: number, count: number): Admission | undefined {
@@ -370,7 +380,9 @@ export class Hub {
   /** One exchange at a time: calls that come meanwhile share the next one. */
   #flush(isTick: boolean): Promise<void> {
     if (!this.#exchange) {
-      this.#exchange = this.#exchangeOnce(isTick).finally(() => {
+      const spacing = isTick ? undefined : this.#spacing();
+      const exchanged = spacing ? spacing.then(() => this.#exchangeOnce(false)) : this.#exchangeOnce(isTick);
+      this.#exchange = exchanged.finally(() => {
         this.#exchange = undefined;
       });
       return this.#exchange;
@@ -382,11 +394,19 @@ export class Hub {
     return this.#again;
   }
 
+  /** Waits until the next exchange may begin; `undefined`: it may now. So their number doesn't grow with that of requests. */
+  #spacing(): Promise<void> | undefined {
+    const { spacingMs = 0, nowMs } = this.#options;
+    const waitMs = (this.#exchangedMs ?? Number.NEGATIVE_INFINITY) + spacingMs - nowMs();
+    return waitMs > 0 ? new Promise((resolve) => setTimeout(resolve, waitMs)) : undefined;
+  }
+
   async #exchangeOnce(isTick: boolean): Promise<void> {
     const { store, nowMs } = this.#options;
     const asked = new Map<string, WindowLease>();
     const asking = this.#waitingHolds.splice(0);
     const begunMs = nowMs();
+    this.#exchangedMs = begunMs;
     const push = this.#compose(isTick, asked);
     const said = [...this.#unpublished.values()].slice(0, push.facts.length);
     let problem = `it does not answer within ${exchangeMs} ms`;

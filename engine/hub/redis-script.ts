@@ -7,7 +7,8 @@
 const staleMs = 400;
 /**
  * How long members have after a loss to say what they had admitted, in milliseconds: no lease is granted before. Twice as long as a
- * member's longest pause between two tries, its wait for the next tick, and the try itself.
+ * member's longest pause between two tries, its wait for the next tick, and the try itself. A store that no member knew before has
+ * lost nothing, and grants leases at once; of a loss, the first member that knew it before says so, within a tick.
  */
 const freshMs = 3_000;
 /** Longer than blobs live: a full store drops those first. */
@@ -38,9 +39,10 @@ if q.base then
     epoch, born, version = q.epoch, now, 0
     redis.call('HSET', KEYS[1], 'e', epoch, 'b', born, 'n', version)
   end
-  fresh = now < born + ${freshMs}
   -- The member doesn't know of the loss yet, and tells then what it has admitted.
   lost = q.known ~= '' and q.known ~= epoch
+  if lost and not known.l then redis.call('HSET', KEYS[1], 'l', 1) end
+  fresh = (lost or known.l) and now < born + ${freshMs}
   local before = version
   for _, f in ipairs(q.facts) do
     local old = redis.call('HGET', KEYS[2], f[1])

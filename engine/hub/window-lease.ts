@@ -43,6 +43,10 @@ interface OpenAsk {
   readonly seed: readonly (readonly [age: number, count: number])[] | undefined;
 }
 
+/** Ticks whose demand is at hand where there is plenty: longer than a store that hangs goes unnoticed. */
+const ticksAhead = 3;
+/** The part of what is left of a limit that one member may take ahead. */
+const aheadShare = 0.25;
 /** Weight of the newest tick in the expected demand. */
 const weight = 0.5;
 
@@ -140,7 +144,7 @@ export class WindowLease {
       this.#asked = 0;
     }
     const left = this.#blocks.reduce((sum, block) => sum + block.left, 0);
-    const want = this.isUsedUp(nowMs) ? 0 : Math.max(0, Math.ceil(this.#expected) + waiting - left);
+    const want = this.isUsedUp(nowMs) ? 0 : Math.max(0, Math.ceil(this.#ahead(nowMs)) + waiting - left);
     // While it is in use, the store's word is kept fresh: it is what a share is of.
     if (want === 0 && !this.#isActive(nowMs) && this.#back.length === 0 && this.#unreported === 0) return undefined;
     const back = this.#back.slice(0, 128);
@@ -157,6 +161,16 @@ export class WindowLease {
       unleased,
       ...(seed && { seed }),
     };
+  }
+
+  /** What to have at hand: the demand of a tick, and of some more where others don't need it. */
+  #ahead(nowMs: number): number {
+    const { max, windowMs } = this.#limit;
+    const last = this.#last;
+    if (!last) return this.#expected;
+    const unused = max - stillCounted(last.used, nowMs - last.atMs, windowMs);
+    const spare = Math.max(0, Math.floor((unused * aheadShare) / last.members));
+    return Math.max(this.#expected, Math.min(ticksAhead * this.#expected, spare));
   }
 
   /** Takes the store's answer to the last ask. `isFresh`: the store doesn't know yet what the members have admitted. */

@@ -96,6 +96,9 @@ export interface Fleet {
   readonly members: () => readonly FleetMember[];
 }
 
+/** Between two exchanges that requests ask for, in milliseconds. */
+const spacingMs = 50;
+
 /** Joins the fleet. */
 export const joinFleet = (
   store: HubStore,
@@ -125,6 +128,7 @@ export const joinFleet = (
     member,
     nowMs: steadyClock.nowMs,
     expected: fleet.replicas * workers,
+    spacingMs,
     alone: fleet.withoutStore,
     about() {
       if (!state) return '';

@@ -83,7 +83,7 @@ export const openServices = (
     onTrouble: report,
     secrets: secrets.all,
   });
-  const hub = peers && openHub(peers, logs.app);
+  const hub = peers && openHub(peers, config.workers, logs.app);
   const fleet =
     peers && config.fleet && joinFleet(peers.fleet, { fleet: config.fleet, workers: config.workers }, logs.app);
   const signatures = createSignatureCache();
@@ -140,12 +140,13 @@ export const openServices = (
   };
 };
 
-const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, log: Logs['app']): Hub => {
+const openHub = ({ store, isShared }: Pick<Peers, 'store' | 'isShared'>, workers: number, log: Logs['app']): Hub => {
   const hub = new Hub({
     store,
     member: `${process.pid} ${randomUUID()}`,
     nowMs: steadyClock.nowMs,
     isShared,
+    expected: workers,
     onSilence(isSilent) {
       if (isSilent) log.warn("the service's main process does not answer; this process goes on by itself");
       else log.info("the service's main process answers again");
