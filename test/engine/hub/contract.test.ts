@@ -208,17 +208,19 @@ for (const [name, open, program] of kinds) {
   test(`${name}: a limit holds from the first requests on, which come to all members before any of them has ticked`, async (t) => {
     if (program !== undefined && isMissing(t, program)) return;
     const rig = await open(t);
-    const hubs = [hubOf(rig, 1), hubOf(rig, 2), hubOf(rig, 3)];
+    const silences: string[] = [];
+    const onSilence = (_: boolean, problem: string): void => void silences.push(problem);
+    const hubs = [1, 2, 3].map((member) => hubOf(rig, member, { onSilence, waitMs: 60_000 }));
     const limit = { max: 6, windowMs: 60_000 };
     const asked: ReturnType<Hub['admit']>[] = [];
     for (let n = 0; n < 4; n += 1) for (const hub of hubs) asked.push(hub.admit('l', limit));
-    const admitted = (await Promise.all(asked)).filter((admission) => admission !== undefined);
+    const admitted = (await Promise.all(asked)).filter((admission) => admission !== undefined).length;
     // Exchanges that were asked for end before the store does.
     for (const hub of hubs) await hub.tick();
     const shares = hubs.reduce((sum, { figures }) => sum + figures.byShare, 0);
-    // On a busy machine, the first answer may come too late.
-    if (shares === 0) t.is(admitted.length, 6);
-    else t.log(`${admitted.length} of 6, ${shares} of them by shares`);
+    t.log(`${admitted} of 6, ${shares} of them by shares`);
+    // On a busy machine, an answer may come too late, and a member that is late is kept its share.
+    t.true(silences.length > 0 || (admitted <= 6 && shares === 0), `${admitted} of 6, ${shares} by shares`);
   });
 
   test(`${name}: blobs are known to all at once, until they expire`, async (t) => {
