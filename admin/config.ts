@@ -120,10 +120,15 @@ export const configOutcome = (change: Change): Outcome => {
       param: change.faults[0]?.path,
     });
   }
-  const { restart, warnings } = change;
+  const { restart, warnings, behind } = change;
   const sentences = [
     'The configuration was saved and is in use.',
     ...(restart.length > 0 ? [`A restart is needed for ${restart.join(', ')}.`] : []),
+    ...(behind > 0
+      ? [
+          `Warning: ${behind} other process${behind === 1 ? '' : 'es'} of the service didn't apply it in time; until then, the previous one is in use there (see app.log).`,
+        ]
+      : []),
     ...warnings.map((warning) => `Warning: ${formatFinding(warning)}.`),
   ];
   return done(sentences.join(' '));

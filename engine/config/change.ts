@@ -30,6 +30,8 @@ export interface Applied {
   readonly warnings: readonly Finding[];
   /** Changed fields that take effect only after a restart. */
   readonly restart: readonly string[];
+  /** Other processes of the service that still use the previous configuration. */
+  readonly behind: number;
 }
 
 /** The configuration is invalid; nothing was changed. */

@@ -29,6 +29,8 @@ export interface ConfigStoreOptions {
   readonly log: AppLog;
   /** Runs a task while no other process of the service changes the file; absent: there is none. May reject with a fault. */
   readonly exclusive?: <T>(task: () => Promise<T>) => Promise<T>;
+  /** Makes the other processes of the service apply the file. Resolves with the number that don't use it in time; absent: there are none. */
+  readonly applyElsewhere?: () => Promise<number>;
   /** How often the file is polled, in milliseconds, in addition to being watched. */
   readonly pollMs?: number;
   /** Milliseconds since 1970. */
@@ -52,6 +54,8 @@ export class ConfigStore {
   #text: string | undefined;
   /** The file's text when it was last read, valid or not. */
   #seen: string | undefined;
+  /** Whether the active configuration is that of the text last read. */
+  #follows = false;
   #queue: Promise<unknown> = Promise.resolve();
   #watching: Subscription | undefined;
 
@@ -100,22 +104,23 @@ export class ConfigStore {
   }
 
   /**
-   * Replaces the configuration in the file and in the running service. Keeps comments in the file where possible. Rejects with
+   * Replaces the configuration in the file and in the running service, in all of its processes. Keeps comments in the file where possible. Rejects with
    * an `internal` fault when the file can't be written; nothing is changed then. Placeholders stand for the secrets of the
    * active configuration.
    */
-  replace(source: JsonObject): Promise<Change> {
-    return this.#write(() => this.#replace(source));
+  async replace(source: JsonObject): Promise<Change> {
+    return this.#everywhere(await this.#write(() => this.#replace(source)));
   }
 
   /**
    * Compare-and-swap: replaces only if `isExpected(current)`; `undefined` if it was changed meanwhile, here or on disk.
    */
-  replaceIf(isExpected: (present: JsonObject) => boolean, source: JsonObject): Promise<Change | undefined> {
-    return this.#write(async () => {
+  async replaceIf(isExpected: (present: JsonObject) => boolean, source: JsonObject): Promise<Change | undefined> {
+    const change = await this.#write(async () => {
       await this.#applyFile().catch(() => undefined);
       return isExpected(this.source) ? this.#replace(source) : undefined;
     });
+    return change && this.#everywhere(change);
   }
 
   /** Checks a configuration without applying it. Placeholders are as in `replace`. */
@@ -132,21 +137,23 @@ export class ConfigStore {
   }
 
   /** Replaces the configuration with a backup's unchanged text. `undefined`: there is no such backup. */
-  restore(name: string): Promise<Change | undefined> {
-    return this.#write(async () => {
+  async restore(name: string): Promise<Change | undefined> {
+    const change = await this.#write(async () => {
       const text = await this.#file.backups.read(name);
       if (text === undefined) return undefined;
       const parsed = parseConfig(text);
       return 'source' in parsed ? this.#install(parsed.source, () => text) : refused(parsed);
     });
+    return change && this.#everywhere(change);
   }
 
-  /** Applies the file's content if it has changed; logs faults. */
-  reload(): Promise<void> {
+  /** Applies the file's content if it has changed; logs faults. Resolves with whether it is in use. */
+  reload(): Promise<boolean> {
     const { log } = this.#options;
-    return this.#enqueue(() => this.#applyFile()).catch((error: unknown) =>
-      log.error("config.json can't be applied; the running configuration stays in use", { error }),
-    );
+    return this.#enqueue(() => this.#applyFile()).catch((error: unknown) => {
+      log.error("config.json can't be applied; the running configuration stays in use", { error });
+      return false;
+    });
   }
 
   /** Rebuilds the active configuration after one of its modules has changed; logs faults. */
@@ -174,6 +181,12 @@ export class ConfigStore {
     return this.#enqueue(exclusive ? () => exclusive(task) : task);
   }
 
+  /** Waits for the other processes. Not within the queue or this process's turn: they may wait for these themselves. */
+  async #everywhere(change: Change): Promise<Change> {
+    const { applyElsewhere } = this.#options;
+    return change.type === 'applied' && applyElsewhere ? { ...change, behind: await applyElsewhere() } : change;
+  }
+
   #enqueue<T>(task: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(task);
     this.#queue = done.catch(() => undefined);
@@ -189,27 +202,33 @@ export class ConfigStore {
     const ready = await this.#check(source);
     if ('type' in ready) return ready;
     this.#text = this.#seen = await this.#file.write(textFor);
+    this.#follows = true;
     const applied = this.#use(ready, 'configuration replaced');
     await this.#keepSchema();
     return applied;
   }
 
-  async #applyFile(): Promise<void> {
+  /** Returns whether the file's content is in use. */
+  async #applyFile(): Promise<boolean> {
     const { log } = this.#options;
     const text = (await this.#file.read())?.toString();
     if (text === undefined) {
       if (this.#text !== undefined) log.warn('config.json was removed; the running configuration stays in use');
       this.#text = this.#seen = undefined;
-      return;
+      return false;
     }
     // Its faults are logged already.
-    if (text === this.#seen) return;
+    if (text === this.#seen) return this.#follows;
     this.#seen = text;
+    this.#follows = false;
     const parsed = parseConfig(text);
     if ('source' in parsed) {
       this.#text = text;
       // Our own writes trigger the watcher too.
-      if (isDeepStrictEqual(parsed.source, this.source)) return;
+      if (isDeepStrictEqual(parsed.source, this.source)) {
+        this.#follows = true;
+        return true;
+      }
     }
     const ready = 'source' in parsed ? await this.#check(parsed.source) : refused(parsed);
     if ('type' in ready) {
@@ -217,8 +236,10 @@ export class ConfigStore {
       log.error("the changed config.json can't be used; the running configuration stays in use", { faults });
     } else {
       this.#use(ready, 'configuration reloaded');
+      this.#follows = true;
       await this.#keepSchema();
     }
+    return this.#follows;
   }
 
   /** Keeps the schema's copy beside a file of this folder that names it, for editors; the service doesn't need it. */
@@ -250,7 +271,7 @@ export class ConfigStore {
     const restart = needsRestart(initial.config, config);
     log.info(message, { restart });
     for (const warning of warnings) log.warn(formatFinding(warning));
-    return { type: 'applied', warnings, restart };
+    return { type: 'applied', warnings, restart, behind: 0 };
   }
 
   /** Edits the file's text to keep its comments; if it is invalid, the last readable text. */

@@ -32,7 +32,7 @@ export interface ReloadableGateway {
 
 /** Builds the first gateway. Rejects with a `ConfigError` if an entry of `transformers` can't be used. */
 export const openGateway = async (
-  { gatewayOptions, logs, secrets, hub }: ProcessServices,
+  { gatewayOptions, logs, secrets, hub, applyElsewhere }: ProcessServices,
   { source, config, warnings, file }: LoadedConfig,
   report: (line: string) => void,
   /** Environment variables that drafts may name besides those of the saved configuration. */
@@ -84,6 +84,7 @@ export const openGateway = async (
     initial: { source, config },
     log: logs.app,
     ...(hub && { exclusive: oneAtATime(hub) }),
+    ...(applyElsewhere && { applyElsewhere }),
     async prepare(next) {
       // Mask before anything from the configuration can be logged.
       secrets.reset([...hiddenIn(current.gateway.config), ...hiddenIn(next)]);

@@ -15,6 +15,7 @@ import { openUsageFiles } from '../clients/usage-files.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/env.ts';
 import { keyVariable } from '../config/providers.ts';
+import type { ConfigStore } from '../config/store.ts';
 import { telemetrySettings } from '../config/telemetry.ts';
 import { withProvider } from '../config/validate.ts';
 import { writeAtomically } from '../config/write-atomically.ts';
@@ -151,7 +152,7 @@ export const start = async (options: StartOptions): Promise<Service> => {
     onChanged: feeds.changed,
     onCleared: historyFiles.clear,
   });
-  peers?.answer(answersFrom(metrics, requests, usageCounter, historyFiles));
+  peers?.answer(answersFrom(metrics, requests, usageCounter, historyFiles, gateway.store));
   const { hub } = services;
   const machines = fleet && openMachines(fleet, Date.now);
   requests.captures.on = existsSync(captureFile(home));
@@ -355,10 +356,17 @@ const lastRecordMs = 2_000;
 
 /** Answers questions of the service's other processes. */
 const answersFrom =
-  (metrics: Metrics, requests: History, usage: UsageCounter, files: HistoryFiles): Answerer =>
+  (
+    metrics: Metrics,
+    requests: History,
+    usage: UsageCounter,
+    files: HistoryFiles,
+    store: Pick<ConfigStore, 'reload'>,
+  ): Answerer =>
   async (question) => {
     if (question.kind === 'write') await Promise.all([usage.write(), files.write()]);
     else if (question.kind === 'metrics') await metrics.tellAll();
+    else if (question.kind === 'apply') return (await store.reload()) ? '' : undefined;
     else return answerHistory(requests, question);
     return undefined;
   };

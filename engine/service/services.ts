@@ -53,6 +53,8 @@ export interface ProcessServices {
   readonly gatewayOptions: GatewayOptions;
   /** State shared by the processes of the service; absent: this process is the only one and stays so. */
   readonly hub: Hub | undefined;
+  /** Makes the service's other processes apply the configuration's file; absent as `hub`. */
+  readonly applyElsewhere: Peers['apply'] | undefined;
   /** State shared by several machines; absent: there is only this machine. */
   readonly fleet: Fleet | undefined;
   readonly close: () => Promise<void>;
@@ -70,7 +72,7 @@ export const openServices = (
   }: ServicesOptions,
   registry: Omit<TransformerRegistry, 'custom'>,
   config: Config,
-  peers: Pick<Peers, 'store' | 'fleet' | 'isShared'> | undefined,
+  peers: Pick<Peers, 'store' | 'fleet' | 'isShared' | 'apply'> | undefined,
   secret: () => string,
 ): ProcessServices => {
   const stateKeys = readStateKeys(env);
@@ -101,6 +103,7 @@ export const openServices = (
     secrets,
     losses: losses.series,
     hub,
+    applyElsewhere: peers && (() => peers.apply()),
     fleet,
     gatewayOptions: {
       env,

@@ -12,6 +12,8 @@ const PeerQuestion = Type.Union([
   Type.Object({ kind: Type.Literal('metrics') }),
   /** Write your counts and buffered data to disk; the answer is empty. */
   Type.Object({ kind: Type.Literal('write') }),
+  /** Apply the configuration's file; the answer is empty, and absent if it isn't in use. */
+  Type.Object({ kind: Type.Literal('apply') }),
   HistoryQuestion,
 ]);
 export type PeerQuestion = Static<typeof PeerQuestion>;
@@ -35,8 +37,12 @@ const PeerCall = Type.Union([
 export type PeerCall = Static<typeof PeerCall>;
 
 const PeerResult = Type.Union([
-  /** The answers that came in time. */
-  Type.Object({ kind: Type.Literal('ask'), answers: Type.Array(Type.String({ maxLength: maxAnswer })) }),
+  /** The answers that came in time, and the number of processes without one. */
+  Type.Object({
+    kind: Type.Literal('ask'),
+    answers: Type.Array(Type.String({ maxLength: maxAnswer })),
+    missing: Type.Integer(),
+  }),
   Type.Object({ kind: Type.Literal('metrics'), families: Type.Array(Family) }),
   Type.Object({ kind: Type.Literal('exchange'), pull: Pull }),
   Type.Object({ kind: Type.Literal('blobs'), values: BlobValues }),

@@ -12,8 +12,10 @@ import {
 import {
   type Answerer,
   answersOf,
+  applyMs,
   familiesOf,
   type JoinedPeer,
+  missingOf,
   type PeerExchange,
   type Peers,
   storeOver,
@@ -51,6 +53,10 @@ export class IpcPeers implements Peers {
 
   async ask(question: PeerQuestion): Promise<readonly string[]> {
     return answersOf(await this.#call({ kind: 'ask', question }, resultMs));
+  }
+
+  async apply(): Promise<number> {
+    return missingOf(await this.#call({ kind: 'ask', question: { kind: 'apply' } }, applyMs + resultMs));
   }
 
   tell(families: Parameters<Peers['tell']>[0]): void {

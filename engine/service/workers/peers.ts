@@ -17,6 +17,8 @@ export interface Peers {
   readonly isShared: () => boolean;
   /** Asks all other processes. Resolves with the answers that came in time; empty if the supervisor doesn't answer. */
   readonly ask: (question: PeerQuestion) => Promise<readonly string[]>;
+  /** Makes all other processes apply the configuration's file. Resolves with the number that don't use it in time. */
+  readonly apply: () => Promise<number>;
   /** Sends the counters that changed, and all gauges. */
   readonly tell: (changed: readonly Family[]) => void;
   /** The metrics of all processes; `undefined` if the supervisor doesn't answer in time. */
@@ -45,6 +47,8 @@ export interface JoinedPeer {
 
 /** Timeout for answers of the other processes, in milliseconds. */
 const answerMs = 1_000;
+/** The same for applying a configuration, which may load modules. */
+export const applyMs = 5_000;
 
 /** The supervisor's side: forwards questions, and holds the state shared by all processes. */
 export class PeerExchange {
@@ -104,7 +108,7 @@ export class PeerExchange {
   async #call(member: number, call: PeerCall): Promise<PeerResult> {
     switch (call.kind) {
       case 'ask':
-        return { kind: 'ask', answers: await this.#askOthers(member, call.question) };
+        return { kind: 'ask', ...(await this.#askOthers(member, call.question)) };
       case 'metrics':
         await this.#askOthers(member, { kind: 'metrics' });
         return { kind: 'metrics', families: [...this.#metrics.all()] };
@@ -120,10 +124,14 @@ export class PeerExchange {
     }
   }
 
-  async #askOthers(member: number, question: PeerQuestion): Promise<string[]> {
+  async #askOthers(member: number, question: PeerQuestion): Promise<{ answers: string[]; missing: number }> {
     const others = [...this.#peers].filter(([other]) => other !== member);
-    const answers = await Promise.all(others.map(([, { ask }]) => inTime(ask(question), this.#answerMs)));
-    return answers.filter((answer) => answer !== undefined);
+    const ms = question.kind === 'apply' ? applyMs : this.#answerMs;
+    const results = await Promise.all(others.map(([, { ask }]) => inTime(ask(question), ms)));
+    const answers = results.filter((answer) => answer !== undefined);
+    // One that has ended meanwhile isn't missed.
+    const missing = others.filter(([other], index) => results[index] === undefined && this.#peers.has(other));
+    return { answers, missing: missing.length };
   }
 }
 
@@ -135,6 +143,7 @@ export const ownPeer = (exchange: PeerExchange): Peers & Pick<JoinedPeer, 'leave
     ...joined,
     isShared: () => exchange.joined > 1,
     ask: async (question) => answersOf(await joined.call({ kind: 'ask', question })),
+    apply: async () => missingOf(await joined.call({ kind: 'ask', question: { kind: 'apply' } })),
     store: storeOver(joined, 'machine'),
     fleet: storeOver(joined, 'fleet'),
     metrics: async () => familiesOf(await joined.call({ kind: 'metrics' })),
@@ -173,6 +182,9 @@ const noAnswer = (result: PeerResult | undefined): never => {
 
 export const answersOf = (result: PeerResult | undefined): readonly string[] =>
   result?.kind === 'ask' ? result.answers : [];
+
+/** The number of processes without an answer; at least one if the supervisor gives no result. */
+export const missingOf = (result: PeerResult | undefined): number => (result?.kind === 'ask' ? result.missing : 1);
 
 export const familiesOf = (result: PeerResult | undefined): readonly Family[] | undefined =>
   result?.kind === 'metrics' ? result.families : undefined;

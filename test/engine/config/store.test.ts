@@ -14,7 +14,7 @@ const filesIn = async (home: string): Promise<string[]> => (await readdir(home))
 test('a replaced configuration is in use and on disk, private to the owner', async (t) => {
   const old = withProvider('a');
   const { store, home, applied, log } = await openStore(t, temporaryHome(t, print(old)), old);
-  t.deepEqual(await store.replace(withProvider('b')), { type: 'applied', warnings: [], restart: [] });
+  t.deepEqual(await store.replace(withProvider('b')), { type: 'applied', warnings: [], restart: [], behind: 0 });
   t.deepEqual(JSON.parse(await textOf(home)), withProvider('b'));
   t.is((await stat(configFile(home, {}))).mode & 0o777, 0o600);
   t.deepEqual(store.source, withProvider('b'));
@@ -64,7 +64,7 @@ for (const [title, written, paths] of refused) {
 test('without a file, the first change creates it, without a backup', async (t) => {
   const { store, home } = await openStore(t, join(temporaryHome(t), 'deep', 'home'), withProvider('a'));
   t.deepEqual(store.source, withProvider('a'));
-  t.deepEqual(await store.replace({}), { type: 'applied', warnings: [], restart: [] });
+  t.deepEqual(await store.replace({}), { type: 'applied', warnings: [], restart: [], behind: 0 });
   t.is(await textOf(home), '{}\n');
   t.deepEqual(await filesIn(home), ['config.json']);
 });

@@ -1,6 +1,5 @@
 import test from 'ava';
 import { addressIn, commandRig } from '../../../support/command.ts';
-import { until } from '../../../support/until.ts';
 import { connectToWorkers, type WorkerConnection } from '../../../support/workers.ts';
 
 interface Written {
@@ -41,12 +40,10 @@ test('of two changes at once exactly one wins, and each process serves it', asyn
     );
     t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 412], answers.map(({ text }) => text).join(' '));
     const winner = answers.findIndex(({ status }) => status === 200);
-    await until(async () => {
-      const models = await Promise.all(
-        workers.map(async (worker) => (await read(worker)).source.Providers[0]?.models[1]),
-      );
-      return models.every((model) => model === `of-${round}-${winner}`);
-    });
+    t.regex(answers[winner]?.text ?? '', /^{"success":true,"message":"The configuration was saved and is in use\."}$/);
+    for (const worker of workers) {
+      t.is((await read(worker)).source.Providers[0]?.models[1], `of-${round}-${winner}`, 'it is in use in all of them');
+    }
   }
   // Without a condition both are taken, one after the other.
   const { source } = await read(workers[0]);
@@ -55,4 +52,11 @@ test('of two changes at once exactly one wins, and each process serves it', asyn
     both.map(({ status }) => status),
     [200, 200],
   );
+  // A process that doesn't answer is waited for, but not for long.
+  const [one, two] = workers;
+  t.teardown(() => process.kill(two.pid, 'SIGCONT'));
+  process.kill(two.pid, 'SIGSTOP');
+  const alone = await post(one, source);
+  t.is(alone.status, 200);
+  t.regex(alone.text, /is in use\. Warning: 1 other process of the service didn't apply it in time/);
 });
