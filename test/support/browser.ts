@@ -101,6 +101,7 @@ const launch = async (): Promise<TestBrowser> => {
       // A page whose address differs in its fragment alone would not be loaded.
       await page.goto('about:blank');
       await page.setViewportSize(viewport);
+      await page.mouse.move(0, 0);
       ({ origin } = new URL(url));
       complaints = [];
       await page.goto(url);

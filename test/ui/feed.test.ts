@@ -92,6 +92,43 @@ browserTest('the Yard lives on one stream, which a hidden tab closes and a visib
   t.deepEqual(complaints, []);
 });
 
+browserTest(
+  'rows stay where the pointer, the focus or a scrolled window is, until the new ones are asked for',
+  async (t) => {
+    for (const id of ['r1', 'r2', 'r3']) await send(id);
+    const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui`);
+    const fresh = page.getByRole('button', { name: /^\d+ new$/ });
+    const arrives = async (id: string): Promise<void> => {
+      await send(id);
+      await fresh.waitFor();
+      t.is(await rowOf(page, id).count(), 0, id);
+    };
+    await rowOf(page, 'r2').hover();
+    const place = await rowOf(page, 'r2').boundingBox();
+    await arrives('pointed');
+    t.deepEqual(await rowOf(page, 'r2').boundingBox(), place, 'nothing has moved');
+    await fresh.click();
+    await rowOf(page, 'pointed').waitFor();
+    await arrives('still-pointed');
+    await page.mouse.move(0, 0);
+    await rowOf(page, 'still-pointed').waitFor();
+    await fresh.waitFor({ state: 'detached' });
+
+    await rowOf(page, 'r3').focus();
+    await arrives('focused');
+    await page.evaluate('document.activeElement.blur()');
+    await rowOf(page, 'focused').waitFor();
+
+    await page.setViewportSize({ width: 1280, height: 160 });
+    await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+    await arrives('scrolled');
+    await fresh.press('Enter');
+    await rowOf(page, 'scrolled').waitFor();
+    t.is(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'Request list');
+    t.deepEqual(complaints, []);
+  },
+);
+
 browserTest('without the stream the Yard asks each second, until there is one again', async (t) => {
   const { page, complaints } = await browser.open(`${gateway.baseUrl}/ui#/usage`);
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();

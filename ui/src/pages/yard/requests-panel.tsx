@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { wordError } from '../../api/api-error.ts';
 import { browsed } from '../../api/browsed-requests.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
@@ -13,6 +13,7 @@ import '../../parts/filters.css';
 import { Panel } from '../../parts/panel.tsx';
 import { columnsFor } from '../../parts/request-columns.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';
+import { useReading } from '../../parts/use-reading.ts';
 import { changeQuery, href } from '../../router/route.ts';
 import { confirm } from '../../shell/confirm.ts';
 import { toast } from '../../shell/toast.ts';
@@ -49,12 +50,18 @@ export const RequestsPanel = ({
   const setFilter = (next: RequestFilter): void => changeQuery(filterQuery(next));
   const shown = Math.max(firstRows, Number(query.get('rows')) || 0);
   const held = useStore(paused);
-  const list = held ?? requests ?? none;
+  const rows = useRef<HTMLDivElement>(null);
+  const [still, setStill] = useStillRows(useReading(rows), requests);
+  const list = held ?? still ?? requests ?? none;
   const found = useMemo(() => list.filter((request) => passes(request, filter)), [list, filter]);
   const columns = useMemo(() => columnsFor(list, timeOfDay), [list]);
   useEffect(() => browsed.set({ title: 'Yard', address: window.location.hash, requests: found }), [found]);
   const all = counted(list.length, 'request');
-  const fresh = held && requests ? requests.filter(({ n }) => n > (held[0]?.n ?? 0)).length : 0;
+  const fresh = useMemo(() => {
+    if (!requests || list === requests) return 0;
+    const known = new Set(list.map(rowKey));
+    return requests.filter((request) => !known.has(rowKey(request)) && passes(request, filter)).length;
+  }, [requests, list, filter]);
   return (
     <Panel
       title="Recent requests"
@@ -77,6 +84,7 @@ export const RequestsPanel = ({
               void forget().then((done) => {
                 if (!done) return;
                 paused.set(undefined);
+                setStill(undefined);
                 onForget();
               })
             }
@@ -87,21 +95,47 @@ export const RequestsPanel = ({
       }
     >
       <Filters requests={list} filter={filter} onChange={setFilter} />
-      <DataTable
-        label="Request list"
-        columns={columns}
-        rows={found.slice(0, shown)}
-        rowKey={({ n, id }) => `${n} ${id}`}
-        open={({ id }) => href('/requests', id)}
-        tone={(request) => (hasFailed(request) ? 'bad' : undefined)}
-        empty={requests && <Nothing isFiltered={list.length > 0} onReset={() => setFilter(noFilter)} />}
-      />
+      <div ref={rows}>
+        {!held && fresh > 0 && (
+          <p className="fresh-rows">
+            <Button
+              onClick={({ detail }) => {
+                setStill(requests);
+                const top = rows.current?.getBoundingClientRect().top ?? 0;
+                if (top < 0) rows.current?.scrollIntoView({ block: 'start' });
+                // Pressed by key: the focus would be lost with the button.
+                if (detail === 0) rows.current?.querySelector<HTMLElement>('section')?.focus();
+              }}
+            >
+              {count(fresh)} new
+            </Button>
+          </p>
+        )}
+        <DataTable
+          label="Request list"
+          columns={columns}
+          rows={found.slice(0, shown)}
+          rowKey={rowKey}
+          open={({ id }) => href('/requests', id)}
+          tone={(request) => (hasFailed(request) ? 'bad' : undefined)}
+          empty={requests && <Nothing isFiltered={list.length > 0} onReset={() => setFilter(noFilter)} />}
+        />
+      </div>
       <ShowMore shown={shown} of={found.length} onMore={() => changeQuery({ rows: String(shown * 4) })} />
     </Panel>
   );
 };
 
 const none: readonly RequestSummary[] = [];
+
+const rowKey = ({ n, id }: RequestSummary): string => `${n} ${id}`;
+
+/** The rows as they were when reading began, while someone reads them. */
+const useStillRows = (reading: boolean, requests: readonly RequestSummary[] | undefined) => {
+  const [still, setStill] = useState<readonly RequestSummary[]>();
+  if (reading ? still === undefined && requests : still) setStill(reading ? requests : undefined);
+  return [still, setStill] as const;
+};
 
 /** Whether the user confirmed and it worked. */
 const forget = async (): Promise<boolean> => {
