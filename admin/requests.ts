@@ -9,7 +9,6 @@ import {
   adminRoute,
   type DocumentedRoute,
   done,
-  jsonReply,
   jsonRoute,
   jsonTextReply,
   readJsonBody,
@@ -37,7 +36,7 @@ const switchReader = reader(CaptureSwitch, { compiled: false });
  * Endpoints of the request history, of all processes of the service.
  *
  * - `GET /api/requests`: summaries of ended requests; `DELETE` clears them, but not the history on disk.
- * - `GET /api/requests/{id}`: a captured request. Without a capture: its summary, read from disk once it has left memory.
+ * - `GET /api/requests/{id}`: the summary of a request, read from disk once it has left memory, and its capture, if there is one.
  * - `GET /api/activity`: requests in flight and statistics.
  * - `GET /api/capture`, `POST`: whether requests are captured; switches it.
  */
@@ -72,8 +71,8 @@ export const requestRoutes = (parts: RequestParts): readonly DocumentedRoute[] =
       },
     }),
     adminRoute('GET', '/api/requests/:id', {
-      summary: 'One captured request, as it went through',
-      says: 'The capture.',
+      summary: 'One request, as it went through',
+      says: 'Its summary, and its capture or null.',
       reply: RequestDetail,
       query: {
         endedAt: Type.Integer({ minimum: 0, description: 'When it ended, as the history says: it is found at once.' }),
@@ -127,14 +126,9 @@ export const activityNow = async (
 /** How many minutes of traffic a query asks for. */
 export const readMinutes = (params: URLSearchParams): number => readNumber(params, 'minutes', 0, 60, 0);
 
-/** Reply for a request without a capture: its summary, if known. */
+/** Reply for a request without a capture, which is its usual state: its summary, if known. */
 const withoutCapture = ({ summary, running }: Awaited<ReturnType<SharedHistory['find']>>): ReplyPart => {
-  if (summary) {
-    const message = summary.captured
-      ? 'The capture of that request is no longer kept.'
-      : 'That request was not captured.';
-    return jsonReply({ success: false, message, summary, capture: null }, 404);
-  }
+  if (summary) return jsonTextReply(JSON.stringify({ summary, capture: null } satisfies RequestDetail));
   return fail(
     'not-found',
     running ? 'That request has not ended yet.' : 'There is no request of that id, or not any more.',

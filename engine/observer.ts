@@ -20,6 +20,8 @@ export interface Observer {
   readonly encoded: (ready: ObservedCall) => void;
   /** The call goes out. The time from the first call to the answer counts as upstream time, waits included. */
   readonly called: () => void;
+  /** The upstream's answer is an error, or can't be read. The call's fault follows. */
+  readonly refused: (answer: ObservedRefusal) => void;
   /** The upstream accepts the call, and what passes through is decided. */
   readonly answered: (passThrough: PassThrough) => void;
   /** A chunk of the upstream's answer has arrived. Called per chunk. */
@@ -87,6 +89,15 @@ export interface ObservedCall extends ObservedAttempt {
   };
   /** Earlier attempts at this destination. */
   readonly retries: number;
+}
+
+/** An upstream's answer that is a failure. */
+export interface ObservedRefusal {
+  /** Whether `body` is all of the answer, or the chunk of a stream that reports the failure. */
+  readonly isWhole: boolean;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
 }
 
 /** A failed attempt and what follows it. */
@@ -165,6 +176,10 @@ export class Observers implements Observer {
 
   called(): void {
     for (const watcher of this.#watchers) watcher.called?.();
+  }
+
+  refused(answer: ObservedRefusal): void {
+    for (const watcher of this.#watchers) watcher.refused?.(answer);
   }
 
   answered(passThrough: PassThrough): void {

@@ -219,6 +219,7 @@ const refuse = (ready: Ready, answer: UpstreamAnswer): Observable<never> => {
   return answer.body.pipe(
     collectBytes(
       (body): never => {
+        ready.observer.refused({ isWhole: true, status: answer.status, headers: answer.headers, body });
         const text = new TextDecoder().decode(body);
         if (isBlocked(answer, text)) throw new FaultError(blocked(answer.status, text));
         const fault = ready.plan.upstream.decodeFault(answer.status, answer.headers, text);

@@ -66,7 +66,8 @@ export const readUsage = (event: ModelEvent, known: Usage): Usage =>
     ? mergeUsage(known, plausibleUsage(event.usage))
     : known;
 
-const readStream = ({ plan, context }: Answered, ending: AnswerEnd): Handlers<Uint8Array, Batch> => {
+const readStream = (answered: Answered, ending: AnswerEnd): Handlers<Uint8Array, Batch> => {
+  const { plan, context } = answered;
   const reading = chain(plan.graph.readRecords.work, plan.graph.decodeStream.work).start(context);
   const callIds: AnswerIds = new Map();
   const end = (): Batch | undefined => {
@@ -82,7 +83,9 @@ const readStream = ({ plan, context }: Answered, ending: AnswerEnd): Handlers<Ui
       } catch (error) {
         events.push(...toErrorEvent(error));
       }
-      ending.reached(events.at(-1)?.type === 'message-stop' ? 'ended' : reading.settled?.() ? 'finished' : 'open');
+      const last = events.at(-1)?.type;
+      if (last === 'error') reportRefusal(answered, chunk);
+      ending.reached(last === 'message-stop' ? 'ended' : reading.settled?.() ? 'finished' : 'open');
       return nonEmpty(normalizeEvents(events, callIds));
     },
     end,
@@ -96,7 +99,13 @@ const tooDeep = "The upstream's answer is nested too deeply.";
 /** One for all replies: a decoder is expensive to create, and holds no state between whole texts. */
 const utf8 = new TextDecoder();
 
-const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch => {
+const decodeWhole = (answered: Answered, bytes: Uint8Array): Batch => {
+  const events = eventsIn(answered, bytes);
+  if (events.at(-1)?.type === 'error') reportRefusal(answered, bytes);
+  return events;
+};
+
+const eventsIn = ({ plan, context, answer }: Answered, bytes: Uint8Array): Batch => {
   try {
     const body = replyIn(bytes);
     if (!body) return [errorEvent(notJson(bytes, answer.status))];
@@ -106,6 +115,9 @@ const decodeWhole = ({ plan, context, answer }: Answered, bytes: Uint8Array): Ba
     return toErrorEvent(error);
   }
 };
+
+const reportRefusal = ({ observer, answer: { status, headers, streamed } }: Answered, body: Uint8Array): void =>
+  observer.refused({ isWhole: !streamed, status, headers, body });
 
 /** The reply in a whole body; `undefined` if it isn't JSON. Some servers send a list that holds their error. */
 export const replyIn = (bytes: Uint8Array): JsonObject | undefined => {

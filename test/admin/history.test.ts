@@ -142,8 +142,8 @@ test('the history survives kill -9, and a start goes on', async (t) => {
     const { summary, capture } = JSON.parse(await answer.text());
     return [answer.status, summary?.id, summary?.model, capture];
   };
-  t.deepEqual(await found('one'), [404, 'one', 'good', null]);
-  t.deepEqual(await found(`one?endedAt=${requests[1]?.endedAt}`), [404, 'one', 'good', null]);
+  t.deepEqual(await found('one'), [200, 'one', 'good', null]);
+  t.deepEqual(await found(`one?endedAt=${requests[1]?.endedAt}`), [200, 'one', 'good', null]);
   t.deepEqual(await found(`one?endedAt=${requests[0]?.endedAt}`), [404, undefined, undefined, undefined]);
   t.deepEqual(await found('one?endedAt=now'), [400, undefined, undefined, undefined]);
   t.deepEqual(await found('three'), [404, undefined, undefined, undefined]);

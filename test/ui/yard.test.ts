@@ -172,7 +172,7 @@ browserTest('a recorded request opens by keyboard: steps, events, curl, replay i
   const tab = await browser.open(`${gateway.baseUrl}/ui`);
   const { page } = tab;
   await page.getByRole('button', { name: 'Record requests' }).click();
-  await page.getByText('At most 70 requests are kept, up to 1.0 MiB each').waitFor();
+  await page.getByText('At most 270 requests are kept, up to 1.0 MiB each').waitFor();
   await page.getByRole('button', { name: 'Start recording' }).click();
   await page.getByRole('button', { name: 'Recording requests' }).waitFor();
   const id = await send(

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { costOf } from '../../catalogue/catalogue.ts';
 import type { KnownModel } from '../../catalogue/known-model.ts';
 import type { ReplyProgress } from '../../exchange.ts';
+import type { ReplyPart } from '../../http/endpoint.ts';
 import { type Linked, LinkedSet } from '../../http/ticker.ts';
 import { type HiddenText, shorten, textMask } from '../../log/mask-text.ts';
 import type { MemoryClaim } from '../../memory-budget.ts';
@@ -16,13 +17,14 @@ import type {
   ObservedAttempt,
   ObservedCall,
   ObservedFailure,
+  ObservedRefusal,
   ObservedRoute,
   PassThrough,
   Watcher,
 } from '../../observer.ts';
 import type { Gateway } from '../../routing/gateway.ts';
-import { type CapturePolicy, Captures, maxCaptureBytes } from './captures.ts';
-import { type RecordedClient, Recorder } from './recorder.ts';
+import { type CapturePolicy, type CaptureReason, Captures, maxCaptureBytes } from './captures.ts';
+import { cutBody, type RecordedClient, Recorder, type TimedRefusal } from './recorder.ts';
 import type { RequestSummary, SummaryLoss } from './schema.ts';
 import { answeredTools, type SessionOf, spokenTurns } from './session-names.ts';
 import type { ShowSettings } from './show-capture.ts';
@@ -133,8 +135,8 @@ export const createHistory = ({
     for (const keeper of keepers) keeper.add(entry);
     const { recording } = record;
     if (entry.captured && recording) {
-      const { recorder, kind } = recording;
-      captures.add(showEnded(entry), recorder, { ...settings, secrets: secrets() }, kind);
+      const { recorder, reason } = recording;
+      captures.add(showEnded(entry), recorder, { ...settings, secrets: secrets() }, reason);
     }
     onChanged?.();
   };
@@ -152,7 +154,9 @@ export const createHistory = ({
   return {
     started(start, request) {
       const isCaptured = captures.on || request.header(captureHeader) === '1';
-      const recorder = isCaptured ? new Recorder(clientOf(request), maxCaptureBytes, request.answerMemory) : undefined;
+      const recorder = isCaptured
+        ? new Recorder(clientOf(request), maxCaptureBytes, { memory: request.answerMemory })
+        : undefined;
       const record = new RequestHistoryEntry({ ...start, request, recorder }, parts);
       inFlight.add(record);
       onChanged?.();
@@ -248,14 +252,16 @@ interface KeptBodies {
   readonly bytes: number;
 }
 
-/** What becomes a capture at the request's end; `kind`: of a failure or loss, if it wasn't asked for. */
+/** What becomes a capture at the request's end. */
 interface Recording {
   readonly recorder: Recorder;
-  readonly kind: string | undefined;
+  readonly reason: CaptureReason;
+  /** The reply is recorded from its beginning, by the entry. An asked-for recorder watches for itself. */
+  readonly hasReply: boolean;
 }
 
 /**
- * The history entry of one request, from start to end. Does nothing per chunk once the answer has begun. Copies texts chosen by
+ * The history entry of one request, from start to end. Does next to nothing per chunk once the answer has begun. Copies texts chosen by
  * clients only at the end, cut to a bounded length, so that a summary keeps nothing of the request alive.
  */
 export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry> {
@@ -284,12 +290,18 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
   /** Both bodies, kept for a capture should the answer break off. */
   #kept: KeptBodies | undefined;
   #recording: Recording | undefined;
+  /** What the upstream answered to the last call, if that is a failure. */
+  #refusal: TimedRefusal | undefined;
+  /** Why the last call failed: the client may get another fault. */
+  #callFault: Fault | undefined;
+  /** The head of a stream is sent. */
+  #isOpen = false;
 
   constructor(start: RequestStart, parts: EntryParts) {
     this.start = start;
     this.#parts = parts;
     this.#startedMs = start.recorder?.startedMs ?? performance.now();
-    this.#recording = start.recorder && { recorder: start.recorder, kind: undefined };
+    this.#recording = start.recorder && { recorder: start.recorder, reason: { type: 'asked' }, hasReply: false };
   }
 
   get recording(): Recording | undefined {
@@ -334,6 +346,13 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
   encoded(call: ObservedCall): void {
     this.#dropBodies();
     this.#sent = call;
+    this.#refusal = undefined;
+    this.#callFault = undefined;
+  }
+
+  refused(answer: ObservedRefusal): void {
+    const body = cutBody(answer.body, maxCaptureBytes);
+    this.#refusal = { ...answer, body, atMs: performance.now() };
   }
 
   /** The first call counts: what lies between it and the last one's answer is no overhead. */
@@ -375,7 +394,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
   answered(passThrough: PassThrough): void {
     this.#keepBodies();
     const losses = this.#sent?.context.losses;
-    if (losses !== undefined && losses.size > 0) this.#capture(() => lossKind(losses));
+    if (losses !== undefined && losses.size > 0) this.#captureLossy(losses);
     this.#fault = undefined;
     this.#passThrough = passThrough;
     this.#isAnswered = true;
@@ -397,6 +416,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
 
   attemptFailed({ fault }: ObservedFailure): void {
     this.#fault = fault;
+    this.#callFault = fault;
   }
 
   failed(fault: Fault): void {
@@ -406,21 +426,34 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
   }
 
   #captureFault(fault: Fault): void {
-    const route = this.#route;
-    this.#capture(() => `${fault.kind} ${route?.provider.name} ${shorten(route?.model ?? '')}`, fault);
+    const { captures } = this.#parts;
+    const recording = this.#recording ?? (captures.keepsFailed ? this.#record({ type: 'failed' }) : undefined);
+    if (recording === undefined || recording.reason.type === 'asked') return;
+    this.#recording = { ...recording, reason: { type: 'failed' } };
+    recording.recorder.callFailed(this.#callFault ?? fault, this.#refusal);
   }
 
-  /** Captures the request without being asked, if this kind of failure or loss wasn't captured just now. */
-  #capture(kindOf: () => string, fault?: Fault): void {
-    const { captures } = this.#parts;
+  /** Captures the request without being asked, if this kind of loss wasn't captured just now. */
+  #captureLossy(losses: Losses): void {
+    if (this.#recording) return;
+    const kind = this.#parts.captures.takeLossy(() => lossKind(losses));
+    if (kind !== undefined) this.#recording = this.#record({ type: 'lossy', kind });
+  }
+
+  /** A recording of what is known so far; `undefined`: the bodies are gone. */
+  #record(reason: CaptureReason): Recording | undefined {
     const { request } = this.start;
     const body = this.#kept?.client ?? request.body;
-    if (this.#recording || body.length === 0) return;
-    const kind = captures.take(kindOf);
-    if (kind === undefined) return;
-    const recorder = new Recorder({ ...clientOf(request), body }, maxCaptureBytes);
-    recorder.catchUp(this.#sent, this.#kept?.call, fault);
-    this.#recording = { recorder, kind };
+    if (body.length === 0) return undefined;
+    const client = { ...clientOf(request), body: cutBody(body, maxCaptureBytes) };
+    const recorder = new Recorder(client, maxCaptureBytes, { startedMs: this.#startedMs });
+    recorder.catchUp(this.#sent, this.#kept?.call);
+    return { recorder, reason, hasReply: !this.#isOpen };
+  }
+
+  part(part: ReplyPart): void {
+    if (part.type === 'head') this.#isOpen = true;
+    if (this.#recording?.hasReply) this.#recording.recorder.part(part);
   }
 
   /** By reference: an answer that ends well costs no copy. */
@@ -469,7 +502,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
     const losses = progress.context?.losses;
     const cost = this.#cost();
     const durationMs = performance.now() - this.#startedMs;
-    if (this.#recording?.kind !== undefined) this.#setMarks(this.#recording.recorder);
+    if (this.#recording && this.#recording.reason.type !== 'asked') this.#setMarks(this.#recording.recorder);
     this.#recording?.recorder.marks.set('end', durationMs);
     return {
       n,
@@ -502,7 +535,7 @@ export class RequestHistoryEntry implements Watcher, Linked<RequestHistoryEntry>
       failed: progress.failed,
       relayed: this.#passThrough,
       // A client that left is no failure.
-      captured: this.#recording !== undefined && !(this.#recording.kind !== undefined && status === clientGone),
+      captured: this.#recording !== undefined && (this.#recording.reason.type === 'asked' || status !== clientGone),
       calls: this.#calls,
       isFailed: hasFailed(status, fault !== undefined),
       mayCost: this.#isAnswered || (status === clientGone && this.#calls > 0),

@@ -8,7 +8,7 @@ import { type Fault, faultOf } from '../../model/fault.ts';
 import type { Losses } from '../../model/loss.ts';
 import type { Headers } from '../../model/protocol.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import type { ObservedAttempt, ObservedCall, Watcher } from '../../observer.ts';
+import type { ObservedAttempt, ObservedCall, ObservedRefusal, Watcher } from '../../observer.ts';
 import type { UpstreamCall } from '../../upstream/upstreams.ts';
 import type { SummaryLoss } from './schema.ts';
 import { showLoss } from './show-ended.ts';
@@ -58,6 +58,11 @@ export interface RecordedCall {
   fault?: Fault;
 }
 
+/** `atMs`: when it was there, by `performance.now()`. */
+export interface TimedRefusal extends ObservedRefusal {
+  readonly atMs: number;
+}
+
 /** Timing marks of a request, in their usual order. */
 export const markNames = [
   'received',
@@ -87,10 +92,10 @@ export class Recorder implements Watcher {
   credential: { readonly provider: string; readonly apiKey: string } | undefined;
   /** A step or events didn't fit. */
   truncated = false;
-  /** It wasn't asked for: it holds the client's body and the call's, and no answer. */
+  /** It wasn't asked for: it has no stages, and of the upstream's answer only a failed one. */
   unasked = false;
   /** Of `performance.now()`; times are relative to it. */
-  readonly startedMs = performance.now();
+  readonly startedMs: number;
   readonly #maxBytes: number;
   readonly #takes: TakeMemory;
   #losses: Losses | undefined;
@@ -105,13 +110,26 @@ export class Recorder implements Watcher {
    * `maxBytes` bounds each stream; all steps together may use eight times as much, all events four times. What is recorded of the
    * answer counts in `memory`, whose refusal truncates the recording.
    */
-  constructor(client: RecordedClient, maxBytes: number, memory?: MemoryClaim) {
+  constructor(
+    client: RecordedClient,
+    maxBytes: number,
+    { memory, startedMs = performance.now() }: { readonly memory?: MemoryClaim; readonly startedMs?: number } = {},
+  ) {
     this.client = client;
+    this.startedMs = startedMs;
     this.#maxBytes = maxBytes;
     this.#stepRoom = 8 * maxBytes;
     this.#eventRoom = 4 * maxBytes;
     this.#takes = (bytes) => memory?.take(bytes) === undefined;
     this.reply = new Recording(maxBytes, this.#takes);
+  }
+
+  /** What it takes in memory, about. */
+  get bytes(): number {
+    const steps = this.steps.reduce((sum, { json = '' }) => sum + json.length, 0);
+    const events = this.events.reduce((sum, { texts }) => sum + texts.reduce((all, text) => all + text.length, 0), 0);
+    const call = this.call ? this.call.body.length + this.call.recording.bytes : 0;
+    return this.client.body.length + steps + events + call + this.reply.bytes;
   }
 
   decoded({ request }: { readonly request: ModelRequest }): void {
@@ -161,22 +179,32 @@ export class Recorder implements Watcher {
    * Fills a recorder from what is known of a request that failed, or whose call has lost fields. `kept`: its call, where `sent` may
    * have let go of the body.
    */
-  catchUp(sent: ObservedCall | undefined, kept: ObservedCall['call'] | undefined, fault: Fault | undefined): void {
+  catchUp(sent: ObservedCall | undefined, kept: ObservedCall['call'] | undefined): void {
     this.unasked = true;
     if (sent) {
-      const made = kept ?? sent.call;
+      const { url, headers, body } = kept ?? sent.call;
+      const shown = cutBody(body, this.#maxBytes);
       // Its request may have marks in place of long texts, so it is no step.
       this.#losses = sent.context.losses;
       this.credential = { provider: sent.resolution.provider.name, apiKey: sent.apiKey };
-      this.encoded({ plan: sent.plan, call: made });
-      const call = this.recordCall(made);
-      if (fault) {
-        call.ended = 'failed';
-        call.fault = fault;
-      }
+      this.#addStep(sent.plan.format.name, 'encode', shown === body ? bodyText(body) : undefined);
+      if (shown !== body) this.truncated = true;
+      this.recordCall({ url, headers, body: shown });
     }
     // Its own times are those of the recording.
     this.marks.clear();
+  }
+
+  /** The call of a recorder that was filled afterwards has failed. `answer`: the upstream's, if that is the failure. */
+  callFailed(fault: Fault, answer: TimedRefusal | undefined): void {
+    const { call } = this;
+    if (!call) return;
+    call.ended = answer?.isWhole ? 'complete' : 'failed';
+    if (call.ended === 'failed') call.fault = fault;
+    if (!answer) return;
+    call.status = answer.status;
+    call.responseHeaders = answer.headers;
+    call.recording.add(answer.atMs - this.startedMs, answer.body);
   }
 
   /** Records a chunk of the upstream's answer. */
@@ -248,6 +276,10 @@ export class Recorder implements Watcher {
   }
 }
 
+/** The beginning of a body that is longer than a capture shows, as a copy: the rest needs no memory. */
+export const cutBody = <B extends string | Uint8Array>(body: B, maxBytes: number): B | Uint8Array =>
+  body.length > maxBytes ? Buffer.from(body.slice(0, maxBytes + 1)) : body;
+
 /** Memory overhead of an event, in bytes. */
 const eventOverhead = 32;
 
@@ -284,6 +316,11 @@ export class Recording {
   constructor(maxBytes: number, takes: TakeMemory) {
     this.#room = maxBytes;
     this.#takes = takes;
+  }
+
+  /** What it takes in memory, about. */
+  get bytes(): number {
+    return this.chunks.reduce((sum, { bytes }) => sum + bytes.length + overheadBytes, 0);
   }
 
   add(atMs: number, data: string | Uint8Array): void {

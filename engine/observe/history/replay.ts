@@ -52,6 +52,9 @@ export const readReplayable = ({ summary, capture }: RequestDetail): Replayable 
   }
   if (upstream.ended === 'abandoned')
     return "The capture holds only a part of the upstream's answer: the client went before its end.";
+  if (capture.unasked && upstream.ended !== 'complete') {
+    return "The capture holds only the end of the upstream's answer: it was made because the request failed.";
+  }
   if (upstream.truncated) return "The upstream's answer was too large to be kept whole, so it can't be played.";
   if (client.truncated) return "The client's body was too large to be kept whole, so its answer can't be played.";
   const asked = parseJson(client.body);

@@ -223,7 +223,8 @@ export const Capture = Type.Object({
   curl: Type.Object({ client: Type.String(), upstream: orNull(Type.String()) }),
   unasked: Type.Optional(
     Type.Boolean({
-      description: 'Captured because it failed or lost fields: with bodies, without stages and answers.',
+      description:
+        'Captured because it failed or lost fields: without stages, and with no answer of the upstream but an error.',
     }),
   ),
   truncated: Type.Boolean({ description: 'Some step, event, body or stream was too large to be kept whole.' }),

@@ -74,7 +74,7 @@ const messageIn = (text: string): string | undefined => {
 };
 
 /** Why an answer is of no use. */
-export const unreadable =
+const unreadable =
   'The answer is not the gateway’s. Something between this page and the gateway may have sent it: a proxy, or a login page.';
 
 const readJson = async (response: Response): Promise<unknown> => {

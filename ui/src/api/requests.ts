@@ -8,9 +8,7 @@ import type {
   RequestList,
   RequestSummary,
 } from '../../../engine/observe/history/schema.ts';
-import { ApiError } from './api-error.ts';
-import { call, failureIn, send, unreadable } from './call.ts';
-import { isJsonObject, type JsonObject, parseObject } from './json.ts';
+import { call, send } from './call.ts';
 
 export type { Capture, CapturedRequest, Chunk, Loss, MachinesHeard, RequestList, RequestSummary };
 
@@ -26,16 +24,8 @@ export const listRequests = (after?: number, signal?: AbortSignal): Promise<Requ
   call('/api/requests', { query: { after, limit: 1000 }, signal });
 
 /** One request. `endedAt`: when it ended, if it is kept on disk. Fails with status 404 when nothing is known of it. */
-export const readRequest = async (id: string, signal?: AbortSignal, endedAt?: string): Promise<CapturedRequest> => {
-  const response = await send(`/api/requests/${encodeURIComponent(id)}`, { query: { endedAt }, signal });
-  const text = await response.text();
-  // One that wasn't captured is told with status 404 too, but with what is known of it.
-  const body = parseObject(text);
-  if (isDetail(body)) return body;
-  throw response.ok ? new ApiError(response.status, unreadable) : failureIn(response.status, text);
-};
-
-const isDetail = (body: JsonObject | undefined): body is JsonObject & CapturedRequest => isJsonObject(body?.summary);
+export const readRequest = (id: string, signal?: AbortSignal, endedAt?: string): Promise<CapturedRequest> =>
+  call(`/api/requests/${encodeURIComponent(id)}`, { query: { endedAt }, signal });
 
 /** Clears the list of recent requests and the captures; the history on disk stays. */
 export const clearRequests = (): Promise<{ readonly message: string }> => call('/api/requests', { method: 'DELETE' });

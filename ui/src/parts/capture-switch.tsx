@@ -72,7 +72,7 @@ export const CaptureSwitch = ({
                 Recordings are kept in memory only: a restart deletes them. Recording goes on until it is stopped.
               </li>
               <li>
-                Requests that fail or lose fields are recorded in part without being asked, unless{' '}
+                Requests that fail are recorded in part without being asked, and so are some that lose fields, unless{' '}
                 <code>HISTORY.captureFailed</code> is off.
               </li>
               <li>

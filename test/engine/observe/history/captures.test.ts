@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { Captures } from '../../../../engine/observe/history/captures.ts';
+import { type CaptureReason, Captures, maxCaptureBytes } from '../../../../engine/observe/history/captures.ts';
 import { BodyRoom } from '../../../../engine/observe/history/history.ts';
 import { Recorder } from '../../../../engine/observe/history/recorder.ts';
 import type { RequestDetail, RequestSummary } from '../../../../engine/observe/history/schema.ts';
@@ -123,15 +123,11 @@ test('a streamed request as it went through: bodies, steps, bytes with their tim
 test('R13 capturing is off by default, is switched, and is forgotten', async (t) => {
   const rig = await open(t, () => jsonAnswer(chatReply('Hi')));
   await (await post(rig, '/v1/messages', hello, { 'x-request-id': 'plain' })).text();
-  const missing = await fetch(`${rig.baseUrl}/api/requests/plain`);
-  t.is(missing.status, 404);
-  t.like(await missing.json(), {
-    success: false,
-    capture: null,
-    summary: { id: 'plain', captured: false, status: 200 },
-  });
+  const plain = await fetch(`${rig.baseUrl}/api/requests/plain`);
+  t.is(plain.status, 200, 'a request that was not captured is no error');
+  t.like(await plain.json(), { capture: null, summary: { id: 'plain', captured: false, status: 200 } });
   t.is((await fetch(`${rig.baseUrl}/api/requests/nobody`)).status, 404);
-  t.like(await get(rig, '/api/capture'), { on: false, kept: 0, bytes: 0, most: 70, mostBytes: 1_048_576 });
+  t.like(await get(rig, '/api/capture'), { on: false, kept: 0, bytes: 0, most: 270, mostBytes: 1_048_576 });
   t.like(await (await post(rig, '/api/capture', { on: true })).json(), { on: true });
   t.is((await post(rig, '/api/capture', { on: 'yes' })).status, 400);
   await (await post(rig, '/v1/messages', hello, { 'x-request-id': 'a/b_c' })).text();
@@ -372,11 +368,12 @@ test('pieces that cut a character are kept byte for byte', async (t) => {
   );
 });
 
-test('failed and lossy requests are captured in part without being asked, one of a kind, unless that is off', async (t) => {
-  const failing: Script = ({ body }) =>
-    Object(body).model === 'n'
-      ? jsonAnswer({ error: { message: `no, ${secret}` } }, 400)
-      : jsonAnswer(chatReply('fine'));
+test('each failed request and one of a kind of loss are captured in part without being asked, unless that is off', async (t) => {
+  const failing: Script = ({ body }) => {
+    const { model } = Object(body);
+    if (model === 'in-stream') return sseAnswer(['data: {"error":{"message":"not now"}}\n\n']);
+    return model === 'n' ? jsonAnswer({ error: { message: `no, ${secret}` } }, 400) : jsonAnswer(chatReply('fine'));
+  };
   const rig = await open(t, failing);
   const send = async (id: string, body: unknown): Promise<void> => {
     await (await post(rig, '/v1/messages', body, { 'x-request-id': id })).text();
@@ -391,14 +388,21 @@ test('failed and lossy requests are captured in part without being asked, one of
   await send('malformed', { ...hello, messages: 1 });
   t.deepEqual(
     await Promise.all(['plain', 'failed', 'failed-again', 'lossy', 'lossy-again', 'malformed'].map(isCaptured)),
-    [false, true, false, true, false, true],
+    [false, true, true, true, false, true],
+    'each failure, and one of each kind of loss a minute',
   );
   const { summary, capture } = await captured(rig, 'failed');
   t.like(summary, { status: 400, captured: true });
-  t.like(capture, { unasked: true, truncated: false, upstream: { method: 'POST', ended: 'failed' } });
+  t.like(capture, { unasked: true, truncated: false, upstream: { method: 'POST', status: 400, ended: 'complete' } });
+  t.regex(capture?.upstream?.chunks[0]?.text ?? '', /^\{"error":\{"message":"no, [^"]+"\}\}$/);
+  t.regex(capture?.reply.chunks[0]?.text ?? '', /"type":"error".*no, /);
   t.like(JSON.parse(capture?.client.body ?? ''), { model: 'p,n' });
   t.is(capture?.upstream?.body, rig.upstream.requests[1]?.text);
   t.false(JSON.stringify(capture).includes(secret));
+  await send('in-stream', { ...hello, model: 'p,in-stream', stream: true });
+  const { capture: inStream } = await captured(rig, 'in-stream');
+  t.like(inStream?.upstream, { status: 200, ended: 'failed' });
+  t.regex(inStream?.upstream?.chunks[0]?.text ?? '', /not now/);
   const { capture: lossy } = await captured(rig, 'lossy');
   t.deepEqual(
     lossy?.steps.flatMap(({ losses }) => losses.map(({ field }) => field)),
@@ -461,51 +465,82 @@ test('captures are removed after their time, also those that nothing asks for', 
     () => nowMs,
   );
   t.teardown(() => captures.clear());
-  const client = { method: 'POST', path: '/', query: '', headers: {}, body: Buffer.from('{}') };
-  const add = (id: string, kind?: string): void =>
-    captures.add(
-      { ...blank, id },
-      new Recorder(client, 1_000),
-      { secrets: [], variableOf: String, baseUrl: String },
-      kind,
-    );
+  const add = (id: string, reason: CaptureReason): void =>
+    captures.add({ ...blank, id }, new Recorder(client, 1_000), settings, reason);
   t.is(
-    captures.take(() => 'a'),
+    captures.takeLossy(() => 'a'),
     'a',
   );
-  add('first', 'a');
+  add('first', { type: 'lossy', kind: 'a' });
+  add('failed', { type: 'failed' });
   nowMs = 59_999;
   t.is(
-    captures.take(() => 'a'),
+    captures.takeLossy(() => 'a'),
     undefined,
   );
   nowMs = 60_000;
   t.is(
-    captures.take(() => 'a'),
+    captures.takeLossy(() => 'a'),
     'a',
   );
-  add('second');
+  add('second', { type: 'asked' });
   t.truthy(await captures.findCompressed('first'));
+  t.truthy(await captures.findCompressed('failed'));
   nowMs = 120_000;
   t.is(await captures.findCompressed('first'), undefined);
+  t.is(await captures.findCompressed('failed'), undefined);
   t.is(captures.state().kept, 1);
   nowMs = 180_000;
   t.is(captures.state().kept, 0);
 });
 
-test('kinds are bounded, and do not displace captures that were asked for', async (t) => {
+test('failures and kinds of losses are bounded, and displace no others', async (t) => {
   const captures = new Captures(() => ({ captureMinutes: 1, captureFailed: true }));
   t.teardown(() => captures.clear());
-  const client = { method: 'POST', path: '/', query: '', headers: {}, body: Buffer.from('{}') };
-  const settings = { secrets: [], variableOf: String, baseUrl: String };
-  captures.add({ ...blank, id: 'asked' }, new Recorder(client, 1_000), settings);
-  for (let n = 0; n < 30; n += 1)
-    captures.add({ ...blank, id: `u${n}` }, new Recorder(client, 1_000), settings, `${n}`);
-  t.is(captures.state().kept, 21);
-  t.truthy(await captures.findCompressed('asked'));
-  t.is(await captures.findCompressed('u9'), undefined);
-  t.truthy(await captures.findCompressed('u10'));
+  const add = (id: string, reason: CaptureReason, bytes = 2): void =>
+    captures.add(
+      { ...blank, id },
+      new Recorder({ ...client, body: Buffer.alloc(bytes, '{}') }, 2 * maxCaptureBytes),
+      settings,
+      reason,
+    );
+  const kept = async (...ids: readonly string[]): Promise<readonly boolean[]> =>
+    Promise.all(ids.map(async (id) => (await captures.findCompressed(id)) !== undefined));
+  add('asked', { type: 'asked' });
+  for (let n = 0; n < 30; n += 1) add(`lossy${n}`, { type: 'lossy', kind: `${n}` });
+  for (let n = 0; n < 220; n += 1) add(`failed${n}`, { type: 'failed' });
+  t.is(captures.state().kept, 1 + 20 + 200);
+  t.deepEqual(await kept('asked', 'lossy9', 'lossy10', 'failed19', 'failed20'), [true, false, true, false, true]);
+  for (let n = 0; n < 40; n += 1) add(`large${n}`, { type: 'failed' }, maxCaptureBytes);
+  t.true(captures.state().bytes <= 33_554_432 + 21 * maxCaptureBytes);
+  t.deepEqual(await kept('asked', 'lossy10', 'failed219', 'large7', 'large8', 'large39'), [
+    true,
+    true,
+    false,
+    false,
+    true,
+    true,
+  ]);
+  t.true(captures.state().kept <= 1 + 20 + 32);
 });
+
+test('failures are compressed on the way, so that more of them fit', async (t) => {
+  const captures = new Captures(() => ({ captureMinutes: 1, captureFailed: true }));
+  t.teardown(() => captures.clear());
+  const bytes = 65_536;
+  for (let n = 0; n < 3; n += 1) {
+    const body = Buffer.alloc(bytes, '{}');
+    captures.add({ ...blank, id: `${n}` }, new Recorder({ ...client, body }, maxCaptureBytes), settings, {
+      type: 'failed',
+    });
+  }
+  t.is(captures.state().bytes, 3 * bytes);
+  await until(() => captures.state().bytes < bytes);
+  t.is(captures.state().kept, 3);
+});
+
+const client = { method: 'POST', path: '/', query: '', headers: {}, body: Buffer.from('{}') };
+const settings = { secrets: [], variableOf: String, baseUrl: String };
 
 const blank: RequestSummary = {
   n: 1,

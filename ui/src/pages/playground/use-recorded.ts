@@ -43,7 +43,7 @@ const runOf = ({ summary, capture }: CapturedRequest): Run | undefined => {
   if (!capture) return undefined;
   const { protocol, asked, provider, model, status, firstByteMs, durationMs } = summary;
   const { headers, chunks } = capture.reply;
-  const answer = readAnswer(protocol, capture.reply);
+  const answer = readAnswer(summary, capture.reply);
   const events = isEventStream(headers) ? recordsOf(chunks) : [];
   return {
     title: `Recorded: ${provider === undefined ? asked : `${provider},${model ?? asked}`}`,

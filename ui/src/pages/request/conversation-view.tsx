@@ -18,13 +18,13 @@ const turnsAtOnce = 30;
 
 /** The conversation that the client sent, and the response that it received. */
 export const ConversationView = ({
-  summary: { protocol },
+  summary,
   capture,
 }: {
   readonly summary: RequestSummary;
   readonly capture: Capture;
 }) => {
-  const { conversation, answer, missing } = useMemo(() => readExchange(protocol, capture), [protocol, capture]);
+  const { conversation, answer, missing } = useMemo(() => readExchange(summary, capture), [summary, capture]);
   return (
     <Panel title="Conversation" about="As the client sent and received it">
       {missing.map((text) => (

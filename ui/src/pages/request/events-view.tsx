@@ -16,7 +16,10 @@ const firstRows = 100;
 /** The provider's and the client's stream, side by side. */
 export const EventsView = ({ capture }: { readonly capture: Capture }) => {
   const { upstream, reply } = capture;
-  const isStream = isEventStream(reply.headers) || isEventStream(upstream?.responseHeaders ?? {});
+  const sides = [reply, ...(upstream ? [{ headers: upstream.responseHeaders, chunks: upstream.chunks }] : [])];
+  const sent = sides.filter(({ chunks }) => chunks.length > 0);
+  // A provider's error may be no stream where the client's is one.
+  const isStream = sent.length > 0 && sent.every(({ headers }) => isEventStream(headers));
   return isStream ? <StreamEvents capture={capture} /> : <WholeBodies capture={capture} />;
 };
 

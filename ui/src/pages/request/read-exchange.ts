@@ -1,6 +1,5 @@
 import { isJsonObject, parseJson } from '../../api/json.ts';
-import type { Protocol } from '../../api/protocols.ts';
-import type { Capture } from '../../api/requests.ts';
+import type { Capture, RequestSummary } from '../../api/requests.ts';
 import type { Answer } from '../../stream/answer.ts';
 import type { Conversation } from '../../stream/conversation.ts';
 import { parseCutJson } from '../../stream/parse-cut-json.ts';
@@ -17,16 +16,18 @@ interface Exchange {
 }
 
 /** Reads what the client sent and received. */
-export const readExchange = (protocol: Protocol, { client, reply }: Capture): Exchange => {
+export const readExchange = (summary: RequestSummary, { client, reply, unasked = false }: Capture): Exchange => {
   const body = client.truncated ? parseCutJson(client.body) : parseJson(client.body);
-  const conversation = isJsonObject(body) ? readConversation(protocol, body) : undefined;
-  const answer = readAnswer(protocol, reply);
+  const conversation = isJsonObject(body) ? readConversation(summary.protocol, body) : undefined;
+  const answer = readAnswer(summary, reply);
   const { ended, fault } = answer;
   const missing = [
     !conversation && 'The body of the request is not a JSON object, so no conversation can be shown.',
     conversation && client.truncated && 'Only the beginning of the request was recorded: its later turns are missing.',
     reply.truncated && 'Only the beginning of the response was recorded: its end is missing.',
-    !reply.truncated && !ended && fault === undefined && endOf(reply),
+    unasked && reply.status < 400 && reply.chunks.length === 0
+      ? 'The response was under way when the request failed: what came before was not recorded.'
+      : !reply.truncated && !ended && fault === undefined && endOf(reply),
   ];
   return { conversation, answer, missing: missing.filter((text) => text !== false && text !== undefined) };
 };

@@ -108,8 +108,8 @@ const Captured = ({
     <>
       {capture.unasked && (
         <Notice>
-          Recorded without being asked, because the request failed or lost fields: with the bodies of the request and of
-          the call, without stages and the response. Record requests to see those too.
+          Recorded without being asked, because the request failed or lost fields: the request, the call and the
+          response, without stages. Of the provider’s answer, only an error is kept. Record requests to see the rest.
         </Notice>
       )}
       {capture.truncated && (
