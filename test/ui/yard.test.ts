@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import test from 'ava';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { hasBrowser, pressPair, startBrowser, type Tab, type TestBrowser, violations } from '../support/browser.ts';
 import { chatReply, chatStream } from '../support/chat-stream.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -141,6 +141,21 @@ browserTest('the Yard shows all lines with their traffic, and recent requests wi
   await page.getByLabel('Outcome').selectOption('Failed');
   t.is(await table.getByRole('row').count(), 2);
   t.regex((await table.textContent()) ?? '', /529/);
+  const reason = (list: Locator) =>
+    list.getByRole('button', { name: /no capacity left.*\(provider fast, model broken\)/ });
+  await reason(table).focus();
+  await page.keyboard.press('Enter');
+  t.is(await reason(table).getAttribute('aria-expanded'), 'true');
+  t.is(await page.evaluate('window.location.hash'), '#/?outcome=failed', 'the row was not opened');
+  const failures = page.locator('dl.summary-tiles').getByRole('link', { name: '1', exact: true });
+  t.regex((await failures.locator('..').textContent()) ?? '', /^1of 3 since \d/);
+  await failures.click();
+  const kept = page.getByRole('region', { name: 'Kept requests' });
+  await reason(kept).waitFor();
+  t.is(await kept.getByRole('row').count(), 2);
+  t.is(await page.getByLabel('Status').inputValue(), 'failed');
+  t.deepEqual(await violations(page), []);
+  await page.goBack();
   await page.getByLabel('Search').fill('no such text');
   await page.getByText('No requests match the filters').waitFor();
   await page.getByRole('button', { name: 'Show all' }).click();

@@ -33,6 +33,7 @@ export const ownActivity = (
     inFlight: running.slice(0, maxInFlight).map(show),
     inFlightCount: running.length,
     lines: [...lines.values()].map((line) => line.figures(requests.traffic, nowMs)),
+    lastHour: requests.traffic.lastHour(nowMs),
     traffic: requests.traffic.counts(nowMs, minutes),
     lineMinutes: requests.traffic.lineMinutes(nowMs, minutes),
   };
@@ -43,7 +44,7 @@ export const activityOf = (
   parts: readonly ActivityAnswer[],
   nowMs: number,
   minutes: number,
-): Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines' | 'traffic'> => {
+): Pick<Activity, 'now' | 'inFlight' | 'inFlightCount' | 'lines' | 'lastHour' | 'traffic'> => {
   const lines = new Map<string, LineFigures>();
   for (const line of parts.flatMap((part) => part.lines)) {
     const known = lines.get(lineKey(line));
@@ -55,6 +56,10 @@ export const activityOf = (
     inFlight: inFlight.toSorted((one, other) => one.startedAt - other.startedAt).slice(0, maxInFlight),
     inFlightCount: parts.reduce((sum, part) => sum + part.inFlightCount, 0),
     lines: [...lines.values()].map(showLine),
+    lastHour: {
+      ended: parts.reduce((sum, { lastHour }) => sum + (lastHour?.ended ?? 0), 0),
+      failed: parts.reduce((sum, { lastHour }) => sum + (lastHour?.failed ?? 0), 0),
+    },
     ...(minutes > 0 && {
       traffic: {
         ...trafficOf(

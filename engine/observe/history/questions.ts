@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { InFlight, listOf, RequestSummary, Wire } from './schema.ts';
+import { HourFigures, InFlight, listOf, RequestSummary, Wire } from './schema.ts';
 
 /** What other processes are asked to read. */
 export const HistoryReading = Type.Union([
@@ -85,6 +85,8 @@ export const ActivityAnswer = Type.Object({
   inFlight: listOf(InFlight),
   inFlightCount: Type.Integer(),
   lines: listOf(LineFigures),
+  /** Absent: a machine with an earlier version. */
+  lastHour: Type.Optional(HourFigures),
   traffic: listOf(TrafficCounts),
   lineMinutes: listOf(LineMinute),
 });

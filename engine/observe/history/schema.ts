@@ -278,6 +278,16 @@ const ActivityLine = Type.Object({
 });
 export type ActivityLine = Static<typeof ActivityLine>;
 
+/** What ended in the last hour, however much. */
+export const HourFigures = Type.Object(
+  {
+    ended: Type.Integer(),
+    failed: Type.Integer({ description: 'Of these, answered with an error or broken off.' }),
+  },
+  { description: 'Requests that ended in the last hour, or since the start.' },
+);
+export type HourFigures = Static<typeof HourFigures>;
+
 /** Requests in flight and statistics of the service. */
 export const Activity = Type.Object({
   now: Type.Integer({ description: 'Milliseconds since 1970.' }),
@@ -290,6 +300,7 @@ export const Activity = Type.Object({
   inFlight: listOf(InFlight, { description: 'At most 200, oldest first.' }),
   inFlightCount: Type.Integer(),
   lines: listOf(ActivityLine),
+  lastHour: HourFigures,
   traffic: Type.Optional(
     Type.Object(
       {

@@ -1,6 +1,6 @@
 import type { ClientWire } from '../../model/client-wires.ts';
 import type { LineMinute, TrafficCounts } from './questions.ts';
-import type { Activity } from './schema.ts';
+import type { Activity, HourFigures } from './schema.ts';
 
 /** Times in classes of equal ratio: counts by class add up over processes and hours, and percentiles can be told from them. */
 export class TimeScale {
@@ -149,6 +149,18 @@ export class Traffic {
       });
     }
     return found;
+  }
+
+  /** What ended in the last hour: all steps that are kept. */
+  lastHour(nowMs: number): HourFigures {
+    const last = Math.floor(nowMs / stepMs);
+    const sums = { ended: 0, failed: 0 };
+    for (const [at, step] of this.#steps.entries()) {
+      if (step <= last - maxSteps || step > last) continue;
+      sums.ended += this.#counts[at * width + ended] ?? 0;
+      sums.failed += this.#counts[at * width + failed] ?? 0;
+    }
+    return sums;
   }
 
   #line(protocol: ClientWire, provider: string, model: string): Line {

@@ -6,6 +6,7 @@ import { usd } from '../format/usd.ts';
 import { Badge } from './badge.tsx';
 import type { Column } from './data-table.tsx';
 import { DestinationName } from './destination-name.tsx';
+import { FaultReason } from './fault-reason.tsx';
 import './request-columns.css';
 import { StatusBadge } from './status-badge.tsx';
 import { WholeNames } from './whole-names.tsx';
@@ -89,6 +90,7 @@ const requestColumns: readonly Column<RequestSummary>[] = [
             broke off
           </Badge>
         )}
+        {fault && <FaultReason message={fault.message} />}
       </>
     ),
   },

@@ -44,6 +44,7 @@ test('rates and steps count every request, far beyond the summaries that are kep
   );
   t.is(steps[0]?.began, 0);
   t.is(steps[0]?.firstByteP50Ms, undefined);
+  t.deepEqual(traffic.lastHour(nowMs + 5_000), { ended: 6_000, failed: 600 });
   const { firstByteP50Ms = 0, firstByteP95Ms = 0 } = steps[9] ?? {};
   t.true(firstByteP50Ms > 70 && firstByteP50Ms < 180 && firstByteP95Ms >= firstByteP50Ms, `${firstByteP50Ms}`);
 });
@@ -54,6 +55,7 @@ test('an hour is kept, and no more', (t) => {
   const endMs = nowMs + 179 * 60_000;
   const { steps } = trafficOf([traffic.counts(endMs, 60)], endMs, 60);
   t.is(steps.length, 720);
+  t.deepEqual(traffic.lastHour(endMs), { ended: 60, failed: 0 });
   t.is(
     steps.reduce((sum, { ended }) => sum + ended, 0),
     60,

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
 import type { Activity } from '../../api/activity.ts';
-import { hasFailed, type RequestSummary } from '../../api/requests.ts';
+import type { RequestSummary } from '../../api/requests.ts';
 import { count, rate } from '../../format/count.ts';
 import { duration } from '../../format/duration.ts';
 import { timeOfDay } from '../../format/time.ts';
+import { href } from '../../router/route.ts';
 import { trafficOn } from './lines.ts';
 import { median } from './median.ts';
 
@@ -17,7 +18,6 @@ export const SummaryTiles = ({
 }) => {
   const requests = known ?? [];
   const { perSecond, durationMs, firstByteMs } = trafficOn(activity, requests, {});
-  const failed = requests.filter(hasFailed).length;
   const overheadMs = median(requests.flatMap((one) => (one.overheadMs === undefined ? [] : [one.overheadMs])));
   const streams = activity?.inFlight.filter(({ phase }) => phase === 'streaming').length ?? 0;
   return (
@@ -37,12 +37,21 @@ export const SummaryTiles = ({
       <SummaryTile title="Gateway overhead" about="median">
         {overheadMs === undefined ? '–' : duration(overheadMs)}
       </SummaryTile>
-      <SummaryTile title="Failed" about={known ? `of the last ${count(known.length)}` : ' '}>
-        {known ? count(failed) : '–'}
+      <SummaryTile title="Failed" about={activity ? hourOf(activity) : ' '}>
+        {activity ? <a href={lastFailures}>{count(activity.lastHour.failed)}</a> : '–'}
       </SummaryTile>
     </dl>
   );
 };
+
+/** The requests that failed in the last hour. */
+const lastFailures = `${href('/history')}?from=1h&status=failed`;
+
+/** Of how many requests; those before the start aren't counted. */
+const hourOf = ({ now, startedAt, lastHour: { ended } }: Activity): string =>
+  `of ${count(ended)} ${now - startedAt < hourMs ? `since ${timeOfDay(startedAt)}` : 'in the last hour'}`;
+
+const hourMs = 3_600_000;
 
 const SummaryTile = ({
   title,
