@@ -116,7 +116,7 @@ browserTest('the playground sends in each protocol, streamed or not, and shows t
         await run.getByRole('textbox', { name: 'Body' }).getByText('"usage"').waitFor();
       }
       await run.getByRole('tab', { name: /^Headers/ }).click();
-      await run.getByText('box,small;explicit').waitFor();
+      await run.getByText('box,small;default').waitFor();
       await run.getByRole('tab', { name: 'Response', exact: true }).click();
     }
   }

@@ -37,6 +37,12 @@ export const routeOf = (config: ConfigFile, rule: Rule): string => {
   return typeof value === 'string' ? value : '';
 };
 
+/** Whether a request that matches no rule has a destination. */
+export const hasDefault = (config: ConfigFile): boolean => rules[0] !== undefined && routeOf(config, rules[0]) !== '';
+
+/** A model name that no provider has, so that the rules choose. */
+export const routedName = 'switchyard';
+
 /** Sets a rule's destination; an empty one is removed. */
 export const withRoute = (config: ConfigFile, rule: Rule, destination: string): ConfigFile => {
   const { Router = {} } = config;

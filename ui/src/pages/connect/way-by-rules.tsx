@@ -1,14 +1,9 @@
 import type { ConfigFile } from '../../api/config.ts';
 import { ownRulesOf } from '../../config/conditions.ts';
-import { routeOf, rules } from '../../config/rules.ts';
+import { hasDefault, routeOf, rules } from '../../config/rules.ts';
 import { counted } from '../../format/count.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { href } from '../../router/route.ts';
-
-const [byDefault] = rules;
-
-/** Whether a request that matches no rule has a destination. */
-export const hasDefault = (config: ConfigFile): boolean => byDefault !== undefined && routeOf(config, byDefault) !== '';
 
 /** Where requests go that name no model of the gateway. */
 export const WayByRules = ({ config }: { readonly config: ConfigFile }) => {

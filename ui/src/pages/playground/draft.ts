@@ -11,7 +11,7 @@ export const targets: readonly Target[] = [...protocols, 'all'];
 /** The page's input. */
 export interface PlaygroundDraft {
   readonly target: Target;
-  /** The model that was picked; by default the first one listed. */
+  /** The model that was picked; by default, the rules choose it. */
   readonly model: string | undefined;
   readonly prompt: Omit<Prompt, 'model'>;
   /** Edited bodies; they replace the form's. */

@@ -1,4 +1,5 @@
 import { protocolTitles } from '../../api/protocols.ts';
+import { routedName } from '../../config/rules.ts';
 import { Button } from '../../parts/button.tsx';
 import { ComboField } from '../../parts/combo-field.tsx';
 import { CheckField, NumberField, TextArea } from '../../parts/field.tsx';
@@ -90,10 +91,11 @@ const ModelFields = ({
 }: {
   readonly state: PromptState;
 }) => {
-  const options = (models.data ?? []).map(({ id, owned_by: owner }) => ({
+  const listed = (models.data ?? []).map(({ id, owned_by: owner }) => ({
     value: id,
     ...(owner !== undefined && { note: owner }),
   }));
+  const options = [{ value: routedName, note: 'Chosen by the rules' }, ...listed];
   return (
     <>
       <ComboField
@@ -102,7 +104,7 @@ const ModelFields = ({
         onChange={setModel}
         options={options}
         error={models.error}
-        hint="provider,model goes to exactly that model; any other name is routed by the rules."
+        hint={`provider,model goes to exactly that model; any other name, such as ${routedName}, is routed by the rules.`}
       />
       {target !== 'all' && (
         <ComboField

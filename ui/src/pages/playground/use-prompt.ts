@@ -1,8 +1,10 @@
 import { useCallback, useState } from 'react';
+import { useConfig } from '../../api/config-store.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson, parseObject } from '../../api/json.ts';
 import { type Protocol, protocols, protocolTitles } from '../../api/protocols.ts';
 import { listModels } from '../../api/service.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { hasDefault, routedName } from '../../config/rules.ts';
 import { toast } from '../../shell/toast.ts';
 import type { Turn } from '../../stream/conversation.ts';
 import { convertBody } from '../../stream/convert-body.ts';
@@ -33,7 +35,10 @@ export const usePrompt = ({ running, start }: Pick<Runs, 'running' | 'start'>) =
   const models = useLoad(useCallback((signal: AbortSignal) => listModels(signal), []));
 
   const { target, bodies, capture, secondModel = '' } = draft;
-  const prompt: Prompt = { ...draft.prompt, model: draft.model ?? models.data?.[0]?.id ?? '' };
+  const { config } = useConfig();
+  // Without a default route, the rules leave most requests without a model.
+  const usual = config && !hasDefault(config) ? (models.data?.[0]?.id ?? '') : routedName;
+  const prompt: Prompt = { ...draft.prompt, model: draft.model ?? usual };
   const asked = protocolsOf(target);
   const edited = asked.filter((protocol) => bodies[protocol] !== undefined);
   const bodyFor = (protocol: Protocol): Json | undefined => {

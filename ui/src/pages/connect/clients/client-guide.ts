@@ -1,8 +1,6 @@
 import type { Protocol } from '../../../api/protocols.ts';
+import { routedName } from '../../../config/rules.ts';
 import type { Shell } from './shell.ts';
-
-/** A name that no provider has, so that the rules choose. */
-export const routedName = 'switchyard';
 
 /** How clients reach the gateway. */
 export interface Connection {
