@@ -330,6 +330,13 @@ browserTest('names of usual length stay whole beside all figures', async (t) => 
   t.deepEqual(complaints, []);
 });
 
+/** The long waits of a page take no time until `usualPace`: for an answer, and for the first event of the feed. */
+const hurry = `(() => {
+  const { setTimeout } = window;
+  window.usualPace = () => { window.setTimeout = setTimeout; };
+  window.setTimeout = (work, ms, ...more) => setTimeout(work, ms === 20_000 || ms === 10_000 ? 50 : ms, ...more);
+})()`;
+
 browserTest('a page that cannot be loaded says what failed and why, and tries again', async (t) => {
   for (const [hash, what, then] of [
     ['/', 'the lines', 'Where requests come from'],
@@ -342,11 +349,17 @@ browserTest('a page that cannot be loaded says what failed and why, and tries ag
     ['/settings?tab=service', 'the configuration', 'Running since'],
   ] as const) {
     const { page } = await open('/playground');
+    await page.evaluate(hurry);
+    await page.route('**/api/**', () => undefined);
+    await page.goto(`${gateway.baseUrl}/ui#${hash}`);
+    const notice = page.getByRole('alert').filter({ hasText: `Could not load ${what}` });
+    await notice.getByText('The gateway has not answered within 20 s.').waitFor();
+    await page.evaluate('window.unhurry()');
     await page.route('**/api/**', (route) =>
       route.fulfill({ status: 500, json: { error: { message: 'The disk is full.' } } }),
     );
-    await page.goto(`${gateway.baseUrl}/ui#${hash}`);
-    const notice = page.getByRole('alert').filter({ hasText: `Could not load ${what}` });
+    await page.evaluate('usualPace()');
+    await notice.getByRole('button', { name: 'Try again' }).click();
     await notice.getByText('The disk is full.').waitFor();
     t.is(await page.getByText(/of the last 0|None at the moment/).count(), 0, 'nothing is made up');
     await page.unrouteAll();

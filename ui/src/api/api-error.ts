@@ -1,6 +1,6 @@
 /** A call that failed, worded for the person who looks at the page. */
 export class ApiError extends Error {
-  /** The answer's status; 0 when no answer came. */
+  /** The answer's status; 0 when there is no connection, 504 also when an answer takes too long. */
   readonly status: number;
 
   constructor(status: number, message: string) {

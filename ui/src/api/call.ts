@@ -13,7 +13,12 @@ interface CallOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** The answer to a `GET` may take as long as it does: it is a file that the gateway searches for. */
+  readonly isSlow?: boolean;
 }
+
+/** After so long, what loads is given up, in milliseconds. What changes something, or calls a vendor, may take longer. */
+const loadMs = 20_000;
 
 /** An answer's value, and its headers. */
 interface Answer<T> {
@@ -26,17 +31,42 @@ export const call = async <T>(path: string, options: CallOptions = {}): Promise<
   (await callFor<T>(path, options)).value;
 
 /** As `call`, with the answer's headers. */
-export const callFor = async <T>(path: string, options: CallOptions = {}): Promise<Answer<T>> => {
-  const response = await send(path, options);
-  if (!response.ok) throw await failure(response);
-  // The gateway's compiler holds its answers to the schemas whose types this folder takes.
-  return { value: (await readJson(response)) as T, headers: response.headers };
+export const callFor = <T>(path: string, options: CallOptions = {}): Promise<Answer<T>> =>
+  inTime(options, async (signal) => {
+    const response = await ask(path, { ...options, signal });
+    if (!response.ok) throw await failure(response);
+    // The gateway's compiler holds its answers to the schemas whose types this folder takes.
+    return { value: (await readJson(response)) as T, headers: response.headers };
+  });
+
+/**
+ * Sends a request with the key, and returns whatever the answer is. Throws only when there is none, it doesn't begin in time, or it was
+ * given up.
+ */
+export const send = (path: string, options: CallOptions = {}): Promise<Response> =>
+  inTime(options, (signal) => ask(path, { ...options, signal }));
+
+/** Gives up what loads too long: a page that waits forever says nothing, and offers nothing to do. */
+const inTime = async <T>(
+  { method = 'GET', signal, isSlow = false }: CallOptions,
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> => {
+  if (method !== 'GET' || isSlow) return work(signal);
+  const late = new AbortController();
+  const timer = window.setTimeout(() => late.abort(), loadMs);
+  try {
+    return await work(signal ? AbortSignal.any([signal, late.signal]) : late.signal);
+  } catch (error) {
+    if (!late.signal.aborted || signal?.aborted) throw error;
+    throw new ApiError(504, `The gateway has not answered within ${loadMs / 1_000} s.`);
+  } finally {
+    window.clearTimeout(timer);
+  }
 };
 
-/** Sends a request with the key, and returns whatever the answer is. Throws only when there is none, or it was given up. */
-export const send = async (
+const ask = async (
   path: string,
-  { method = 'GET', query = {}, body, headers = {}, signal }: CallOptions = {},
+  { method = 'GET', query = {}, body, headers = {}, signal }: CallOptions,
 ): Promise<Response> => {
   const { key } = keyState.get();
   const init: RequestInit = {

@@ -38,7 +38,7 @@ export const deleteHistory = (): Promise<{ readonly message: string }> => call('
 
 /** The requests of a search as a file. */
 export const exportHistory = async (query: HistoryQuery, format: 'jsonl' | 'har'): Promise<Blob> => {
-  const response = await send('/api/history/export', { query: { ...query, format } });
+  const response = await send('/api/history/export', { query: { ...query, format }, isSlow: true });
   if (!response.ok) throw await failure(response);
   return response.blob();
 };

@@ -21,7 +21,7 @@ export const readUsage = ({ from, by, step }: UsageQuery, signal?: AbortSignal):
 
 /** The same as CSV. */
 export const readUsageCsv = async ({ from, by, step }: UsageQuery): Promise<string> => {
-  const response = await send('/api/usage', { query: { from, by, step, format: 'csv' } });
+  const response = await send('/api/usage', { query: { from, by, step, format: 'csv' }, isSlow: true });
   if (!response.ok) throw await failure(response);
   return response.text();
 };
