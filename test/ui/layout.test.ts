@@ -354,7 +354,6 @@ browserTest('a page that cannot be loaded says what failed and why, and tries ag
     await page.goto(`${gateway.baseUrl}/ui#${hash}`);
     const notice = page.getByRole('alert').filter({ hasText: `Could not load ${what}` });
     await notice.getByText('The gateway has not answered within 20 s.').waitFor();
-    await page.evaluate('window.unhurry()');
     await page.route('**/api/**', (route) =>
       route.fulfill({ status: 500, json: { error: { message: 'The disk is full.' } } }),
     );
