@@ -358,7 +358,7 @@ export const Limits = Type.Object({
   ),
   connectionsPerProvider: whole('Concurrent connections to one provider.', 2048),
   queuePerProvider: whole('Calls that may wait for one of these connections.', 1024, 0),
-  recordBytes: textBytes("Bytes of one record of a provider's stream.", 32 * mebibyte),
+  recordBytes: textBytes("Bytes of one record of a provider's stream.", 64 * mebibyte),
   replyBytes: textBytes(
     "Bytes of a provider's whole answer, and of the content of a stream that is converted.",
     64 * mebibyte,

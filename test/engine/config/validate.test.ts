@@ -94,7 +94,7 @@ test('an empty configuration is complete', (t) => {
       connectionsPerClient: 1024,
       connectionsPerProvider: 2048,
       queuePerProvider: 1024,
-      recordBytes: 33_554_432,
+      recordBytes: 67_108_864,
       replyBytes: 67_108_864,
       decompressedReplyBytes: 67_108_864,
     },
