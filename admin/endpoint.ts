@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { defer, finalize, from, isObservable, map, type Observable, type ObservableInput } from 'rxjs';
+import { concatMap, defer, finalize, from, isObservable, map, type Observable, type ObservableInput } from 'rxjs';
 import Type, { type Static, type TSchema } from 'typebox';
 import { type Backpressure, Gate } from '../engine/backpressure.ts';
 import { defaultSettings } from '../engine/config/service-settings.ts';
@@ -8,6 +8,7 @@ import type { HttpRoute } from '../engine/http/router.ts';
 import { type FaultKind, fail } from '../engine/model/fault.ts';
 import { isJsonObject, isWithinDepth, type Json, type JsonObject, parseJson } from '../engine/model/json/json.ts';
 import type { Headers } from '../engine/model/protocol.ts';
+import { compressed } from './content-coding.ts';
 import type { Outcome } from './schema.ts';
 
 /** A route with an optional OpenAPI description. */
@@ -86,11 +87,12 @@ export const adminRoute = (
 
 type Answer = Operation<TSchema, ObservableInput<ReplyPart>>['answer'];
 
-/** Creates an endpoint of the service's own API, which requires the key. */
+/** Creates an endpoint of the service's own API, which requires the key. Whole JSON answers are compressed. */
 export const adminEndpoint = (answer: Answer): Endpoint => ({
   open: false,
   formatFault,
-  handle: (request, params) => defer(() => answer(request, params)),
+  handle: (request, params) =>
+    defer(() => answer(request, params)).pipe(concatMap((part) => compressed(part, request))),
 });
 
 /** Creates an endpoint of the service's own API that needs no key. */

@@ -1,10 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-
-/** Content codings of files. */
-type UiEncoding = 'br' | 'gzip' | 'identity';
+import { type ContentCoding, encode } from './content-coding.ts';
 
 /** A file of the web interface. */
 interface UiFile {
@@ -15,7 +11,7 @@ interface UiFile {
   /** Whether compression helps. */
   readonly compressible: boolean;
   /** Returns the encoded bytes, cached after the first call. Rejects if the file can't be read. */
-  readonly load: (encoding: UiEncoding) => Promise<Uint8Array>;
+  readonly load: (encoding: ContentCoding) => Promise<Uint8Array>;
 }
 
 /** Files by path relative to the folder, with slashes: `assets/index-4f2a9b1c.js`. */
@@ -69,7 +65,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 const uiFile = (path: string, type: string): UiFile => {
-  const kept = new Map<UiEncoding, Promise<Uint8Array>>();
+  const kept = new Map<ContentCoding, Promise<Uint8Array>>();
   return {
     type,
     hashed: /-[\w-]{8}\.\w+$/.test(path),
@@ -77,34 +73,11 @@ const uiFile = (path: string, type: string): UiFile => {
     load(encoding) {
       const known = kept.get(encoding);
       if (known) return known;
-      const loading = readFile(path).then(compress[encoding]);
+      const loading = readFile(path).then((bytes) => encode(bytes, encoding, 9));
       kept.set(encoding, loading);
       // Not cached on errors; the file may appear later.
       loading.catch(() => kept.delete(encoding));
       return loading;
     },
   };
-};
-
-const brotli = promisify(brotliCompress);
-const zip = promisify(gzip);
-
-const compress: Readonly<Record<UiEncoding, (bytes: Buffer) => Promise<Uint8Array>>> = {
-  br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-  gzip: (bytes) => zip(bytes, { level: 9 }),
-  identity: async (bytes) => bytes,
-};
-
-/** Best content coding that the client accepts. Source: RFC 9110, "Accept-Encoding". */
-export const chooseEncoding = (accepted: string | undefined): UiEncoding => {
-  const codings = new Set(
-    (accepted ?? '')
-      .toLowerCase()
-      .split(',')
-      .map((entry) => entry.split(';').map((part) => part.trim()))
-      .filter(([, weight]) => weight === undefined || !/^q=0(?:\.0*)?$/.test(weight))
-      .map(([coding]) => coding),
-  );
-  if (codings.has('br')) return 'br';
-  return codings.has('gzip') ? 'gzip' : 'identity';
 };

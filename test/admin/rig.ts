@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { formatFault } from '../../admin/endpoint.ts';
+import type { ChosenServer } from '../../engine/http/choose-server.ts';
 import { listen } from '../../engine/http/listener.ts';
 import { createRouter, type HttpRoute } from '../../engine/http/router.ts';
 
@@ -16,14 +17,19 @@ export interface Rig {
   readonly ask: (path: string, init?: RequestInit) => Promise<Response>;
 }
 
-/** Serves rows on a free port until the test ends. */
-export const serveRoutes = async (t: ExecutionContext, rows: readonly HttpRoute[]): Promise<Rig> => {
+/** Serves rows on a free port until the test ends; by the server that the environment chooses, unless one is given. */
+export const serveRoutes = async (
+  t: ExecutionContext,
+  rows: readonly HttpRoute[],
+  server?: ChosenServer,
+): Promise<Rig> => {
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
     router: createRouter(rows, formatFault),
     guard: { host: '127.0.0.1', allowedHosts: [] },
     apiKey,
+    server,
   });
   t.teardown(() => listener.close());
   const baseUrl = `http://127.0.0.1:${listener.port}`;
