@@ -90,7 +90,10 @@ for (const [title, bytes] of harmless) {
   });
 }
 
-/** What clients rarely send, but may: with `node:http` it is served, with uWebSockets.js as far as its parser goes, else refused at once. */
+/**
+ * What clients rarely send, but may: with `node:http` it is served, with uWebSockets.js as far as its parser goes, else refused at
+ * once, with one of these statuses: which one depends on how the bytes arrive.
+ */
 const odd: readonly (readonly [title: string, pieces: readonly string[], withUws: readonly number[]])[] = [
   ['a chunk extension', [post(chunked), '5;name=value\r\nhello\r\n0\r\n\r\n'], [400]],
   ['an extension that is read as part of the size', [post(chunked), '5;a\r\nhello\r\n0\r\n\r\n'], [400]],
@@ -98,7 +101,7 @@ const odd: readonly (readonly [title: string, pieces: readonly string[], withUws
   ['the same with a split end', [post(chunked), '5;a\r\nhello\r\n0', '\r\n\r', '\n'], [400]],
   ['an extension of the last chunk', [post(chunked), '5\r\nhello\r\n0;last\r\n\r\n'], [400]],
   ['trailers', [post(chunked, '5\r\nhello\r\n0\r\nX-Sum: abc\r\n\r\n')], [505]],
-  ['announced trailers', [post(`Trailer: X-Sum\r\n${chunked}`), '5\r\nhello\r\n0\r\nX-Sum: abc\r\n\r\n'], [400]],
+  ['announced trailers', [post(`Trailer: X-Sum\r\n${chunked}`), '5\r\nhello\r\n0\r\nX-Sum: abc\r\n\r\n'], [400, 505]],
   ['what looks like an end amid the content', [post(chunked), 'a\r\nhe\r\n0\r\n\r\n!\r\n0\r\n\r\n'], [200]],
 ];
 for (const server of chooseServer().facts.server === 'uws' ? ['uws', 'node'] : ['node']) {
@@ -109,7 +112,9 @@ for (const server of chooseServer().facts.server === 'uws' ? ['uws', 'node'] : [
       });
       const from = performance.now();
       const { text: answer } = await raw(port, pieces, 600);
-      t.deepEqual(statusesOf(answer), server === 'uws' ? withUws : [200]);
+      const [status, ...more] = statusesOf(answer);
+      t.true((server === 'uws' ? withUws : [200]).includes(status ?? 0), answer);
+      t.deepEqual(more, []);
       if (server === 'node') t.regex(answer, /\r\n\r\nhe/);
       if (withUws[0] === 400 && answer.includes('"by"')) t.regex(answer, /not supported/);
       t.true(performance.now() - from < 8_000);
