@@ -24,11 +24,8 @@ export const rows: Readonly<Record<string, readonly Row[]>> = {
   'admin/history.ts': [foreign(/^[1-5]xx$/), foreign(/^[1-5]\d\d$/)],
   'admin/logs.ts': [foreign(/^[1-9]\d{0,8}$/), foreign(/^\d{1,15}$/, many('0'))],
   'admin/openapi/openapi.ts': [own(/:(\w+)/g), own(/\*$/), own(/\{(\w+)\}/g), own(/[^A-Za-z0-9]+/)],
-  'admin/ui-files.ts': [
-    own(/-[\w-]{8}\.\w+$/),
-    own(/^text|json|svg|wasm|x-icon/),
-    foreign(/^q=0(?:\.0*)?$/, 'q=0.', many('0'), 'a'),
-  ],
+  'admin/content-coding.ts': [foreign(/^q=0(?:\.0*)?$/, 'q=0.', many('0'), 'a')],
+  'admin/ui-files.ts': [own(/-[\w-]{8}\.\w+$/), own(/^text|json|svg|wasm|x-icon/)],
   'engine/cli/env-commands.ts': [own(/^[1-9]\d{0,9}$/), own(/\.(?:exe|cmd|ps1)$/i), own(/[\\']/g)],
   'engine/cli/client-commands.ts': [own(/^\d{1,15}(?:\.\d{1,9})?$/)],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: as in the source, which refuses them.
